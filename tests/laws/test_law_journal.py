@@ -19,8 +19,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from penstock.agent.journal import BEGUN, Journal, resumed
+from penstock.agent.journal import Journal, resumed
 from penstock.agent.loop import Agent
+from penstock.agent.record_types import BEGUN
 from penstock.errors import PenstockError
 from penstock.session import (
     Closed,

@@ -9,10 +9,10 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from penstock.agent.disk_changes import CHANGED
-from penstock.agent.edits import EDITED, kept_edit
-from penstock.agent.journal import SEEN, TRACKED, new_id
+from penstock.agent.edits import kept_edit
+from penstock.agent.journal import new_id
 from penstock.agent.protocols import Done
+from penstock.agent.record_types import CHANGED, EDITED, SEEN, TRACKED
 from penstock.session import Effected, Intended, Outcome, Replied, Returned, after
 from penstock.session.effects import settled_later
 from penstock.text import escape

@@ -13,9 +13,10 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock.agent.asking import last_words
-from penstock.agent.journal import ENDED, children_of
+from penstock.agent.journal import children_of
 from penstock.agent.loop import GO_ON_FROM_HERE
 from penstock.agent.protocols import AgentRun, Done
+from penstock.agent.record_types import ENDED
 from penstock.errors import CallerError, ToolError
 from penstock.guard.output import OutputLimits, guard_output
 from penstock.session import Session

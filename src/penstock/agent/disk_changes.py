@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from penstock.agent.record_types import CHANGED
 from penstock.context.handoff import FileEvent
 from penstock.errors import ToolError
 from penstock.workspace.deadline import Deadline
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
     from penstock.workspace.root import Root
 
-CHANGED = "Changed"
-"""The type of a record beside the events: files that a call has changed, and what the session had found there."""
 UNKNOWN = "?"
 """Stands for the digest of content that nobody looked at before it was changed."""
 _LOOK_SECONDS = 2.0

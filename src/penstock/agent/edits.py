@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from penstock.agent.disk_changes import digest_of
+from penstock.agent.record_types import CHILD, EDITED
 from penstock.errors import ToolError
 from penstock.session import Effected
 from penstock.text import escape
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from penstock.store import JournalRecord, Store
     from penstock.text.json_access import Json
     from penstock.workspace.root import Root
-
-EDITED = "Edited"
-"""The type of a record beside the events: an edit, and the handles of both contents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,8 +86,6 @@ def edits_of(store: Store, session_id: str) -> list[KeptEdit]:
 
 def _came_to_nothing(record: JournalRecord) -> str:
     """Return the id of an effect that was announced and then refused; empty for any other record."""
-    from penstock.agent.journal import CHILD
-
     data: Any = record.data
     kind = record.type
     if kind == CHILD:

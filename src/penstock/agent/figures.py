@@ -14,10 +14,7 @@ from collections import Counter
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from penstock.agent.disk_changes import CHANGED
-from penstock.agent.edits import EDITED
-from penstock.agent.journal import BEGUN, CHILD, SEEN, TRACKED
-from penstock.agent.purse import SPENDING
+from penstock.agent.record_types import BEGUN, CHANGED, CHILD, EDITED, SEEN, SPENDING, TRACKED
 from penstock.context.sized import MESSAGE_TOKENS, measure_entry
 from penstock.errors import CallerError
 from penstock.overflow import classify_overflow

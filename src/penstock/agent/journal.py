@@ -11,9 +11,7 @@ import uuid
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from penstock.agent.disk_changes import CHANGED
-from penstock.agent.edits import EDITED
-from penstock.agent.purse import SPENDING
+from penstock.agent.record_types import BEGUN, CHANGED, CHILD, EDITED, ENDED, SEEN, SPENDING, TRACKED
 from penstock.errors import CallerError
 from penstock.session import Session, event_of, name_of, to_dict
 from penstock.text.json_redaction import redacted_json
@@ -23,12 +21,6 @@ if TYPE_CHECKING:
     from penstock.store import Store
     from penstock.text.json_access import Json
 
-BEGUN = "Begun"
-"""The type of the first record of a session: its header, and what it was begun with."""
-SEEN, TRACKED = "Seen", "Tracked"
-"""Types of records beside the events: which files a tool showed or changed (`Seen`), and what they were then (`Tracked`)."""
-CHILD, ENDED = "Child", "Ended"
-"""The type of a record of a child agent, which holds one of its own (`Child`), and of the last of those (`Ended`)."""
 _NO_EVENTS = frozenset({SEEN, TRACKED, EDITED, CHANGED, CHILD, SPENDING})
 # What a child does to files is the session's: undo, handoffs and a resume read it without asking who did it.
 _OF_THE_SESSION = frozenset({EDITED, CHANGED, TRACKED})

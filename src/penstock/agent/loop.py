@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 
 from penstock.agent.asking import Asking, last_words
 from penstock.agent.calling import Calling
-from penstock.agent.journal import BEGUN, Journal, without_secrets
+from penstock.agent.journal import Journal, without_secrets
 from penstock.agent.protocols import AgentRun, Silent
+from penstock.agent.record_types import BEGUN
 from penstock.context.compaction import apply
 from penstock.context.handoff import encode, render
 from penstock.session import (

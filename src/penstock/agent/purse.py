@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from penstock.agent.record_types import SPENDING
 from penstock.session.budgets import Spending, change_of, replay
 
 if TYPE_CHECKING:
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from penstock.session.budgets import Account
     from penstock.store import Store
     from penstock.text.json_access import Json
-
-SPENDING = "Spending"
-"""The type of a record beside the events: a change of the tree of budgets."""
 
 
 class _Book:

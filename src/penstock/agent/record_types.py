@@ -1,0 +1,20 @@
+"""Which records does the journal of a session hold beside the events of its state? By these types whoever reads one knows them.
+
+What stands in a record is said where it is written: the beginning and children in `loop` and `children`, edits in `edits`, what
+changed on the disk in `disk_changes`, what is spent in `purse`.
+"""
+
+from __future__ import annotations
+
+BEGUN = "Begun"
+"""The type of the first record of a session: its header, and what it was begun with."""
+SEEN, TRACKED = "Seen", "Tracked"
+"""Which files a tool showed or changed (`Seen`), and what they were then (`Tracked`)."""
+EDITED = "Edited"
+"""An edit, and the handles of both contents."""
+CHANGED = "Changed"
+"""Files that a call has changed, and what the session had found there."""
+SPENDING = "Spending"
+"""A change of the tree of budgets."""
+CHILD, ENDED = "Child", "Ended"
+"""A record of a child agent, which holds one of its own (`Child`), and the last of those (`Ended`)."""
