@@ -54,8 +54,8 @@ OLD_BATCH = Story(
 )
 # Answers between words of the user, six times as long as a note: by our own count each would be worth one.
 TALK = Story(rounds=tuple(Round(text="word " * 300, user="Go on. " * 9) for _ in range(8)))
-STUB_WORDS_TOKENS = 10
-"""By how much two stubs of one result differ at most."""
+STUB_WORDS_TOKENS = 16
+"""By how much two stubs of one result differ at most: that of one cut before names what the cut said, a handle too."""
 WORDINGS = ("exact", "total only", "lower bound", "limit only", "code only", "none")
 
 

@@ -128,7 +128,7 @@ def test_a_full_disk_leaves_a_truncated_answer_and_nothing_else(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The partial file is removed, and the store goes on when there is room again."""
-    import penstock.store.sqlite as backend
+    import penstock.store.contents as backend
 
     def full(descriptor: int, piece: bytes) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")

@@ -93,7 +93,7 @@ def test_above_the_limit_both_halves_are_kept(store: Store, keep_bytes: int) -> 
 @pytest.mark.proves("G-3")
 def test_a_store_that_fails_in_the_middle_does_not_stop_the_pipe(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything is read to its end, the answer is cut and says why nothing was kept (H27)."""
-    import penstock.store.sqlite as backend
+    import penstock.store.contents as backend
 
     read = 0
 

@@ -332,3 +332,24 @@ def test_law_a_planted_key_is_gone(before: str, key: str, after: str) -> None:
 def test_law_a_key_whose_sign_is_short_is_gone_where_a_word_begins(before: str, key: str, after: str) -> None:
     """`sk-` also ends `task-` and `disk-`."""
     assert key not in redacted(f"{before}sk-{key}{after}")
+
+
+@pytest.mark.proves("S-17")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "private_key: ed25519.Ed25519PrivateKey",
+        "def sign(secret_key: x25519.X25519PrivateKey) -> bytes:",
+        "password_hasher = Argon2PasswordHasher",
+        "secret: crypto.P256SigningKey",
+    ],
+)
+def test_a_class_behind_the_name_of_a_secret_is_none(line: str) -> None:
+    """Types of keys have numbers in their names; what is random, or a word with a year behind it, is none."""
+    assert redacted(line) == line
+    for value in (
+        "Summer2024Winter",
+        "hunter2hunter2",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N",
+    ):
+        assert value not in redacted(f"password: {value}")

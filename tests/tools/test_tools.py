@@ -113,6 +113,15 @@ def test_wrong_types_are_refused_and_not_coerced(tools: Tools, tool: str, name: 
 
 
 @pytest.mark.proves("L-9")
+@pytest.mark.parametrize("arguments", [None, [], "a.txt", 5, True])
+def test_arguments_that_are_no_object_are_refused(tools: Tools, arguments: object) -> None:
+    """A result like any other mistake, that says which names an object would have."""
+    result = tools.call("view", arguments)  # type: ignore[arg-type]
+    assert (result.is_error, result.code) == (True, "bad_argument")
+    assert result.text.startswith("arguments: takes an object with file_path, offset, limit, version, not ")
+
+
+@pytest.mark.proves("L-9")
 def test_unknown_arguments_are_refused_with_the_near_name(tools: Tools) -> None:
     """What it takes is listed, and a call that keeps what was right is given (H23)."""
     result = tools.call("view", {"file_path": "a.txt", "ofset": 3})

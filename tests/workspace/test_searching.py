@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.sockets import bind_in
 
 from penstock.errors import ToolError
 from penstock.workspace import searching
@@ -325,7 +326,7 @@ def test_what_must_not_be_read_is_skipped_and_counted(tmp_path: Path) -> None:
     (inside / "leak").symlink_to("../out")
     os.mkfifo(inside / "fifo")
     with socket.socket(socket.AF_UNIX) as server:
-        server.bind(os.path.relpath(inside / "socket"))
+        bind_in(inside, server)
         found = search(root, "hit", deadline=NEVER)
     assert [match.path for match in found.matches] == ["a", "again"]
     assert (found.secret, found.binary) == (3, 1)

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.leftovers import nothing_left_open
+from tests.sockets import bind_in
 
 from penstock.errors import ToolError
 from penstock.text import escape
@@ -188,7 +189,7 @@ def test_fifos_sockets_and_devices_are_counted_and_not_opened(tmp_path: Path) ->
     (tmp_path / "a").write_text("")
     os.mkfifo(tmp_path / "fifo")
     with socket.socket(socket.AF_UNIX) as server:
-        server.bind(os.path.relpath(tmp_path / "socket"))
+        bind_in(tmp_path, server)
         walked = walk(tmp_path)
         assert paths(walked) == ["a"]
     assert walked.omitted == Omitted(special=2)

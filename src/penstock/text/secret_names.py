@@ -44,6 +44,8 @@ _SETTING_HINT = r"[_-](?i:pass)(?:\\?[\"'])?[ \t]{0,8}[:=]{1,2}[ \t]{0,8}[\"']?[
 _SAID = r"(?i:password|passphrase|secret)[ \t](?:is|was)[ \t]{1,3}[\"'`]([^\s\"'`<>]{6,64})[\"'`]"
 _SAID_HINT = r"(?i:password|passphrase|secret)[ \t](?:is|was)[ \t]{1,3}[\"'`][^\s\"'`<>]{6}"
 _IDENTIFIER = re.compile(r"[A-Za-z_.:*/?=-]++")
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|_")
+_MAX_WORDS, _MAX_NUMBERS = 8, 3  # of the name of a class
 _LINE_OF_SETTINGS = re.compile(r"(?:\d{1,9}[|\t])?(?:export )?[A-Za-z0-9_]*")
 # Names after which a random value may stand, whatever is between; and what may be.
 _LOOSE_NAMES = rf"passw|passphrase|pwd|secret|token|credential|auth|login|(?:{'|'.join(_OF_KEYS)})[_.-]?key"
@@ -60,7 +62,7 @@ def _named(text: str, at: int, floor: int) -> Spans:
     if (match := compiled(_ASSIGNED).match(text, at)) and (spans := _assigned(match)):
         return spans
     match = compiled(_LOOSE).match(text, at)
-    if match is None or _PUBLIC.search(match[1]) or not is_random(match[2]):
+    if match is None or _PUBLIC.search(match[1]) or not is_random(match[2]) or _is_class(match[2]):
         return ()
     return to_end(text, match.span(2))
 
@@ -69,6 +71,8 @@ def _keyed(text: str, at: int, floor: int) -> Spans:
     """Return a random value behind a name that ends in what such a value is called, though no sign stands between."""
     match = compiled(_KEYED).match(text, at)
     if match is None or _PUBLIC.search(text[max(floor, at - _BEFORE_CHARS) : at]) or not is_random(match[1]):
+        return ()
+    if _is_class(match[1]):
         return ()
     if not any(sign in text[at : match.start(1)] for sign in ":=") and not _is_strong(match[1]):
         return ()
@@ -108,7 +112,18 @@ def _assigned(match: re.Match[str]) -> Spans:
     looks_random = name.endswith("token") or (group == 4 and not _is_setting(match))
     if (looks_random or name in words) and _IDENTIFIER.fullmatch(value):
         return ()
+    if looks_random and group == 4 and _is_class(value):
+        return ()
     return to_end(match.string, (start, end)) if group == 4 else ((start, end),)
+
+
+def _is_class(value: str) -> bool:
+    """Return whether a bare value is the name of a class, with numbers as they occur in one: `ed25519.Ed25519PrivateKey`."""
+    words = _WORD.findall(value.rpartition(".")[2])
+    capitalised = [word for word in words if word[0].isupper() and word[1:].islower()]
+    is_path = all(map(str.isidentifier, value.split(".")))
+    is_few = len(words) <= _MAX_WORDS and sum(map(str.isdigit, words)) < _MAX_NUMBERS
+    return is_path and is_few and len(capitalised) >= (1 if "." in value else 3) and words[-1] in capitalised
 
 
 def _is_setting(match: re.Match[str]) -> bool:

@@ -7,6 +7,7 @@ record, each with a value of its type within its bounds. Keeps out: what a value
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from penstock.errors import ToolError
@@ -15,8 +16,6 @@ from penstock.text.calls import Call, Value
 from penstock.tools.record import REQUIRED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from penstock.tools.record import Parameter, Tool
 
 # How many characters of an argument an error repeats.
@@ -38,8 +37,10 @@ def check(tool: Tool, arguments: Mapping[str, object]) -> dict[str, object]:
             works where there is one.
     """
     known = [parameter.name for parameter in tool.parameters]
+    if not isinstance(arguments, Mapping):
+        raise ToolError("bad_argument", f"arguments: takes an object with {', '.join(known)}, not {_kind(arguments)}")
     problems: list[str] = []
-    for name in arguments:
+    for name in map(str, arguments):
         if name not in known:
             from difflib import get_close_matches  # only where a name is wrong
 
