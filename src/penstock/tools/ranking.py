@@ -175,7 +175,7 @@ class ShownPassage(NamedTuple):
     """Its lines as they were shown, without their numbers."""
 
 
-_HEADING = re.compile(r"## (.+):(\d+)-(\d+)")
+_HEADING = r"## (.+):(\d+)-(\d+)"  # compiled where it is needed: every command waits for what is compiled at import
 
 
 def read_passages(text: str) -> list[ShownPassage]:
@@ -187,7 +187,7 @@ def read_passages(text: str) -> list[ShownPassage]:
     read: list[ShownPassage] = []
     lines = text.split("\n")
     for at, line in enumerate(lines):
-        if heading := _HEADING.fullmatch(line):
+        if heading := re.fullmatch(_HEADING, line):
             path, first, last = heading[1], int(heading[2]), int(heading[3])
             shown = []
             for number, numbered in zip(range(first, last + 1), lines[at + 1 :], strict=False):

@@ -13,7 +13,6 @@ from collections import OrderedDict
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock.outline.symbols import Symbol, display
 from penstock.text import notices, window
 from penstock.text.calls import Call
 from penstock.text.json_records import RecordIndex, is_one_line
@@ -259,6 +258,11 @@ def outline_records(records: Records, offset: int, limit: int, room: PageRoom) -
         limit: Records of the page.
         room: What the page may take.
     """
+    from penstock.outline.symbols import (  # most reads need no outline, and every command waits for imports
+        Symbol,
+        display,
+    )
+
     text, places, _ = records
     total = records.known(offset + limit)
     source = text.source
