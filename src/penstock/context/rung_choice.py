@@ -70,11 +70,15 @@ def choose(
         if rung < ladder.floor and is_certain(rung) and is_smaller(rung):
             return rung
         return _floor(ladder, lambda rung: (rung == ladder.last or is_certain(rung)) and is_smaller(rung))
-    best = (
-        _worthiest(Likelihood(observations), limit, ladder, after, is_smaller)
-        if limit is not None and situation.stated_numbers == 1
-        else _nearest(range(_small_enough(situation, ladder, after), ladder.last + 1), is_smaller)
-    )
+    if limit is not None and situation.stated_numbers == 1:
+        best = _worthiest(Likelihood(observations), limit, ladder, after, is_smaller)
+    else:
+        wanted = _small_enough(situation, ladder, after)
+        # A rung below may be larger, where a note is dear: then it is not small enough, though it is smaller than what was sent.
+        most = ladder.counts(wanted).total
+        best = _nearest(
+            range(wanted, ladder.last + 1), lambda rung: ladder.counts(rung).total <= most and is_smaller(rung)
+        )
     return _floor(ladder, is_smaller) if best is None else best
 
 
