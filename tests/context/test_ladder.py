@@ -14,11 +14,15 @@ from tests.wires.strategies import MESSAGES, TELLERS, WIRES, Call, Round, Story,
 from penstock import execute
 from penstock.context.compaction import apply
 from penstock.context.counts import CONTENT_KINDS, counts_of
-from penstock.context.ladder import Ladder
+from penstock.context.ladder import Ladder, RungChange
 from penstock.context.provider_counts import min_decrease
 from penstock.context.recovery import MARGIN, MAX_CALLS
+from penstock.context.rung_choice import choose
+from penstock.context.situation import Attempt, Situation
 from penstock.context.sized import MESSAGE_TOKENS, Sized, measure_entry
+from penstock.overflow import Overflow
 from penstock.overflow.learned import SMALLEST_TOKENS
+from penstock.text.allowance import Budget
 from penstock.wires import load_request
 
 if TYPE_CHECKING:
@@ -161,6 +165,27 @@ def test_what_was_trimmed_too_little_before_sending_gets_through(
     is_stated = wording in {"exact", "total only"} and provider.limit >= SMALLEST_TOKENS
     assert len(provider.sent) <= (3 if is_stated else MAX_CALLS)
     assert all(later < earlier for earlier, later in pairwise(provider.sent))
+
+
+@pytest.mark.proves("R-1")
+def test_a_rung_that_is_larger_than_the_wanted_one_does_not_stand_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rungs do not always shrink: the next one that is smaller for certain may be larger than what a halving leaves."""
+    ladder = ladder_of(request_of(chat(result_lines=400), "openai-chat"), "openai-chat")
+    attempt = Attempt(sized=ladder.sized, overflow=Overflow(kind="context_input"))
+    situation = Situation(sized=ladder.sized, attempts=[attempt], budget=Budget(1 << 40))
+    wanted = choose(situation, ladder)
+    assert wanted is not None
+    assert wanted + 2 < ladder.floor
+    nothing, change, counts = counts_of(()), Ladder.change, Ladder.counts
+    uncertain = {wanted: RungChange(removed=nothing, added=nothing)}
+    told = {wanted: ladder.counts(wanted), wanted + 1: ladder.sized.counts}
+    monkeypatch.setattr(Ladder, "change", lambda self, rung: uncertain.get(rung) or change(self, rung))
+    monkeypatch.setattr(Ladder, "counts", lambda self, rung: told.get(rung) or counts(self, rung))
+    monkeypatch.setattr(Ladder, "first", lambda self, *_, **__: wanted)  # no bisection meets the large one by chance
+    taken_instead = choose(situation, ladder)
+    assert taken_instead is not None
+    assert taken_instead > wanted + 1
+    assert ladder.counts(taken_instead).total <= ladder.counts(wanted).total
 
 
 @pytest.mark.proves("R-1")

@@ -55,20 +55,9 @@ class Terms:
         return self.output_format == "text"
 
 
-_BUDGET = click.option(
-    "--budget",
-    "budget_tokens",
-    type=click.IntRange(min=1_000),
-    metavar="TOKENS",
-    help="All that it may spend; with a budget it may give work to child agents.",
-)
-_MORE_BUDGET = click.option(
-    "--budget",
-    "budget_tokens",
-    type=click.IntRange(min=1_000),
-    metavar="TOKENS",
-    help="So much more that it may spend.",
-)
+_budget = functools.partial(click.option, "--budget", "budget_tokens", type=click.IntRange(min=1_000), metavar="TOKENS")
+_BUDGET = _budget(help="All that it may spend; with a budget it may give work to child agents.")
+_MORE_BUDGET = _budget(help="So much more that it may spend.")
 _PERMISSIONS = (
     click.option("--allow-edit", is_flag=True, help="Let it change files beneath the root."),
     click.option(

@@ -236,7 +236,7 @@ def outline_json(outline: OutlinePage) -> dict[str, object]:
         "text": "\n".join(entries),
         "items": items,
         **fields_of(page, "offset", "total"),
-        **fields_of(outline, "language", "method", "complete", "total_lines", "total_bytes", "version"),
+        **fields_of(outline, "language", "method", "complete", "total_lines", "total_bytes", "version", "unit"),
         "total_lines_exact": outline.complete,
         "next": next_json(outline.next),
         "notices": [],

@@ -10,8 +10,10 @@ requests there are to choose from (`ladder`); one rung of them is taken (`rung_c
 - The limit alone: the same with rising chances, for what would have fitted was not refused.
 - No number at all: what can shrink is halved, and halved again.
 - The last call sends the floor, which fits if anything does; or, where a model's summary was paid for, what fits with it for
-  certain. Wherever a rung would not be smaller for certain, whatever the
-  provider's factors, a lower one is taken, so that no retry is larger than what was refused; where no rung is, nothing is sent.
+  certain.
+
+Wherever a rung would not be smaller for certain, whatever the provider's factors, one below it is taken that is and that is no
+larger, so that no retry is larger than what was refused; where no rung is, nothing is sent.
 
 Pure: it is asked anew with each refusal and the ones before it. Law: what it says to send is valid, smaller in the provider's count
 than what was refused, and the last is the floor. Keeps out: sending and counting calls (`carrier`, `session`), and what was trimmed
