@@ -1,0 +1,356 @@
+"""What an agent does to a project, seen by who typed the command: real processes, a model over HTTP, the files afterwards."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.outside import Outside, model
+
+from penstock.models import call, calls, fail, say
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_PORT = "port = 1\n"
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Outside:
+    """A project with one file."""
+    made = Outside(tmp_path)
+    (made.tree / "app.py").write_text(_PORT)
+    return made
+
+
+def session_of(outside: Outside) -> str:
+    """The newest session."""
+    return str(outside.json("sessions")["sessions"][0]["session"])
+
+
+@pytest.mark.proves("S-10")
+def test_a_session_that_was_stopped_goes_on_in_its_own_project(outside: Outside, tmp_path: Path) -> None:
+    """Begun without `--root`, resumed in another project that has a file of the same name: that one stays as it is."""
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "app.py").write_text(_PORT)
+    edit = call("edit_file", path="app.py", old="port = 1", new="port = 2")
+    with model([call("view", file_path="app.py"), edit, say("Done.")]) as served:
+        outside.penstock("run", "Set it to 2.", *served.flags, "--allow-edit", "--max-turns", "1")
+        done = outside.penstock("resume", session_of(outside), cwd=other)
+    assert (other / "app.py").read_text() == _PORT
+    assert (done.returncode, (outside.tree / "app.py").read_text()) == (0, "port = 2\n")
+
+
+def at_once(outside: Outside, *steps: Any) -> list[list[str]]:
+    """Two agents make a batch of calls each at the same time; what each was told of its own."""
+    together = threading.Barrier(2)
+
+    def work(batch: Any) -> list[str]:
+        def policy(request: Any) -> Any:
+            if any(message["role"] == "tool" for message in request["messages"]):
+                return say("Done.")
+            together.wait(60)
+            return batch
+
+        with model(policy) as served:
+            outside.penstock("run", "Write.", *served.flags, "--allow-edit")
+            return served.results()
+
+    with ThreadPoolExecutor(2) as writers:
+        return list(writers.map(work, steps))
+
+
+@pytest.mark.proves("S-16")
+def test_two_agents_that_edit_one_file_lose_nothing(outside: Outside) -> None:
+    """What each was told that it has done stands in the file afterwards."""
+    file = outside.tree / "f.txt"
+    file.write_text("<0>\n<1>\n")
+
+    def edit(writer: int, number: int) -> Any:
+        line = f"<{writer}>\n"
+        return call("edit_file", path="f.txt", old=line, new=f"{line}w{writer}-{number};\n")
+
+    told: set[str] = set()
+    for first in range(0, 16, 4):
+        batches = [[edit(writer, first + n) for n in range(4)] for writer in (0, 1)]
+        for writer, results in enumerate(at_once(outside, *(calls(*batch) for batch in batches))):
+            told |= {f"w{writer}-{first + n};" for n, result in enumerate(results) if " became lines " in result}
+    assert told
+    assert told - set(file.read_text().split()) == set()
+
+
+@pytest.mark.proves("S-16")
+def test_of_two_agents_that_make_a_file_one_is_told(outside: Outside) -> None:
+    """The other is refused, and the file is the first one's."""
+    names = [f"new{n}.txt" for n in range(4)]
+    batches = [calls(*(call("write_file", path=name, content=f"{writer}\n") for name in names)) for writer in (0, 1)]
+    told = [
+        [f"{name}: created" in result for name, result in zip(names, results, strict=True)]
+        for results in at_once(outside, *batches)
+    ]
+    assert [both for both in zip(*told, strict=True) if sum(both) != 1] == []
+    owners = [(outside.tree / name).read_text() for name in names]
+    assert owners == [f"{one.index(True)}\n" for one in zip(*told, strict=True)]
+
+
+@pytest.mark.proves("S-11")
+def test_mistakes_that_a_model_mends_do_not_end_its_work(outside: Outside) -> None:
+    """Six looks for files that are not there, each beside one that succeeds, and a string in the place of a number."""
+    steps = [
+        calls(
+            call("view", file_path=f"none{n}.py"),
+            call("view", file_path="app.py", offset=0 if n % 2 else "0", limit=n + 1),
+        )
+        for n in range(6)
+    ]
+    with model([*steps, say("It is 1.")]) as served:
+        done = outside.penstock("run", "Which port?", *served.flags)
+    assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, ["It is 1."]), done.stderr
+
+
+@pytest.mark.proves("S-9")
+def test_a_handoff_names_what_changed_on_the_disk(outside: Outside) -> None:
+    """Neither an edit that missed nor one that was refused; but the file that a command wrote."""
+    steps = [
+        call("view", file_path="app.py"),
+        call("edit_file", path="app.py", old="no such text", new="x"),
+        call("write_file", path="../out.txt", content="x"),
+        call("run_command", command="echo made > made.txt"),
+        say("Done."),
+    ]
+    with model(steps) as served:
+        outside.penstock("run", "Work.", *served.flags, "--allow-edit", "--allow-shell")
+    document = json.loads(outside.penstock("handoff", session_of(outside)).stdout)
+    assert document["modifiedFiles"] == ["made.txt"]
+
+
+@pytest.mark.proves("S-10")
+def test_what_changed_after_a_kill_reaches_the_model(outside: Outside) -> None:
+    """In its next request, also where nobody says a word to it: else it edits what it remembers."""
+    asked, over = threading.Event(), threading.Event()
+
+    def policy(request: Any) -> Any:
+        if not any(message["role"] == "tool" for message in request["messages"]):
+            return call("view", file_path="app.py")
+        if not asked.is_set():
+            asked.set()
+            over.wait(60)
+        return say("I see.")
+
+    with model(policy) as served:
+        with outside.started("run", "Which port?", *served.flags) as running:
+            assert asked.wait(60)
+            running.kill()
+        over.set()
+        (outside.tree / "app.py").write_text("port = 3\n")
+        done = outside.penstock("resume", session_of(outside))
+        newest = json.dumps(served.requests[-1]["messages"])
+    assert "app.py: changed" in newest
+    assert done.stdout == "I see.\n"
+
+
+@pytest.mark.proves("S-11")
+def test_an_outage_costs_no_context(outside: Outside) -> None:
+    """Four refusals of a server that is down in a row, and what the session had read is in the next request still."""
+    (outside.tree / "notes.txt").write_text("the valve is heron-blue\n" * 60)
+    (outside.tree / "penstock.toml").write_text("[profiles.quick.errors]\ncooldown_seconds = 0.2\n")
+    down = fail(503, {"error": {"message": "overloaded"}})
+    steps = [call("view", file_path="notes.txt"), down, down, down, down, say("Heron-blue.")]
+    with model(steps) as served:
+        done = outside.penstock("run", "Which colour?", *served.flags, "--profile", "quick")
+        shown = [text for text in served.results() if "heron-blue" in text]
+    assert done.returncode == 0, done.stderr
+    assert len(served.requests) == 6
+    assert len(shown) == 1
+    assert outside.json("show", session_of(outside))["handoffs"] == 0
+
+
+@pytest.mark.proves("S-11")
+def test_the_providers_own_words_are_shown(outside: Outside) -> None:
+    """In whatever field its server has them."""
+    with model([fail(400, {"detail": "deployment blue-7 was retired"})]) as served:
+        done = outside.penstock("run", "x", *served.flags)
+    assert done.returncode == 8
+    assert "deployment blue-7 was retired" in done.stderr
+
+
+@pytest.mark.proves("S-11")
+def test_a_dead_address_is_named_at_once(outside: Outside) -> None:
+    """Long before the wait for it is over."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    with outside.started("run", "x", "--model", "openai-chat:x", "--base-url", f"http://{address}/v1") as running:
+        assert running.stderr is not None
+        threading.Timer(20, running.kill).start()
+        said = ""
+        for line in running.stderr:
+            said += line
+            if address in line:
+                break
+        running.kill()
+    assert address in said, said
+
+
+@pytest.mark.proves("S-11")
+def test_one_interrupt_ends_the_wait_after_failures(outside: Outside) -> None:
+    """With the command that goes on, however long the breaker stays open."""
+    failed: list[float] = []
+
+    def policy(_: Any) -> Any:
+        failed.append(time.monotonic())
+        return fail(503, {"error": {"message": "overloaded"}})
+
+    with model(policy) as served, outside.started("run", "x", *served.flags) as running:
+        until = time.monotonic() + 60
+        # Three failures open the breaker: from then on nothing is asked for a minute.
+        while time.monotonic() < until and (len(failed) < 3 or time.monotonic() < failed[-1] + 2):
+            time.sleep(0.05)
+        running.send_signal(signal.SIGINT)
+        pressed = time.monotonic()
+        try:
+            _, said = running.communicate(timeout=5)
+        except subprocess.TimeoutExpired:
+            running.kill()
+            pytest.fail("it waits on after the interrupt")
+    assert (running.returncode, time.monotonic() - pressed < 2) == (130, True)
+    assert "penstock resume" in said
+
+
+@pytest.mark.proves("S-16")
+@pytest.mark.parametrize(
+    "path", [".git/hooks/pre-commit", ".git/info/attributes", ".vscode/tasks.json", ".husky/pre-push"]
+)
+def test_what_other_programs_run_unasked_is_not_written(outside: Outside, path: str) -> None:
+    """An edit of a hook is code that runs at the next commit, outside of every wall."""
+    hook = outside.tree / path
+    hook.parent.mkdir(parents=True, exist_ok=True)
+    hook.write_text("exit 0\n")
+    edit = call("edit_file", path=path, old="exit 0", new="touch /tmp/x; exit 0")
+    with model([edit, call("write_file", path=f"sub/{path}", content="x\n"), say("Done.")]) as served:
+        outside.penstock("run", "x", *served.flags, "--allow-edit")
+    assert hook.read_text() == "exit 0\n"
+    assert not (outside.tree / "sub" / path).exists()
+
+
+_IPC = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+libc.shmat.restype = ctypes.c_void_p
+at = libc.shmat(libc.syscall(29, {key}, 0, 0), None, 0)
+print("shared:", ctypes.string_at(at) if at and at != 2**64 - 1 else None)
+"""
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the calls are named by their numbers")
+def test_a_command_reads_no_memory_that_the_host_shares(outside: Outside) -> None:
+    """A segment of System V holds the pages of a database, or a key; whichever wall stands."""
+    import ctypes
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.shmat.restype = ctypes.c_void_p
+    key = 0x50454E00 | os.getpid() & 0xFF
+    segment = libc.syscall(29, key, 4096, 0o1600)
+    ctypes.memmove(libc.shmat(segment, None, 0), b"HERON-BLUE\0", 11)
+    (outside.tree / "look.py").write_text(_IPC.format(key=key))
+    try:
+        with model([call("run_command", command="python3 look.py"), say("Done.")]) as served:
+            outside.penstock("run", "x", *served.flags, "--allow-shell")
+    finally:
+        libc.syscall(31, segment, 0, None)
+    assert "shared: None" in served.results()[0]
+
+
+@pytest.mark.needs("bwrap")
+def test_the_wall_without_the_rest_of_the_machine_comes_first(outside: Outside) -> None:
+    """Behind bubblewrap there is nothing else to name; behind Landlock modes of other files could be changed."""
+    secret = outside.folder / "outside.txt"
+    secret.write_text("x")
+    secret.chmod(0o644)
+    with model([call("run_command", command=f"chmod 0600 {secret}; echo tried"), say("Done.")]) as served:
+        outside.penstock("run", "x", *served.flags, "--allow-shell")
+    assert "tried" in served.results()[0]
+    assert secret.stat().st_mode & 0o777 == 0o644
+
+
+def test_standard_output_has_the_answer_alone(outside: Outside) -> None:
+    """What was said before a call is not a part of it; what a tool returned is a line on standard error, behind the call."""
+    steps = [calls(call("view", file_path="app.py"), text="Let me look."), say("The port is 1.")]
+    with model(steps) as served:
+        done = outside.penstock("run", "x", *served.flags)
+    assert done.stdout == "The port is 1.\n"
+    called, returned, answered = (
+        next((at for at, line in enumerate(done.stderr.splitlines()) if word in line), -1)
+        for word in ("calls view", "returned", "answered")
+    )
+    assert 0 <= called < returned < answered, done.stderr
+
+
+@pytest.mark.proves("S-9")
+def test_a_session_begins_where_a_handoff_ends(outside: Outside) -> None:
+    """The model hears what was done and which file is not any more as it was left; digests are in the document."""
+    edit = call("edit_file", path="app.py", old="1", new="2")
+    with model([edit, say("Done."), say("I go on.")]) as served:
+        outside.penstock("run", "Set the port to 2.", *served.flags, "--allow-edit")
+        document = outside.penstock("handoff", session_of(outside)).stdout
+        (outside.folder / "handoff.json").write_text(document)
+        (outside.tree / "app.py").write_text("port = 9\n")
+        done = outside.penstock("run", "--from", str(outside.folder / "handoff.json"), *served.flags)
+        newest = json.dumps(served.requests[-1]["messages"])
+    assert (done.returncode, done.stdout) == (0, "I go on.\n"), done.stderr
+    assert "Set the port to 2." in newest
+    assert "app.py: changed" in newest
+    assert len(json.loads(document)["fileHistory"][0]["digest"]) == 64
+
+
+@pytest.mark.proves("S-6")
+def test_a_class_that_grows_too_large_is_remarked(outside: Outside) -> None:
+    """To the model, in the result of the edit, and to the person."""
+    long = "class Large:\n" + "".join(f"    field_{n} = {n}\n" for n in range(1_200))
+    with model([call("write_file", path="large.py", content=long), say("Done.")]) as served:
+        done = outside.penstock("run", "x", *served.flags, "--allow-edit")
+    assert "800" in served.results()[0]
+    assert "Large" in served.results()[0]
+    assert "Large" in done.stderr
+
+
+@pytest.mark.proves("S-1")
+def test_at_25_turns_a_word_is_said(outside: Outside) -> None:
+    """To the model and to the person, once."""
+    (outside.tree / "long.txt").write_text("".join(f"line {n}\n" for n in range(100)))
+    steps = [call("view", file_path="long.txt", offset=n, limit=1) for n in range(26)]
+    with model([*steps, say("Done.")]) as served:
+        done = outside.penstock("run", "x", *served.flags, "--profile", "swe-1.5")
+    assert done.returncode == 0, done.stderr
+    assert "25 turns since the last fresh start" in done.stderr
+    assert "25 turns since the last fresh start" in served.heard()
+
+
+@pytest.mark.proves("S-8")
+def test_a_budget_is_shared_with_a_child_agent(outside: Outside) -> None:
+    """The tool that gives work away is offered with a budget, the child's answer comes back, and the session's figures have it."""
+    steps = [call("task", description="look", prompt="Which port?"), say("It is 1."), say("The child says 1.")]
+    with model(steps) as served:
+        done = outside.penstock("run", "x", *served.flags, "--budget", "200000")
+    assert (done.returncode, done.stdout) == (0, "The child says 1.\n"), done.stderr
+    shown = outside.json("show", session_of(outside))
+    assert shown["budget"]["granted_tokens"] == 200_000
+    assert len(shown["children"]) == 1
+
+
+@pytest.mark.proves("S-7")
+def test_the_figures_of_a_session_say_what_its_context_costs(outside: Outside) -> None:
+    """The model of size against cost is what `stats` tells of a session at its size."""
+    with model([call("view", file_path="app.py"), say("It is 1.")]) as served:
+        outside.penstock("run", "x", *served.flags)
+    (cost,) = outside.json("stats", session_of(outside))["cost_against_size"]
+    assert (cost["tokens"] > 0, cost["window_tokens"]) == (True, 128_000)
