@@ -166,7 +166,7 @@ def test_law_what_is_no_secret_comes_out_as_it_came_in(content: bytes, size: int
     whole = redacted(content.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(marks, "_BLOCK_BYTES", block)
-        patch.setattr(marks, "_AHEAD_BYTES", 8_192)
+        patch.setattr(marks, "_WINDOW_BYTES", block + 8_192)
         watch = SecretWatch()
         assert b"".join(watch.passed(parts_of(content, size))) == content
         hiding = SecretWatch(hides=True)
@@ -176,7 +176,39 @@ def test_law_what_is_no_secret_comes_out_as_it_came_in(content: bytes, size: int
             == redacted_bytes(content)
             == redacted_bytes(whole)
         )
+        looking = SecretWatch()
+        looking.look(content)
+        assert looking.mark == watch.mark
     assert sum(watch.mark.secrets.values()) + watch.mark.hidden == hiding.mark.hidden
+
+
+def test_what_stands_before_its_hint_is_seen() -> None:
+    """The header of a token is as long as a page, and values of a manifest stand before what says that they are secret."""
+    lines = LINES * 40
+    header = b"eyJ" + b"aB3" * 5_000
+    token = header + b".eyJ" + b"aB3" * 9 + b".aB3dE5fG7h\n"
+    manifest = b"apiVersion: v1\ndata:\n  one: YWRtaW4tdXNlcg==\n" + b"  # and so on\n" * 200 + b"kind: Secret\n"
+    for secret, kind in ((token, "JWT"), (manifest, "secret")):
+        content = lines + secret + lines
+        assert len(content) > marks._WINDOW_BYTES
+        watch, passing = SecretWatch(), SecretWatch()
+        watch.look(content)
+        assert b"".join(passing.passed(parts_of(content, 70_000))) == content
+        assert watch.mark.secrets == passing.mark.secrets == {kind: 1}
+
+
+def test_what_fails_beside_the_writing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mark that could not be made is no mark of a content without secrets."""
+
+    def broken(content: bytes) -> int:
+        raise MemoryError(len(content))
+
+    monkeypatch.setattr(marks, "first_hint", broken)
+    watch = SecretWatch()
+    watch.look(LINES * 40)
+    assert watch.is_done
+    with pytest.raises(MemoryError):
+        _ = watch.mark
 
 
 # ── redacted forms only ──────────────────────────────────────────────────────────────────────────────────────────

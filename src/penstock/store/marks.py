@@ -9,14 +9,16 @@ is no secret comes out byte for byte, also where it is no text; hiding twice cha
 from __future__ import annotations
 
 import json
+from _thread import allocate_lock, start_new_thread
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.store.pieces import cut
-from penstock.text.redaction import count_marks, mark_of, secrets_in
+from penstock.text.redaction import count_marks, first_hint, mark_of, secrets_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from penstock.store.kept import Store
 
@@ -25,6 +27,8 @@ _AHEAD_BYTES = 64 << 10  # behind a block, so that a secret at its end is seen w
 # Keys of PGP may be longer: what goes on behind a window is a key still, so it is looked at behind this beginning of one.
 _PRIVATE_KEY = "private key"
 _GOES_ON = "-----BEGIN PRIVATE KEY-----\n" + 20 * "A"
+_WINDOW_BYTES = _BLOCK_BYTES + _AHEAD_BYTES
+_BEFORE_BYTES = 32 << 10  # what a shape may look at before its hint: the header of a JWT, the values of a manifest
 _HALF_LINE_CHARS = 100
 _NAME_CHARS = 1_024  # what stands between the name of a secret and the secret
 _READ_BYTES = 1 << 20
@@ -41,14 +45,40 @@ class ContentMark(NamedTuple):
         return json.dumps(dict(self.secrets), separators=(",", ":"))
 
 
+class _Beside:
+    """A function that runs in a thread of its own, from now on."""
+
+    def __init__(self, function: Callable[[], int]) -> None:
+        self._function = function
+        self._result: int | Exception = 0
+        self._ended = allocate_lock()
+        self._ended.acquire()
+        # `Thread.start` waits until the thread runs: on a busy machine that takes as long as the search.
+        start_new_thread(self._run, ())
+
+    def _run(self) -> None:
+        try:
+            self._result = self._function()
+        except Exception as error:  # noqa: BLE001 - it is raised where the result is asked for
+            self._result = error
+        finally:
+            self._ended.release()
+
+    def result(self) -> int:
+        """Return what the function returned, or raise what it raised."""
+        with self._ended:
+            if isinstance(self._result, Exception):
+                raise self._result
+            return self._result
+
+
 class SecretWatch:
     """See the secrets of one content as it passes by, and hide them where only redacted forms are kept.
 
+    What is large is searched in a thread beside the writing: the search lets go of the interpreter meanwhile.
+
     Args:
         hides: Whether secrets become marks; else what passes stays as it is.
-
-    Attributes:
-        is_done: Whether a content has passed whole.
     """
 
     def __init__(self, *, hides: bool = False) -> None:
@@ -56,11 +86,18 @@ class SecretWatch:
         self._seen: Counter[str] = Counter()
         self._hidden = 0
         self._is_in_key = False
-        self.is_done = False
+        self._beside: _Beside | None = None
+        self._is_done = False
+
+    @property
+    def is_done(self) -> bool:
+        """Whether a content has passed whole, or will have when its mark is asked for."""
+        return self._is_done or self._beside is not None
 
     @property
     def mark(self) -> ContentMark:
         """What was seen of what has passed, the most frequent kind first."""
+        self._wait()
         return ContentMark(dict(self._seen.most_common()), self._hidden)
 
     def passed(self, content: bytes | Iterable[bytes]) -> Iterator[bytes]:
@@ -69,37 +106,80 @@ class SecretWatch:
         Args:
             content: Bytes, or parts of any size.
         """
+        parts = cut(content) if isinstance(content, bytes) else content
+        yield from self._shown(parts) if self._hides else self._seen_beside(parts)
+        self._is_done = True
+
+    def _shown(self, parts: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield content without its secrets."""
         held = bytearray()
         try:
-            for part in cut(content) if isinstance(content, bytes) else content:
+            for part in parts:
                 held += part
-                if not self._hides:
-                    yield part
-                while len(held) > _BLOCK_BYTES + _AHEAD_BYTES:
-                    shown, taken = self._block(bytes(held[: _BLOCK_BYTES + _AHEAD_BYTES]), _BLOCK_BYTES)
+                while len(held) > _WINDOW_BYTES:
+                    shown, taken = self._block(bytes(held[:_WINDOW_BYTES]), _BLOCK_BYTES)
                     del held[:taken]
-                    if self._hides:
-                        yield shown
+                    yield shown
         except OSError:  # of who gives the parts: what came is not lost
-            if held and self._hides:
+            if held:
                 yield self._block(bytes(held), len(held))[0]
             raise
         if held:
-            shown, _ = self._block(bytes(held), len(held))
-            if self._hides:
-                yield shown
-        self.is_done = True
+            yield self._block(bytes(held), len(held))[0]
+
+    def _seen_beside(self, parts: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield content as it is; each block is searched while the next one comes."""
+        held = bytearray()
+        for part in parts:
+            held += part
+            yield part
+            # Where a block begins is known once the one before it has been searched: one is under way, one is held.
+            if len(held) > (_WINDOW_BYTES if self._beside is None else 2 * _WINDOW_BYTES):
+                del held[: self._wait()]
+                while len(held) > 2 * _WINDOW_BYTES:  # a part was larger than a block
+                    del held[: self._block_of(bytes(memoryview(held)[:_WINDOW_BYTES]))]
+                if len(held) > _WINDOW_BYTES:
+                    self._beside = _Beside(partial(self._block_of, bytes(memoryview(held)[:_WINDOW_BYTES])))
+        del held[: self._wait()]
+        self._look_from(bytes(held), 0)
 
     def look(self, content: bytes) -> None:
-        """See what a content holds."""
-        view, at = memoryview(content), 0
-        while len(content) - at > _BLOCK_BYTES + _AHEAD_BYTES:
-            at += self._block(bytes(view[at : at + _BLOCK_BYTES + _AHEAD_BYTES]), _BLOCK_BYTES)[1]
-        self._block(bytes(view[at:]), len(content) - at)
-        self.is_done = True
+        """See what a content holds, by the time when its mark is asked for."""
+        if len(content) <= _WINDOW_BYTES:
+            self._look_at(content)
+        else:
+            self._beside = _Beside(partial(self._look_at, content))
+        self._is_done = True
+
+    def _wait(self) -> int:
+        """Wait for the search that is under way, and return how much of its window it took; 0 where there is none."""
+        beside, self._beside = self._beside, None
+        return 0 if beside is None else beside.result()
+
+    def _look_at(self, content: bytes) -> int:
+        """See what a content holds, and return its size."""
+        hint = first_hint(content)
+        if hint >= 0:
+            self._look_from(content, content.rfind(b"\n", 0, max(0, hint - _BEFORE_BYTES)) + 1)
+        return len(content)
+
+    def _look_from(self, content: bytes, at: int) -> None:
+        """See what a content holds from the beginning of a line on."""
+        view = memoryview(content)
+        while len(content) - at > _WINDOW_BYTES:
+            at += self._block(bytes(view[at : at + _WINDOW_BYTES]), _BLOCK_BYTES)[1]
+        if at < len(content):
+            self._block(bytes(view[at:]), len(content) - at)
+
+    def _block_of(self, window: bytes) -> int:
+        """See what the block holds with which a window begins, and return how many bytes that is."""
+        return self._block(window, _BLOCK_BYTES)[1]
 
     def _block(self, window: bytes, count: int) -> tuple[bytes, int]:
         """Return about so many bytes from the beginning of a window as they are kept, and how many they were."""
+        if not self._is_in_key and first_hint(window) < 0:
+            shown = window[: _line_bytes(window[:count])] if count < len(window) else window
+            return shown, len(shown)
         # What is no UTF-8 stands for itself meanwhile, and comes out as it came in.
         lead = _GOES_ON if self._is_in_key else ""
         text = lead + window.decode("utf-8", "surrogateescape")
@@ -133,12 +213,16 @@ def _encoded(text: str) -> bytes:
 
 def _last_line(block: bytes) -> int:
     """Return how many characters of a block end with its last line; all of them where no line ends in it."""
-    whole = block[: block.rfind(b"\n") + 1]
-    if not whole:
-        # The first byte of a character that is cut off is no whole one.
-        whole = block.rstrip(bytes(range(0x80, 0xC0)))
-        whole = whole[:-1] if whole[-1:] >= b"\xc0" else block
-    return len(whole.decode("utf-8", "surrogateescape"))
+    return len(block[: _line_bytes(block)].decode("utf-8", "surrogateescape"))
+
+
+def _line_bytes(block: bytes) -> int:
+    """Return how many bytes of a block end with its last line; all whole characters where no line ends in it."""
+    if end := block.rfind(b"\n") + 1:
+        return end
+    # The first byte of a character that is cut off is no whole one.
+    whole = block.rstrip(bytes(range(0x80, 0xC0)))
+    return len(whole) - 1 if whole[-1:] >= b"\xc0" else len(block)
 
 
 def redacted_bytes(content: bytes) -> bytes:
