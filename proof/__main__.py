@@ -3,6 +3,7 @@
 scripts/proof --short           about a minute: what the suite runs, too
 scripts/proof --long            the full forms, about an hour on two cores
 scripts/proof --only R1,R5      some of them
+scripts/proof mutants           one by its name, in its full form
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ RIGS = {
     "R21": "writers",
     "R23": "interrupts",
     "R22": "keeping",
+    "R24": "mutants",
+    "R25": "trees",
 }
 
 
@@ -83,17 +86,21 @@ def main() -> int:
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--short", action="store_true", help="the short forms (default)")
     length.add_argument("--long", action="store_true", help="the full forms")
+    parser.add_argument("name", nargs="?", choices=RIGS.values(), help="one rig, in its full form", metavar="NAME")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--only", default=",".join(RIGS), help="the rigs to run, as R1,R2")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output, nothing else there")
     given = parser.parse_args()
     names = [name.strip() for name in given.only.split(",")]
+    if given.name:
+        names = [name for name, module in RIGS.items() if module == given.name]
+    long = given.long or bool(given.name and not given.short)
     if unknown := [name for name in names if name not in RIGS]:
         parser.error(f"there is no {', '.join(unknown)}; there are {', '.join(RIGS)}")
     clean_up_when_terminated()
     figures = []
     for name in names:
-        figures.append(run(name, long=given.long, seed=given.seed))
+        figures.append(run(name, long=long, seed=given.seed))
         print(figures[-1], file=sys.stderr, flush=True)
     if given.json:
         found = {
@@ -103,9 +110,7 @@ def main() -> int:
         }
         print(json.dumps(found, indent=2))
     else:
-        print(
-            f"\n{'long' if given.long else 'short'} forms, seed {given.seed}, {datetime.now(UTC):%Y-%m-%d}, {machine()}\n"
-        )
+        print(f"\n{'long' if long else 'short'} forms, seed {given.seed}, {datetime.now(UTC):%Y-%m-%d}, {machine()}\n")
         print(table(figures))
     return 0 if all(figure.met for figure in figures) else 1
 

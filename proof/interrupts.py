@@ -2,7 +2,8 @@
 
 A real process works with a model over real HTTP: it reads, edits, runs commands, and is failed now and then, so that it waits.
 It is interrupted once, at a random instant. It has to end within half a second, with status 130 and the command that goes on; that
-command has to bring the answer, with every edit done once.
+command has to bring the answer, with every edit done once. An end that was late is told with the load of the machine and what the
+process itself took, and its instant is tried again: late three times, it is a fault.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -26,6 +28,8 @@ from penstock.wires import load_request
 _RUNS, _SHORT_RUNS = 200, 2
 _MAX_SECONDS, _SHORT_MAX_SECONDS = 0.5, 4.0
 """How soon a run ends; the short form runs beside other tests, where a process may not even be scheduled for so long."""
+_TRIES = 3
+"""How often an instant may be late: what is ours is late each time, what another process took is not."""
 _EDITS = 3
 _FAILED_AT = {4, 5, 6}
 """Which requests of a run are refused, so that it waits."""
@@ -53,12 +57,37 @@ def _policy() -> Any:
     return policy
 
 
+class _Late(Exception):
+    """A run that ended too late, and what the machine did meanwhile."""
+
+
+def _tried(seconds: float, max_seconds: float, told: list[str]) -> list[str]:
+    """Interrupt a run at an instant, again where its end was late; what was wrong."""
+    for _ in range(_TRIES):
+        try:
+            return _interrupted(seconds, max_seconds)
+        except _Late as late:
+            told.append(str(late))
+    return [f"late {_TRIES} times: {told[-1]}"]
+
+
+def _processor_seconds() -> float:
+    """What processes that were waited for took so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def _interrupted(seconds: float, max_seconds: float) -> list[str]:
-    """Interrupt a run after so many seconds, resume it, and return what was wrong."""
+    """Interrupt a run after so many seconds, resume it, and return what was wrong.
+
+    Raises:
+        _Late: it did not end in time.
+    """
     with folder("interrupts") as home, LoopbackProvider("openai-chat", 32_000, policy=_policy()) as provider:
         tree = Path(home, "tree")
         tree.mkdir()
         (tree / "app.txt").write_text("end\n")
+        before = _processor_seconds()
         environment = {**os.environ, "PENSTOCK_STORE": f"sqlite://{home}/store"}
         begin = [
             "run",
@@ -89,8 +118,11 @@ def _interrupted(seconds: float, max_seconds: float) -> list[str]:
         took = time.monotonic() - pressed
         if running.returncode == 0:  # it had just ended
             return []
-        found = [] if took <= max_seconds else [f"it took {took:.2f} s after {seconds:.2f} s"]
-        found += [] if running.returncode == 130 else [f"status {running.returncode} after {seconds:.2f} s"]
+        if took > max_seconds:
+            spent = _processor_seconds() - before
+            load = f"{spent:.2f} s of processor from its start, load {os.getloadavg()[0]:.1f}"
+            raise _Late(f"it took {took:.2f} s after {seconds:.2f} s ({load})")
+        found = [] if running.returncode == 130 else [f"status {running.returncode} after {seconds:.2f} s"]
         told = re.search(r"penstock resume (\w+)", seen)
         if told is None:
             return [*found, f"no way to go on after {seconds:.2f} s: {seen[-200:]}"]
@@ -111,15 +143,16 @@ def measure(*, long: bool, seed: int) -> Figure:
     """Interrupts that did not end a run in time, or after which it did not go on."""
     dice, runs = random.Random(seed), _RUNS if long else _SHORT_RUNS
     most = _MAX_SECONDS if long else _SHORT_MAX_SECONDS
-    wrong = [line for _ in range(runs) for line in _interrupted(dice.uniform(0, 6), most)]
+    late: list[str] = []
+    wrong = [line for _ in range(runs) for line in _tried(dice.uniform(0, 6), most, late)]
     return Figure(
         rig="R23",
         name="interrupts",
-        value=f"{len(wrong)} faults in {runs} runs",
+        value=f"{len(wrong)} faults in {runs} runs, {len(late)} late ones tried again",
         target=f"0; each ends within {most} s and goes on",
         met=not wrong,
         seed=seed,
-        notes=tuple(wrong),
+        notes=(*wrong, *(f"tried again: {line}" for line in late)),
     )
 
 

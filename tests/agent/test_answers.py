@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.agent.conftest import Heard
 from tests.carrier.test_diagnosed import CUT, MINUTE, answer, silent, size, stopped
 
 from penstock.agent.asking import GO_ON, MAX_CONTINUATIONS
-from penstock.models import ScriptedModel, call, fail, refuse, say
-from penstock.wires import WIRES
+from penstock.models import RemoteModel, ScriptedModel, call, calls, fail, refuse, say
+from penstock.models import provider as doubles
+from penstock.models.steps import Asked, ScriptedReply
+from penstock.testing import LoopbackProvider
+from penstock.wires import WIRES, wire_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -142,3 +147,39 @@ def test_a_refusal_is_still_a_refusal(begun: Callable[..., Agent]) -> None:
     """An answer without a fault says nothing."""
     run = begun(ScriptedModel([refuse(33_000, of=20_000), say("Forty.")]), window=32_000).run("How many? " * 5_000)
     assert run.warnings == ()
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "openai-responses"])
+def test_arguments_that_are_no_json_end_no_run(begun: Callable[..., Agent], wire: str) -> None:
+    """What the model wrote stays in the session; a provider that would refuse it is sent what it takes, which is said once."""
+    broken = ScriptedReply(calls=(Asked("view", '{"file_path": "part'),))
+    with LoopbackProvider(
+        wire, 16_000, script=[broken, call("view", file_path="part_000.txt"), say("Nothing.")]
+    ) as held:
+        agent = begun(RemoteModel(wire, held.name, base_url=held.base_url, environment={}))
+        agent.listener = heard = Heard()
+        run = agent.run("What is in part 0?")
+        assert (run.outcome, run.answer) == ("answered", "Nothing.")
+        assert [received.outcome for received in held.requests] == ["answered"] * 3
+    told = [step for step in heard.steps if step.startswith("mends what the provider would refuse")]
+    assert len(told) == 1
+    assert "as JSON" in told[0]
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "anthropic", "openai-responses", "bedrock"])
+def test_two_calls_with_one_id_end_no_run(begun: Callable[..., Agent], wire: str, monkeypatch: Any) -> None:
+    """Some servers number the calls of each answer anew, or not at all."""
+    sound = wire_named(wire)
+
+    def twins(content: Any) -> Any:
+        return json.loads(
+            json.dumps(sound.double.answer(content)).replace(f'_{content.number}_2"', f'_{content.number}_1"')
+        )
+
+    bent = replace(sound, double=replace(sound.double, answer=twins))
+    monkeypatch.setattr(doubles, "wire_named", lambda _: bent)
+    both = calls(call("view", file_path="part_000.txt"), call("view", file_path="part_001.txt"))
+    with LoopbackProvider(wire, 16_000, script=[both, say("Both.")]) as held:
+        run = begun(RemoteModel(wire, held.name, base_url=held.base_url, environment={})).run("Look at two parts.")
+        assert (run.outcome, run.answer) == ("answered", "Both.")
+        assert [received.outcome for received in held.requests] == ["answered"] * 2

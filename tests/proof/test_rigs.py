@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import random
 from pathlib import Path
@@ -15,7 +16,21 @@ from proof.hostile_tree import CANARY
 from penstock.errors import ToolError
 from penstock.text.window import Encoding
 from penstock.tools import Tools
-from proof import hostile, interrupts, liveness, race, requests, stale, text, tiling, withheld, writers
+from proof import (
+    hostile,
+    interrupts,
+    liveness,
+    mutants,
+    mutating,
+    race,
+    requests,
+    stale,
+    text,
+    tiling,
+    trees,
+    withheld,
+    writers,
+)
 
 pytestmark = [pytest.mark.timeout(110)]
 
@@ -112,6 +127,17 @@ def test_one_interrupt_is_enough_and_the_session_goes_on() -> None:
     assert _is_met(interrupts.measure(long=False, seed=SEED))
 
 
+def test_a_mutant_is_killed_and_one_that_nobody_could_tell_survives() -> None:
+    """R24: a mutant of the rooms that promises rest on, and two of a planted module, whose verdicts are known beforehand."""
+    assert _is_met(mutants.measure(long=False, seed=SEED))
+
+
+@pytest.mark.proves("S-10", "S-11", "L-1")
+def test_work_on_real_trees_ends_with_a_model_that_errs() -> None:
+    """R25: wrong types, missing files, stale edits, broken JSON, equal ids: the answer, and exactly the edits that were planned."""
+    assert _is_met(trees.measure(long=False, seed=SEED))
+
+
 @pytest.mark.proves("L-7", "L-9")
 def test_four_hundred_groups_in_a_pattern_cost_no_more_than_none(tmp_path: Path) -> None:
     """Found by R2: each match remembered every group, and a search of 1.4 MB ran past its 30 s; now within half a second."""
@@ -199,6 +225,45 @@ def test_the_hostile_rig_sees_silence_size_and_raw_text() -> None:
         assert wrong.startswith(name), wrong
     fine = Answer("x: showing lines 1-5 of 9 total | bytes 0-5 of 90 | next: view()", False, None, 0.0)
     assert hostile._wrong(case, fine, hostile.HARD_BYTES, None) is None
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "said"),
+    [
+        ("editing._File.encoded = lambda file, text, whole=editing._File.encoded: whole(file, text)[:-1]", "planned"),
+        ("asking.dump_mended = lambda transcript, request: (request, ())", "bad_request"),
+    ],
+    ids=["a byte is dropped", "what a model wrote is sent as it is"],
+)
+def test_the_tree_rig_sees_edits_and_ends_that_are_wrong(spoilt: str, said: str) -> None:
+    """With a tool that loses a byte of what it writes, and with requests that are sent unmended."""
+    code = f"import sys; from penstock.agent import asking, editing; {spoilt}; from penstock.cli import main; main()"
+    ended = trees.run(random.Random(SEED), trees.trees(long=False)[0], "openai-responses", 4, 12_000, ("-c", code))
+    assert any(said in fault for fault in ended.faults)
+
+
+def test_the_mutant_rig_sees_a_verdict_that_is_wrong() -> None:
+    """A planted mutant that was let live, or one that was killed though it does what the module does, is told."""
+    path, text = "src/penstock/planted.py", b"def larger(a, b):\n    return a if a > b else b\n"
+    known = {one.new: one for one in mutating.mutants_of(text, path)}
+    nothing, equal = known["return None"], known["(a >= b)"]
+    sound = [mutants.Tried("planted", nothing, "FAILED"), mutants.Tried("planted", equal, None)]
+    assert mutants.control(sound) == []
+    assert mutants.control([one._replace(killer=None) for one in sound])
+    assert mutants.control([one._replace(killer="FAILED") for one in sound])
+
+
+def test_each_mutant_is_another_program_and_the_same_ones_are_drawn_again() -> None:
+    """Of a module with everything that is changed: each compiles, none is the module, one from a line at most."""
+    source = Path(mutating.__file__).read_bytes()
+    found = mutating.mutants_of(source, "proof/mutating.py")
+    whole = ast.dump(ast.parse(source))
+    assert all(ast.dump(ast.parse(one.applied(source))) != whole for one in found[::7])
+    chosen = mutating.drawn(found, 20, SEED)
+    assert len({one.text for one in chosen}) == len(chosen) == 20
+    behind = b"# a line above\n" + source  # what stands elsewhere in the file draws no others
+    moved = mutating.drawn(mutating.mutants_of(behind, "proof/mutating.py"), 20, SEED)
+    assert [one.key for one in moved] == [one.key for one in chosen]
 
 
 def test_the_naive_reader_of_the_race_refuses_what_is_outside_when_nobody_swaps(tmp_path: Path) -> None:

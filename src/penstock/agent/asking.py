@@ -21,7 +21,15 @@ from penstock.overflow import diagnose
 from penstock.overflow.silent import reported_input
 from penstock.session import Compact, Failed, Prompted, Refused, Replied, Summarise, Ticked
 from penstock.text.redaction import redacted
-from penstock.wires import answer_messages, answer_words, compose_request, output_tokens, placeholders, text_message
+from penstock.wires import (
+    answer_messages,
+    answer_words,
+    compose_request,
+    dump_mended,
+    output_tokens,
+    placeholders,
+    text_message,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,7 +82,7 @@ class Asking:
         """Since when the provider fails, and what it said last; None while it answers."""
         self.said: list[str] = []
         """The parts of a reply that was cut, but for the last."""
-        self._is_cut = self._was_empty = False
+        self._is_cut = self._was_empty = self._is_mended_told = False
         self._cut_at: Overflow | None = None
 
     def affordable(self, step: Ask) -> Ask | None:
@@ -99,7 +107,7 @@ class Asking:
     def ask(self, step: Ask) -> None:
         """Send the request and feed what came: an answer, a refusal or a failure."""
         driver = self._driver
-        request = compose_request(step.transcript, driver.model.name, step.reserve_tokens)
+        request = self._request(step)
         try:
             body = self._paid(step, lambda: self._sent(request))
         except Cancelled:
@@ -134,11 +142,25 @@ class Asking:
         if (affordable := self.affordable(step)) is None:
             return None
         model = self._driver.model
-        request = compose_request(affordable.transcript, model.name, affordable.reserve_tokens)
+        request = self._request(affordable)
         try:
             return answer_words(self._paid(affordable, lambda: model.send(request)), model.wire)
         except Exception:  # noqa: BLE001 - such words are not worth an end: the session does without
             return None
+
+    def _request(self, step: Ask) -> dict[str, Json]:
+        """Return the body that asks, as the provider takes it.
+
+        A model may write arguments that are no JSON, or two calls with one id. The session keeps what it wrote; a provider
+        refuses it as a request, each time that it is shown, and so it would end a run whose model has long done better.
+        """
+        composed = compose_request(step.transcript, self._driver.model.name, step.reserve_tokens)
+        request: dict[str, Json]
+        request, mended = dump_mended(step.transcript, composed)
+        if mended and not self._is_mended_told:
+            self._is_mended_told = True
+            self._driver.listener.step(self._driver.session, f"mends what the provider would refuse: {mended[0]}")
+        return request
 
     def _paid(self, step: Ask, send: Callable[[], dict[str, Json]]) -> dict[str, Json]:
         """Return the body of an answer, with the most that it can take counted before it is asked for and what it took after."""

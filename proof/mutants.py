@@ -1,0 +1,343 @@
+"""R24: would a test notice if a line that a promise rests on were wrong?
+
+    scripts/proof mutants            200 mutants of the rooms below
+    scripts/proof mutants --seed 7   others
+
+A copy of the repository is made; in it one thing is changed at a time (`mutating`), and the tests of that room are run until the
+first fails. What they let live meets the tests of the rooms above, too: `wider`. A mutant that hangs is killed. What lives on has
+survived, unless `excused.json` says why no test could tell it from the module: by path, line and change, with a reason.
+Laws: the tests of a room pass on what was not changed, or its kills would mean nothing; the work tree is never written to; an
+excuse whose line is gone is named.
+The short form has a planted module as well: one mutant of it nobody could tell, and it has to be among the survivors.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from proof.figure import REPOSITORY, Figure, folder, main
+from proof.mutating import Mutant, drawn, mutants_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+MUTANTS = 200
+MIN_KILLED = 0.95
+EXCUSED = Path(__file__).with_name("excused.json")
+_LEFT_BEHIND = (".git", ".venv", ".proof", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", "__pycache__")
+_PATIENCE = 4
+"""How many times what its tests take without a mutant a mutant may take; and a minute at least."""
+
+
+class Room(NamedTuple):
+    """Modules that a promise rests on, and who looks after them."""
+
+    name: str
+    modules: tuple[str, ...]
+    """Below src/penstock."""
+    tests: tuple[str, ...]
+    """Below tests: those that a person would run after a change."""
+    wider: tuple[str, ...] = ()
+    """Those of the rooms that use it; asked where the others let a mutant live."""
+
+
+ROOMS = (
+    Room(
+        "windows",
+        ("text/window.py", "text/fitting.py"),
+        ("text/test_window.py", "text/test_fitting.py", "laws/test_law_window.py"),
+        ("workspace/test_read_file.py", "workspace/test_view.py", "tools/test_pages.py", "guard/test_output.py"),
+    ),
+    Room(
+        "pages of files",
+        ("workspace/byte_pages.py", "workspace/line_ranges.py", "workspace/version.py", "workspace/views.py"),
+        (
+            "workspace/test_view.py",
+            "workspace/test_read_file.py",
+            "workspace/test_lines.py",
+            "laws/test_law_version.py",
+        ),
+        ("tools/test_tools.py", "tools/test_pages.py", "workspace/test_records.py", "laws/test_law_window.py"),
+    ),
+    Room(
+        "root",
+        ("workspace/root.py",),
+        ("workspace/test_root.py", "workspace/test_walk.py"),
+        (
+            "workspace/test_listing.py",
+            "workspace/test_read_file.py",
+            "workspace/test_replacing.py",
+            "agent/test_edits.py",
+        ),
+    ),
+    Room(
+        "replacing",
+        ("workspace/replacing.py", "workspace/renames.py", "workspace/own_files.py", "workspace/leases.py"),
+        ("workspace/test_replacing.py", "workspace/test_replace_own.py"),
+        ("agent/test_editing.py", "agent/test_edits.py", "workspace/test_root.py", "store/test_sqlite.py"),
+    ),
+    Room(
+        "editing",
+        ("agent/editing.py", "agent/edits.py"),
+        ("agent/test_editing.py", "agent/test_edits.py"),
+        ("agent/test_agent.py", "agent/test_disk_changes.py", "agent/test_kills.py"),
+    ),
+    Room(
+        "guard",
+        ("guard/output.py", "guard/stream.py"),
+        ("guard", "laws/test_law_guarded.py"),
+        ("text/test_fitting.py", "tools/test_kept.py", "cli/test_cli.py"),
+    ),
+    Room(
+        "store",
+        ("store/artifacts.py", "store/pieces.py", "store/sqlite.py", "store/removal.py", "store/retention.py"),
+        ("store/test_conformance.py", "store/test_sqlite.py", "store/test_removal.py", "store/test_marks.py"),
+        ("store/test_schema.py", "store/test_pages.py", "laws/test_law_journal.py"),
+    ),
+    Room(
+        "journal",
+        ("store/journal.py", "store/marks.py", "agent/journal.py", "session/events.py", "session/state.py"),
+        ("session", "agent/test_agent.py", "store/test_conformance.py", "store/test_sqlite.py", "store/test_marks.py"),
+        ("laws/test_law_session.py", "laws/test_law_journal.py", "agent/test_kills.py", "cli/test_going_on.py"),
+    ),
+    Room(
+        "limits",
+        ("session/limits.py", "session/budgets.py", "session/ledger.py", "agent/purse.py"),
+        ("session", "laws/test_law_limits.py", "laws/test_law_budget.py", "agent/test_agent.py"),
+        ("agent/test_children.py", "laws/test_law_session.py", "agent/test_advice.py"),
+    ),
+    Room(
+        "wires",
+        (
+            "wires/draft.py",
+            "wires/alternation.py",
+            "wires/anthropic/rules.py",
+            "wires/anthropic/repair.py",
+            "wires/openai_chat/rules.py",
+            "wires/openai_chat/repair.py",
+            "wires/openai_responses/rules.py",
+        ),
+        ("wires/test_violations.py", "wires/test_repair.py", "wires/test_conversion.py"),
+        ("proof/test_mended.py", "wires/test_wire_record.py", "wires/test_history.py"),
+    ),
+    Room(
+        "ladder",
+        ("context/ladder.py", "context/rung_choice.py", "context/provider_counts.py", "context/recovery.py"),
+        ("context/test_ladder.py", "context/test_provider_counts.py", "laws/test_law_recovery.py"),
+        ("carrier/test_carrier.py", "carrier/test_diagnosed.py", "proof/test_recovery.py"),
+    ),
+    Room(
+        "compaction",
+        ("context/compaction/plans.py", "context/compaction/spans.py", "context/compaction/results.py"),
+        ("context/compaction/test_strategies.py", "context/compaction/test_prices.py", "laws/test_law_plan.py"),
+        ("context/compaction/test_plans.py", "context/test_ladder.py", "session/test_compression.py"),
+    ),
+    Room(
+        "overflow",
+        ("overflow/kinds.py", "overflow/numbers.py", "overflow/verdict.py", "overflow/walk.py", "overflow/settling.py"),
+        ("overflow", "laws/test_law_overflow.py"),
+        ("carrier/test_diagnosed.py", "models/test_refusals.py", "carrier/test_send.py"),
+    ),
+    Room(
+        "doors",
+        ("mcp_server/http.py", "mcp_server/token.py", "mcp_server/connections.py"),
+        ("mcp/test_http.py", "mcp/test_hosts.py"),
+        ("mcp/test_conformance.py", "mcp/test_lanes.py", "mcp/test_landlock.py"),
+    ),
+)
+
+_SHORT_ROOMS = (Room("pages", ("text/page.py",), ("text/test_page.py",)),)
+_PLANTED = "src/penstock/planted.py"
+_PLANTED_TEXT = b"def larger(a: int, b: int) -> int:\n    return a if a > b else b\n"
+_PLANTED_TEST = "tests/test_planted.py"
+_PLANTED_TEST_TEXT = (
+    "from penstock.planted import larger\n\n\ndef test_larger():\n    assert larger(1, 2) == larger(2, 1) == 2\n"
+)
+
+
+class Tried(NamedTuple):
+    """One mutant that met its tests."""
+
+    room: str
+    mutant: Mutant
+    killer: str | None
+    """Which test failed first, or that it ran out of time; None for a survivor."""
+
+    def __str__(self) -> str:
+        mutant = self.mutant
+        return f"{self.room}: {mutant.path}:{mutant.line} `{mutant.text.strip()}`: {mutant.change}"
+
+
+class Copy:
+    """A copy of the repository, in which one module at a time is another."""
+
+    def __init__(self, path: str) -> None:
+        self.path = os.path.join(path, "tree")
+        shutil.copytree(REPOSITORY, self.path, ignore=shutil.ignore_patterns(*_LEFT_BEHIND), symlinks=True)
+        self._seconds: dict[tuple[str, ...], float] = {}
+
+    def source(self, path: str) -> bytes:
+        """What stands in a file."""
+        return Path(self.path, path).read_bytes()
+
+    def fails(self, mutant: Mutant, tests: Sequence[str]) -> str | None:
+        """Which test fails first with a mutant in place; None if none does.
+
+        Raises:
+            RuntimeError: they fail without it, too.
+        """
+        if tuple(tests) not in self._seconds:  # they have to pass on what was not changed
+            began = time.monotonic()
+            if failed := self._failed(tests, 1_800, keeps_compiled=True):
+                raise RuntimeError(f"without any mutant: {failed}")
+            self._seconds[tuple(tests)] = time.monotonic() - began
+        whole = self.source(mutant.path)
+        self._write(mutant.path, mutant.applied(whole))
+        try:
+            return self._failed(tests, max(60.0, _PATIENCE * self._seconds[tuple(tests)]))
+        finally:
+            self._write(mutant.path, whole)
+
+    def _write(self, path: str, content: bytes) -> None:
+        """Change a module; no compiled form of another is taken for it, though size and second may be the same."""
+        module = Path(self.path, path)
+        for compiled in module.parent.glob(f"__pycache__/{module.stem}.*"):
+            compiled.unlink()
+        module.write_bytes(content)
+
+    def _failed(self, tests: Sequence[str], seconds: float, *, keeps_compiled: bool = False) -> str | None:
+        """Run tests to the first that fails, and return its line; no compiled form of a mutant is kept for the next."""
+        options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "--tb=no"]
+        running = subprocess.Popen(
+            [sys.executable, "-m", "pytest", *options, *tests],
+            cwd=self.path,
+            env={
+                **os.environ,
+                "PYTHONPATH": f"{self.path}/src:{self.path}",
+                "PYTHONDONTWRITEBYTECODE": "" if keeps_compiled else "1",
+            },
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+        try:
+            said = running.communicate(timeout=seconds)[0]
+        except subprocess.TimeoutExpired:
+            return "out of time"
+        finally:
+            _end(running)
+        if running.returncode == 0:
+            return None
+        lines = [line for line in said.splitlines() if line.startswith(("FAILED", "ERROR"))]
+        return (lines or said.strip().splitlines() or [f"status {running.returncode}"])[-1 if not lines else 0]
+
+
+def _end(running: subprocess.Popen[str]) -> None:
+    """End tests and all that they began."""
+    with suppress(ProcessLookupError):
+        os.killpg(running.pid, signal.SIGKILL)
+    running.communicate()
+
+
+def chosen(copy: Copy, rooms: Sequence[Room], number: int, seed: int) -> list[tuple[Room, Mutant]]:
+    """So many mutants, the same share of each room."""
+    pairs = []
+    for at, room in enumerate(rooms):
+        share = number // len(rooms) + (at < number % len(rooms))
+        paths = [f"src/penstock/{module}" for module in room.modules]
+        found = [mutant for path in paths for mutant in mutants_of(copy.source(path), path)]
+        pairs += [(room, mutant) for mutant in drawn(found, share, seed)]
+    return pairs
+
+
+def tried(copy: Copy, pairs: Iterable[tuple[Room, Mutant]]) -> Iterator[Tried]:
+    """Each mutant before the tests of its room, then before those of others."""
+    for room, mutant in pairs:
+        killer = None
+        for tests in filter(None, (room.tests, room.wider)):
+            killer = killer or copy.fails(mutant, [f"tests/{test}" for test in tests])
+        yield Tried(room.name, mutant, killer)
+
+
+def excuses() -> dict[tuple[str, str, str], str]:
+    """Why no test could tell a mutant from the module, by its key."""
+    return {
+        (one["path"], one["line"], one["change"]): one["reason"]
+        for one in json.loads(EXCUSED.read_text(encoding="utf-8"))
+    }
+
+
+def stale(copy: Copy, known: Iterable[tuple[str, str, str]]) -> list[str]:
+    """Excuses for lines that are not there any more."""
+    return [
+        f"excused.json: {path} has no line `{line}`"
+        for path, line, _ in known
+        if line not in {text.strip() for text in copy.source(path).decode().splitlines()}
+    ]
+
+
+def _planted(copy: Copy) -> list[tuple[Room, Mutant]]:
+    """A module that has one mutant that a test kills, and one that nobody could."""
+    Path(copy.path, _PLANTED).write_bytes(_PLANTED_TEXT)
+    Path(copy.path, _PLANTED_TEST).write_text(_PLANTED_TEST_TEXT)
+    room = Room("planted", (), ("test_planted.py",))
+    return [(room, one) for one in mutants_of(_PLANTED_TEXT, _PLANTED) if "a > b -> a >= b" in one.change] + [
+        (room, one) for one in mutants_of(_PLANTED_TEXT, _PLANTED) if one.new == "return None"
+    ]
+
+
+def control(found: Sequence[Tried]) -> list[str]:
+    """What is wrong with the verdicts on the planted module."""
+    verdicts = [(one.mutant.new == "return None", one.killer is not None) for one in found if one.room == "planted"]
+    return [] if sorted(verdicts) == [(False, False), (True, True)] else [f"the planted module: {verdicts}"]
+
+
+def measure(*, long: bool, seed: int) -> Figure:
+    """Mutants that no test noticed."""
+    known = excuses()
+    with folder("mutants") as path:
+        copy = Copy(path)
+        number, rooms = (MUTANTS, ROOMS) if long else (1, _SHORT_ROOMS)
+        found: list[Tried] = []
+        for one in tried(copy, [*_planted(copy), *chosen(copy, rooms, number, seed)]):
+            found.append(one)
+            if long:
+                print(f"{len(found)} {one} | {one.killer or 'SURVIVED'}", file=sys.stderr, flush=True)
+        gone = stale(copy, known)
+    wrong = control(found) + gone
+    ours = [one for one in found if one.room != "planted"]
+    alive = [one for one in ours if one.killer is None]
+    excused = [one for one in alive if one.mutant.key in known]
+    survived = [one for one in alive if one.mutant.key not in known]
+    killed, rooms_tried = len(ours) - len(alive), Counter(one.room for one in ours)
+    return Figure(
+        rig="R24",
+        name="mutants killed",
+        value=f"{killed} of {len(ours)} in {len(rooms_tried)} rooms; {len(survived)} survived, {len(excused)} excused "
+        f"({sum(one.killer == 'out of time' for one in ours)} ran out of time)",
+        target=f"{MIN_KILLED:.0%} of those that are not excused",
+        met=not wrong and killed >= MIN_KILLED * (len(ours) - len(excused)),
+        seed=seed,
+        notes=(
+            *wrong,
+            *(f"survived: {one}" for one in survived),
+            *(f"excused: {one}: {known[one.mutant.key]}" for one in excused),
+        ),
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(measure))

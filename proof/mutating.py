@@ -1,0 +1,171 @@
+"""How could a line be wrong? Mutants of a module: small changes, each of which a test should notice.
+
+Comparisons and numbers moved by one, `and` for `or`, conditions turned round, statements and `not` left out, nothing returned,
+`min` for `max`. Laws: a mutant is Python, and differs from the module in one expression or statement; the same module gives the
+same mutants, each with a rank that depends on its line and function alone, so that a change elsewhere in the file draws no others.
+Keeps out: annotations, docstrings, f-strings (their insides have no honest positions), imports for types, who kills it.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_SWAPS: dict[type[ast.cmpop], ast.cmpop] = {
+    ast.Lt: ast.LtE(),
+    ast.LtE: ast.Lt(),
+    ast.Gt: ast.GtE(),
+    ast.GtE: ast.Gt(),
+    ast.Eq: ast.NotEq(),
+    ast.NotEq: ast.Eq(),
+    ast.Is: ast.IsNot(),
+    ast.IsNot: ast.Is(),
+    ast.In: ast.NotIn(),
+    ast.NotIn: ast.In(),
+}
+
+
+class Mutant(NamedTuple):
+    """A module with one thing changed."""
+
+    path: str
+    """Of the module, from the top of the repository."""
+    line: int
+    text: str
+    """The line that the change begins in, as it stands there."""
+    change: str
+    """What became what."""
+    start: int
+    end: int
+    """Which bytes of the module are replaced."""
+    new: str
+    function: str
+    """The function that it is in, with its class."""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What an excuse names it by, whatever its line number."""
+        return self.path, self.text.strip(), self.change
+
+    def rank(self, seed: int) -> bytes:
+        """Its place in a lottery."""
+        return hashlib.sha256(repr((seed, *self.key, self.function)).encode()).digest()
+
+    def applied(self, source: bytes) -> bytes:
+        """The module with the change."""
+        return source[: self.start] + self.new.encode() + source[self.end :]
+
+
+def mutants_of(source: bytes, path: str) -> list[Mutant]:
+    """Every mutant of a module, in the order of its text."""
+    return list(_Finder(source, path).found())
+
+
+def drawn(mutants: Sequence[Mutant], number: int, seed: int) -> list[Mutant]:
+    """So many of them, at most one from a line, the same each time."""
+    lines: set[tuple[str, str]] = set()
+    chosen: list[Mutant] = []
+    for mutant in sorted(mutants, key=lambda one: one.rank(seed)):
+        if len(chosen) == number:
+            break
+        if (mutant.path, mutant.text) not in lines:
+            lines.add((mutant.path, mutant.text))
+            chosen.append(mutant)
+    return chosen
+
+
+class _Finder:
+    """One module that is walked."""
+
+    def __init__(self, source: bytes, path: str) -> None:
+        self.source = source
+        self.path = path
+        self.tree = ast.parse(source)
+        self.lines = source.split(b"\n")
+        self.starts = [0]
+        for line in self.lines:
+            self.starts.append(self.starts[-1] + len(line) + 1)
+
+    def found(self) -> Iterator[Mutant]:
+        yield from self._walk(self.tree, "")
+
+    def _walk(self, node: ast.AST, function: str) -> Iterator[Mutant]:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            function = f"{function}.{node.name}".lstrip(".")
+        for new, what in _changes(node):
+            yield self._mutant(node, new, what, function)
+        for name, value in ast.iter_fields(node):
+            if name in {"annotation", "returns", "decorator_list"} or isinstance(node, ast.JoinedStr):
+                continue
+            for inner in value if isinstance(value, list) else [value]:
+                if isinstance(inner, ast.AST) and not _is_for_types(inner):
+                    yield from self._walk(inner, function)
+
+    def _mutant(self, node: ast.AST, new: str, what: str, function: str) -> Mutant:
+        assert isinstance(node, ast.expr | ast.stmt)
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        start = self.starts[node.lineno - 1] + node.col_offset
+        end = self.starts[node.end_lineno - 1] + node.end_col_offset
+        text = self.lines[node.lineno - 1].decode()
+        return Mutant(self.path, node.lineno, text, what, start, end, new, function)
+
+
+def _is_for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+def _changes(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """What may stand in place of a node, and its name."""
+    if isinstance(node, ast.expr):
+        yield from _of_expression(node)
+    elif isinstance(node, ast.Return) and node.value is not None and ast.unparse(node.value) != "None":
+        yield "return None", f"{_short(node)} -> return None"
+    elif isinstance(node, ast.Continue | ast.Break):
+        new = "break" if isinstance(node, ast.Continue) else "continue"
+        yield new, f"{_short(node)} -> {new}"
+    elif _is_left_out(node):
+        yield "pass", f"{_short(node)} -> pass"
+
+
+def _of_expression(node: ast.expr) -> Iterator[tuple[str, str]]:
+    """The changes of an expression; the new one stands in brackets, as it may be a part of a larger one."""
+    new: ast.expr | None = None
+    if isinstance(node, ast.Compare):
+        for at, one in enumerate(node.ops):
+            ops = [*node.ops[:at], _SWAPS[type(one)], *node.ops[at + 1 :]]
+            swapped = ast.unparse(ast.Compare(node.left, ops, node.comparators))
+            yield f"({swapped})", f"{_short(node)} -> {swapped}"
+    elif isinstance(node, ast.BoolOp):
+        new = ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        new = node.operand
+    elif isinstance(node, ast.Constant) and type(node.value) is int:
+        new = ast.Constant(node.value + 1)
+    elif isinstance(node, ast.Constant) and type(node.value) is bool:
+        new = ast.Constant(not node.value)
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"min", "max"}:
+        other = "max" if node.func.id == "min" else "min"
+        new = ast.Call(ast.Name(other), node.args, node.keywords)
+    elif isinstance(node, ast.IfExp):
+        new = ast.IfExp(node.test, node.orelse, node.body)
+    if new is not None:
+        text = ast.unparse(new)
+        yield f"({text})", f"{_short(node)} -> {text}"
+
+
+def _is_left_out(node: ast.AST) -> bool:
+    """Whether a statement can be left out, and the rest is still meant to run."""
+    if isinstance(node, ast.Expr):
+        return not isinstance(node.value, ast.Constant)
+    if isinstance(node, ast.Assign):
+        return not any(isinstance(target, ast.Name | ast.Tuple) for target in node.targets)
+    return isinstance(node, ast.AugAssign | ast.Raise | ast.Delete)
+
+
+def _short(node: ast.AST) -> str:
+    return " ".join(ast.unparse(node).split())
