@@ -13,6 +13,7 @@ leaves a valid request; going down never brings anything back; the last rung is 
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property, partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,7 +30,7 @@ from penstock.context.compaction.spans import (
     steps_of,
 )
 from penstock.context.compaction.views import WORTH_TOKENS, View
-from penstock.context.counts import CONTENT_KINDS, KindCounts, counts_of
+from penstock.context.counts import CONTENT_KINDS, KindCounts
 from penstock.context.handoff import mechanical, render
 from penstock.context.phases import FloorRungs, SpanRungs, StepRungs
 from penstock.context.sized import MESSAGE_TOKENS, measure_entry
@@ -59,7 +60,7 @@ FLOOD_SHARE = 8
 # No model has seen these results: they are cut first, and become stubs only where that is not enough.
 LAST_BATCH_TOKENS = 400
 """What each result of the last batch of calls keeps before it becomes a stub."""
-_RESULTS = CONTENT_KINDS.index("results")
+_RESULTS, _NOTES = CONTENT_KINDS.index("results"), CONTENT_KINDS.index("notes")
 
 
 class RungChange(NamedTuple):
@@ -142,13 +143,14 @@ class Ladder:
     def change(self, rung: int) -> RungChange:
         """Return what goes and what comes between the request and a rung."""
         if rung not in self._changes:
-            removed, added = [0] * len(CONTENT_KINDS), 0
-            notes = messages_gone = messages_come = 0
+            removed, come = [0] * len(CONTENT_KINDS), [0] * len(CONTENT_KINDS)
+            added = notes = messages_gone = messages_come = 0
+            stubbed: Counter[int] = Counter()  # of each message with results that go, how many tokens go
             for step in self.steps(rung):
                 if step.call_id is not None:
                     # Results are counted as they are likely, not at most: what a provider stated is compared with
                     # likely counts too.
-                    removed[_RESULTS] += self._result_tokens[step.first, step.call_id]
+                    stubbed[step.first] += self._result_tokens[step.first, step.call_id]
                     added += step.after_tokens
                     continue
                 gone = self._view.entries_between(step.first, step.last)
@@ -164,8 +166,19 @@ class Ladder:
                 for entry in gone:
                     for place, tokens in enumerate(measure_entry(entry, self._view.counter).counts.tokens):
                         removed[place] += tokens
-            come = counts_of([("results", added), ("notes", notes)], messages=messages_come)
-            self._changes[rung] = RungChange(KindCounts(tuple(removed), messages_gone), come)
+            for index, tokens in stubbed.items():
+                # A provider may be off by a part of each message, the same for the same message. One with a stub in it is
+                # another message: what stands beside the stub goes with the old one and comes with the new (R-1).
+                (entry,) = self._view.entries_between(index, index)
+                beside = [*measure_entry(entry, self._view.counter).counts.tokens]
+                beside[_RESULTS] -= tokens
+                removed[_RESULTS] += tokens
+                removed, come = [*map(int.__add__, removed, beside)], [*map(int.__add__, come, beside)]
+            come[_RESULTS] += added
+            come[_NOTES] += notes
+            self._changes[rung] = RungChange(
+                removed=KindCounts(tuple(removed), messages_gone), added=KindCounts(tuple(come), messages_come)
+            )
         return self._changes[rung]
 
     def counts(self, rung: int) -> KindCounts:
