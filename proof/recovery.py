@@ -75,7 +75,9 @@ def _not_halved(sent: list[Any], made: Case) -> list[str]:
     floor = ladder.counts(ladder.last).total
     # The floor with the whole of its handoff is as far as a retry goes while calls are left. How long that one may be is R-1's:
     # what was refused may have been cut before it was sent, and a handoff made of it says less than that of the request itself.
-    most = max(floor + (first.counts.total - floor) / 2, floor + COUNTER.count("x" * HANDOFF_CHARS[0]).tokens)
+    # Counted as it is, and as many x: paths and marks take more tokens.
+    handoff = max(COUNTER.count("x" * HANDOFF_CHARS[0]).tokens, ladder.counts(ladder.floor).total - floor)
+    most = floor + max((first.counts.total - floor) / 2, handoff)
     # The stubs of a plan are counted with a sample handle: a token for each may differ.
     return [f"kept {second.counts.total} of {most}"] if second.counts.total > most + 0.02 * first.counts.total else []
 
