@@ -125,7 +125,9 @@ def test_an_empty_reply_is_tried_smaller_or_once_more(begun: Callable[..., Agent
     assert (run.answer, run.recoveries) == ("Forty.", 0)
     assert "answered nothing" in run.warnings[0]
     run = begun(Served(wire, lambda _: silent(wire, 4_000)), window=30_000).run("How many?")
-    assert (run.outcome, run.turns, run.answer) == ("answered", 1, ""), "said twice it is what the model has to say"
+    assert (run.outcome, run.turns, run.answer) == ("empty", 1, "")
+    assert "answered nothing" in run.message
+    assert f"penstock resume {run.session}" in run.message
 
 
 @pytest.mark.parametrize("wire", WIRES)

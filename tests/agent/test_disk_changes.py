@@ -84,6 +84,23 @@ def test_what_a_command_changes_is_seen(begun: Callable[..., Agent], root: Root,
     }
 
 
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="a wall for the shell is needed")
+def test_large_files_and_ignored_ones_are_looked_at_too(
+    begun: Callable[..., Agent], root: Root, store: Store, tree: Path
+) -> None:
+    """One above 64 KiB that is only touched was not changed; what a build makes is ignored as a rule, and is its work."""
+    (tree / ".gitignore").write_text("dist/\n")
+    (tree / "large.bin").write_bytes(b"x" * 300_000)
+    os.utime(tree / "large.bin", (1, 1))
+    shell = Shell(str(tree), store=store)
+    script = "touch large.bin large.log; mkdir dist node_modules; echo x > dist/app.js; echo x > node_modules/x.js"
+    agent = begun(ScriptedModel([call("run_command", command=script), say("Done.")]), acting=[shell])
+    agent.run("Work.")
+    shell.close()
+    found = {event.path: event.action for event in agent.tools.corrected(agent.session.handoff()).file_history}
+    assert found == {"dist/app.js": "created"}
+
+
 def test_what_has_the_same_status_is_not_read_again(root: Root, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A look before each command costs what has changed, and knows as much as one that reads all."""
     first = disk_changes.look(root, with_digests=True)

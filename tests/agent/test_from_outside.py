@@ -242,6 +242,93 @@ def test_what_other_programs_run_unasked_is_not_written(outside: Outside, path: 
     assert not (outside.tree / "sub" / path).exists()
 
 
+@pytest.mark.proves("S-16")
+@pytest.mark.parametrize("root", [".git", ".git/hooks", ".husky", "bare/hooks"])
+@pytest.mark.parametrize("tool", ["edit_file", "run_command"])
+def test_a_root_within_such_a_place_opens_nothing(outside: Outside, root: str, tool: str) -> None:
+    """Names are those from the top of the project, and a bare repository has any name; the user can allow it."""
+    hooks = {
+        ".git": "hooks/pre-commit",
+        ".git/hooks": "pre-commit",
+        ".husky": "pre-commit",
+        "bare/hooks": "post-receive",
+    }
+    subprocess.run(["git", "init", "-q", str(outside.tree)], check=True)
+    subprocess.run(["git", "init", "-q", "--bare", str(outside.tree / "bare")], check=True)
+    hook = outside.tree / root / hooks[root]
+    hook.parent.mkdir(parents=True, exist_ok=True)
+    hook.write_text("exit 0\n")
+    edit = call("edit_file", path=hooks[root], old="exit 0", new="touch x; exit 0")
+    step = edit if tool == "edit_file" else call("run_command", command=f"echo evil > {hooks[root]}")
+    flags = ["--root", root, "--allow-edit", "--allow-shell"]
+    with model([step, say("Done."), step, say("Done.")]) as served:
+        outside.penstock("run", "x", *served.flags, *flags)
+        assert hook.read_text() == "exit 0\n"
+        outside.penstock("run", "x", *served.flags, *flags, "--allow-write-to", ".")
+    assert hook.read_text() != "exit 0\n"
+
+
+@pytest.mark.proves("S-16")
+def test_a_work_tree_of_its_own_is_a_project_wherever_it_stands(outside: Outside) -> None:
+    """Agents keep theirs in a folder that is not written."""
+    tree = outside.tree / ".claude" / "worktrees" / "one"
+    tree.mkdir(parents=True)
+    (tree / ".git").write_text("gitdir: elsewhere\n")
+    (tree / "app.py").write_text(_PORT)
+    with model([call("edit_file", path="app.py", old="1", new="2"), say("Done.")]) as served:
+        outside.penstock("run", "x", *served.flags, "--root", str(tree), "--allow-edit")
+    assert (tree / "app.py").read_text() == "port = 2\n"
+
+
+@pytest.mark.proves("S-10")
+def test_a_folder_that_was_named_once_is_the_sessions(outside: Outside) -> None:
+    """After a move `--root` is given to one resume; the next, an undo, a handoff and the list know it."""
+    edits = [call("edit_file", path="app.py", old=f"port = {n}", new=f"port = {n + 1}") for n in (1, 2)]
+    with model([edits[0], say("Done."), say("Here."), edits[1], say("Done.")]) as served:
+        outside.penstock("run", "x", *served.flags, "--allow-edit")
+        session, elsewhere = session_of(outside), outside.folder / "moved"
+        outside.tree.rename(elsewhere)
+        outside.tree.mkdir()
+        (outside.tree / "app.py").write_text("port = 2\n")
+        refused = outside.penstock("undo", session)
+        handed = outside.penstock("handoff", session)
+        moved = outside.penstock("resume", session, "Go on.", "--root", str(elsewhere))
+        again = outside.penstock("resume", session, "Go on.", "--allow-edit")
+    assert (refused.returncode, (outside.tree / "app.py").read_text()) == (5, "port = 2\n")
+    assert f"penstock undo {session} --root DIR" in refused.stderr
+    assert "Another folder stands at" in handed.stderr
+    assert json.loads(handed.stdout)["modifiedFiles"] == ["app.py"]
+    assert (moved.returncode, again.returncode) == (0, 0), again.stderr
+    assert (elsewhere / "app.py").read_text() == "port = 3\n"
+    assert outside.json("sessions")["sessions"][0]["root"] == str(elsewhere)
+    assert outside.json("stats", session)["turns"] == 5
+    assert outside.penstock("undo", session).returncode == 0
+    assert (elsewhere / "app.py").read_text() == "port = 2\n"
+    assert outside.penstock("handoff", session).stderr == ""
+
+
+@pytest.mark.proves("R-6")
+def test_a_model_that_answers_nothing_is_a_failure_that_says_so(outside: Outside) -> None:
+    """Twice in a row: status 8, and how to ask again; an empty line with status 0 says that all is done."""
+    with model([say(""), say(""), say("Here.")]) as served:
+        done = outside.penstock("run", "x", *served.flags)
+        assert (done.returncode, done.stdout) == (8, "")
+        assert "answered nothing" in done.stderr
+        assert f"penstock resume {session_of(outside)}" in done.stderr
+        assert outside.penstock("resume", session_of(outside), "x").stdout == "Here.\n"
+
+
+@pytest.mark.parametrize("flags", [["--model", "nobody:x"], ["--no-such-flag"], ["--profile", "nobody"]])
+def test_a_program_that_reads_events_hears_of_mistakes(outside: Outside, flags: list[str]) -> None:
+    """An event, with the status of the mistake; one object under `--output-format json`."""
+    done = outside.penstock("run", "x", *flags, "--output-format", "stream-json")
+    event = json.loads(done.stdout)
+    assert (done.returncode, event["type"], event["kind"]) == (2, "error", "usage")
+    assert event["message"]
+    whole = outside.penstock("run", "x", *flags, "--output-format=json")
+    assert json.loads(whole.stdout)["error"]["message"] == event["message"]
+
+
 _IPC = """
 import ctypes
 libc = ctypes.CDLL(None, use_errno=True)

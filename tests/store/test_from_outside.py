@@ -145,8 +145,8 @@ def test_a_providers_endless_stream_is_bounded(outside: Outside) -> None:
             status = Path(f"/proc/{running.pid}/status").read_text() if said else ""
             running.kill()
         server.shutdown()
-    assert "67,108,864 bytes" in said, "it reads on"
-    assert int(re.findall(r"VmHWM:\s+(\d+)", status)[0]) < 320 << 10
+    assert int(re.findall(r"VmHWM:\s+(\d+)", status)[0]) < 200 << 10
+    assert "67,108,864 bytes" in said
 
 
 def test_a_strangers_broken_settings_stop_no_look(outside: Outside) -> None:

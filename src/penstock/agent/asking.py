@@ -83,6 +83,8 @@ class Asking:
         self.said: list[str] = []
         """The parts of a reply that was cut, but for the last."""
         self._is_cut = self._was_empty = self._is_mended_told = False
+        self.ended_empty = ""
+        """What is wrong with the last answer where it says nothing, after it was asked for anew; else empty."""
         self._cut_at: Overflow | None = None
 
     def affordable(self, step: Ask) -> Ask | None:
@@ -129,6 +131,7 @@ class Asking:
         if fault is not None and self._is_not_taken(fault):
             return
         self._is_cut = fault is not None and fault.kind in {"length", "window"}
+        self.ended_empty = fault.message if fault is not None and fault.kind == "empty" else ""
         replied = Replied(
             messages=messages,
             input_tokens=reported_input(body),

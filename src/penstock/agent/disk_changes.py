@@ -15,12 +15,12 @@ from penstock.agent.record_types import CHANGED
 from penstock.context.handoff import FileEvent
 from penstock.errors import ToolError
 from penstock.workspace.deadline import Deadline
-from penstock.workspace.globs import EVERYTHING
+from penstock.workspace.globs import Selection
 from penstock.workspace.source import FileSource
 from penstock.workspace.walk import Walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from penstock.context.handoff import Handoff
     from penstock.store import Store
@@ -29,10 +29,19 @@ if TYPE_CHECKING:
 
 UNKNOWN = "?"
 """Stands for the digest of content that nobody looked at before it was changed."""
+# What a package manager or a cache puts there is nobody's work, and there are ten thousands of it.
+_LEFT_OUT = frozenset(
+    {
+        *(".git", "node_modules", "site-packages", ".venv", "venv", ".tox", ".nox", "__pycache__"),
+        *(".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".gradle"),
+    }
+)
+_WORKED_ON = Selection(None, lambda _, names: [name for name in names if name not in _LEFT_OUT], recursive=True)
 _LOOK_SECONDS = 2.0
 """How long the tree is looked at before a command, and after it."""
-_MAX_FILE_BYTES, _MAX_HASHED_BYTES = 1 << 16, 16 << 20
-"""Of which files the content is read before a command, and how much in all: so that a file whose times alone change is known."""
+# A second of reading, once: what has the same status at the next look is not read again.
+_MAX_HASHED_BYTES = 256 << 20
+"""How much content is read before a command, so that a file whose times alone change is known. Small files come first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +61,7 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A tree at one moment: the status of each file, and the digest of the small ones."""
+    """A tree at one moment: the status of each file, and digests as far as contents were read."""
 
     statuses: dict[str, tuple[int, ...]]
     digests: dict[str, str]
@@ -60,43 +69,50 @@ class Seen:
 
 
 def look(root: Root, *, with_digests: bool, known: Seen | None = None) -> Seen:
-    """Return what the files beneath a root are now, but for those that are ignored.
+    """Return what the files beneath a root are now, ignored ones too; packages that are installed and caches are left out.
 
     Args:
         root: the root.
-        with_digests: whether small files are read.
+        with_digests: whether contents are read.
         known: an earlier look: what has the same status since is not read again.
     """
     statuses: dict[str, tuple[int, ...]] = {}
-    digests: dict[str, str] = {}
-    left_bytes = _MAX_HASHED_BYTES if with_digests else 0
     try:
+        # Ignored files too: a command makes what is ignored as a rule, such as what it builds.
         walk = Walk(
             root,
             ".",
-            EVERYTHING,
+            _WORKED_ON,
             include_hidden=True,
-            include_ignored=False,
+            include_ignored=True,
             deadline=Deadline(_LOOK_SECONDS),
         )
         for batch in walk:
             for name in batch.names:
-                path = f"{batch.prefix}{name}"
-                if path.startswith(".git/"):
-                    continue
                 try:
                     status = root.status_in(batch.folder, name)
                 except OSError:
                     continue
-                statuses[path] = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-                if known is not None and path in known.digests and known.statuses[path] == statuses[path]:
-                    digests[path] = known.digests[path]
-                elif status.st_size <= min(_MAX_FILE_BYTES, left_bytes):
-                    left_bytes -= status.st_size
-                    digests[path] = digest_of(root, path)
+                found = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+                statuses[f"{batch.prefix}{name}"] = found
     except ToolError:
         return Seen({}, {}, is_whole=False)
-    return Seen(statuses, digests, walk.complete)
+    if known is None:
+        known = Seen({}, {}, is_whole=False)
+    same = {path: known.digests[path] for path in known.digests if known.statuses[path] == statuses.get(path)}
+    return Seen(statuses, same | (_digests(root, statuses, same) if with_digests else {}), walk.complete)
+
+
+def _digests(root: Root, statuses: Mapping[str, tuple[int, ...]], known: Mapping[str, str]) -> dict[str, str]:
+    """Return digests of files that are not known, the small ones first, as far as may be read before a command."""
+    made: dict[str, str] = {}
+    left_bytes, deadline = _MAX_HASHED_BYTES, Deadline(_LOOK_SECONDS)
+    for size, path in sorted((status[1], path) for path, status in statuses.items() if path not in known):
+        left_bytes -= size
+        if left_bytes < 0 or deadline.passed:
+            break
+        made[path] = digest_of(root, path)
+    return made
 
 
 def between(root: Root, before: Seen, after: Seen) -> tuple[FoundFile, ...]:

@@ -22,7 +22,7 @@ from penstock.text.window import UTF8
 from penstock.tools import REQUIRED, Parameter, Tool, check
 from penstock.workspace import refusals, texts
 from penstock.workspace.source import FileSource
-from penstock.workspace.unasked import why_unasked
+from penstock.workspace.unasked import standing, why_unasked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -93,6 +93,7 @@ class Editing:
         self.root = root
         self._guard = guard
         self._allowed = tuple(root.relative(path) for path in allow_write_to)
+        self._above = standing(root.path)
 
     def intent(self, name: str, arguments: Mapping[str, Json]) -> Intent:
         """Return what a call would change, for the journal. One that will be refused changes nothing, and says so when
@@ -263,7 +264,7 @@ class Editing:
             ToolError: for one that may not, with the verdict's own text.
         """
         # No override: a model that may write there may do anything, at the next commit of whoever trusts it with a file.
-        if why := why_unasked(change.file.relative, self._allowed):
+        if why := why_unasked(change.file.relative, self._allowed, above=self._above):
             said = f"Refused: {change.file.path} is not written, because {why}. Only the user can allow it, with"
             raise ToolError("denied", f"{said} --allow-write-to {shlex.quote(change.file.path)}.")
         if self._guard is None or override:

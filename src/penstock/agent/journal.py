@@ -11,7 +11,7 @@ import uuid
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from penstock.agent.record_types import BEGUN, CHANGED, CHILD, EDITED, ENDED, SEEN, SPENDING, TRACKED
+from penstock.agent.record_types import BEGUN, CHANGED, CHILD, EDITED, ENDED, MOVED, SEEN, SPENDING, TRACKED
 from penstock.errors import CallerError
 from penstock.session import Session, event_of, name_of, to_dict
 from penstock.text.json_redaction import redacted_json
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from penstock.store import Store
     from penstock.text.json_access import Json
 
-_NO_EVENTS = frozenset({SEEN, TRACKED, EDITED, CHANGED, CHILD, SPENDING})
+_NO_EVENTS = frozenset({SEEN, TRACKED, EDITED, CHANGED, CHILD, SPENDING, MOVED})
 # What a child does to files is the session's: undo, handoffs and a resume read it without asking who did it.
 _OF_THE_SESSION = frozenset({EDITED, CHANGED, TRACKED})
 
@@ -162,6 +162,8 @@ def resumed(
 ) -> tuple[Session, dict[str, Json], int]:
     """Return the session that a journal holds, what it was begun with, and the number of its next record.
 
+    The root is the one that a resume moved it to last.
+
     Args:
         store: where the journal is.
         session_id: the session.
@@ -182,6 +184,10 @@ def resumed(
     rows: list[tuple[str, dict[str, Json]]] = []
     for record in records:
         last = record.seq
+        if record.type == MOVED:
+            moved: Any = record.data
+            about: Any = begun["about"]
+            begun |= {"about": {**about, "root": moved["root"]}, "root_id": moved["root_id"]}
         if record.type not in _NO_EVENTS:
             # Journals of before had secrets in calls and answers; from here on nobody sees them.
             clean: Any = redacted_json(record.data)

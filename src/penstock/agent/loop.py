@@ -273,6 +273,8 @@ class Agent:
         while True:
             if isinstance(step, Await):
                 if not self._asking.goes_on():
+                    if self._asking.ended_empty and not self._asking.said:
+                        return "empty", self._said_nothing()
                     return "answered", ""
                 step = self.session.next_step()
                 continue
@@ -305,6 +307,11 @@ class Agent:
                 step = affordable
             self._perform(step)
             step = self.session.next_step()
+
+    def _said_nothing(self) -> str:
+        """Return what is said where the model answered nothing, and nothing again."""
+        name = self.session.session_id
+        return f'{self._asking.ended_empty} Asked once more it was the same. To ask again: penstock resume {name} "QUESTION"'
 
     def _used_up(self, step: Ask) -> str:
         """Return what is said where the next request would take more than the budget has left."""

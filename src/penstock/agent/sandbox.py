@@ -103,7 +103,7 @@ def arguments(
         command: as for `sh -c`.
         limits: what it may take.
         guarded: files and folders in the root that it may read and not write, with the folders that may not be renamed to get
-            around that (those end with `/`); bubblewrap alone can do so.
+            around that (those end with `/`); Landlock can do so for the root alone.
     """
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     # `-I -S`: neither variables, nor the current folder (which is a stranger's), nor site packages are looked at; the
@@ -174,7 +174,7 @@ def _run(
         os.chdir(root)
         line = ["/bin/sh", "-c", command]
         if wall == "landlock":
-            _confine(root, home, readable)
+            _confine(root, home, readable, guarded)
         else:
             line = [*_bubblewrap(wall, root, home, readable, guarded), *line]
         os.execv(line[0], line)  # noqa: S606 - a shell is what it is
@@ -223,7 +223,7 @@ def _leave_keyring() -> None:
         _checked(int(ctypes.CDLL(None, use_errno=True).syscall(numbers[2], _JOIN_SESSION_KEYRING, None)))
 
 
-def _confine(root: str, home: str, readable: Sequence[str]) -> None:
+def _confine(root: str, home: str, readable: Sequence[str], guarded: Sequence[str]) -> None:
     """Raise the walls: Landlock for files, and a filter of system calls for what it knows nothing of.
 
     Raises:
@@ -240,9 +240,10 @@ def _confine(root: str, home: str, readable: Sequence[str]) -> None:
     # scopes.
     size = 24 if offered >= 6 else 16 if offered >= 4 else 8
     ruleset = _checked(landlock._syscall(landlock._CREATE_RULESET, ctypes.byref(rules), size, 0))
-    for path in (*SYSTEM, *readable):
+    for path in (*SYSTEM, *readable, *guarded):
         landlock._allow(ruleset, path, _RUN_AND_READ)
-    for path in (root, home, *_DEVICES):
+    # What may be read alone has no second rule: rights of several rules for one folder add up.
+    for path in ({root, home} - {*guarded}) | {*_DEVICES}:
         landlock._allow(ruleset, path, files & ~_DEVICE_RIGHTS)
     _drop_powers()
     # Without it only root may restrict itself (landlock(7), seccomp(2)). The filter of calls is the last, behind every

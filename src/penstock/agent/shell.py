@@ -106,7 +106,7 @@ class Shell:
                 one.
             confinement: `bubblewrap`, `landlock`, or `auto`, which takes the first of the two that works.
             allow_write_to: paths in the root that commands may write although other programs run what stands there unasked,
-                such as `.git`; a folder allows all in it. Under Landlock they all may be written.
+                such as `.git`; a folder allows all in it. Under Landlock they all may be written, unless the root stands in one.
             max_processes: processes and threads of a command at once.
             max_memory_bytes: memory of a command; None is three quarters of the machine's.
             max_open_files: open files of each process.
@@ -205,7 +205,9 @@ class Shell:
         """
         begun = time.monotonic()
         # Looked for at each command: the one before may have cloned a repository.
-        guarded = [] if wall == "landlock" else guarded_places(self.root, self._allowed)
+        guarded = guarded_places(self.root, self._allowed)
+        if wall == "landlock":  # it can take a right from the root as a whole, and not from what is in it
+            guarded = [path for path in guarded if path == self.root]
         line = sandbox.arguments(wall, self.root, self._home, self._readable, command, self._limits, guarded)
         process = _Process(line, self._environment(), self._running)
         coming = process.output(begun + self._seconds)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from itertools import pairwise
 
 import click
 
@@ -75,7 +76,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _status_of(arguments: list[str]) -> int:
     """Run one command and return its exit status. Raises OSError where nothing can be printed."""
-    as_json = "--json" in arguments  # click has not parsed anything where it cannot parse
+    # click has not parsed anything where it cannot parse
+    output_format = next((name for name in ("stream-json", "json") if _asks_for(name, arguments)), "text")
     try:
         status = cli.main(args=arguments, prog_name="penstock", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -84,8 +86,15 @@ def _status_of(arguments: list[str]) -> int:
     except click.ClickException as error:
         ctx = getattr(error, "ctx", None)
         way = getattr(error, "way", None) or (f"{ctx.command_path} --help" if ctx is not None else None)
-        return answer.fail("usage", error.format_message(), way, answer.USAGE, as_json=as_json)
+        return answer.fail("usage", error.format_message(), way, answer.USAGE, output_format=output_format)
     except (click.Abort, KeyboardInterrupt):
         return answer.INTERRUPTED
     else:
         return status if isinstance(status, int) else 0
+
+
+def _asks_for(output_format: str, arguments: list[str]) -> bool:
+    """Whether the words of a command line ask for a format."""
+    flags = {f"--output-format={output_format}", *(["--json"] if output_format == "json" else [])}
+    named = ("--output-format", output_format)
+    return not flags.isdisjoint(arguments) or named in pairwise(arguments)

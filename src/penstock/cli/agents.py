@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from penstock.cli import options, terminal
+from penstock.cli.roots import expect_own_root, identity_of
 from penstock.cli.sessions import replayed
 from penstock.cli.watching import FORMATS, EventListener, TerminalListener
-from penstock.errors import CallerError, ToolError
+from penstock.errors import CallerError
 from penstock.text import escape
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ def begun(store: Store, about: dict[str, Any], terms: Terms) -> Agent:
     )
     session.counter = parts.counter
     agent = _agent(session, parts, store, terms, streams=about["stream"])
-    agent.begin(about=about, at=time.time(), root_id=_identity(about["root"]))
+    agent.begin(about=about, at=time.time(), root_id=identity_of(about["root"]))
     if about["budget_tokens"] is not None:
         agent.purse = open_purse(session.session_id, about["budget_tokens"], agent.record)
         parts.give_children(agent)
@@ -198,7 +199,7 @@ def resumed(
     session, begun, next_seq = replayed(store, session_id)
     about = {**begun["about"], **{name: value for name, value in changes.items() if value}}
     if changes["root"] is None:
-        _expect_same(about["root"], begun.get("root_id"), session_id)
+        expect_own_root(begun, session_id)
     about["root"] = os.path.realpath(about["root"])
     parts = _parts(store, about)
     model = parts.model
@@ -225,28 +226,6 @@ def resumed(
     definitions = parts.definitions(has_budget=agent.purse is not None)
     session.state = replace(session.state, transcript=replace(session.state.transcript, tools=definitions))
     return agent, _verified(store, session_id, about["root"])
-
-
-def _identity(root: str) -> list[int]:
-    """Return what tells a folder from any other that may stand at its path: device and inode."""
-    status = os.stat(root)
-    return [status.st_dev, status.st_ino]
-
-
-def _expect_same(root: str, known: list[int] | None, session_id: str) -> None:
-    """Raise `ToolError` where the folder of a session is not there, or is another by now."""
-    way = f"penstock resume {session_id} --root DIR"
-    try:
-        now = _identity(root)
-    except OSError as error:
-        said = f"The session's folder {escape.clip(root)} is not there: {error.strerror}."
-        raise ToolError("not_found", f"{said} To go on in another: {way}") from error
-    if known is not None and now != known:
-        said = f"Another folder stands at {escape.clip(root)} than the one that the session worked in."
-        raise ToolError("stale", f"{said} To go on in it all the same: {way}")
-    if known is None and not os.path.isabs(root):  # an older journal, which has the path as it was typed
-        said = f"The session does not say in which folder it was begun, only {escape.clip(root)}."
-        raise ToolError("stale", f"{said} Say which: {way}")
 
 
 @dataclass(frozen=True, kw_only=True)

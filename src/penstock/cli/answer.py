@@ -131,36 +131,52 @@ def report(error: Exception, about: Mapping[str, Any]) -> int:
 
     Args:
         error: A `PenstockError` or an `OSError`.
-        about: The parameters of the command: whether `as_json`, and the `root` and `store_url` that a next call repeats.
+        about: The parameters of the command: whether `as_json`, or which `output_format`, and the `root` and `store_url` that a
+            next call repeats.
 
     Returns:
         The exit status: by the code of a `ToolError`, 2 for a mistake of the caller, 8 for a fault of the disk or the store.
     """
-    as_json = bool(about.get("as_json"))
+    output_format = "json" if about.get("as_json") else about.get("output_format") or "text"
     match error:
         case ToolError():
             dialect = dialect_of(about.get("root"), about.get("store_url"))
             way = " or ".join(dialect.write(call) for call in error.calls) or None
-            return fail(error.code, error.message, way, _status_of(error.code), as_json=as_json)
+            return fail(error.code, error.message, way, _status_of(error.code), output_format=output_format)
         case CallerError():
-            return fail("usage", str(error), None, USAGE, as_json=as_json)
+            return fail("usage", str(error), None, USAGE, output_format=output_format)
         case FileNotFoundError(filename=str(name)):
-            return fail("not_found", f"There is no file {name!r}.", None, MISSING, as_json=as_json)
+            return fail("not_found", f"There is no file {name!r}.", None, MISSING, output_format=output_format)
         case OSError():
             # What was opened by a descriptor brings its number for a name: the person named the file.
             named = error.filename if isinstance(error.filename, str) else about.get("file")
             if isinstance(error, IsADirectoryError):
-                return fail("is_directory", f"{named} is a folder, not a file.", None, REFUSED, as_json=as_json)
+                return fail(
+                    "is_directory", f"{named} is a folder, not a file.", None, REFUSED, output_format=output_format
+                )
             message = ": ".join(filter(None, (named, error.strerror))) or str(error)
-            return fail("io_error", message, None, FAULT, as_json=as_json)
+            return fail("io_error", message, None, FAULT, output_format=output_format)
         case _:  # a store that cannot: it brings its own code
-            return fail(getattr(error, "code", "ended"), str(error), None, FAULT, as_json=as_json)
+            return fail(getattr(error, "code", "ended"), str(error), None, FAULT, output_format=output_format)
 
 
-def fail(code: str, message: str, way: str | None, status: int, *, as_json: bool) -> int:
-    """Print an error as contracts.md has it; `way` is the command that would work. Returns `status`."""
-    if as_json:
+def fail(
+    code: str, message: str, way: str | None, status: int, *, as_json: bool = False, output_format: str = "text"
+) -> int:
+    """Print an error as contracts.md has it, and return `status`.
+
+    Args:
+        code: What kind of error it is.
+        message: What happened, in words.
+        way: The command that would work; None where there is none.
+        status: The exit status.
+        as_json: Whether it is one object on standard output.
+        output_format: One of `watching.FORMATS`: an event in `stream-json`, one object in `json`.
+    """
+    if as_json or output_format == "json":
         print_json({"error": {"code": code, "message": message, "try": way}})
+    elif output_format == "stream-json":
+        print_json({"type": "error", "kind": code, "message": message, "try": way})
     else:
         click.echo(f"penstock: {message}" + (f" Try: {way}" if way else ""), err=True)
     return status

@@ -13,6 +13,7 @@ from penstock.cli.agents import beginning_options, begun, resumed, resuming_opti
 from penstock.cli.commands import command
 from penstock.cli.handed_on import read_handoff, told_of
 from penstock.cli.keeping import opened
+from penstock.cli.roots import expect_own_root, move
 from penstock.cli.sessions import replayed, session_argument
 from penstock.cli.watching import finish, work
 
@@ -97,8 +98,8 @@ def resume_command(
 ) -> int:
     """Go on with session ID, after checking its files against the disk.
 
-    It works in the folder that it began in, from wherever this is typed. With PROMPT that is what it goes on with; without
-    one, what was open when it stopped.
+    It works in the folder that it began in, from wherever this is typed, or in the one that --root named last. With PROMPT
+    that is what it goes on with; without one, what was open when it stopped.
 
     Examples:
       penstock resume ID --verify-only
@@ -122,6 +123,8 @@ def resume_command(
             if not terms.is_for_people:
                 answer.print_json({"session": session_id, "verification": verified})
             return 0
+        if changes["root"]:
+            move(agent, changes["root"])
         state = agent.session.state
         # One that was stopped in the middle of a turn goes on by itself; one that has answered waits for the next question.
         if prompt is None and state.phase == "idle" and last_words(state.transcript):
@@ -143,8 +146,9 @@ def _answered(session_id: str) -> str:
 @command("undo")
 @session_argument
 @click.argument("edit", required=False, type=click.IntRange(min=1))
+@click.option("--root", metavar="DIR", help="The folder, where it is another than the session's own by now.")
 @options.store_option
-def undo_command(session_id: str, edit: int | None, store_url: str | None, as_json: bool) -> int:
+def undo_command(session_id: str, edit: int | None, root: str | None, store_url: str | None, as_json: bool) -> int:
     """Take back an edit of session ID.
 
     EDIT is its number, 1 for the first; without one it is the last. A file is changed only while it is what the edit left,
@@ -161,8 +165,8 @@ def undo_command(session_id: str, edit: int | None, store_url: str | None, as_js
 
     with opened(store_url) as store:
         _, begun, _ = replayed(store, session_id)
-        with closing(Root(begun["about"]["root"])) as root:
-            said = undo(root, store, session_id, edit)
+        with closing(Root(root or expect_own_root(begun, session_id, "undo"))) as opened_root:
+            said = undo(opened_root, store, session_id, edit)
     if as_json:
         answer.print_json({"session": session_id, "undone": said})
     else:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from penstock.agent.record_types import MOVED
 from penstock.cli import answer, options, terminal
 from penstock.cli.commands import HelpPage, command, group
 from penstock.cli.completion import complete_session
@@ -154,6 +155,9 @@ def _row(store: Store, info: SessionInfo) -> dict[str, Any]:
     types = store.record_types(info.session)
     begun = _beginning_of(store, info.session)
     wire = begun.pop("wire", "")
+    if MOVED in types:
+        last = len(types) - 1 - types[::-1].index(MOVED)
+        begun["root"] = field(next(store.events(info.session, last)).data, "root")
     return {
         "id": info.session,
         "session": info.session,
@@ -230,6 +234,7 @@ def handoff_command(session_id: str, store_url: str | None, as_json: bool) -> in
         the document, for whoever goes on
     """
     from penstock.agent.disk_changes import DiskChanges, changes_of
+    from penstock.cli.roots import expect_own_root
     from penstock.context.handoff import encode
     from penstock.errors import CallerError
     from penstock.workspace.root import Root
@@ -238,9 +243,12 @@ def handoff_command(session_id: str, store_url: str | None, as_json: bool) -> in
     with opened(store_url) as store:
         session, begun, _ = replayed(store, session_id)
         made = session.handoff()
-        # Where its folder is gone, what its calls spoke of is all that there is.
-        with suppress(CallerError), closing(Root(begun["about"]["root"])) as root:
-            made = DiskChanges(root, changes_of(store, session_id)).corrected(made)
+        # Where its folder is gone, or another stands at its path, what its calls spoke of is all that there is.
+        try:
+            with closing(Root(expect_own_root(begun, session_id))) as root:
+                made = DiskChanges(root, changes_of(store, session_id)).corrected(made)
+        except (CallerError, ToolError) as error:
+            click.echo(f"The files are as the session spoke of them, and were not looked at: {error}", err=True)
     click.echo(encode(made))
     return 0
 

@@ -83,7 +83,29 @@ _INSTALLED = {"node_modules", "site-packages", ".venv", "venv", ".tox", ".nox"}
 _MAX_ENTRIES = 20_000
 
 
-def why_unasked(relative: bytes, allowed: Iterable[bytes] = ()) -> str:
+def standing(root: str | bytes) -> bytes:
+    """Return the path of a root from the top of its project, with a `/` at its end, for `why_unasked` to begin names with.
+
+    A root may be a `.git` itself, or stand in one: names beneath it say nothing then. The top is the nearest folder above that
+    has a `.git`, the root included: a work tree that an agent keeps in `.claude/worktrees` is a project of its own. Where there is
+    none it is the root of the system. A folder that git uses is `.git`, whatever its name.
+
+    Args:
+        root: The folder, absolute and without links in its path.
+    """
+    folder, parts = os.fsencode(root), [b""]
+    while not os.path.lexists(os.path.join(folder, b".git")):
+        above, name = os.path.split(folder)
+        if above == folder:
+            break
+        # gitrepository-layout(5): a bare repository has these three at its top, and any name.
+        is_git = all(os.path.lexists(os.path.join(folder, part)) for part in (b"HEAD", b"objects", b"refs"))
+        parts.append(b".git" if is_git else name)
+        folder = above
+    return b"/".join(reversed(parts))
+
+
+def why_unasked(relative: bytes, allowed: Iterable[bytes] = (), *, above: bytes = b"") -> str:
     """Return what runs the file at a path without being asked; empty where nothing is known to.
 
         >>> why_unasked(b"app/.GIT/hooks/pre-commit")
@@ -91,11 +113,13 @@ def why_unasked(relative: bytes, allowed: Iterable[bytes] = ()) -> str:
 
     Args:
         relative: A path relative to a root.
-        allowed: Paths of files and folders that may be written all the same, relative to the root too.
+        allowed: Paths of files and folders that may be written all the same, relative to the root too; `.` is all of it.
+        above: Where the root stands, as `standing` says it.
     """
-    if any(relative == one or relative.startswith(one.rstrip(b"/") + b"/") for one in allowed):
+    if any(one in {b".", relative} or relative.startswith(one.rstrip(b"/") + b"/") for one in allowed):
         return ""
-    plain = "/".join(map(_plain, relative.decode("utf-8", "surrogateescape").split("/")))
+    path = above + (b"" if relative == b"." else relative)
+    plain = "/".join(map(_plain, path.decode("utf-8", "surrogateescape").split("/")))
     return next((why for why, places in _WHY.items() if places.search(plain)), "")
 
 
@@ -104,12 +128,15 @@ def guarded_places(root: str, allowed: Iterable[bytes] = ()) -> list[str]:
 
     Of a `.git` that is a folder it is the hooks and the configuration, so that commits go on; the folder itself comes first, with
     a `/` at its end: it may be written and not moved away. Links are left out: what they name is not theirs to guard. Folders
-    of installed packages are not looked into, nor more than 20,000 entries in all, from the top down.
+    of installed packages are not looked into, nor more than 20,000 entries in all, from the top down. A root that stands in such
+    a place itself is all that there is.
 
     Args:
         root: The folder, without links in its path.
         allowed: As for `why_unasked`.
     """
+    if why_unasked(b".", allowed, above=standing(root)):
+        return [root]
     found: list[str] = []
     seen = 0
     level = [""]

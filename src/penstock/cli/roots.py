@@ -1,0 +1,71 @@
+"""Where does a session work? In the folder that it was begun in, known by device and inode, or where a person has moved it to.
+
+Keeps out: what is done there (`running`).
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from penstock.agent.record_types import MOVED
+from penstock.errors import ToolError
+from penstock.text import escape
+
+if TYPE_CHECKING:
+    from penstock.agent.loop import Agent
+
+
+def move(agent: Agent, root: str) -> None:
+    """Write down that a session works in another folder from now on, so that the next resume need not be told.
+
+    Args:
+        agent: who goes on.
+        root: the folder.
+    """
+    real = os.path.realpath(root)
+    agent.record(MOVED, {"root": real, "root_id": identity_of(real)})
+
+
+def expect_own_root(begun: dict[str, Any], session_id: str, command: str = "resume") -> str:
+    """Return the folder of a session, which is there and is the one that it worked in.
+
+    Args:
+        begun: what it was begun with.
+        session_id: the session.
+        command: what takes `--root` for another.
+
+    Raises:
+        ToolError: It is not there, or is another by now.
+    """
+    root = str(begun["about"]["root"])
+    _expect_same(root, begun.get("root_id"), f"penstock {command} {session_id} --root DIR")
+    return root
+
+
+def identity_of(root: str) -> list[int]:
+    """Return what tells a folder from any other that may stand at its path: device and inode.
+
+    Args:
+        root: the folder.
+
+    Raises:
+        OSError: it is not there.
+    """
+    status = os.stat(root)
+    return [status.st_dev, status.st_ino]
+
+
+def _expect_same(root: str, known: list[int] | None, way: str) -> None:
+    """Raise `ToolError` where the folder of a session is not there, or is another by now; `way` is what takes another."""
+    try:
+        now = identity_of(root)
+    except OSError as error:
+        said = f"The session's folder {escape.clip(root)} is not there: {error.strerror}."
+        raise ToolError("not_found", f"{said} To go on in another: {way}") from error
+    if known is not None and now != known:
+        said = f"Another folder stands at {escape.clip(root)} than the one that the session worked in."
+        raise ToolError("stale", f"{said} To go on in it all the same: {way}")
+    if known is None and not os.path.isabs(root):  # an older journal, which has the path as it was typed
+        said = f"The session does not say in which folder it was begun, only {escape.clip(root)}."
+        raise ToolError("stale", f"{said} Say which: {way}")
