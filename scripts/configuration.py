@@ -268,7 +268,10 @@ def _strings_of_source(pattern: re.Pattern[str]) -> set[str]:
     """Return the names of a pattern that the source has in its strings."""
     found: set[str] = set()
     for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        source = path.read_text("utf-8")
+        if not pattern.search(source):  # nine files of ten, and to walk a tree takes a hundred times as long
+            continue
+        for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found.update(pattern.findall(node.value))
     return {name for name in found if not name.endswith("_")}

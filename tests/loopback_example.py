@@ -1,4 +1,6 @@
-"""Runs an example with a provider on loopback in its environment: WIRE WINDOW STEPS CODE. Prints what came of each request.
+"""Runs examples with a provider on loopback in their environment: WIRE, and for each of them WINDOW STEPS CODE.
+
+Prints what came of each request.
 
 STEPS are separated by `|`: `say:TEXT`, or `call:TOOL` with JSON arguments behind a space, in which HANDLE is the first handle that
 the request names. Any Python runs it.
@@ -47,4 +49,6 @@ def main(wire: str, window_tokens: str, steps: str, code: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    _, wire_of_all, *told = sys.argv
+    for at in range(0, len(told), 3):
+        main(wire_of_all, *told[at : at + 3])

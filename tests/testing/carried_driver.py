@@ -41,9 +41,10 @@ import_module("plain_http")  # before any client
 
 EVERY_CELL = os.environ.get("PENSTOCK_EVERY_CELL") == "1"
 """Whether all pairs of form and wording are tried, which takes minutes."""
-WINDOW, BELIEVED = 12_000, 200_000
+WINDOW, BELIEVED = 4_000, 66_000
 SAID = "At most 250."
-SIZE = RequestSize(prompt_tokens=40_000)
+SIZE = RequestSize(prompt_tokens=13_300)
+"""About what `history` counts: three windows, and a fifth of what is believed of the window."""
 MODEL = "some-model"
 
 
@@ -212,7 +213,7 @@ def history() -> list[Any]:
     messages: list[Any] = [{"role": "user", "content": "At most how many?"}]
     for number in range(6):
         function = {"name": "run", "arguments": json.dumps({"n": number})}
-        lines = 3_000 if number == 4 else 150
+        lines = 1_000 if number == 4 else 50
         messages += [
             {
                 "role": "assistant",
@@ -271,7 +272,7 @@ async def agathered(answer: Any) -> Any:
 
 
 def carried(client: str, wire: str, form: str, wording: str, *, in_stream: bool) -> Any:
-    """A request seventeen times too large for what is believed of the window, carried to its answer over a client."""
+    """A request of three windows, sent in the belief that it fits five times, carried to its answer over a client."""
 
     def policy(_: Any) -> Any:
         return say(SAID, requires="At most how many")

@@ -73,7 +73,9 @@ def _read(value: Json) -> tuple[list[str], int]:
     rest = [value]
     while rest:
         node = rest.pop()
-        if isinstance(node, dict):
+        if isinstance(node, str):  # first, because most of what a request holds are keys and texts
+            lines.append(node)
+        elif isinstance(node, dict):
             if node.get("type") in _IMAGES or _is_image(node):
                 media_tokens += IMAGE_TOKENS
                 continue
@@ -81,13 +83,11 @@ def _read(value: Json) -> tuple[list[str], int]:
                 if isinstance(child, str) and _is_base64(node, key, child):
                     media_tokens += len(child) * 3 // 4 // BYTES_PER_TOKEN
                 else:
-                    rest += [child, str(key)]
-        elif isinstance(node, list | tuple):
+                    rest += (child, str(key))
+        elif isinstance(node, (list, tuple)):
             rest.extend(reversed(node))
-        elif isinstance(node, str):
-            lines.append(node)
         # True, false and null are a token at most, beside the key that counts.
-        elif isinstance(node, int | float) and not isinstance(node, bool):
+        elif isinstance(node, (int, float)) and not isinstance(node, bool):
             lines.append(str(node))
     return lines, media_tokens
 
@@ -95,15 +95,15 @@ def _read(value: Json) -> tuple[list[str], int]:
 def _is_image(node: dict[str, Json]) -> bool:
     """An image whose object has no type: Gemini's says its media type, Bedrock's its format beside its source."""
     media_type = node.get("mimeType", node.get("mime_type"))
-    is_bedrocks = isinstance(node.get("source"), dict) and node.get("format") in _IMAGE_FORMATS
-    return (isinstance(media_type, str) and media_type.startswith("image/")) or is_bedrocks
+    if isinstance(media_type, str) and media_type.startswith("image/"):
+        return True
+    return node.get("format") in _IMAGE_FORMATS and isinstance(node.get("source"), dict)
 
 
 def _is_base64(node: dict[str, Json], key: str, text: str) -> bool:
     """Whether a text is a file or a sound, as each wire has them; a document that is plain text is text."""
-    return (
-        key == "file_data"
-        or (key == "data" and (node.get("type") == "base64" or not node.keys().isdisjoint(_MEDIA_KEYS)))
-        or (key == "bytes" and len(node) == 1)
-        or (text.startswith("data:") and ";base64," in text[:100])
-    )
+    if key == "data":
+        is_file = node.get("type") == "base64" or not node.keys().isdisjoint(_MEDIA_KEYS)
+    else:
+        is_file = key == "file_data" or (key == "bytes" and len(node) == 1)
+    return is_file or (text.startswith("data:") and ";base64," in text[:100])

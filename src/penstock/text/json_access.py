@@ -43,12 +43,14 @@ def nested(value: dict[str, Json], path: tuple[str, ...], held: Json) -> dict[st
 
 def type_of(value: Json) -> str:
     """Return the `type` of a block or an item; empty where there is none."""
-    return string(field(value, "type"))
+    kind = value.get("type") if isinstance(value, dict) else None
+    return kind if isinstance(kind, str) else ""
 
 
 def role_of(value: Json) -> str:
     """Return the `role` of a message; empty where there is none."""
-    return string(field(value, "role"))
+    role = value.get("role") if isinstance(value, dict) else None
+    return role if isinstance(role, str) else ""
 
 
 def blocks(content: Json) -> list[dict[str, Json]]:
@@ -95,14 +97,15 @@ _READER = json.JSONDecoder(parse_constant=_refuse, parse_int=_number)
 
 def copied(value: Json) -> Json:
     """Return a deep copy, made without recursion: what is nested deeply is copied too."""
-    if not isinstance(value, dict | list):
+    if not isinstance(value, (dict, list)):
         return value
     root = value.copy()
     rest = [root]
     while rest:
         node = rest.pop()
-        for key, child in list(node.items()) if isinstance(node, dict) else enumerate(node):
-            if isinstance(child, dict | list):
+        # Another value under the same key leaves the order and the size of an object as they are: it may be gone over meanwhile.
+        for key, child in node.items() if isinstance(node, dict) else enumerate(node):
+            if isinstance(child, (dict, list)):
                 node[key] = copy = child.copy()
                 rest.append(copy)
     return root
