@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from penstock import settings
+from penstock.agent.command_limits import MAX_FILE_BYTES, MAX_OPEN_FILES, MAX_PROCESSES
 from penstock.guard.output import MAX_TOOL_OUTPUT_CHARS
 from penstock.scribe import MAX_PROMPT_TOKENS
 from penstock.session.limits import PROFILES, ErrorLimits, Limits
@@ -52,6 +53,22 @@ ENVIRONMENT = {
         "Beyond so many bytes in all, what was used longest ago goes, down to nine tenths. Not set, only the limit holds.",
     ),
     "PENSTOCK_STORE_KEEP_SESSIONS": ("", "So many sessions stay, those used last. Not set, all stay."),
+    "PENSTOCK_COMMAND_PROCESSES": (
+        f"{MAX_PROCESSES}",
+        "How many processes and threads a [command](acting.md#the-shell) may have at once; `--command-limit processes=N` wins.",
+    ),
+    "PENSTOCK_COMMAND_MEMORY_BYTES": (
+        "three quarters of the machine's",
+        "How much memory; `--command-limit memory-bytes=N` wins.",
+    ),
+    "PENSTOCK_COMMAND_OPEN_FILES": (
+        f"{MAX_OPEN_FILES}",
+        "How many open files each of its processes; `--command-limit open-files=N` wins.",
+    ),
+    "PENSTOCK_COMMAND_FILE_BYTES": (
+        f"{MAX_FILE_BYTES}",
+        "How large a file that it writes; `--command-limit file-bytes=N` wins. No file of settings can set these four.",
+    ),
     "PENSTOCK_MAX_TOOL_OUTPUT": (
         f"{MAX_TOOL_OUTPUT_CHARS}",
         "How many characters a [guarded](guard.md) result may have. Read at each call; a bad value warns.",

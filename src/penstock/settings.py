@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 FILE = "penstock.toml"
 """The name of the file of settings, in the root itself."""
 # A small limit or a short life drops what other sessions of this user kept, what is kept without its secrets cannot put a
-# file back, and credentials are not a stranger's to show; that a file may not decide.
+# file back, credentials are not a stranger's to show, nor is the machine theirs to use up; that a file may not decide.
 _NOT_IN_FILES = frozenset(
     {
         "store",
@@ -38,6 +38,10 @@ _NOT_IN_FILES = frozenset(
         "store_keep_sessions",
         "store_redact",
         "allow_secrets",
+        "command_processes",
+        "command_memory_bytes",
+        "command_open_files",
+        "command_file_bytes",
     }
 )
 

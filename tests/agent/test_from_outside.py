@@ -329,6 +329,51 @@ def test_a_program_that_reads_events_hears_of_mistakes(outside: Outside, flags: 
     assert json.loads(whole.stdout)["error"]["message"] == event["message"]
 
 
+_TAKES = {
+    "processes=20": ("for i in $(seq 60); do sleep 3 & done 2>&1; wait", "fork"),
+    "memory-bytes=200000000": ("python3 -c \"held = b'x' * 400000000; print('had')\" 2>&1; echo ended $?", "ended"),
+    "open-files=20": ("python3 -c \"kept = [open('/dev/null') for _ in range(40)]\" 2>&1", "Too many open files"),
+    "file-bytes=100000": ("head -c 1000000 /dev/zero > big; stat -c 'has %s bytes' big", "has 100000 bytes"),
+}
+
+
+@pytest.mark.parametrize("limit", _TAKES)
+def test_a_command_takes_as_much_as_the_user_says(outside: Outside, limit: str) -> None:
+    """Each limit is met by a real command."""
+    if limit.startswith("processes") and "pids" not in outside.json("doctor")["commands"]["limits"]:
+        pytest.skip("root has no limit of processes where no control group can be made")
+    command, said = _TAKES[limit]
+    with model([call("run_command", command=command), say("Done.")]) as served:
+        outside.penstock("run", "x", *served.flags, "--allow-shell", "--command-limit", limit)
+    (result,) = served.results()
+    assert said in result.lower() if said == "fork" else said in result
+    assert "had" not in result.split()
+
+
+def test_limits_of_commands_are_kept_and_told(outside: Outside) -> None:
+    """A resume has the flag of the run, the environment is for every run, and `doctor` says what is in force."""
+    command, said = _TAKES["file-bytes=100000"]
+    step = call("run_command", command=command)
+    with model([say("Which?"), step, say("Done."), step, say("Done.")]) as served:
+        outside.penstock("run", "x", *served.flags, "--allow-shell", "--command-limit", "file-bytes=100000")
+        outside.penstock("resume", session_of(outside), "Go on.")
+        assert said in served.results()[0]
+        outside.environment["PENSTOCK_COMMAND_FILE_BYTES"] = "50000"
+        assert outside.json("doctor")["commands"]["max_file_bytes"] == 50_000
+        outside.penstock("run", "x", *served.flags, "--allow-shell")
+        assert "has 50000 bytes" in served.results()[0]
+
+
+def test_a_limit_that_is_none_is_named(outside: Outside) -> None:
+    """With the names that there are, or what the number has to be; a file of a stranger's cannot set one."""
+    told = {"threads=4": "processes, memory-bytes, open-files, file-bytes", "processes=0": "a whole number above 0"}
+    for limit, said in told.items():
+        done = outside.penstock("run", "x", "--allow-shell", "--command-limit", limit)
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+    (outside.tree / "penstock.toml").write_text("command_processes = 9999\n")
+    assert "set PENSTOCK_COMMAND_PROCESSES" in outside.penstock("view", "app.py").stderr
+
+
 _IPC = """
 import ctypes
 libc = ctypes.CDLL(None, use_errno=True)

@@ -23,6 +23,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.agent import sandbox
+from penstock.agent.command_limits import MAX_FILE_BYTES, MAX_OPEN_FILES, MAX_PROCESSES, three_quarters
 from penstock.errors import CallerError, ToolError
 from penstock.guard.stream import drain
 from penstock.session.effects import Acted, Intent
@@ -46,14 +47,6 @@ SECONDS = 120.0
 # As for every other tool (G-1).
 ALLOWANCE_BYTES = 28_000
 """How large a result may be where nobody says, its header included."""
-# A build with a process for each of many processors, and tests beside it, have some hundreds; a fork bomb has no end.
-MAX_PROCESSES = 1_024
-"""Processes and threads of a command at once, where nobody says."""
-# The usual hard limit of a system is higher, its soft limit 1,024.
-MAX_OPEN_FILES = 4_096
-"""Open files of each process of a command, where nobody says."""
-MAX_FILE_BYTES = 8 << 30
-"""The size of a file that a command writes, where nobody says."""
 KIND = "run"
 """The kind of the intents of this tool, in a journal."""
 _NAME = "run_command"
@@ -132,7 +125,7 @@ class Shell:
         self._allowed = [
             os.fsencode(os.path.relpath(os.path.join(self.root, path), self.root)) for path in allow_write_to
         ]
-        memory = _three_quarters() if max_memory_bytes is None else max_memory_bytes
+        memory = three_quarters() if max_memory_bytes is None else max_memory_bytes
         self._limits = sandbox.ProcessLimits(max_processes, memory, max_open_files, max_file_bytes)
         if min(self._limits) < 1:
             raise CallerError(f"{self._limits}: a command needs some of each")
@@ -298,11 +291,6 @@ class Shell:
             if os.access(program, os.X_OK) and not program.startswith(f"{self.root}/"):
                 return f"bubblewrap ({program})", program
         return "bwrap is not installed", ""
-
-
-def _three_quarters() -> int:
-    """Return three quarters of the memory of this machine, in bytes."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 3 // 4
 
 
 class _Ended(NamedTuple):

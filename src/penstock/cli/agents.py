@@ -68,6 +68,13 @@ _PERMISSIONS = (
         help="Let it change PATH too, which other programs run unasked, such as .git; may be given again.",
     ),
     click.option("--allow-shell", is_flag=True, help="Let it run commands, confined to the root and without network."),
+    click.option(
+        "--command-limit",
+        "command_limits",
+        multiple=True,
+        metavar="NAME=N",
+        help="What a command may take: processes, memory-bytes, open-files or file-bytes; may be given again.",
+    ),
 )
 _TERMS = (
     click.option("--max-turns", type=click.IntRange(min=1), help="Stop after so many answers of the model."),
@@ -311,10 +318,20 @@ def _toolbox(
 
         toolbox.allow(Editing(workspace.root, guard=toolbox.may_write, allow_write_to=allowed))
     if about["allow_shell"]:
+        from penstock.agent.command_limits import command_limits
         from penstock.agent.shell import Shell
 
+        limits_of_commands = command_limits(about.get("command_limits", ()))._asdict()
         allowance_bytes = max(2_000, toolbox.result_chars)
-        toolbox.allow(Shell(about["root"], store=store, allowance_bytes=allowance_bytes, allow_write_to=allowed))
+        toolbox.allow(
+            Shell(
+                about["root"],
+                store=store,
+                allowance_bytes=allowance_bytes,
+                allow_write_to=allowed,
+                **limits_of_commands,
+            )
+        )
     return toolbox
 
 

@@ -125,8 +125,11 @@ def examine() -> dict[str, object]:
 
 
 def _commands() -> dict[str, object]:
-    """Return the wall that `--allow-shell` puts around commands, and why none before it is in force; or what is wrong."""
+    """Return the wall that `--allow-shell` puts around commands, why none before it is in force, and what a command may take;
+    or what is wrong.
+    """
     from penstock.agent import cgroups
+    from penstock.agent.command_limits import command_limits
     from penstock.agent.shell import Shell
     from penstock.errors import PenstockError
 
@@ -134,6 +137,7 @@ def _commands() -> dict[str, object]:
         # Any small folder would do: the one command that is run to try a wall does nothing.
         shell = Shell(os.path.dirname(cgroups.__file__))
         shell.close()
+        limits = command_limits()
     except (PenstockError, OSError) as error:
         return {"fault": str(error)}
     groups = cgroups.make({"pids": 10, "memory": 1 << 30})
@@ -145,7 +149,7 @@ def _commands() -> dict[str, object]:
     report["limits"] = (
         f"by control groups: {bounded}" if groups else "by process (rlimits): no control group can be made here"
     )
-    return report
+    return report | limits._asdict()
 
 
 def _store() -> dict[str, object]:
