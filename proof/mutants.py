@@ -4,8 +4,9 @@
     scripts/proof mutants --seed 7   others
 
 A copy of the repository is made; in it one thing is changed at a time (`mutating`), and the tests of that room are run until the
-first fails. What they let live meets the tests of the rooms above, too: `wider`. A mutant that hangs is killed. What lives on has
-survived, unless `excused.json` says why no test could tell it from the module: by path, line and change, with a reason.
+first fails. What they let live meets the tests of the rooms above, too: `wider`. A mutant that hangs is killed, and so is one
+that mypy refuses. What lives on has survived, unless `excused.json` says why no test could tell it from the module: by path,
+function, line and change, with a reason.
 Laws: the tests of a room pass on what was not changed, or its kills would mean nothing; the work tree is never written to; an
 excuse whose line is gone is named.
 The short form has a planted module as well: one mutant of it nobody could tell, and it has to be among the survivors.
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 MUTANTS = 200
 MIN_KILLED = 0.95
 EXCUSED = Path(__file__).with_name("excused.json")
+TYPES = "types"
+"""How a killer begins that is no test, but mypy."""
 _LEFT_BEHIND = (".git", ".venv", ".proof", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", "__pycache__")
 _PATIENCE = 4
 """How many times what its tests take without a mutant a mutant may take; and a minute at least."""
@@ -185,6 +188,7 @@ class Copy:
         self.path = os.path.join(path, "tree")
         shutil.copytree(REPOSITORY, self.path, ignore=shutil.ignore_patterns(*_LEFT_BEHIND), symlinks=True)
         self._seconds: dict[tuple[str, ...], float] = {}
+        self._is_typed = False
 
     def source(self, path: str) -> bytes:
         """What stands in a file."""
@@ -207,6 +211,29 @@ class Copy:
             return self._failed(tests, max(60.0, _PATIENCE * self._seconds[tuple(tests)]))
         finally:
             self._write(mutant.path, whole)
+
+    def mistyped(self, mutant: Mutant) -> str | None:
+        """What mypy, which has to pass like any test, says of a mutant; None for nothing."""
+        whole = self.source(mutant.path)
+        if not self._is_typed:
+            if wrong := self._type_error(mutant.path):
+                raise RuntimeError(f"without any mutant: {wrong}")
+            self._is_typed = True
+        self._write(mutant.path, mutant.applied(whole))
+        try:
+            return self._type_error(mutant.path)
+        finally:
+            self._write(mutant.path, whole)
+
+    def _type_error(self, path: str) -> str | None:
+        done = subprocess.run(
+            [sys.executable, "-m", "mypy", "--no-error-summary", path],
+            cwd=self.path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return f"{TYPES}: {done.stdout.partition(chr(10))[0]}" if done.returncode else None
 
     def _write(self, path: str, content: bytes) -> None:
         """Change a module; no compiled form of another is taken for it, though size and second may be the same."""
@@ -269,22 +296,22 @@ def tried(copy: Copy, pairs: Iterable[tuple[Room, Mutant]]) -> Iterator[Tried]:
         killer = None
         for tests in filter(None, (room.tests, room.wider)):
             killer = killer or copy.fails(mutant, [f"tests/{test}" for test in tests])
-        yield Tried(room.name, mutant, killer)
+        yield Tried(room.name, mutant, killer or copy.mistyped(mutant))
 
 
-def excuses() -> dict[tuple[str, str, str], str]:
+def excuses() -> dict[tuple[str, str, str, str], str]:
     """Why no test could tell a mutant from the module, by its key."""
     return {
-        (one["path"], one["line"], one["change"]): one["reason"]
+        (one["path"], one["function"], one["line"], one["change"]): one["reason"]
         for one in json.loads(EXCUSED.read_text(encoding="utf-8"))
     }
 
 
-def stale(copy: Copy, known: Iterable[tuple[str, str, str]]) -> list[str]:
+def stale(copy: Copy, known: Iterable[tuple[str, str, str, str]]) -> list[str]:
     """Excuses for lines that are not there any more."""
     return [
         f"excused.json: {path} has no line `{line}`"
-        for path, line, _ in known
+        for path, _, line, _ in known
         if line not in {text.strip() for text in copy.source(path).decode().splitlines()}
     ]
 
@@ -322,12 +349,13 @@ def measure(*, long: bool, seed: int) -> Figure:
     alive = [one for one in ours if one.killer is None]
     excused = [one for one in alive if one.mutant.key in known]
     survived = [one for one in alive if one.mutant.key not in known]
+    by_types = sum((one.killer or "").startswith(TYPES) for one in ours)
     killed, rooms_tried = len(ours) - len(alive), Counter(one.room for one in ours)
     return Figure(
         rig="R24",
         name="mutants killed",
         value=f"{killed} of {len(ours)} in {len(rooms_tried)} rooms; {len(survived)} survived, {len(excused)} excused "
-        f"({sum(one.killer == 'out of time' for one in ours)} ran out of time)",
+        f"({by_types} killed by their types, {sum(one.killer == 'out of time' for one in ours)} by their time)",
         target=f"{MIN_KILLED:.0%} of those that are not excused",
         met=not wrong and killed >= MIN_KILLED * (len(ours) - len(excused)),
         seed=seed,

@@ -47,13 +47,13 @@ class Mutant(NamedTuple):
     """The function that it is in, with its class."""
 
     @property
-    def key(self) -> tuple[str, str, str]:
-        """What an excuse names it by, whatever its line number."""
-        return self.path, self.text.strip(), self.change
+    def key(self) -> tuple[str, str, str, str]:
+        """What an excuse names it by, whatever its line number; of equal changes in one line the first is drawn."""
+        return self.path, self.function, self.text.strip(), self.change
 
     def rank(self, seed: int) -> bytes:
         """Its place in a lottery."""
-        return hashlib.sha256(repr((seed, *self.key, self.function)).encode()).digest()
+        return hashlib.sha256(repr((seed, self.path, self.text.strip(), self.change, self.function)).encode()).digest()
 
     def applied(self, source: bytes) -> bytes:
         """The module with the change."""

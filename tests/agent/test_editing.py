@@ -492,3 +492,20 @@ def test_of_what_was_refused_or_is_not_ours_nothing_is_known(root: Root) -> None
     editing = Editing(root)
     assert editing.settled(*editing.intent("edit_file", {"path": "missing", "old": "a", "new": "b"})) == "unknown"
     assert editing.settled("run", "make", "") == "unknown"
+
+
+def test_the_lines_of_a_text_that_stands_twice_are_counted_from_the_first(root: Root, folder: Path) -> None:
+    """Also where the file begins with an empty one."""
+    (folder / "a.txt").write_text("\ntwice\n\ntwice\n")
+    assert "beginning on lines 2, 4." in edit(root, "a.txt", "twice", "once").text
+
+
+def test_an_edit_leaves_nothing_open(root: Root, folder: Path) -> None:
+    """A run makes hundreds of them."""
+    (folder / "a.txt").write_text("one\n")
+    edit(root, "a.txt", "one", "two")
+    before = os.listdir("/proc/self/fd")
+    edit(root, "a.txt", "two", "three")
+    write(root, "b.txt", "new\n")
+    edit(root, "b.txt", "not there", "new")
+    assert os.listdir("/proc/self/fd") == before

@@ -85,6 +85,13 @@ def test_characters_a_token_are_read_at_call_time(store: Store, monkeypatch: pyt
     assert f"returned ~{len(LARGE) // 2} tokens" in guard_output(LARGE, store=store)
 
 
+@pytest.mark.filterwarnings("error")
+def test_the_least_value_is_one(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a warning names as the least is taken without another."""
+    monkeypatch.setenv("PENSTOCK_CHARS_PER_TOKEN", "0.1")
+    assert f"returned ~{len(LARGE) * 10} tokens" in guard_output(LARGE, store=store)
+
+
 @pytest.mark.proves("G-1")
 @pytest.mark.parametrize("value", ["", "many", "-5", "0", "10", "1e9999", "nan"])
 def test_a_bad_value_warns_and_falls_back(store: Store, monkeypatch: pytest.MonkeyPatch, value: str) -> None:

@@ -172,3 +172,12 @@ def test_memory_does_not_grow_with_the_pipe(store: Store) -> None:
         tracemalloc.stop()
     assert passed.result.whole_bytes == 256 * len(block)
     assert peak < 8 << 20
+
+
+def test_the_end_of_what_is_no_text_keeps_its_first_bytes_where_it_is_the_whole() -> None:
+    """Only what may begin within a character loses the rest of it."""
+    ends = stream._Ends(8)
+    assert list(ends.watched([b"\x80\x80 whole"])) == [b"\x80\x80 whole"]
+    assert ends.tail_text() == "\\x80\\x80 whole"
+    assert list(ends.watched(["ü end of".encode()])) == ["ü end of".encode()]
+    assert ends.tail_text() == " end of"

@@ -29,6 +29,7 @@ from penstock.overflow import (
     diagnose,
     kinds,
     parse,
+    settling,
     silent_overflow,
 )
 
@@ -663,3 +664,27 @@ def test_the_room_loads_nothing_that_touches_the_world() -> None:
         import openai  # type: ignore[import-not-found,unused-ignore]
 
         assert openai
+
+
+@pytest.mark.parametrize("status", [500, 501, 599])
+def test_a_status_of_the_server_is_one_without_any_words(status: int) -> None:
+    """From the first to the last."""
+    assert diagnose(json.dumps({"error": {"message": "x"}}), status).kind == "server_error"
+
+
+def test_a_429_without_words_is_what_it_wraps() -> None:
+    """Gateways answer so for whatever their provider said."""
+    outer = RuntimeError("x")
+    outer.status_code = 429  # type: ignore[attr-defined]
+    assert diagnose(outer).kind == "rate_limit"
+    outer.__cause__ = ValueError(ANTHROPIC)
+    assert diagnose(outer).kind == "context_input"
+
+
+@pytest.mark.parametrize(
+    ("values", "keep_zero", "one"),
+    [([0], False, None), ([0], True, 0), ([0, 5], True, 5), ([0, 5], False, 5), ([4, 5], True, None), ([], True, None)],
+)
+def test_zeros_beside_other_numbers_do_not_count(values: list[int], keep_zero: bool, one: int | None) -> None:
+    """Providers report parts of a request that are not there as zero."""
+    assert settling._single(values, keep_zero=keep_zero) == one

@@ -563,6 +563,7 @@ def test_rules_come_from_the_environment() -> None:
     assert not default_retention({})
     given = {"PENSTOCK_STORE_KEEP_DAYS": "30", "PENSTOCK_STORE_KEEP_BYTES": "5", "PENSTOCK_STORE_KEEP_SESSIONS": "7"}
     assert default_retention(given) == Retention(max_days=30, max_bytes=5, max_sessions=7)
+    assert default_retention({"PENSTOCK_STORE_KEEP_SESSIONS": "1"}) == Retention(max_sessions=1)
     for name in given:
         for text in ("", "0", "-1", "nan", "1e99", "a week", "1_0", "٣"):
             with pytest.raises(CallerError, match=f"{name} takes .* above 0"):
@@ -582,3 +583,11 @@ def test_room_of_removed_sessions_is_given_back(tmp_path: Path) -> None:
         store.append("new", 0, "begun", {})
         assert [one.name for one in store.collect(Retention(max_bytes=100_000))] == ["big"]
         assert os.path.getsize(os.path.join(path, DATABASE)) < before / 10
+
+
+def test_a_store_that_cannot_be_written_anew_says_so(tmp_path: Path) -> None:
+    """The fault is the store's, in its own words."""
+    with closing(SqliteStore(str(tmp_path / "store"))) as store:
+        store._connected().execute("PRAGMA query_only = 1")
+        with pytest.raises(StoreFault):
+            store.scrub()

@@ -526,3 +526,63 @@ def test_a_value_call_refuses_negative_numbers(tmp_path: Path) -> None:
     for name in ("start_line", "end_line", "start_byte", "max_bytes"):
         with pytest.raises(ToolError, match=f"{name}: takes an integer from 0 on"):
             Workspace(tmp_path).read_file("a", **{name: -1})  # type: ignore[arg-type]
+
+
+@pytest.mark.proves("B-3")
+def test_what_ended_a_page_of_bytes_is_named(tmp_path: Path) -> None:
+    """Its size, the end, the line that is longer, the cap in force; as much as the cap holds is clamped to nothing."""
+    (tmp_path / "f").write_text(_lines(60_000))
+    (tmp_path / "wide").write_text("x" * (1 << 20))
+    workspace = Workspace(tmp_path)
+
+    def bound(path: str, **asked: int) -> tuple[str, tuple[str, ...]]:
+        page = workspace.read_file(path, **asked)  # type: ignore[arg-type]
+        assert isinstance(page, Window)
+        return page.bound, page.notices
+
+    assert bound("f", start_byte=0, max_bytes=1_000) == ("max_bytes", ())
+    assert bound("f", start_byte=(tmp_path / "f").stat().st_size - 500, max_bytes=1_000) == ("end", ())
+    assert bound("wide", start_byte=0, max_bytes=1_000) == ("line", ())
+    assert bound("f", start_byte=0, max_bytes=window.HARD_MAX_BYTES) == ("hard cap", ())
+    assert bound("f", start_byte=0, max_bytes=window.HARD_MAX_BYTES + 1)[1] != ()
+
+
+@pytest.mark.proves("B-7")
+def test_what_ended_a_page_of_exact_bytes_is_named(tmp_path: Path) -> None:
+    """The end, the size that was asked for, or the budget."""
+    (tmp_path / "f").write_bytes(bytes(range(256)) * 100)
+    workspace = Workspace(tmp_path)
+
+    def bound(start: int) -> str:
+        page = workspace.read_file("f", start_byte=start, max_bytes=2_000, encoding="base64")
+        assert isinstance(page, Window)
+        return page.bound
+
+    assert (bound(0), bound(25_000)) == ("max_bytes", "end")
+    small = Tools(tmp_path, allowance=Allowance.chars(900))
+    assert "bytes 0-447 of" in small.read_file("f", start_byte=0, max_bytes=2_000, encoding="base64")
+
+
+@pytest.mark.proves("B-8")
+def test_paging_back_within_the_first_line_reaches_its_first_byte(tmp_path: Path) -> None:
+    """A line that is longer than any page: the one before byte 1,000 begins at byte 0."""
+    (tmp_path / "f").write_text("x" * (1 << 20))
+    page = Workspace(tmp_path).read_file("f", start_byte=1_000, max_bytes=1_000)
+    assert isinstance(page, Window)
+    assert page.previous is not None
+    assert (page.previous.arguments["start_byte"], page.previous.arguments["max_bytes"]) == (0, 1_000)
+    (tmp_path / "g").write_text(f"{'x' * 1_000}\nand a line behind it\n")
+    page = Workspace(tmp_path).read_file("g", start_byte=1_001, max_bytes=500)  # the line before is longer than that
+    assert isinstance(page, Window)
+    assert page.previous is not None
+    assert (page.previous.arguments["start_byte"], page.previous.arguments["max_bytes"]) == (0, 1_001)
+
+
+@pytest.mark.proves("B-8")
+def test_the_range_before_holds_as_many_lines_as_fit(tmp_path: Path) -> None:
+    """Plain lines of which a hundred fit as they are, and would not if each character had to be escaped."""
+    (tmp_path / "f").write_text("".join(f"line {n} {'x' * 900}\n" for n in range(1, 401)))
+    page = Workspace(tmp_path).read_file("f", start_line=201, end_line=300)
+    assert isinstance(page, Window)
+    assert page.previous is not None
+    assert (page.previous.arguments["start_line"], page.previous.arguments["end_line"]) == (101, 200)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from penstock.errors import ToolError
-from penstock.workspace import leases, locks, renames, replacing
+from penstock.workspace import leases, locks, own_files, renames, replacing
 from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
@@ -380,3 +380,23 @@ def test_what_cannot_be_kept_is_named(root: Root, file: Path, monkeypatch: pytes
         lost = root.replace_file(b"f.txt", b"new", b"old")
     assert lost == ("its attribute user.note", "its other names, which keep the old content")
     assert contents(file) == {"f.txt": "new", "other.txt": "old"}
+
+
+@pytest.mark.parametrize("confinement", ["openat2", "paths"])
+def test_waiting_for_a_folder_leaves_nothing_open(tmp_path: Path, confinement: str) -> None:
+    """Where folders are no descriptors, the one that is locked was opened for that."""
+    root = Root(tmp_path, confinement=confinement)
+    before = open_descriptors()
+    with root.alone_with(b"f.txt"):
+        pass
+    assert open_descriptors() == before
+    root.close()
+
+
+def test_a_file_without_a_name_leaves_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written to it can be read, and no folder for temporary files has it."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    descriptor = own_files.scratch_file()
+    os.write(descriptor, b"kept")
+    assert (os.pread(descriptor, 9, 0), os.fstat(descriptor).st_nlink, list(tmp_path.iterdir())) == (b"kept", 0, [])
+    os.close(descriptor)

@@ -443,9 +443,18 @@ def test_without_proc_the_second_resolution_must_find_the_same_file(
     assert os.read(file.descriptor, 99) == b"below\n"
     file.close()
     handle, status = root._handle(b"a.txt"), root.look(b"a.txt")
-    with pytest.raises(OSError, match="changing"):
+    with nothing_left_open(), pytest.raises(OSError, match="changing"):
         root._reopen(handle, status, b"sub/b.txt", os.O_RDONLY)
     os.close(handle)
+
+
+def test_a_new_file_is_not_made_through_a_link(tree: Path, confinement: str) -> None:
+    """A link that leads nowhere has the name: it is called a link, and what it leads to is not made."""
+    (tree / "nowhere").symlink_to("made")
+    root = Root(tree, confinement=confinement)
+    with pytest.raises(ToolError, match="by a link"):
+        root.replace_file(b"nowhere", b"new", None)
+    assert not (tree / "made").exists()
 
 
 def test_no_descriptor_is_left_behind(tools: Tools) -> None:

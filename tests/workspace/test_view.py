@@ -384,3 +384,18 @@ def test_invalid_bytes_are_counted_in_a_view(tmp_path: Path) -> None:
     assert shown == 500  # 2,000 characters of four
     assert f"not UTF-8: {shown + 1} bytes escaped, 1 character escaped" in text
     assert f"…[{3000 - shown} bytes hidden" in text
+
+
+@pytest.mark.timeout(20)
+def test_a_page_back_of_lines_that_only_fit_one_by_one_is_found(tmp_path: Path) -> None:
+    """Lines of which two are more than the budget: the page before the end of the file holds one."""
+    (tmp_path / "f").write_text("".join(f"{n} {'x' * 700}\n" for n in range(1, 5)))
+    text = Tools(tmp_path, allowance=Allowance.chars(1_200)).view("f", offset=4, limit=3)
+    assert 'the last page: view(file_path="f", offset=3,' in text
+
+
+def test_a_view_that_reaches_the_end_names_it(tmp_path: Path) -> None:
+    """All lines that are left are fewer than the limit, or just as many."""
+    (tmp_path / "f").write_text(_lines(250))
+    workspace = Workspace(tmp_path)
+    assert [workspace.view("f", offset=200, limit=limit).bound for limit in (49, 50, 51)] == ["limit", "end", "end"]

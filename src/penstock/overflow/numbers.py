@@ -169,7 +169,7 @@ def _integer(written: str) -> int:
 def _last_sentence(before: str) -> str:
     """Return the words since the last end of a sentence: what an earlier one said does not tell what this number counts."""
     cut = max(before.rfind(". "), before.rfind("? "), before.rfind("! "), before.rfind("。"), before.rfind("; "))
-    return before[cut + 1 :] if cut >= 0 else before
+    return before[cut + 1 :]  # all of it where there is none: -1
 
 
 def _is_compared(after: str) -> bool:

@@ -401,10 +401,9 @@ def _start(
 
 def next_char(data: bytes, encoding: Encoding, at: int) -> int:
     """Return the boundary behind the character at `at`: the smallest step forward."""
-    for step in range(encoding.unit, 4 + encoding.unit, encoding.unit):
-        if encoding.floor_char(data, at + step) > at:
-            return min(at + step, len(data))
-    return min(at + encoding.unit, len(data))
+    # A character has four bytes at most: the last of these places lies behind any.
+    places = range(at + encoding.unit, at + encoding.unit + 4, encoding.unit)
+    return min(next(place for place in places if encoding.floor_char(data, place) > at), len(data))
 
 
 def shorten(extent: Extent, encoding: Encoding, end_byte: int) -> Extent:

@@ -30,6 +30,7 @@ from penstock.context.compaction import (
     Summary,
     apply,
     plan,
+    results,
     summary_problem,
     summary_span,
 )
@@ -492,3 +493,9 @@ def test_the_handle_of_a_stub_is_counted_before_there_is_one() -> None:
     made = plan(talk, seen(talk).size_tokens // 2)
     after = apply(talk, made, lambda _content, _name: HANDLE)
     assert seen(after).size_tokens == made.after_tokens
+
+
+def test_what_is_left_out_of_a_result_leaves_the_lines_around_it() -> None:
+    """The first ones too."""
+    left = results._without(["first", "second", "third", "fourth"], [(1, 3)]).split("\n")
+    assert (left[0], left[-1], len(left)) == ("first", "fourth", 3)
