@@ -211,6 +211,26 @@ VolcEngine key: =AKLT w44
 WakaTime key: =waka_ U
 Weights and Biases key: =wandb_v1_ w50
 xAI key: =xai- w80
+BestTime key: =pri_ h32
+Bitbucket token: =BBDC- b40
+ClickUp token: =pk_ d8 =_ u32
+dfuse key: =web_ h32
+Fleetbase key: =flb_live_ w20
+Flexport token: =shltm_ t46
+FullStory key: =na1. b96
+Nightfall key: =NF- w32
+Pagar.me key: =ak_live_ w30
+pganalyze key: =pgar_ w27
+PubNub key: =sec-c- b48
+Salesforce session: =00D w12 =! w96
+Segment token: =sgp_ w64
+Teamwork token: =tkn.v1_ b84
+ThingsBoard token: =thingsboard.cloud/api/v1/ l20
+Tines webhook: =tines.com/webhook/ h32 =/ h32
+TruffleHog key: =thog-key- h16
+Twitch stream key: =live_ d9 =_ w30
+Zoho token: =1000. h32 =. h32
+Azure DevOps token: w76 =AZDO w4
 Yandex key: =AQVN t36
 Yandex secret: =YC t38
 Yandex token: =t1. t120 =. t86
@@ -282,6 +302,10 @@ Travis token: travis w22
 Trello key: trello h32
 Twilio secret: twilio h32
 Twitch token: twitch l30
+Azure DevOps token: devops_pat l52
+Code Climate id: codeclimate h64
+Jenkins crumb: jenkins-crumb h64
+Telegram bot token: telegram d9 =: t35
 Twitter key: twitter w50
 Vault token: vault =s. w24
 Vultr key: vultr u36

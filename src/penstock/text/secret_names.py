@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from penstock.text.secret_formats import BY_SERVICE
+from penstock.text.secret_formats import BY_SERVICE, SERVICES
 from penstock.text.secret_shape import WORD_END, Shape, Spans, alternatives, compiled, to_end
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 _OF_KEYS = (
     *("api", "access", "private", "signing", "account", "auth", "secret", "encryption", "master", "service", "admin"),
-    *("license", "consumer", "client", "application", "app", "webhook", "storage", "subscription"),
+    *("license", "consumer", "client", "application", "app", "webhook", "storage", "subscription", "shared"),
 )
 _PLAIN_KEYS = ("api", "access", "private", "signing", "account")
 _OF_TOKENS = ("_", "-", "access", "auth", "refresh", "api", "session", "bot")
@@ -28,14 +29,15 @@ _NAMES = (
     rf"|{_IS_TOKEN}token"
 )
 _ASSIGNED = (
-    rf"(?i:(?<!:)({_NAMES}))\d{{0,2}}\\?[\"']?[ \t]{{0,8}}+(?::=|=>|[:=]|value[ \t]{{0,2}}=)[ \t]{{0,8}}+"
+    rf"(?i:(?:(?<!:)|(?=\w{{1,32}}[ \t]{{0,16}}=>[ \t]{{0,4}}[\"'][^\"'\s]{{0,64}}\d))({_NAMES}))"
+    rf"\d{{0,2}}\\?[\"']?[ \t]{{0,8}}+(?::=|=>|[!=]==?|[:=]|value[ \t]{{0,2}}=)[ \t]{{0,8}}+"
     r"(?:[bBrR]?\\?\"([^\s\"]{8,}+)\"|[bBrR]?\\?'([^\s']{8,}+)'|((?:\d{13,17}\|(?=[\w-]{20}))?[^\s\"'`,;&|<>(){}\[\]$%\\]{8,160}+)(?![(\[{]))"
 )
-NO_SECRET = re.compile(r"\*+|\.+|x+|X+|[.#]?[<\[{$%(].*|.*(?:\$\{|\{\{|%\(|%s|\{\w*\}|\(\)).*", re.DOTALL)
+NO_SECRET = re.compile(r"\*+|\.+|x+|X+|[.#]?[<\[{$%(].*|.*(?:\$\{|\{\{|%\(\w+\)|%s|\{\w*\}|\(\)).*", re.DOTALL)
 # A name that ends in KEY, or one of these with no more than a blank or a sign behind it, before a random value.
 _KEYED_LEADS = ("key", "token", "secret", "access", "private")
 _KEYED_BETWEEN = r"[\"'\])]{0,2}(?:[ \t]{0,4}(?:=>|[:=?]{1,2})[ \t]{0,4}|[ \t.-]{1,3})[\"'`]?"
-_KEYED = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}([\w+/=.~-]{{15,160}}+)(?![(\[{{])"
+_KEYED = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}([\w+/=.~-]{{11,160}}+)(?![(\[{{])"
 _KEYED_HINT = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}[\w+/=.~-]{{8}}"
 _SETTING = (
     r"[_-](?i:pass)(?:\\?[\"'])?[ \t]{0,8}[:=]{1,2}[ \t]{0,8}[\"']?([^\s\"'`,;&|<>(){}\[\]$%\\]{8,160}+)(?![(\[{.])"
@@ -51,7 +53,11 @@ _LINE_OF_SETTINGS = re.compile(r"(?:\d{1,9}[|\t])?(?:export )?[A-Za-z0-9_]*")
 _LOOSE_NAMES = rf"passw|passphrase|pwd|secret|token|credential|auth|login|(?:{'|'.join(_OF_KEYS)})[_.-]?key"
 _NAMED_LEADS = ("passw", "passphrase", "pwd", "secret", "token", "credential", "auth", "login", *_OF_KEYS)
 _BETWEEN = r"[\w .\t-]{0,32}\\?[\"'\])]{0,2}[ \t]{0,4}(?:[:?.+]{0,3}=>?|\|\||[:>,])[\s\"'`=\\]{0,40}"
-_LOOSE = rf"(?i:{_LOOSE_NAMES})({_BETWEEN})([\w+/=.~-]{{15,160}}+)(?![(\[{{])"
+_LOOSE = rf"(?i:{_LOOSE_NAMES})({_BETWEEN})([\w+/=.~-]{{11,160}}+)(?![(\[{{])"
+_BESIDE = rf"(?i:{alternatives(SERVICES.split())})(?:{_BETWEEN}|[ \t-]{{1,4}}[\"']?)([\w+/=.~-]{{15,160}}+)(?![(\[{{])"
+_BESIDE_HINT = rf"(?i:{alternatives(SERVICES.split())})[\w :=\"'-]{{1,8}}[\w+/=.~-]{{12}}"
+# What Jenkins has encrypted stands in braces, with blanks.
+_ELEMENT = r"<([\w.:-]{1,64}+)>([^\s<>]{6,512}+|\{[^<>{}\n]{12,512}+\})</\1>"
 # A name that says that the value is no secret, though it is random.
 _PUBLIC = re.compile(r"(?i:sha\d|md5|hash|digest|checksum|commit|revision|version|etag|public|fingerprint|integrity)")
 
@@ -62,15 +68,31 @@ def _named(text: str, at: int, floor: int) -> Spans:
     if (match := compiled(_ASSIGNED).match(text, at)) and (spans := _assigned(match)):
         return spans
     match = compiled(_LOOSE).match(text, at)
-    if match is None or _PUBLIC.search(match[1]) or not is_random(match[2]) or _is_class(match[2]):
+    if match is None or _PUBLIC.search(match[1]) or not _is_key(match[2]) or _is_class(match[2]):
         return ()
     return to_end(text, match.span(2))
+
+
+def _element(text: str, at: int, floor: int) -> Spans:
+    """Return what stands in an element of XML that is called a secret, unless it reads as a name."""
+    begin = text.rfind("<", max(floor, at - _BEFORE_CHARS), at)
+    match = compiled(_ELEMENT).match(text, begin) if begin >= 0 else None
+    if match is None or match.start(2) <= at or NO_SECRET.fullmatch(match[2].strip("{}")):
+        return ()
+    return (match.span(2),) if not _IDENTIFIER.fullmatch(match[2]) else ()
+
+
+def _beside(text: str, at: int, floor: int) -> Spans:
+    """Return what is random beyond doubt beside the name of a service."""
+    del floor
+    match = compiled(_BESIDE).match(text, at)
+    return to_end(text, match.span(1)) if match and _is_strong(match[1]) else ()
 
 
 def _keyed(text: str, at: int, floor: int) -> Spans:
     """Return a random value behind a name that ends in what such a value is called, though no sign stands between."""
     match = compiled(_KEYED).match(text, at)
-    if match is None or _PUBLIC.search(text[max(floor, at - _BEFORE_CHARS) : at]) or not is_random(match[1]):
+    if match is None or _PUBLIC.search(text[max(floor, at - _BEFORE_CHARS) : at]) or not _is_key(match[1]):
         return ()
     if _is_class(match[1]):
         return ()
@@ -110,6 +132,9 @@ def _assigned(match: re.Match[str]) -> Spans:
     # A value in quotes may be a password of letters alone; tokens are random, and a bare word in a program is a name:
     # `password = get_password`.
     looks_random = name.endswith("token") or (group == 4 and not _is_setting(match))
+    looks_random |= (
+        match.string[match.end(1) : start].lstrip().startswith(("==", "!="))
+    )  # or it is what a field is called
     if (looks_random or name in words) and _IDENTIFIER.fullmatch(value):
         return ()
     if looks_random and group == 4 and _is_class(value):
@@ -139,7 +164,8 @@ def _is_setting(match: re.Match[str]) -> bool:
 
 _RUN = re.compile(r"[A-Za-z0-9]+")
 _CHANGE = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_UUID = re.compile(r"(?=[A-Za-z-]*+[0-9])[0-9a-zA-Z]{8}(?:-[0-9a-zA-Z]{4}){3}-[0-9a-zA-Z]{12}")
+_GROUPS = re.compile(r"(?=(?:[A-Z-]*+[0-9]){2})[0-9A-Z]{4,8}(?:-[0-9A-Z]{4,8}){2,7}")  # as people type them
 _DIGITS = re.compile(r"[0-9]{17,}")
 _MIN_DIGITS = 5  # different ones
 _MIN_RUN = 11
@@ -148,13 +174,28 @@ _MIN_ENTROPY = 2.9  # bits a character, in the longest run: 16 random hexadecima
 
 def is_random(value: str) -> bool:
     """Return whether a value reads as random: a long run of letters and digits, mixed, of many kinds. UUIDs are."""
-    if _UUID.fullmatch(value) or (_DIGITS.fullmatch(value) and len(set(value)) >= _MIN_DIGITS):
+    if (
+        _UUID.fullmatch(value)
+        or _GROUPS.fullmatch(value)
+        or (_DIGITS.fullmatch(value) and len(set(value)) >= _MIN_DIGITS)
+    ):
         return True
     run = max(_RUN.findall(value[:512]), key=len, default="")
     if len(run) < _MIN_RUN or sum(1 for _ in _CHANGE.finditer(run)) < 2:
         return False
     counts = Counter(run).values()
     return -sum(n / len(run) * math.log2(n / len(run)) for n in counts) >= _MIN_ENTROPY
+
+
+_MIN_COUNTED = 14
+_MIN_LOOSE, _MIN_CHANGES = 15, 3  # of what is shorter, from letters to digits and back
+
+
+def _counts_up(value: str) -> bool:
+    """Return whether a value goes through letters or digits in their order, as examples of keys do: `abcdef1234567890`."""
+    run = "".join(_RUN.findall(value[:512]))
+    steps = sum(abs(ord(one) - ord(other)) == 1 for one, other in pairwise(run))
+    return len(run) >= _MIN_COUNTED and steps * 4 >= len(run) * 3
 
 
 _BEFORE_CHARS = 24  # of the name before its last word
@@ -164,7 +205,16 @@ _MIN_STRONG_RUN = 20
 def _is_strong(value: str) -> bool:
     """Return whether a value is random beyond doubt: one run of letters and digits, long and mixed, or a UUID."""
     run = max(_RUN.findall(value[:512]), key=len, default="")
-    return is_random(value) and (len(run) >= _MIN_STRONG_RUN or _UUID.fullmatch(value) is not None)
+    return _counts_up(value) or (
+        is_random(value) and (len(run) >= _MIN_STRONG_RUN or _UUID.fullmatch(value) is not None)
+    )
+
+
+def _is_key(value: str) -> bool:
+    """Return whether a value is what one calls a key: random, or an example of one."""
+    if len(value) < _MIN_LOOSE and sum(1 for _ in _CHANGE.finditer(value)) < _MIN_CHANGES:
+        return False
+    return is_random(value) or _counts_up(value)
 
 
 def _by_service() -> Iterable[Shape]:
@@ -195,7 +245,7 @@ def _is_mixed(value: str) -> bool:
 # makes it three times as slow; gaps without a bound would let a text be made for which it is quadratic.
 _NAMED_HINT = (
     rf"(?i:{alternatives(word for row in BY_SERVICE for word in row.names.split())}|{_LOOSE_NAMES})"
-    r"[\w.-]{0,20}(?:[ \t][\w.-]{0,10})?[\"'\])\\]{0,3}[ \t]{0,8}(?:value[ \t]{0,2})?[:?.+|=>,]{1,4}[\s\"'`=\\]*[^\s\"'`,;()]{4}"
+    r"[\w.-]{0,20}(?:[ \t][\w.-]{0,10})?[\"'\])\\]{0,3}[ \t]{0,8}(?:value[ \t]{0,2})?[:?.+|=>,]{1,4}[\s\"'`=\\]*[^\s\"'`,;()]"
 )
 
 
@@ -203,6 +253,8 @@ def by_names() -> Iterable[Shape]:
     """Yield the shapes of all that a name gives away, services' first."""
     yield from _by_service()
     yield Shape("secret", _NAMED_LEADS, (_NAMED_HINT,), _named, is_folded=True)
+    yield Shape("secret", _NAMED_LEADS, (), _element, is_folded=True)
+    yield Shape("secret", tuple(SERVICES.split()), (_BESIDE_HINT,), _beside, is_folded=True)
     yield Shape("secret", _KEYED_LEADS, (_KEYED_HINT,), _keyed, is_folded=True)
     yield Shape("secret", ("_pass", "-pass"), (_SETTING_HINT,), _pass, is_folded=True)
     yield Shape("secret", ("password", "passphrase", "secret"), (_SAID_HINT,), _said, is_folded=True)

@@ -33,6 +33,8 @@ class Shape(NamedTuple):
     """Whether the leads are in lower case and stand for any case."""
 
 
+WORD_BEGINS = re.compile(r"(?<![A-Za-z0-9])|(?<=\\[nrt])")
+"""Where a word begins, also behind a line end that is written as `\\n`."""
 # What is glued to a key goes with it, so that what follows a mark is never a part of a word.
 _TAIL = re.compile(r"[\w-]*+", re.ASCII)
 WORD_END = r"(?![\w-]|\[redacted: )"

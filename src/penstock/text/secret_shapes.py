@@ -10,15 +10,15 @@ import re
 from typing import TYPE_CHECKING
 
 from penstock.text.secret_formats import ANYWHERE, AT_WORDS
-from penstock.text.secret_names import NO_SECRET, by_names, is_random
-from penstock.text.secret_shape import WORD_END, Shape, Spans, alternatives, compiled, to_end, to_tail
+from penstock.text.secret_names import by_names
+from penstock.text.secret_places import by_places
+from penstock.text.secret_shape import WORD_BEGINS, WORD_END, Shape, Spans, alternatives, compiled, to_tail
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 # Here a word begins, for RE2; what it takes before that is passed by who tries the shape.
 _EDGE_OF_WORD = r"(?:\b|_|\\[nrt])"
-_WORD_BEGINS = re.compile(r"(?<![A-Za-z0-9])|(?<=\\[nrt])")
 _WORD = "".join(map(chr, (*range(48, 58), *range(65, 91), *range(97, 123)))) + "_-"
 
 
@@ -41,7 +41,7 @@ _RARE_CHARS = 5
 _HEX8 = "[0-9a-fA-F]{8}"
 _FREQUENT = {  # beginnings that are common in programs
     "pat": r"[A-Za-z0-9]{14}\.",
-    **dict.fromkeys(("key-", "live_", "test_", "live_pub_", "test_pub_"), _HEX8),
+    **dict.fromkeys(("key-", "live_", "test_", "live_pub_", "test_pub_", "pri_", "web_", "server_"), _HEX8),
     **dict.fromkeys(("api-", "sdk-", "mob-"), f"{_HEX8}-"),
 }
 
@@ -75,7 +75,7 @@ def _own(words: tuple[str, ...], body: str, *, begins_a_word: bool) -> Callable[
     pattern = rf"(?:{alternatives(words)})(?:{body})"
 
     def spans(text: str, at: int, floor: int) -> Spans:
-        if begins_a_word and at != floor and not _WORD_BEGINS.match(text, at):
+        if begins_a_word and at != floor and not WORD_BEGINS.match(text, at):
             return ()
         match = compiled(pattern).match(text, at)
         return to_tail(text, at, match.end()) if match else ()
@@ -169,110 +169,6 @@ def _putty(text: str, at: int, floor: int) -> Spans:
     return (match.span(),) if match else ()
 
 
-# ── secrets that their place gives away ──────────────────────────────────────────────────────────────────────────
-
-_HEADER = (
-    r"(?i:authorization)\\?[\"']?[ \t]{0,4}[:=,][ \t]{0,4}[bf]?\\?[\"']?"
-    r"(?:(?i:bearer|basic|token|digest|api-?key|api-?token|splunk|genie-?key|sso-key|ssws|key)[ \t]{1,4})?"
-)
-_HEADER_VALUE = r"([^\s\"',;<>{}()\[\]$%\\]{8,160}+)"
-_BEARER = r"(?i:bearer)[ \t]{1,4}([A-Za-z0-9._~+/-]{16,}+=*+)"
-_URL = (
-    r"://[^\s/@:\"'<>{}$%(]{0,256}+:(?!(?i:pass(?:w(?:or)?d)?|pwd)@)((?:[^\s/@\"'<>{}$%\[(]|%[0-9A-Fa-f]{2}){1,256}+)@"
-)
-# The password may itself hold an @, as people write it who do not know that it has to be escaped.
-_CURL_USER = r"(?:-u[ \t=]{0,4}|--user[ \t=]{1,4})[\"']?[^\s:\"'<>]{0,64}[\"']?:[\"']?"
-_CURL = rf"{_CURL_USER}([^\s\"'<>$:{{}}\[\]]{{3,128}}+)"
-_COMMAND_CHARS = 400
-
-
-def _header(text: str, at: int, floor: int) -> Spans:
-    """Return what follows the name of a header; without a known scheme only what looks random."""
-    del floor
-    match = compiled(_HEADER + _HEADER_VALUE).match(text, at)
-    if match is None:
-        return ()
-    has_scheme = compiled(_HEADER).match(text, at, match.start(1))
-    known = has_scheme is not None and has_scheme.end() == match.start(1) and text[match.start(1) - 1] in " \t"
-    is_named = known and not text[at : match.start(1)].rstrip().endswith((":", "=", ",", '"', "'"))
-    return to_end(text, match.span(1)) if is_named or is_random(match[1]) else ()
-
-
-def _bearer(text: str, at: int, floor: int) -> Spans:
-    del floor
-    match = compiled(_BEARER).match(text, at) if _WORD_BEGINS.match(text, at) else None
-    return (match.span(1),) if match and any(map(str.isdigit, match[1])) else ()
-
-
-def _url(text: str, at: int, floor: int) -> Spans:
-    del floor
-    match = compiled(_URL).match(text, at)
-    return (match.span(1),) if match else ()
-
-
-def _curl(text: str, at: int, floor: int) -> Spans:
-    """Return the password of `curl -u NAME:PASSWORD`; other programs mean other things by `-u`."""
-    del floor  # the word may stand before a secret of the same command, or at its end
-    match = compiled(_CURL).match(text, at)
-    if match is None or "curl" not in text[max(0, at - _COMMAND_CHARS) : at]:
-        return ()
-    return to_end(text, match.span(1)) if not NO_SECRET.fullmatch(match[1]) else ()
-
-
-# ── Kubernetes: values in base64, whatever they are called ───────────────────────────────────────────────────────
-
-_OF_MANIFEST = r"\bkind[\"']?:[ \t]{0,4}[\"']?Secret\b"
-_MANIFEST_CHARS = 4_096  # on either side of its kind: data stands before it where the program printed it
-_DATA = re.compile(
-    r"^([ \t]*)(?:- )?[\"']?(?:data|stringData)[\"']?:[ \t]*\{?[ \t]*\n((?:\1[ \t]+[\"']?[\w.-]+[\"']?:[ \t]*[^\n]*\n?)+)",
-    re.MULTILINE,
-)
-_DATUM = re.compile(r"^[ \t]*[\"']?[\w.-]+[\"']?:[ \t]*[\"']?([^\s\"',{}|>][^\s\"',{}]{5,}+)", re.MULTILINE)
-
-
-def _manifest(text: str, at: int, floor: int) -> Spans:
-    """Return the values under `data` and `stringData` of the manifest around `kind: Secret`."""
-    if not compiled(_OF_MANIFEST).match(text, at):
-        return ()
-    # It begins and ends where another does: so text of nothing but kinds is not read again and again.
-    first, last = max(floor, at - _MANIFEST_CHARS), at + _MANIFEST_CHARS
-    begin = max(first, *(text.rfind(edge, first, at) for edge in ("\n---", "apiVersion", "kind")))
-    ends = [text.find(edge, at + len("kind"), last) for edge in ("\n---", "\n- ", "kind")]
-    end = min([last, *(place for place in ends if place >= 0)])
-    found: list[tuple[int, int]] = []
-    for block in _DATA.finditer(text, begin, end):
-        found += [datum.span(1) for datum in _DATUM.finditer(text, *block.span(2)) if not NO_SECRET.fullmatch(datum[1])]
-    return tuple(span for span in found if not text.startswith("[redacted: ", span[0]))
-
-
-# ── arguments: a name, and a password behind it ──────────────────────────────────────────────────────────────────
-
-_CALLS = (
-    "NetworkCredential(",
-    "PasswordAuthentication(",
-    "PasswordCredentials(",
-    "PasswordCredential(",
-    "HTTPBasicAuth(",
-)
-_SECURE = r"ConvertTo-SecureString[ \t]{1,4}(?:-String[ \t]{1,4})?[\"']([^\s\"'$]{6,128})[\"']"
-# `.netrc`, on one line or several; what it calls a password is one.
-_NETRC = r"login\s{1,8}[^\s\"']{1,64}\s{1,8}password\s{1,8}([^\s\"'<>${}\\]{8,128}+)"
-_PAIR = r"\w+\(\s{0,8}[\"'][^\"'\n]{1,64}[\"'],\s{0,8}[\"']([^\s\"']{6,64})[\"']"
-
-
-def _by(pattern: str) -> Callable[[str, int, int], Spans]:
-    """Return the function for a value that a pattern groups, unless it stands for one."""
-
-    def spans(text: str, at: int, floor: int) -> Spans:
-        del floor
-        match = compiled(pattern).match(text, at)
-        return (match.span(1),) if match and not NO_SECRET.fullmatch(match[1]) else ()
-
-    return spans
-
-
-_CURL_HINT = rf"{_CURL_USER}[^\s\"'<>$:{{}}\[\]]{{3}}"
-
 # The order matters where shapes begin at the same place: what says most of itself first, what only has a telling name
 # last.
 SHAPES = (
@@ -284,6 +180,7 @@ SHAPES = (
     Shape("Azure secret", ("Q~",), (r"Q~[\w.~-]{8}",), _around(r"[\w~.]{3}\d", 4, r"Q~[\w.~-]{31,34}+")),
     Shape("Azure key", _AZURE, tuple(rf"{re.escape(word)}[\w+/-]{{5}}" for word in _AZURE), _around(*_AZURE_PARTS)),
     Shape("Azure key", ("JQQJ99",), (r"JQQJ99\w",), _around("[A-Za-z0-9]{52}", 52, "JQQJ99[A-Za-z0-9]{26}")),
+    Shape("Azure DevOps token", ("AZDO",), (r"AZDO\w{4}",), _around("[A-Za-z0-9]{76}", 76, "AZDO[A-Za-z0-9]{4}")),
     Shape(
         "Terraform token",
         (".atlasv1.",),
@@ -300,14 +197,7 @@ SHAPES = (
     Shape("Mailchimp key", ("-us",), (r"-us\d",), _around("[0-9a-f]{32}", 32, rf"-us\d{{1,2}}+{WORD_END}")),
     Shape("MaxMind key", ("_mmk",), (r"_mmk\b",), _around("[A-Za-z0-9]{6}_[A-Za-z0-9]{29}", 36, "_mmk")),
     Shape("New Relic key", ("NRAL",), (r"NRAL\b",), _around("[A-Za-z0-9]{36}", 36, "NRAL")),
-    Shape("credential", ("authorization",), (), _header, is_folded=True),
-    Shape("credential", ("bearer",), (r"(?i:bearer)[ \t]{1,4}[\w.~+/-]{8}",), _bearer, is_folded=True),
-    Shape("URL password", ("://",), (r"://[^\s/@:\"'<>{}$%(]*:(?:[^\s/@\"'<>{}$%\[(]|%[0-9A-Fa-f]{2})+@",), _url),
-    Shape("password", ("-u", "--user"), (_CURL_HINT,), _curl),
-    Shape("secret", ("kind",), (_OF_MANIFEST,), _manifest),
-    Shape("password", _CALLS, tuple(rf"{re.escape(name)}\s{{0,8}}[\"']" for name in _CALLS), _by(_PAIR)),
-    Shape("password", ("ConvertTo-SecureString",), (r"ConvertTo-SecureString[ \t]",), _by(_SECURE)),
-    Shape("password", ("login",), (r"\blogin\s{1,8}[^\s\"']{1,64}\s{1,8}password\s",), _by(_NETRC)),
+    *by_places(),
     *by_names(),
 )
 """All shapes, the most telling first."""

@@ -1,0 +1,238 @@
+"""What is secret because of its place: in headers, addresses, commands, lists, manifests and files of settings.
+
+Law: what a shape looks at before and behind its hint is bounded. Leaves to others: what is secret by its own form
+(`secret_shapes`) and by its name alone (`secret_names`).
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from typing import TYPE_CHECKING
+
+from penstock.text.secret_names import NO_SECRET, is_random
+from penstock.text.secret_shape import WORD_BEGINS, Shape, Spans, compiled, to_end
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+# ── headers, addresses, commands ──────────────────────────────────────────────────────────────────────────
+
+_HEADER = (
+    r"(?i:authorization)\\?[\"']?[ \t]{0,4}[:=,][ \t]{0,4}[bf]?\\?[\"']?"
+    r"(?:(?i:bearer|basic|token|digest|api-?key|api-?token|splunk|genie-?key|sso-key|ssws|key)[ \t]{1,4})?"
+)
+_HEADER_VALUE = r"([^\s\"',;<>{}()\[\]$%\\]{8,160}+)"
+_BEARER = r"(?i:bearer)[ \t]{1,4}([A-Za-z0-9._~+/-]{16,}+=*+)"
+_URL = (
+    r"://[^\s/@:\"'<>{}$%(]{0,256}+:(?!(?i:pass(?:w(?:or)?d)?|pwd)@)((?:[^\s/@\"'<>{}$%\[(]|%[0-9A-Fa-f]{2}){1,256}+)@"
+)
+# The password may itself hold an @, as people write it who do not know that it has to be escaped.
+_CURL_USER = r"(?:-u[ \t=]{0,4}|--user[ \t=]{1,4})[\"']?[^\s:\"'<>]{0,64}[\"']?:[\"']?"
+_CURL = rf"{_CURL_USER}([^\s\"'<>$:{{}}\[\]]{{3,128}}+)"
+_COMMAND_CHARS = 400
+_MAX_ITEMS = 100
+
+
+def _header(text: str, at: int, floor: int) -> Spans:
+    """Return what follows the name of a header; without a known scheme only what looks random."""
+    del floor
+    match = compiled(_HEADER + _HEADER_VALUE).match(text, at)
+    if match is None:
+        return ()
+    has_scheme = compiled(_HEADER).match(text, at, match.start(1))
+    known = has_scheme is not None and has_scheme.end() == match.start(1) and text[match.start(1) - 1] in " \t"
+    is_named = known and not text[at : match.start(1)].rstrip().endswith((":", "=", ",", '"', "'"))
+    return to_end(text, match.span(1)) if is_named or is_random(match[1]) else ()
+
+
+def _bearer(text: str, at: int, floor: int) -> Spans:
+    del floor
+    match = compiled(_BEARER).match(text, at) if WORD_BEGINS.match(text, at) else None
+    return (match.span(1),) if match and any(map(str.isdigit, match[1])) else ()
+
+
+def _url(text: str, at: int, floor: int) -> Spans:
+    del floor
+    match = compiled(_URL).match(text, at)
+    return (match.span(1),) if match else ()
+
+
+def _curl(text: str, at: int, floor: int) -> Spans:
+    """Return the password of `curl -u NAME:PASSWORD`; other programs mean other things by `-u`."""
+    del floor  # the word may stand before a secret of the same command, or at its end
+    match = compiled(_CURL).match(text, at)
+    if match is None or "curl" not in text[max(0, at - _COMMAND_CHARS) : at]:
+        return ()
+    return to_end(text, match.span(1)) if not NO_SECRET.fullmatch(match[1]) else ()
+
+
+_OPTION = r"(?i:-password)[ \t]{1,4}[\"']?([^\s\"'$<>{}()\[\]%*-][^\s\"'<>{}()]{5,64}+)"
+_OPTION_HINT = r"(?i:-password)[ \t]{1,4}[\"']?[^\s\"'$<>{}()\[\]%*-][^\s\"'<>{}()]{5}"
+# Programs that take a password as `-p`: MySQL's, where it is glued to that, and PsExec.
+_LETTER_P = (
+    r"(?i:mysql(?:dump|admin|import|show|sh)?[ \t](?:[^\n|;&]{0,200}?[ \t])?-p([^\s\"'$<%-][^\s\"'$<>;|]{3,64}+)"
+    r"|psexec(?:\.exe)?[ \t][^\n|;&]{0,200}?[ \t]-p[ \t]{1,4}([^\s\"'$<%-][^\s\"'$<>;|]{3,64}+))"
+)
+_LETTER_P_HINT = r"(?i:mysql(?:dump|admin|import|show|sh)?[ \t]+-|psexec(?:\.exe)?[ \t])"
+# Both sides of `;` name what is set, as in no program.
+_CONNECTION = r"(?i:password|pwd)[ \t]?=[ \t]?([^\s\"'=;&|<>{}()\[\]$%]{4,128}+);"
+_CONNECTION_NAMES = re.compile(r"(?i:\b(?:user id|uid|server|data source|initial catalog|provider|driver)[ \t]?=)")
+_UNSEAL = r"(?i:unseal|recovery)(?: [Kk]ey)?(?: \d{1,2})?:?[ \t]{1,4}([A-Za-z0-9+/]{43,64}+=?)"
+_COOKIE = re.compile(r"[\w.-]{1,64}+=([^\s;\"',=]{11,1024}+)")
+_COOKIES = r"(?i:cookie)\\?[\"']?[ \t]{0,4}[:,][ \t]{0,4}\\?[\"']?(?=[\w.-]{1,64}+=)"
+_COOKIES_CHARS = 2_000
+_DOCKER = r"auth\"[ \t]{0,4}:[ \t]{0,4}\"([A-Za-z0-9+/]{8,512}+={0,2})\""
+_LIST = r"(?i:passwords|passphrases)[\"']?[ \t]{0,4}[:=][ \t]{0,4}\s{0,64}+(?:\[|-[ \t])"
+_QUOTED = r"\"([^\"\n]{4,128}+)\"|'([^'\n]{4,128}+)'"
+# Bare words in brackets are names in programs; in YAML those without a digit may be.
+_LIST_ITEM = re.compile(
+    rf"^[ \t]*-[ \t]+(?:{_QUOTED}|(?=\S{{0,128}}\d)([^\s\"',\[\]]{{4,128}}+))|(?:\[|,)\s{{0,64}}+(?:{_QUOTED})",
+    re.MULTILINE,
+)
+
+
+_COOKIES_HINT = r"(?i:cookie)\\?[\"']?[ \t]{0,4}[:,][ \t]{0,4}\\?[\"']?[\w.-]+="
+_UNSEAL_HINT = r"(?i:unseal|recovery)(?: [Kk]ey)?(?: \d{1,2})?:?[ \t]{1,4}[A-Za-z0-9+/]{16}"
+
+
+def _option(text: str, at: int, floor: int) -> Spans:
+    """Return the value of `-Password`, unless it reads as a name."""
+    del floor
+    match = compiled(_OPTION).match(text, at)
+    return (match.span(1),) if match and not NO_SECRET.fullmatch(match[1]) and not match[1].isidentifier() else ()
+
+
+def _letter_p(text: str, at: int, floor: int) -> Spans:
+    """Return the password of a command that takes it as `-p`."""
+    del floor
+    match = compiled(_LETTER_P).match(text, at)
+    return (match.span(match.lastindex or 0),) if match and not NO_SECRET.fullmatch(match[match.lastindex or 0]) else ()
+
+
+def _connection(text: str, at: int, floor: int) -> Spans:
+    """Return the password of a connection string: beside the names of other things that such a string sets."""
+    match = compiled(_CONNECTION).match(text, at)
+    if match is None or NO_SECRET.fullmatch(match[1]):
+        return ()
+    around = (
+        text[max(floor, at - _COMMAND_CHARS) : at].rpartition("\n")[2]
+        + text[match.end() : match.end() + 100].partition("\n")[0]
+    )
+    return (match.span(1),) if _CONNECTION_NAMES.search(around) else ()
+
+
+def _cookies(text: str, at: int, floor: int) -> Spans:
+    """Return the values of cookies that look random."""
+    del floor
+    match = compiled(_COOKIES).match(text, at)
+    if match is None:
+        return ()
+    # It ends where the line does or another begins: so text of nothing but such names is not read again and again.
+    last = match.end() + _COOKIES_CHARS
+    ends = [text.find(edge, match.end(), last) for edge in ("\n", "ookie:")]
+    found = _COOKIE.finditer(text, match.end(), min([last, *(place for place in ends if place >= 0)]))
+    return tuple(cookie.span(1) for cookie in found if is_random(cookie[1]))
+
+
+def _docker(text: str, at: int, floor: int) -> Spans:
+    """Return the name and password in base64 that Docker's `config.json` holds."""
+    del floor
+    match = compiled(_DOCKER).match(text, at)
+    try:
+        return (match.span(1),) if match and b":" in b64decode(match[1], validate=True) else ()
+    except ValueError:
+        return ()
+
+
+def _list(text: str, at: int, floor: int) -> Spans:
+    """Return the items of a list of passwords, in brackets on one line or one a line."""
+    del floor
+    match = compiled(_LIST).match(text, at)
+    if match is None:
+        return ()
+    found: list[tuple[int, int]] = []
+    place = match.end() - 1
+    if text[place] != "[":
+        place = text.rfind("\n", at, place) + 1 or place
+    while (item := _LIST_ITEM.match(text, place)) and len(found) < _MAX_ITEMS:
+        group = item.lastindex or 0
+        if not NO_SECRET.fullmatch(item[group]):
+            found.append(item.span(group))
+        place = item.end()
+        place += 1 if text[place : place + 1] == "\n" else 0
+    return tuple(found)
+
+
+# ── Kubernetes: values in base64, whatever they are called ───────────────────────────────────────────────────────
+
+_OF_MANIFEST = r"\bkind[\"']?:[ \t]{0,4}[\"']?Secret\b"
+_MANIFEST_CHARS = 4_096  # on either side of its kind: data stands before it where the program printed it
+_DATA = re.compile(
+    r"^([ \t]*)(?:- )?[\"']?(?:data|stringData)[\"']?:[ \t]*\{?[ \t]*\n((?:\1[ \t]+[\"']?[\w.-]+[\"']?:[ \t]*[^\n]*\n?)+)",
+    re.MULTILINE,
+)
+_DATUM = re.compile(r"^[ \t]*[\"']?[\w.-]+[\"']?:[ \t]*[\"']?([^\s\"',{}|>][^\s\"',{}]{5,}+)", re.MULTILINE)
+
+
+def _manifest(text: str, at: int, floor: int) -> Spans:
+    """Return the values under `data` and `stringData` of the manifest around `kind: Secret`."""
+    if not compiled(_OF_MANIFEST).match(text, at):
+        return ()
+    # It begins and ends where another does: so text of nothing but kinds is not read again and again.
+    first, last = max(floor, at - _MANIFEST_CHARS), at + _MANIFEST_CHARS
+    begin = max(first, *(text.rfind(edge, first, at) for edge in ("\n---", "apiVersion", "kind")))
+    ends = [text.find(edge, at + len("kind"), last) for edge in ("\n---", "\n- ", "kind")]
+    end = min([last, *(place for place in ends if place >= 0)])
+    found: list[tuple[int, int]] = []
+    for block in _DATA.finditer(text, begin, end):
+        found += [datum.span(1) for datum in _DATUM.finditer(text, *block.span(2)) if not NO_SECRET.fullmatch(datum[1])]
+    return tuple(span for span in found if not text.startswith("[redacted: ", span[0]))
+
+
+# ── arguments: a name, and a password behind it ──────────────────────────────────────────────────────────────────
+
+_CALLS = (
+    "NetworkCredential(",
+    "PasswordAuthentication(",
+    "PasswordCredentials(",
+    "PasswordCredential(",
+    "HTTPBasicAuth(",
+)
+_SECURE = r"ConvertTo-SecureString[ \t]{1,4}(?:-String[ \t]{1,4})?[\"']([^\s\"'$]{6,128})[\"']"
+# `.netrc`, on one line or several; what it calls a password is one.
+_NETRC = r"login\s{1,8}[^\s\"']{1,64}\s{1,8}password\s{1,8}([^\s\"'<>${}\\]{6,128}+)"
+_PAIR = r"\w+\(\s{0,8}[\"'][^\"'\n]{1,64}[\"'],\s{0,8}[\"']([^\s\"']{6,64})[\"']"
+
+
+def _by(pattern: str) -> Callable[[str, int, int], Spans]:
+    """Return the function for a value that a pattern groups, unless it stands for one."""
+
+    def spans(text: str, at: int, floor: int) -> Spans:
+        del floor
+        match = compiled(pattern).match(text, at)
+        return (match.span(1),) if match and not NO_SECRET.fullmatch(match[1]) else ()
+
+    return spans
+
+
+_CURL_HINT = rf"{_CURL_USER}[^\s\"'<>$:{{}}\[\]]{{3}}"
+
+
+def by_places() -> Iterable[Shape]:
+    """Yield the shapes of all that its place gives away."""
+    yield Shape("credential", ("authorization",), (), _header, is_folded=True)
+    yield Shape("credential", ("bearer",), (r"(?i:bearer)[ \t]{1,4}[\w.~+/-]{8}",), _bearer, is_folded=True)
+    yield Shape("URL password", ("://",), (r"://[^\s/@:\"'<>{}$%(]*:(?:[^\s/@\"'<>{}$%\[(]|%[0-9A-Fa-f]{2})+@",), _url)
+    yield Shape("password", ("-u", "--user"), (_CURL_HINT,), _curl)
+    yield Shape("password", ("-password",), (_OPTION_HINT,), _option, is_folded=True)
+    yield Shape("password", ("mysql", "psexec"), (_LETTER_P_HINT,), _letter_p, is_folded=True)
+    yield Shape("password", ("password", "pwd"), (), _connection, is_folded=True)
+    yield Shape("password", ("passwords", "passphrases"), (_LIST.replace("}+", "}"),), _list, is_folded=True)
+    yield Shape("cookie", ("cookie",), (_COOKIES_HINT,), _cookies, is_folded=True)
+    yield Shape("credential", ("auth",), (), _docker, is_folded=True)
+    yield Shape("Vault key", ("unseal", "recovery"), (_UNSEAL_HINT,), _by(_UNSEAL), is_folded=True)
+    yield Shape("secret", ("kind",), (_OF_MANIFEST,), _manifest)
+    yield Shape("password", _CALLS, tuple(rf"{re.escape(name)}\s{{0,8}}[\"']" for name in _CALLS), _by(_PAIR))
+    yield Shape("password", ("ConvertTo-SecureString",), (r"ConvertTo-SecureString[ \t]",), _by(_SECURE))
+    yield Shape("password", ("login",), (r"\blogin\s{1,8}[^\s\"']{1,64}\s{1,8}password\s",), _by(_NETRC))
