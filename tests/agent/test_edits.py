@@ -186,7 +186,7 @@ def test_a_person_undoes_from_the_command_line(tmp_path: Path, capsys: pytest.Ca
     assert capsys.readouterr().out == "Edit 1 is undone: a.txt is what it was before.\n"
     assert (tmp_path / "tree/a.txt").read_text() == "one\n"
     assert main(["undo", session, *flags]) == 5
-    assert "is not what edit 1 left" in capsys.readouterr().err
+    assert "is what it was before edit 1" in capsys.readouterr().err
 
 
 @pytest.mark.proves("S-17")

@@ -307,6 +307,26 @@ def test_a_folder_that_was_named_once_is_the_sessions(outside: Outside) -> None:
     assert outside.penstock("handoff", session).stderr == ""
 
 
+@pytest.mark.proves("S-9")
+def test_our_own_words_are_no_wish_of_the_person(outside: Outside) -> None:
+    """What a resume says to the model stands in no handoff as a constraint; and an undo says what is undone already."""
+    steps = [
+        call("view", file_path="app.py"),
+        call("edit_file", path="app.py", old="1", new="2"),
+        say("2."),
+        say("Yes."),
+    ]
+    with model(steps) as served:
+        outside.penstock("run", "Set it to 2.", *served.flags, "--allow-edit", "--max-turns", "1")
+        outside.penstock("resume", session_of(outside))
+        outside.penstock("resume", session_of(outside), "Is it 2?")
+    document = json.loads(outside.penstock("handoff", session_of(outside)).stdout)
+    assert document.get("constraints", []) == []
+    assert outside.penstock("undo", session_of(outside)).returncode == 0
+    again = outside.penstock("undo", session_of(outside))
+    assert (again.returncode, "app.py is what it was before edit 1" in again.stderr) == (5, True)
+
+
 @pytest.mark.proves("R-6")
 def test_a_model_that_answers_nothing_is_a_failure_that_says_so(outside: Outside) -> None:
     """Twice in a row: status 8, and how to ask again; an empty line with status 0 says that all is done."""

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock.agent.asking import last_words
 from penstock.agent.journal import children_of
-from penstock.agent.loop import GO_ON_FROM_HERE
 from penstock.agent.protocols import AgentRun, Done
 from penstock.agent.record_types import ENDED
 from penstock.errors import CallerError, ToolError
@@ -24,6 +23,7 @@ from penstock.text import escape
 from penstock.text.redaction import redacted
 from penstock.tools import REQUIRED, Parameter, Tool, check
 from penstock.wires import tool_definitions
+from penstock.wires.placeholders import GO_ON_FROM_HERE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

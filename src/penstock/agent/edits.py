@@ -126,7 +126,10 @@ def undo(root: Root, store: Store, session_id: str, number: int | None = None) -
         # What the edit left is taken from the disk: a store that keeps no secrets may not have all of it.
         after = _on_disk(root, relative)
         if after is None or sha256(after).hexdigest() != edit.after_sha256:
-            said = f"{escape.show_name(edit.path)} is not what edit {at + 1} left: it is left alone."
+            now = "" if after is None else sha256(after).hexdigest()
+            is_undone = now == edit.before_sha256
+            stands = f"is what it was before edit {at + 1}" if is_undone else f"is not what edit {at + 1} left"
+            said = f"{escape.show_name(edit.path)} {stands}: it is left alone."
             raise ToolError("stale", f"{said}{_others(root, made, at)}")
         if not edit.before:
             root.remove_file(relative, after)

@@ -44,6 +44,7 @@ from penstock.session import (
 )
 from penstock.store.texts import put_text, put_texts
 from penstock.wires import begin, text_message
+from penstock.wires.placeholders import GO_ON_FROM_HERE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,8 +70,6 @@ _LAST_PART = 4
 """The part of a budget, a quarter, at which the model is told to come to an end."""
 _LAST_REQUESTS = 2
 """Or it is told when no more than so many requests like the newest are left, at the most that they can take."""
-GO_ON_FROM_HERE = "Go on from where you stopped."
-"""What a model is told that was stopped in the middle of its work, where there is something else to tell it."""
 
 
 class Agent:

@@ -40,7 +40,7 @@ def run_command(question: str | None, handoff_file: str | None, terms: Terms, **
       penstock run "What does app.py do?" --model openai-chat:gpt-4o
         the same by a model; --base-url names another server that speaks so
     """
-    from penstock.agent.loop import GO_ON_FROM_HERE
+    from penstock.wires.placeholders import GO_ON_FROM_HERE
 
     if question is None and handoff_file is None:
         raise click.UsageError("Give a QUESTION, or --from HANDOFF.")
@@ -108,8 +108,8 @@ def resume_command(
         a further question, in the same session
     """
     from penstock.agent.asking import last_words
-    from penstock.agent.loop import GO_ON_FROM_HERE
     from penstock.agent.protocols import AgentRun
+    from penstock.wires.placeholders import GO_ON_FROM_HERE
 
     if verify_only:
         changes["budget_tokens"] = None

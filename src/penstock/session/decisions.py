@@ -24,6 +24,7 @@ from penstock.session.limits import Pressure
 from penstock.session.steps import Ask, Await, Call, Compact, HandOff, Step, Stop, Summarise, Wait
 from penstock.text import escape
 from penstock.text.allowance import Budget
+from penstock.wires.placeholders import GO_ON_FROM_HERE
 
 if TYPE_CHECKING:
     from penstock.context.compaction import Plan
@@ -345,7 +346,9 @@ class Decider:
             pending=[todo.title for todo in pending],
         )
         said = [entry.text[:_WORDS_CHARS] for entry in state.transcript.entries if entry.speaks]
-        made = replace(made, constraints=tuple(said[1:-1]))  # the first words are the goal, the newest are said again
+        # The first words are the goal, the newest are said again; ours between them are nobody's wish.
+        wishes = tuple(words for words in said[1:-1] if not words.startswith(GO_ON_FROM_HERE))
+        made = replace(made, constraints=wishes)
         return made if state.handed_on is None else _gone_on(state.handed_on, made)
 
 

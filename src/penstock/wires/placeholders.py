@@ -38,3 +38,7 @@ def not_carried(what: str, size_bytes: int = 0) -> str:
     """
     size = f" of about {size_bytes} bytes" if size_bytes else ""
     return f"[{what}{size}: not carried over from another provider]"
+
+
+GO_ON_FROM_HERE = "Go on from where you stopped."
+"""What a model is told that was stopped in the middle of its work, where there is something else to tell it."""
