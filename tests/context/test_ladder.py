@@ -10,9 +10,11 @@ import pytest
 from bench.recovery import COUNTER, PLAIN, NoStore, Provider, dialect_of, rung_request
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from tests.context.compaction import talks
 from tests.wires.strategies import MESSAGES, TELLERS, WIRES, Call, Round, Story, stories
 
 from penstock import execute
+from penstock.context import recovery
 from penstock.context.compaction import apply
 from penstock.context.counts import CONTENT_KINDS, KindCounts, counts_of
 from penstock.context.ladder import Ladder, RungChange
@@ -281,3 +283,11 @@ def _first_sent(request: dict[str, Any], wire: str, believed: int) -> Any:
     )
     assert result.success
     return sent[0]
+
+
+def test_what_is_to_be_summarised_holds_words_calls_and_results() -> None:
+    """A model that summarises steps has to see what they brought."""
+    looked = talks.did("bash", "the port is 8443", command="cat port.txt")
+    talk = talks.told("openai-chat", talks.step(looked, text="I look it up."))
+    asked = recovery._material(talk, 0, len(talk.entries), 10_000)
+    assert all(words in asked for words in ("Fix the parser.", "I look it up.", "cat port.txt", "the port is 8443"))

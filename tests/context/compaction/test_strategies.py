@@ -31,6 +31,7 @@ from penstock.context.compaction import (
     apply,
     plan,
     results,
+    spans,
     summary_problem,
     summary_span,
 )
@@ -499,3 +500,14 @@ def test_what_is_left_out_of_a_result_leaves_the_lines_around_it() -> None:
     """The first ones too."""
     left = results._without(["first", "second", "third", "fourth"], [(1, 3)]).split("\n")
     assert (left[0], left[-1], len(left)) == ("first", "fourth", 3)
+
+
+@wires
+def test_a_note_counts_the_messages_that_stand_in_its_place(wire: str) -> None:
+    """One, and the one beside it where roles have to alternate."""
+    talk = told(wire, *fillers(4))
+    first, last = talk.turns()[1].first, talk.turns()[2].last
+    messages, _ = spans.note_frame(seen(talk), first, last)
+    assert messages == 1 + len(talk.beside_note(first, last))
+    after = talk.drop_span(first, last, "left out")
+    assert len(after.visible()) == len(talk.visible()) - (last - first + 1) + messages
