@@ -75,8 +75,10 @@ def _not_halved(sent: list[Any], made: Case) -> list[str]:
     floor = ladder.counts(ladder.last).total
     # The floor with the whole of its handoff is as far as a retry goes while calls are left. How long that one may be is R-1's:
     # what was refused may have been cut before it was sent, and a handoff made of it says less than that of the request itself.
-    # Counted as it is, and as many x: paths and marks take more tokens.
-    handoff = max(COUNTER.count("x" * HANDOFF_CHARS[0]).tokens, ladder.counts(ladder.floor).total - floor)
+    # Counted as so many x, or as it is: paths and marks take more tokens.
+    notes = [entry for entry in second.transcript.visible() if entry.is_note]
+    is_handoff = sum(len(entry.text) for entry in notes) <= HANDOFF_CHARS[0]
+    handoff = max(COUNTER.count("x" * HANDOFF_CHARS[0]).tokens, second.counts.of("notes") if is_handoff else 0)
     most = floor + max((first.counts.total - floor) / 2, handoff)
     # The stubs of a plan are counted with a sample handle: a token for each may differ.
     return [f"kept {second.counts.total} of {most}"] if second.counts.total > most + 0.02 * first.counts.total else []
