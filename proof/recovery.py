@@ -67,6 +67,9 @@ def faults_of(made: Case) -> tuple[str, ...]:
     return tuple(found)
 
 
+_NOTE_FRAME_CHARS = 200  # what a note says beside its handoff: how much is left out, and where it is
+
+
 def _not_halved(sent: list[Any], made: Case) -> list[str]:
     """Return a fault where the first retry keeps more than half of what could shrink, in our own count."""
     wire = made.provider.wire
@@ -75,9 +78,10 @@ def _not_halved(sent: list[Any], made: Case) -> list[str]:
     floor = ladder.counts(ladder.last).total
     # The floor with the whole of its handoff is as far as a retry goes while calls are left. How long that one may be is R-1's:
     # what was refused may have been cut before it was sent, and a handoff made of it says less than that of the request itself.
-    # Counted as so many x, or as it is: paths and marks take more tokens.
+    # Counted as so many x, or as it is: paths and marks take more tokens. A note that stands there already stays on the floor up
+    # to twice as long, because another in its place might be no smaller to the provider.
     notes = [entry for entry in second.transcript.visible() if entry.is_note]
-    is_handoff = sum(len(entry.text) for entry in notes) <= HANDOFF_CHARS[0]
+    is_handoff = sum(len(entry.text) for entry in notes) <= 2 * (HANDOFF_CHARS[0] + _NOTE_FRAME_CHARS)
     handoff = max(COUNTER.count("x" * HANDOFF_CHARS[0]).tokens, second.counts.of("notes") if is_handoff else 0)
     most = floor + max((first.counts.total - floor) / 2, handoff)
     # The stubs of a plan are counted with a sample handle: a token for each may differ.

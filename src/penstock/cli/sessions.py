@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from penstock.agent.record_types import MOVED
 from penstock.cli import answer, options, terminal
 from penstock.cli.commands import HelpPage, command, group
 from penstock.cli.completion import complete_session
@@ -152,6 +151,8 @@ def _listed(store_url: str | None, as_json: bool) -> int:
 
 def _row(store: Store, info: SessionInfo) -> dict[str, Any]:
     """Return a session as a row of the list."""
+    from penstock.agent.record_types import MOVED
+
     types = store.record_types(info.session)
     begun = _beginning_of(store, info.session)
     wire = begun.pop("wire", "")
