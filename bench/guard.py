@@ -18,7 +18,7 @@ from penstock.store import open_store
 MEGABYTE = 1 << 20
 PIPE_MEGABYTES = int(os.environ.get("PENSTOCK_BENCH_MB", "1024"))
 ROUNDS = 31
-COMMAND = "from penstock.cli.keeping import guard_command; guard_command(standalone_mode=False)"
+COMMAND = "from penstock.cli.guarding import guard_command; guard_command(standalone_mode=False)"
 
 
 def text(number: int) -> str:

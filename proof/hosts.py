@@ -164,7 +164,7 @@ def drive(host: str) -> Seen:
         server = [*tee, sys.executable, "-m", "penstock", "mcp", "--root", str(root)]
         with LoopbackModel("ctx_read_file", ARGUMENTS) as model:
             command, environment = HOSTS[host](Setup(home=home, server=server, url=model.url))
-            done = _run([str(program), *command[1:]], root, home, environment)
+            done = run([str(program), *command[1:]], root, home, environment)
             version = json.loads((program.parent.parent / _package(program) / "package.json").read_text())["version"]
             if not model.received:
                 names = [name for name in model.offered if "ctx_" in name]
@@ -192,7 +192,7 @@ def _package(program: Path) -> str:
     return pin.rpartition("@")[0]
 
 
-def _run(command: list[str], root: Path, home: Path, environment: dict[str, str]) -> str:
+def run(command: list[str], root: Path, home: Path, environment: dict[str, str]) -> str:
     node = TOOLS / "node" / "node_modules" / ".bin"
     clean = {
         "HOME": str(home),

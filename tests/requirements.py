@@ -110,6 +110,9 @@ BUILT: dict[str, str] = {
     "R-7": "a way back exists where a notice names one",
     "R-8": "five wires, each one record, complete by construction; what is another's is refused by name",
     "R-9": "repair FILE, and every fit and execute, leave valid requests, in linear time",
+    "H-1": "hooks guard any tool's result of a host",
+    "H-2": "commands through guard keep status, signals and streams",
+    "H-5": "a hook never blocks its host and starts fast",
 }
 
 PENDING: dict[str, str] = {
@@ -123,11 +126,8 @@ PENDING: dict[str, str] = {
     "C-21": "one queue for any number of workers on any machines",
     "S-14": "a conversation: line editing, commands, approvals, undo (later)",
     "S-15": "project rules are read, pinned, priced (later)",
-    "H-1": "hooks guard any tool's result of a host",
-    "H-2": "commands through guard keep status, signals and streams",
     "H-3": "install and uninstall, shown as a diff, restored byte for byte",
     "H-4": "handoffs and pinned rules around a host's compaction",
-    "H-5": "a hook never blocks its host and starts fast",
     "H-6": "packages that hosts know, from one script",
     "Y-1": "a relay before any MCP server, byte for byte but for what is guarded",
     "Y-2": "official conformance through the relay as without it",

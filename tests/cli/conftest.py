@@ -25,6 +25,15 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     function = {"name": "view", "arguments": '{"file_path": "src/app.py"}'}
     called = {"role": "assistant", "tool_calls": [{"id": "c1", "type": "function", "function": function}]}
     result = {"role": "tool", "tool_call_id": "c1", "content": "8443 " * 20_000}
+    event = {
+        "hook_event_name": "PostToolUse",
+        "session_id": "s",
+        "tool_name": "Bash",
+        "tool_input": {"command": "make"},
+    }
+    (root / "event.json").write_text(
+        json.dumps({**event, "tool_response": {"stdout": "line\n" * 20_000, "stderr": ""}})
+    )
     (root / "messages.json").write_text(json.dumps([asked]))
     (root / "request.json").write_text(json.dumps({"model": "gpt-4o", "messages": [asked, called, result]}))
     (root / "PAYROLL.cbl").write_bytes((ESTATE / "cbl/MWB010.cbl").read_bytes())

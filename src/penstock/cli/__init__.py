@@ -19,7 +19,7 @@ from penstock.version import __version__
 
 COMMANDS: dict[str, dict[str, tuple[str, ...]]] = {
     "Read files": {"pages": ("view", "read", "outline"), "trees": ("list", "count", "search"), "sizes": ("tokens",)},
-    "Guard output and read back what was kept": {"keeping": ("guard", "page", "find", "store")},
+    "Guard output and read back what was kept": {"guarding": ("guard",), "keeping": ("page", "find", "store")},
     "Requests and refusals": {"refusals": ("diagnose",), "requests": ("violations", "repair", "bill", "fit")},
     "Agent and sessions": {
         "running": ("run", "chat", "resume", "undo"),
@@ -27,6 +27,7 @@ COMMANDS: dict[str, dict[str, tuple[str, ...]]] = {
         "figures": ("stats",),
         "code": ("check-code",),
     },
+    "Other agents": {"hosting": ("hook",)},
     "COBOL": {"documents": ("structure", "chunk", "document")},
     "Servers and setup": {"serving": ("mcp", "doctor", "completion")},
 }

@@ -1,14 +1,11 @@
-"""What does a person do with what is kept? `penstock page`, `find`, `store`, and the filter `guard`."""
+"""What does a person do with what is kept? `penstock page`, `find` and `store`."""
 
 from __future__ import annotations
 
 import dataclasses
-import os
-import select
-import signal
 import sys
 import time
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,13 +13,11 @@ import click
 from penstock.cli import answer, options, terminal
 from penstock.cli.commands import HelpPage, command, group
 from penstock.cli.completion import complete_handle
-from penstock.errors import CallerError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from penstock.store import Removal, Store
-    from penstock.text.allowance import Allowance
 
 _READ_BYTES = 256 * 1024
 _TOLD = 5  # names of what was removed, on one line
@@ -352,229 +347,3 @@ def check_command(store_url: str | None, as_json: bool) -> int:
     value = {"sound": not found, "damage": [dataclasses.asdict(damage) for damage in found], "facts": facts}
     answer.give(value, "\n".join(lines), as_json)
     return answer.NOTHING if found else 0
-
-
-# ── guard ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@command("guard")
-@click.option("--tokens", type=click.IntRange(min=1), help="At most so many tokens, by their upper bound.")
-@click.option("--chars", type=click.IntRange(min=1), help="At most so many characters (default 28000).")
-@click.option(
-    "--keep",
-    type=click.Choice(["head", "tail", "ends"]),
-    default="head",
-    show_default=True,
-    help="The part that is shown of what is too large.",
-)
-@click.option("--name", default="command", show_default=True, metavar="TOOL", help="What the notice calls the program.")
-@click.option(
-    "--seconds", type=click.FloatRange(min=0, min_open=True), help="Print after so long, if it has not ended."
-)
-@click.option(
-    "--keep-bytes",
-    type=click.IntRange(min=0),
-    default=2 << 30,
-    show_default=True,
-    help="Keep at most so many bytes: of more, the first and the last half.",
-)
-@click.option("--model", default="o200k", show_default=True, help="Whose tokens are counted.")
-@options.store_option
-def guard_command(
-    tokens: int | None,
-    chars: int | None,
-    keep: str,
-    name: str,
-    seconds: float | None,
-    keep_bytes: int,
-    model: str,
-    store_url: str | None,
-    as_json: bool,
-) -> int:
-    """Pass on standard input as far as it fits, and keep the whole.
-
-    What is too large is cut, with a notice that comes first and names the handle of the whole. Prints at the end of input, at an
-    interrupt, or after --seconds; memory does not grow with what comes.
-
-    Examples:
-      make 2>&1 | penstock guard --tokens 2000 --keep tail
-        the end of a build, in at most 2000 tokens
-      cat server.log | penstock guard --chars 4000 --keep ends --name log
-        the beginning and the end of a file
-    """
-    from penstock.guard import output, stream
-    from penstock.text import stand_ins
-    from penstock.text.fitting import Keep
-
-    if tokens is not None and chars is not None:
-        raise CallerError("Give --tokens or --chars, not both.")
-    from penstock.store import default_redaction
-    from penstock.store.marks import SecretWatch
-
-    source = (_ThreadedInput if sys.platform == "win32" else _Input)(sys.stdin.fileno(), seconds)
-    with ExitStack() as stack, source.listening():
-        passed = stream.drain(
-            SecretWatch(hides=True).passed(source) if default_redaction() else source,
-            _allowance(tokens, chars, model),
-            Keep(keep),
-            name=name,
-            open_store=lambda: stack.enter_context(opened(store_url)),  # what fits makes no store
-            keep_bytes=keep_bytes,
-            dialect=answer.dialect_of(store_url=store_url),
-            chars_per_token=output.chars_per_token(),
-        )
-    result = passed.result
-    if result.is_cut and result.handle is not None:
-        way = stand_ins.way_back(result.handle, answer.dialect_of(store_url=store_url))
-        if way not in result:
-            return _too_small(_allowance(tokens, chars, model), way, as_json=as_json)
-    if as_json:
-        answer.print_json(
-            {
-                "text": result.text,
-                **answer.fields_of(result, "is_cut", "shown_tokens", "whole_tokens", "whole_bytes", "whole_lines"),
-                "handles": list(passed.handles),
-                **answer.fields_of(passed, "lost_bytes", "fault"),
-                "ended": source.ended,
-            }
-        )
-    else:
-        click.echo(result.text, nl=sys.stdout.isatty() and not result.endswith("\n"))
-    if source.ended == "interrupt":
-        return answer.INTERRUPTED
-    return answer.FAULT if passed.fault else 0
-
-
-def _too_small(allowance: Allowance, way: str, *, as_json: bool) -> int:
-    """Say that in this allowance the way to the rest is cut too, which allowance holds it, and where the whole is. Returns 7."""
-    from penstock.text.stand_ins import TRUNCATED
-
-    least = allowance.measure(f"{TRUNCATED} {way}")
-    said = f"{allowance} cannot hold even a notice that names the handle: that takes {least}. The whole is kept."
-    return answer.fail("over_budget", said, way, answer.OVER_BUDGET, as_json=as_json)
-
-
-def _allowance(tokens: int | None, chars: int | None, model: str) -> Allowance:
-    """Return what may be printed; without a flag what the environment says, else the default."""
-    from penstock.guard import output
-    from penstock.text.allowance import Allowance
-    from penstock.text.tokens import Tokens
-
-    # Tokens are counted by their upper bound, so that what is printed surely fits the model that it is meant for.
-    if tokens is not None:
-        return Allowance.tokens(tokens, Tokens(model=model))
-    return Allowance.chars(chars) if chars is not None else output.default_allowance()
-
-
-class _Input:
-    """A descriptor as parts of bytes, until it ends, an interrupt comes, or time is up.
-
-    Attributes:
-        ended: What ended it: `input`, `interrupt` or `seconds`.
-    """
-
-    def __init__(self, descriptor: int, seconds: float | None) -> None:
-        self.ended = "input"
-        self._descriptor = descriptor
-        self._until = None if seconds is None else time.monotonic() + seconds
-        self._woken, self._waker = -1, -1
-
-    @contextmanager
-    def listening(self) -> Iterator[None]:
-        """Let an interrupt end the input and not the process while this lasts; a second one ends the process."""
-        # A signal may come between the look at `ended` and the wait for input: the pipe wakes a wait that begins after it.
-        self._woken, self._waker = os.pipe()
-        earlier = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-
-        def interrupt(*_: object) -> None:
-            self.ended = "interrupt"
-            restore()
-            with suppress(OSError):
-                os.write(self._waker, b"!")
-
-        def restore() -> None:
-            for number, handler in earlier.items():
-                signal.signal(number, handler)
-
-        # Handlers are put back by the first interrupt itself: a second one ends the process, as it would have without us.
-        for number in earlier:
-            signal.signal(number, interrupt)
-        try:
-            yield
-        finally:
-            restore()
-            os.close(self._woken)
-            os.close(self._waker)
-
-    def __iter__(self) -> Iterator[bytes]:
-        if sys.platform == "win32":  # `_ThreadedInput`
-            raise NotImplementedError
-        if sys.platform == "linux":
-            import fcntl
-
-            with suppress(OSError):  # it is no pipe, or the user's pipes are many already
-                fcntl.fcntl(self._descriptor, _F_SETPIPE_SZ, _PIPE_BYTES)
-        buffer = bytearray(_READ_BYTES)
-        view, filled = memoryview(buffer), 0
-        # Small writes of the program are gathered into large parts; a part is handed on when it is full or the input ends.
-        while self._ready():
-            got = os.readv(self._descriptor, [view[filled:]])
-            filled += got
-            if not got or filled == len(buffer):
-                yield bytes(view[:filled])
-                filled = 0
-            if not got:
-                return
-        if filled:
-            yield bytes(view[:filled])
-
-    def _ready(self) -> bool:
-        """Wait for input. Returns False when it is time to stop."""
-        left = None if self._until is None else max(0.0, self._until - time.monotonic())
-        if self.ended != "input" or left == 0.0:
-            self.ended = self.ended if self.ended != "input" else "seconds"
-            return False
-        ready, _, _ = select.select([self._descriptor, self._woken], [], [], left)
-        # The byte of the handler: an interrupt came while we waited, and what has been read so far is printed.
-        if self._woken in ready:
-            return False
-        if not ready:
-            self.ended = "seconds"
-            return False
-        return True
-
-
-class _ThreadedInput(_Input):
-    """The same where nobody can wait for a pipe, which is Windows: a thread reads it, a few parts ahead."""
-
-    def __iter__(self) -> Iterator[bytes]:
-        import threading
-        from queue import Empty, SimpleQueue
-
-        parts: SimpleQueue[bytes] = SimpleQueue()
-        room = threading.Semaphore(_PARTS_AHEAD)
-
-        def read() -> None:
-            part = b"?"
-            while part:
-                room.acquire()
-                try:
-                    part = os.read(self._descriptor, _READ_BYTES)
-                except OSError:  # whoever wrote has gone
-                    part = b""
-                parts.put(part)
-
-        threading.Thread(target=read, daemon=True, name="penstock-input").start()
-        while self.ended == "input":
-            left = _LOOK_SECONDS if self._until is None else self._until - time.monotonic()
-            if left <= 0:
-                self.ended = "seconds"
-                return
-            try:
-                part = parts.get(timeout=min(left, _LOOK_SECONDS))  # an interrupt waits for the end of it
-            except Empty:
-                continue
-            room.release()
-            if not part:
-                return
-            yield part

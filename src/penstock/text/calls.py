@@ -107,12 +107,14 @@ class CommandLine(NamedTuple):
     """The root to name, where it is not the current directory; None for that."""
     store: str | None = None
     """The store to name, where it is not the user's own; None for that."""
+    program: str = "penstock"
+    """What is typed for `penstock`, quoted for a shell: a path, where it is not found by its name."""
 
     def write(self, call: Call) -> str:
         """Return a call as a command line for a POSIX shell."""
         import shlex
 
-        command = ["penstock", _COMMANDS.get(call.tool, call.tool)]
+        command = [self.program, _COMMANDS.get(call.tool, call.tool)]
         positional = _POSITIONAL.get(call.tool, ())
         names = [str(call.arguments[name]) for name in positional if name in call.arguments]
         flags: list[str] = []
@@ -136,7 +138,7 @@ class CommandLine(NamedTuple):
 
     def mention(self, tool: str) -> str:
         """Return a tool as a sentence names it: `penstock count`."""
-        return f"penstock {_COMMANDS.get(tool, tool)}"
+        return f"{self.program} {_COMMANDS.get(tool, tool)}"
 
     def name(self, call: Call, *arguments: str) -> str:
         """Return those arguments that the call has, as `--name value`."""

@@ -169,7 +169,7 @@ def fit_ends(
     """
     tokens = counter_of(allowance, chars_per_token)
     cut = _Cut(head, tail, whole, keep)
-    said = way or (NARROWER if handle is None else _kept(handle, whole, dialect))
+    said = way or (NARROWER if handle is None else way_to_whole(handle, whole, dialect))
 
     def notice(shown: str) -> str:
         return stand_ins.truncated(name, whole.tokens, tokens(shown), keep.value, said)
@@ -196,8 +196,14 @@ def fit_ends(
     return _guarded(render(body, shown), whole, len(shown), tokens(shown), handle, way, len(notice(shown)) + bool(body))
 
 
-def _kept(handle: str, whole: Whole, dialect: Dialect | None) -> str:
-    """Return the notice's way to a whole that is kept."""
+def way_to_whole(handle: str, whole: Whole, dialect: Dialect | None) -> str:
+    """Return what a notice says of a whole that is kept: its size, and the calls that show and search it.
+
+    Args:
+        handle: where it is kept.
+        whole: its measure.
+        dialect: how the calls are written; None is Python's.
+    """
     find = (dialect or PYTHON).write(Call("find", {"handle": handle, "pattern": "…"}))
     page = stand_ins.way_back(handle, dialect)
     return f"The whole, {whole.lines} lines, {whole.bytes} bytes: {page}; to search it: {find}"

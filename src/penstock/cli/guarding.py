@@ -1,0 +1,328 @@
+"""How does the output of a program pass? `penstock guard`, as a filter of a pipe or around a command (H-2).
+
+What is kept, and how much is shown, is decided in `guard.stream`; here is where the bytes come from and how the program ends.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import time
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from penstock.cli import answer, options
+from penstock.cli.commands import command
+from penstock.cli.keeping import opened
+from penstock.errors import CallerError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.guard.stream import Passed
+    from penstock.text.allowance import Allowance
+    from penstock.text.fitting import Keep
+
+_READ_BYTES = 256 * 1024
+_PARTS_AHEAD = 4
+_LOOK_SECONDS = 0.2
+_F_SETPIPE_SZ = 1031  # of fcntl.h on Linux; Python names it from 3.10 on, but not on every system
+_PIPE_BYTES = 1 << 20
+
+
+@command("guard")
+@click.argument("program", nargs=-1, metavar="[-- COMMAND…]", type=click.UNPROCESSED)
+@click.option("--tokens", type=click.IntRange(min=1), help="At most so many tokens, by their upper bound.")
+@click.option("--chars", type=click.IntRange(min=1), help="At most so many characters (default 28000).")
+@click.option(
+    "--keep",
+    type=click.Choice(["head", "tail", "ends"]),
+    help="The part that is shown of what is too large: head by default, ends of a COMMAND.",
+)
+@click.option("--name", metavar="TOOL", help="What the notice calls the program.")
+@click.option(
+    "--seconds", type=click.FloatRange(min=0, min_open=True), help="Print after so long, if it has not ended."
+)
+@click.option(
+    "--keep-bytes",
+    type=click.IntRange(min=0),
+    default=2 << 30,
+    show_default=True,
+    help="Keep at most so many bytes: of more, the first and the last half.",
+)
+@click.option("--model", default="o200k", show_default=True, help="Whose tokens are counted.")
+@options.store_option
+def guard_command(
+    program: tuple[str, ...],
+    tokens: int | None,
+    chars: int | None,
+    keep: str | None,
+    name: str | None,
+    seconds: float | None,
+    keep_bytes: int,
+    model: str,
+    store_url: str | None,
+    as_json: bool,
+) -> int:
+    """Pass on what comes, or what a COMMAND prints, as far as it fits.
+
+    What is too large is cut, with a notice that comes first and names the handle of the whole. Prints at the end of input, at an
+    interrupt, or after --seconds; memory does not grow with what comes. A COMMAND keeps its exit status, its signals and both
+    its outputs; on a terminal it is left alone.
+
+    Examples:
+      make 2>&1 | penstock guard --tokens 2000 --keep tail
+        the end of a build, in at most 2000 tokens
+      penstock guard -- make -j2
+        the same build without a pipe: its status is make's
+    """
+    from penstock.guard import output, stream
+    from penstock.text import stand_ins
+    from penstock.text.fitting import Keep
+
+    if tokens is not None and chars is not None:
+        raise CallerError("Give --tokens or --chars, not both.")
+    if program:
+        if seconds is not None:
+            raise CallerError("--seconds is for a pipe: a command ends by itself, or by `timeout`.")
+        how = _How(
+            _allowance(tokens, chars, model), Keep(keep or "ends"), name or os.path.basename(program[0]), keep_bytes
+        )
+        return _run(program, how, store_url, as_json=as_json)
+    from penstock.store import default_redaction
+    from penstock.store.marks import SecretWatch
+
+    source = (_ThreadedInput if sys.platform == "win32" else _Input)(sys.stdin.fileno(), seconds)
+    with ExitStack() as stack, source.listening():
+        passed = stream.drain(
+            SecretWatch(hides=True).passed(source) if default_redaction() else source,
+            _allowance(tokens, chars, model),
+            Keep(keep or "head"),
+            name=name or "command",
+            open_store=lambda: stack.enter_context(opened(store_url)),  # what fits makes no store
+            keep_bytes=keep_bytes,
+            dialect=answer.dialect_of(store_url=store_url),
+            chars_per_token=output.chars_per_token(),
+        )
+    result = passed.result
+    if result.is_cut and result.handle is not None:
+        way = stand_ins.way_back(result.handle, answer.dialect_of(store_url=store_url))
+        if way not in result:
+            return _too_small(_allowance(tokens, chars, model), way, as_json=as_json)
+    if as_json:
+        answer.print_json({**_json_of(passed), "ended": source.ended})
+    else:
+        click.echo(result.text, nl=sys.stdout.isatty() and not result.endswith("\n"))
+    if source.ended == "interrupt":
+        return answer.INTERRUPTED
+    return answer.FAULT if passed.fault else 0
+
+
+guard_command.allow_interspersed_args = False  # the flags behind a COMMAND are its own
+
+
+def _json_of(passed: Passed) -> dict[str, object]:
+    """Return one output as an object of JSON."""
+    measures = ("is_cut", "shown_tokens", "whole_tokens", "whole_bytes", "whole_lines")
+    return {
+        "text": passed.result.text,
+        **answer.fields_of(passed.result, *measures),
+        "handles": list(passed.handles),
+        **answer.fields_of(passed, "lost_bytes", "fault"),
+    }
+
+
+class _How(NamedTuple):
+    """How the output of a command is shown."""
+
+    allowance: Allowance
+    keep: Keep
+    name: str
+    keep_bytes: int
+
+
+def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json: bool) -> int:
+    """Run a command and end as it ended."""
+    from penstock.guard import program
+    from penstock.store import default_redaction
+    from penstock.store.marks import SecretWatch
+
+    if sys.stdout.isatty() and not as_json:  # a person looks: an editor or a pager must have the terminal to itself
+        try:
+            os.execvp(command[0], command)  # noqa: S606 - it is what was typed
+        except OSError as error:
+            return _not_started(command[0], error)
+    try:
+        with ExitStack() as stack:
+            ran = program.run(
+                command,
+                how.allowance,
+                how.keep,
+                name=how.name,
+                open_store=lambda: stack.enter_context(opened(store_url)),
+                keep_bytes=how.keep_bytes,
+                dialect=answer.dialect_of(store_url=store_url),
+                watched=lambda parts: SecretWatch(hides=True).passed(parts) if default_redaction() else parts,
+            )
+    except OSError as error:
+        return _not_started(command[0], error)
+    if as_json:
+        outputs = {"stdout": _json_of(ran.stdout), "stderr": _json_of(ran.stderr)}
+        answer.print_json({"status": ran.status, **outputs})
+        return 0
+    for text, stream in ((ran.stdout.result, sys.stdout), (ran.stderr.result, sys.stderr)):
+        stream.buffer.write(text.encode("utf-8", "surrogateescape"))
+        stream.flush()
+    if ran.status >= 0:
+        return ran.status
+    # As the program ended, so do we: who waits for this process sees the same signal.
+    with suppress(OSError):  # nobody can handle a kill, so nobody does
+        signal.signal(-ran.status, signal.SIG_DFL)
+    os.kill(os.getpid(), -ran.status)
+    return 128 - ran.status
+
+
+def _not_started(name: str, error: OSError) -> int:
+    from penstock.guard.program import NOT_FOUND, NOT_RUN
+
+    click.echo(f"penstock guard: {name}: {error.strerror}", err=True)
+    return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_RUN
+
+
+def _too_small(allowance: Allowance, way: str, *, as_json: bool) -> int:
+    """Say that in this allowance the way to the rest is cut too, which allowance holds it, and where the whole is. Returns 7."""
+    from penstock.text.stand_ins import TRUNCATED
+
+    least = allowance.measure(f"{TRUNCATED} {way}")
+    said = f"{allowance} cannot hold even a notice that names the handle: that takes {least}. The whole is kept."
+    return answer.fail("over_budget", said, way, answer.OVER_BUDGET, as_json=as_json)
+
+
+def _allowance(tokens: int | None, chars: int | None, model: str) -> Allowance:
+    """Return what may be printed; without a flag what the environment says, else the default."""
+    from penstock.guard import output
+    from penstock.text.allowance import Allowance
+    from penstock.text.tokens import Tokens
+
+    # Tokens are counted by their upper bound, so that what is printed surely fits the model that it is meant for.
+    if tokens is not None:
+        return Allowance.tokens(tokens, Tokens(model=model))
+    return Allowance.chars(chars) if chars is not None else output.default_allowance()
+
+
+class _Input:
+    """A descriptor as parts of bytes, until it ends, an interrupt comes, or time is up.
+
+    Attributes:
+        ended: What ended it: `input`, `interrupt` or `seconds`.
+    """
+
+    def __init__(self, descriptor: int, seconds: float | None) -> None:
+        self.ended = "input"
+        self._descriptor = descriptor
+        self._until = None if seconds is None else time.monotonic() + seconds
+        self._woken, self._waker = -1, -1
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Let an interrupt end the input and not the process while this lasts; a second one ends the process."""
+        # A signal may come between the look at `ended` and the wait for input: the pipe wakes a wait that begins after it.
+        self._woken, self._waker = os.pipe()
+        earlier = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+        def interrupt(*_: object) -> None:
+            self.ended = "interrupt"
+            restore()
+            with suppress(OSError):
+                os.write(self._waker, b"!")
+
+        def restore() -> None:
+            for number, handler in earlier.items():
+                signal.signal(number, handler)
+
+        # Handlers are put back by the first interrupt itself: a second one ends the process, as it would have without us.
+        for number in earlier:
+            signal.signal(number, interrupt)
+        try:
+            yield
+        finally:
+            restore()
+            os.close(self._woken)
+            os.close(self._waker)
+
+    def __iter__(self) -> Iterator[bytes]:
+        if sys.platform == "win32":  # `_ThreadedInput`
+            raise NotImplementedError
+        if sys.platform == "linux":
+            import fcntl
+
+            with suppress(OSError):  # it is no pipe, or the user's pipes are many already
+                fcntl.fcntl(self._descriptor, _F_SETPIPE_SZ, _PIPE_BYTES)
+        buffer = bytearray(_READ_BYTES)
+        view, filled = memoryview(buffer), 0
+        # Small writes of the program are gathered into large parts; a part is handed on when it is full or the input ends.
+        while self._ready():
+            got = os.readv(self._descriptor, [view[filled:]])
+            filled += got
+            if not got or filled == len(buffer):
+                yield bytes(view[:filled])
+                filled = 0
+            if not got:
+                return
+        if filled:
+            yield bytes(view[:filled])
+
+    def _ready(self) -> bool:
+        """Wait for input. Returns False when it is time to stop."""
+        left = None if self._until is None else max(0.0, self._until - time.monotonic())
+        if self.ended != "input" or left == 0.0:
+            self.ended = self.ended if self.ended != "input" else "seconds"
+            return False
+        ready, _, _ = select.select([self._descriptor, self._woken], [], [], left)
+        # The byte of the handler: an interrupt came while we waited, and what has been read so far is printed.
+        if self._woken in ready:
+            return False
+        if not ready:
+            self.ended = "seconds"
+            return False
+        return True
+
+
+class _ThreadedInput(_Input):
+    """The same where nobody can wait for a pipe, which is Windows: a thread reads it, a few parts ahead."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        import threading
+        from queue import Empty, SimpleQueue
+
+        parts: SimpleQueue[bytes] = SimpleQueue()
+        room = threading.Semaphore(_PARTS_AHEAD)
+
+        def read() -> None:
+            part = b"?"
+            while part:
+                room.acquire()
+                try:
+                    part = os.read(self._descriptor, _READ_BYTES)
+                except OSError:  # whoever wrote has gone
+                    part = b""
+                parts.put(part)
+
+        threading.Thread(target=read, daemon=True, name="penstock-input").start()
+        while self.ended == "input":
+            left = _LOOK_SECONDS if self._until is None else self._until - time.monotonic()
+            if left <= 0:
+                self.ended = "seconds"
+                return
+            try:
+                part = parts.get(timeout=min(left, _LOOK_SECONDS))  # an interrupt waits for the end of it
+            except Empty:
+                continue
+            room.release()
+            if not part:
+                return
+            yield part

@@ -1,0 +1,101 @@
+"""What stands in other agents? `penstock hook`, which their hosts start after each call."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from penstock.cli.commands import command
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.store import Store
+    from penstock.text.calls import Dialect
+
+_HOOK_SECONDS = 20  # hosts wait 60 by default, and a person waits with them
+
+
+@command("hook")
+@click.argument("host", type=click.Choice(["claude", "codex", "gemini"]))
+@click.option(
+    "--budget",
+    type=click.IntRange(min=1_000),
+    metavar="CHARS",
+    help="Characters of a result; else what the host shows.",
+)
+@click.option("--mcp", "has_tools", is_flag=True, help="Notices name the tool ctx_page instead of the command.")
+@click.option(
+    "--store", "store_url", metavar="URL", help="Where the whole is kept; else PENSTOCK_STORE, else the user's own."
+)
+def hook_command(host: str, budget: int | None, has_tools: bool, store_url: str | None) -> int:
+    """Cut a result that is too large for another agent's HOST.
+
+    The host starts this after each call, with its event on standard input, and reads the answer. What is too large is kept
+    whole, and the model is shown as much as fits, with the call that shows the rest. Below the budget nothing is printed and
+    nothing changes.
+
+    Examples:
+      penstock hook claude < event.json
+        what stands behind PostToolUse in the settings of Claude Code
+      penstock hook claude --budget 12000 < event.json
+        less of each result, for a model with a small window
+    """
+    from penstock.hosts.hook import MAX_EVENT_BYTES, Hook
+    from penstock.hosts.results import HOOK_HOSTS
+
+    def open_store() -> Store:
+        from penstock.store import open_store
+
+        return open_store(store_url)
+
+    def find_dialect() -> Dialect:
+        from penstock.text.calls import CommandLine, mcp
+
+        return mcp() if has_tools else CommandLine(store=store_url, program=_program())
+
+    hook = Hook(HOOK_HOSTS[host], open_store, find_dialect, budget=budget)
+    raw = sys.stdin.buffer.read(MAX_EVENT_BYTES + 1)
+    if len(raw) > MAX_EVENT_BYTES:
+        click.echo(f"penstock hook: the event is longer than {MAX_EVENT_BYTES} bytes; nothing was changed", err=True)
+        return 0
+    with _at_most(_HOOK_SECONDS):
+        answered = hook.answer(raw)
+    sys.stdout.buffer.write(answered)
+    sys.stdout.buffer.flush()
+    return 0
+
+
+def _program() -> str:
+    """Return what a shell of the host runs Penstock by: its name where that is found, else what runs now."""
+    import shlex
+    import shutil
+
+    if shutil.which("penstock"):
+        return "penstock"
+    if sys.argv[0].endswith("__main__.py"):
+        return shlex.join([sys.executable, "-m", "penstock"])
+    return shlex.quote(os.path.abspath(sys.argv[0]))
+
+
+@contextmanager
+def _at_most(seconds: int) -> Iterator[None]:
+    """Raise TimeoutError in the block after so long, where the system has alarms: no store may hold up a host."""
+
+    def late(*_: object) -> NoReturn:
+        raise TimeoutError(f"No answer within {seconds} seconds.")
+
+    if sys.platform == "win32":
+        yield
+        return
+    signal.signal(signal.SIGALRM, late)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)

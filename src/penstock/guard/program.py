@@ -1,0 +1,157 @@
+"""Run a program and pass on what it prints as far as that fits, as if it had been run alone (H-2).
+
+Law: exit status or signal, both outputs apart, and what reaches its input are the program's own; what is too long is cut, and
+the whole of each output is kept. Keeps out: what is typed, and where it is printed.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+from penstock.guard.stream import Passed, drain
+from penstock.text import fitting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from penstock.store import Store
+    from penstock.text.allowance import Allowance
+    from penstock.text.calls import Dialect
+    from penstock.text.fitting import Keep
+
+NOT_FOUND = 127
+"""The exit status of what is not there, as shells have it; 126 of what cannot be run."""
+NOT_RUN = 126
+_GRACE_SECONDS = 0.5
+"""How long an output may be silent once the program has ended: what it left behind may hold it open for ever."""
+_READ_BYTES = 256 * 1024
+# What programs ask before they colour what they print. A program that a person told to colour still does.
+_NO_COLOURS = {"NO_COLOR": "1", "CLICOLOR": "0", "TERM": "dumb"}
+
+
+class Ran(NamedTuple):
+    """How a program went."""
+
+    status: int
+    """Its exit status; below 0 the signal that ended it."""
+    stdout: Passed
+    """What of its output is shown, and where the whole is."""
+    stderr: Passed
+
+
+def environment_for(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of a program whose output a model reads: the same, without an offer of colours."""
+    return {**_NO_COLOURS, **environment, **({"TERM": "dumb"} if environment.get("TERM") else {})}
+
+
+def run(
+    command: Sequence[str],
+    allowance: Allowance,
+    keep: Keep,
+    *,
+    name: str,
+    open_store: Callable[[], Store],
+    keep_bytes: int,
+    dialect: Dialect,
+    watched: Callable[[Iterable[bytes]], Iterable[bytes]] = iter,
+) -> Ran:
+    """Run a program to its end.
+
+    Signals that this process gets meanwhile go to the program.
+
+    Args:
+        command: the program and its arguments.
+        allowance: what both outputs may take together, notices included.
+        keep: which part of an output stays where it is too long.
+        name: how notices call the program.
+        open_store: called once an output proves too long, for each output in a thread of its own.
+        keep_bytes: how many bytes of each output are kept.
+        dialect: how calls in the notices are written.
+        watched: what the parts of each output pass on their way.
+
+    Raises:
+        OSError: the program cannot be started.
+    """
+    running = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment_for(os.environ), bufsize=0
+    )
+
+    def take(pipe: IO[bytes]) -> Passed:
+        parts = watched(_parts(pipe.fileno(), running))
+        return drain(parts, allowance, keep, name=name, open_store=open_store, keep_bytes=keep_bytes, dialect=dialect)
+
+    with running, _passing_signals_to(running), ThreadPoolExecutor(2) as takers:
+        taken = [takers.submit(take, pipe) for pipe in (running.stdout, running.stderr) if pipe is not None]
+        status = running.wait()
+        stdout, stderr = (one.result() for one in taken)
+    return Ran(status, *_shared(stdout, stderr, allowance, keep, name, dialect))
+
+
+def _shared(
+    stdout: Passed, stderr: Passed, allowance: Allowance, keep: Keep, name: str, dialect: Dialect
+) -> tuple[Passed, Passed]:
+    """Return both outputs within one allowance: each was cut to all of it, and knows what it was cut from."""
+    sizes = [allowance.measure(one.result) for one in (stdout, stderr)]
+    if sum(sizes) <= allowance.limit:
+        return stdout, stderr
+    shares = fitting.share(sizes, allowance.limit)
+    first, second = (
+        one._replace(
+            result=fitting.fit(
+                one.result, fitting.of(allowance, share), keep, name=name, way=one.result.way, dialect=dialect
+            )
+        )
+        for one, share in zip((stdout, stderr), shares, strict=True)
+    )
+    return first, second
+
+
+def _parts(descriptor: int, running: subprocess.Popen[bytes]) -> Iterator[bytes]:
+    """Yield what comes out of a pipe until its end, or until it is silent after the program has ended."""
+    silent_since: float | None = None
+    while True:
+        # A poll costs nothing where the pipe is full, and half a second at most where a child of the program holds it.
+        if sys.platform != "win32" and not select.select([descriptor], [], [], 0.1)[0]:
+            if running.poll() is None:
+                continue
+            silent_since = silent_since or time.monotonic()
+            if time.monotonic() - silent_since > _GRACE_SECONDS:
+                return
+            continue
+        silent_since = None
+        part = os.read(descriptor, _READ_BYTES)
+        if not part:
+            return
+        yield part
+
+
+@contextmanager
+def _passing_signals_to(running: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Hand on to a program what is sent to this process; what a terminal sends to both is not sent twice."""
+    names = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGWINCH", "SIGQUIT")
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+
+    def hand_on(number: int, _: object) -> None:
+        with suppress(OSError):
+            running.send_signal(number)
+
+    def interrupt(number: int, frame: object) -> None:
+        # Ctrl-C reaches the whole group of the terminal, the program too; a `kill -INT` reaches this process alone.
+        if not (sys.stdin and sys.stdin.isatty()):
+            hand_on(number, frame)
+
+    earlier = {number: signal.signal(number, hand_on) for number in numbers}
+    earlier[signal.SIGINT] = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)

@@ -1,0 +1,92 @@
+"""Cut the texts of a result to the room that it has, and keep each whole.
+
+Law: what takes a text's place is within its share, the notice and the host's frame included. Keeps out: how large that room is
+(`hook`), and where a host has its texts (`results`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.guard import stream
+from penstock.store import default_redaction
+from penstock.store.marks import SecretWatch
+from penstock.text import fitting
+from penstock.text.calls import CommandLine
+from penstock.text.fitting import Guarded, Keep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from penstock.hosts.results import Slot
+    from penstock.store import Store
+    from penstock.text.allowance import Allowance
+    from penstock.text.calls import Dialect
+
+MAX_CUT = 16
+"""How many texts of one result are cut, the largest: a notice for each of a thousand would be no shorter than they are."""
+_READ_BYTES = 1 << 20
+# What went wrong stands at the end of these; of a list or a page the beginning is worth more.
+_SHELLS = frozenset({"Bash", "BashOutput", "TaskOutput", "run_shell_command", "read_background_output", "shell"})
+
+
+def cut_slots(
+    slots: Sequence[Slot],
+    sizes: Sequence[int],
+    room: Allowance,
+    tool: str,
+    *,
+    open_store: Callable[[], Store],
+    dialect: Dialect,
+) -> list[tuple[Slot, Guarded]]:
+    """Return the texts of a result that are too large, each with what is to be shown in its place.
+
+    Args:
+        slots: all texts of the result.
+        sizes: what each takes, in the unit of `room`.
+        room: what all of them may take: the small ones stay whole, the largest are cut alike.
+        tool: how the notice calls what made them.
+        open_store: where the whole is kept.
+        dialect: how the calls that show the rest are written.
+    """
+    shares = fitting.share(sizes, room.limit)
+    too_large = sorted((at for at in range(len(slots)) if sizes[at] > shares[at]), key=lambda at: -sizes[at])
+    return [
+        (slots[at], _cut(slots[at], tool, fitting.of(room, shares[at]), open_store, dialect))
+        for at in too_large[:MAX_CUT]
+    ]
+
+
+def _cut(slot: Slot, tool: str, share: Allowance, open_store: Callable[[], Store], dialect: Dialect) -> Guarded:
+    """Return a text within its share, its notice and the host's frame included."""
+    keep = Keep.ENDS if tool in _SHELLS else Keep.HEAD
+    allowance = fitting.of(share, max(1, share.limit - share.measure(slot.before + slot.after)))
+    pieces = SecretWatch(hides=True).passed(_pieces(slot)) if default_redaction() else _pieces(slot)
+    passed = stream.drain(pieces, allowance, keep, name=tool, open_store=open_store, dialect=dialect)
+    shown = passed.result
+    if slot.lost and shown.handle and not passed.fault:
+        # The notice of a whole that is none: what the host had cut before is not behind the handle.
+        guard = dialect.mention("guard") if isinstance(dialect, CommandLine) else "penstock guard"
+        whole = fitting.Whole(shown.whole_chars, shown.whole_bytes, shown.whole_lines, shown.whole_tokens)
+        way = (
+            f"{fitting.way_to_whole(shown.handle, whole, dialect)}\n"
+            f"The host had cut it before, {slot.lost}: of `{guard} -- COMMAND` all is kept."
+        )
+        shown = fitting.fit(slot.text, allowance, keep, shown.handle, name=tool, way=way, dialect=dialect)
+    return shown
+
+
+def _pieces(slot: Slot) -> Iterator[bytes]:
+    """Yield a text: from the file in which its host keeps all of it, or as it was handed over where that cannot be read."""
+    if slot.whole_path is not None:
+        try:
+            with open(slot.whole_path, "rb") as file:
+                first = file.read(_READ_BYTES)
+                if first.startswith(slot.text.encode("utf-8", "surrogatepass")[: len(first)][:4096]):
+                    yield first
+                    while part := file.read(_READ_BYTES):
+                        yield part
+                    return
+        except OSError:
+            pass
+    yield slot.text.encode("utf-8", "surrogatepass")

@@ -1,0 +1,125 @@
+"""Answer an event of a host: the result of a call that is too large is cut, and the whole kept (H-1, H-5).
+
+Laws: what is below the budget gets no answer and opens no store; what is cut is within the budget, notice included, and the
+whole is at its handle, byte for byte, as far as the host handed it over or named a file with it. Whatever fails, the host goes
+on with its own result, and the person is told. Keeps out: how a host writes its events (`results`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from penstock.errors import PenstockError
+from penstock.hosts.results import is_ours, tool_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.hosts.results import Event, HookHost, Slot
+    from penstock.store import Store
+    from penstock.text.calls import Dialect
+
+MAX_EVENT_BYTES = 256 << 20
+"""How large an event may be: hosts were seen to hand over 1.4 MB, and a hook must not fill the memory of its host's machine."""
+TURN_SECONDS = 2.0
+"""How long results count as parallel, from the first: hosts do not say which calls their model made together."""
+TURN_BUDGETS = 2
+"""How many times the budget of one result all parallel ones may take, before each gets no more than an eighth."""
+_LEAST_SHARE = 8  # a result is never cut below this part of its budget, however many came with it
+_COUNTS = 4  # a result below this part of its budget does not count towards its turn, and opens no store
+
+
+class Hook:
+    """One host's hook, with what it may use; `answer` is all that it does."""
+
+    def __init__(
+        self,
+        host: HookHost,
+        open_store: Callable[[], Store],
+        find_dialect: Callable[[], Dialect],
+        *,
+        budget: int | None = None,
+    ) -> None:
+        """Make the hook of a host.
+
+        Args:
+            host: how its events are read and answered.
+            open_store: called where something is to be kept, or counted towards a turn.
+            find_dialect: called where something is cut: how its model can make the calls that show the rest.
+            budget: what a result may measure, in what the host counts; None for what suits the host and the tool.
+        """
+        self._host = host
+        self._open = open_store
+        self._find_dialect = find_dialect
+        self._budget = budget
+        self._opened: Store | None = None
+
+    def answer(self, raw: bytes) -> bytes:
+        """Return what to print for an event: JSON as the host takes it, or nothing where nothing changes.
+
+        Args:
+            raw: the event as the host wrote it.
+        """
+        try:
+            event = json.loads(raw)
+            reply = self._reply(event) if isinstance(event, dict) else None
+        except Exception as error:  # noqa: BLE001 - a hook that fails must not cost the host its result (H-5)
+            reason = str(error)[:300] or type(error).__name__
+            return _written({"systemMessage": f"penstock hook: {reason} Nothing was changed."})
+        finally:
+            if self._opened is not None:
+                self._opened.close()
+                self._opened = None
+        return b"" if reply is None else _written(reply)
+
+    def _reply(self, event: Event) -> Event | None:
+        if event.get("hook_event_name") != self._host.result_event or is_ours(event):
+            return None
+        slots = self._host.slots(event)
+        sizes = [_size_of(slot, self._host.unit) for slot in slots]
+        room = self._room(event, sum(sizes))
+        if sum(sizes) <= room:
+            return None
+        # What nearly no event needs, and half of the time of a start.
+        from penstock.hosts.cutting import cut_slots
+        from penstock.text.allowance import Allowance
+
+        allowance = Allowance(room, self._host.unit)
+        cut = cut_slots(slots, sizes, allowance, tool_of(event), open_store=self._store, dialect=self._find_dialect())
+        return self._host.reply(event, cut)
+
+    def _room(self, event: Event, size: int) -> int:
+        """Return what a result may take beside those that arrived with it."""
+        budget = self._budget or self._host.budget_of(tool_of(event))
+        if size <= budget // _COUNTS:
+            return budget
+        try:
+            session = str(event.get("session_id", ""))[:200]
+            name = f"{self._host.name} {session}"
+            spent = self._store().spend(name, min(size, budget), window_seconds=TURN_SECONDS)
+        except PenstockError:  # a store that is busy or full decides nothing here: the cut says what it could not keep
+            spent = 0
+        return min(budget, max(TURN_BUDGETS * budget - spent, budget // _LEAST_SHARE))
+
+    def _store(self) -> Store:
+        if self._opened is None:
+            self._opened = self._open()
+        return self._opened
+
+
+def _size_of(slot: Slot, unit: str) -> int:
+    """Return what a text takes with its frame; of one that its host kept in a file, the bytes of that."""
+    text = slot.before + slot.text + slot.after
+    size = len(text) if unit == "characters" or text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    if slot.whole_path is None:
+        return size
+    try:
+        return max(size, os.stat(slot.whole_path).st_size)
+    except OSError:
+        return size
+
+
+def _written(reply: dict[str, Any]) -> bytes:
+    return json.dumps(reply).encode() + b"\n"

@@ -1,0 +1,257 @@
+"""Read what a host says of a finished call, and write what its model is to see instead, one record for each host.
+
+A result is read as slots: the texts in it that a model is shown, each with its place. Law: a reply differs from what the host
+said in these places only, and what is no text (images, numbers, names of fields) stays as it was. Keeps out: how much of a
+text is shown (`hook`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from penstock.text.fitting import Guarded
+
+    Event = dict[str, Any]
+
+Place = tuple[str | int, ...]
+"""Where a value lies in JSON: the names and numbers that lead to it from the outermost value."""
+
+
+class Slot(NamedTuple):
+    """A text of a result that a model is shown."""
+
+    place: Place
+    """Where it lies in the host's result; empty where the result is one text."""
+    text: str
+    before: str = ""
+    """What the host puts before the text, and behind it: it stays around whatever takes the text's place."""
+    after: str = ""
+    form: Literal["text", "lines", "blocks"] = "text"
+    """How the host has it: as one text, as a list of lines, or as MCP's blocks of text with others among them."""
+    whole_path: str | None = None
+    """The file in which the host keeps all of a text that it had cut before its hooks saw it."""
+    lost: str = ""
+    """What the host says of its own cut, where it kept the rest nowhere."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HookHost:
+    """How the hooks of one host speak."""
+
+    name: str
+    """The word behind `penstock hook`."""
+    result_event: str
+    """The event after a call."""
+    before_compaction: str
+    """The event before the host compacts."""
+    start: str
+    """The event at the start of a session."""
+    budget: int
+    """What a result may measure by default: less than where the host cuts."""
+    measured: str
+    """Where the host was measured to cut, with the version."""
+    unit: Literal["characters", "bytes"] = "characters"
+    """What the host counts."""
+    slots: Callable[[Event], Sequence[Slot]]
+    """Returns the texts of a result that the model is shown."""
+    reply: Callable[[Event, Sequence[tuple[Slot, Guarded]]], Event]
+    """Returns what to answer so that the model sees other texts in their places."""
+    narrower: tuple[tuple[str, int], ...] = ()
+    """Tools whose results the host cuts below `budget`, each with what it may measure."""
+
+    def budget_of(self, tool: str) -> int:
+        """Return what a result of a tool may measure by default."""
+        return dict(self.narrower).get(tool, self.budget)
+
+
+def tool_of(event: Event) -> str:
+    """Return the name of the tool whose call is over."""
+    name = event.get("tool_name")
+    return name if isinstance(name, str) else "tool"
+
+
+# ── our own results ──────────────────────────────────────────────────────────────────────────────────────────────
+
+# `mcp__penstock__ctx_page`, `mcp_penstock_ctx_page`, and the two that a relay adds to a foreign server.
+_OUR_TOOLS = re.compile(r"(?:\A|_)ctx_(?:view|read_file|outline|list_files|count_files|search|page|find)\Z")
+# Nothing of a shell behind it: what is piped or joined is no page of ours any more.
+_OUR_COMMAND = re.compile(
+    r"\A\s*(?:\S*/)?penstock (?:page|find|view|read|outline|list|count|search|guard)\b[^|;&<>$`\n]*\Z"
+)
+
+
+def is_ours(event: Event) -> bool:
+    """Return whether the call was one of ours, whose result is a page already: it is never cut or kept a second time."""
+    if _OUR_TOOLS.search(tool_of(event)):
+        return True
+    arguments = event.get("tool_input")
+    command = arguments.get("command") if isinstance(arguments, dict) else None
+    return isinstance(command, str) and bool(_OUR_COMMAND.match(command))
+
+
+# ── Claude Code ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+# The model is shown a sentence for these; what they hold besides, a file before and after, is for the person's screen.
+_CLAUDE_QUIET = frozenset({"Edit", "MultiEdit", "NotebookEdit", "TodoWrite", "Write"})
+# Encoded pictures and files are no text, and what was asked is no result.
+_NO_TEXT = frozenset({"base64", "blob", "data", "query", "prompt"})
+
+
+def _claude_slots(event: Event) -> list[Slot]:
+    if tool_of(event) in _CLAUDE_QUIET:
+        return []
+    response = event.get("tool_response")
+    if isinstance(response, list) and (blocks := [block["text"] for block in response if _is_text(block)]):
+        return [Slot((), "\n".join(blocks), form="blocks")]
+    found = list(_texts(response, ()))
+    whole = response.get("persistedOutputPath") if isinstance(response, dict) else None
+    if isinstance(whole, str):
+        # Of the output of a command the host hands over the first 30,000 characters and names the file with all.
+        found = [slot._replace(whole_path=whole) if slot.place == ("stdout",) else slot for slot in found]
+    return found
+
+
+def _claude_reply(event: Event, changed: Sequence[tuple[Slot, Guarded]]) -> Event:
+    # The reply has the shape of the tool's own result, or the host passes it over.
+    response = event["tool_response"]
+    if isinstance(response, dict):  # without it the host shows its own preview of its file
+        response = {name: value for name, value in response.items() if not name.startswith("persistedOutput")}
+    for slot, text in changed:
+        if slot.place == ("file", "content"):
+            response = _renumbered(response, text)
+        elif slot.form == "blocks":
+            rest = [block for block in response if not _is_text(block)]
+            response = [{"type": "text", "text": text}, *rest]
+        else:
+            response = _put(response, slot.place, text.split("\n") if slot.form == "lines" else text)
+    return {"hookSpecificOutput": {"hookEventName": event["hook_event_name"], "updatedToolOutput": response}}
+
+
+def _renumbered(response: Event, text: Guarded) -> Event:
+    """Return a page of a file with another text, whose lines keep their numbers: the host numbers what it is given."""
+    file = response["file"]
+    above = text[: text.notice_chars].count("\n")
+    return {**response, "file": {**file, "content": text, "startLine": file.get("startLine", 1) - above}}
+
+
+def _texts(value: object, place: Place) -> Iterator[Slot]:
+    """Yield every text in a value, and every list of texts as one."""
+    if isinstance(value, str):
+        yield Slot(place, value)
+    elif isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+        yield Slot(place, "\n".join(value), form="lines")
+    elif isinstance(value, list):
+        for at, item in enumerate(value):
+            yield from _texts(item, (*place, at))
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            if name not in _NO_TEXT:
+                yield from _texts(item, (*place, name))
+
+
+def _put(value: Any, place: Place, new: object) -> Any:
+    """Return a value with another one at a place; the value itself stays as it was."""
+    if not place:
+        return new
+    first, *rest = place
+    if isinstance(value, list):
+        return [_put(item, tuple(rest), new) if at == first else item for at, item in enumerate(value)]
+    return {name: _put(item, tuple(rest), new) if name == first else item for name, item in value.items()}
+
+
+# ── Codex ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_CODEX_CUT = re.compile(r"\AWarning: truncated output \(original token count: (\d+)\)")
+
+
+def _codex_slots(event: Event) -> list[Slot]:
+    response = event.get("tool_response")
+    if isinstance(response, dict):
+        structured = response.get("structuredContent")
+        if structured is not None:  # its model is shown this and not the text beside it
+            return [Slot((), json.dumps(structured, ensure_ascii=False, separators=(",", ":")))]
+        response = _text_blocks(response.get("content"))
+    if not isinstance(response, str):
+        return []
+    cut = _CODEX_CUT.match(response)
+    return [Slot((), response, lost=f"of {cut[1]} tokens" if cut else "")]
+
+
+def _text_blocks(content: object) -> str | None:
+    """Return the texts of MCP's content as one; None where something else stands among them."""
+    if not isinstance(content, list) or not all(_is_text(block) for block in content):
+        return None
+    return "\n".join(block["text"] for block in content)
+
+
+def _is_text(block: object) -> bool:
+    return isinstance(block, dict) and isinstance(block.get("text"), str)
+
+
+def _codex_reply(_: Event, changed: Sequence[tuple[Slot, Guarded]]) -> Event:
+    return {"decision": "block", "reason": "\n".join(text for _, text in changed)}
+
+
+# ── Gemini CLI ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+_OPENING, _CLOSING = "<untrusted_context>\n", "\n</untrusted_context>"
+
+
+def _gemini_slots(event: Event) -> list[Slot]:
+    response = event.get("tool_response")
+    content = response.get("llmContent") if isinstance(response, dict) else None
+    text = content if isinstance(content, str) else _text_blocks(content)
+    if text is None:
+        return []
+    if text.startswith(_OPENING) and text.endswith(_CLOSING):
+        return [Slot((), text[len(_OPENING) : -len(_CLOSING)], _OPENING, _CLOSING)]
+    return [Slot((), text)]
+
+
+def _gemini_reply(_: Event, changed: Sequence[tuple[Slot, Guarded]]) -> Event:
+    return {"decision": "deny", "reason": "\n".join(slot.before + text + slot.after for slot, text in changed)}
+
+
+CLAUDE = HookHost(
+    name="claude",
+    result_event="PostToolUse",
+    before_compaction="PreCompact",
+    start="SessionStart",
+    budget=28_000,
+    measured="30,000 characters of a command, 20,000 of a search, 50,000 of MCP (2.1.330)",
+    slots=_claude_slots,
+    reply=_claude_reply,
+    narrower=(("Grep", 19_000), ("Glob", 19_000)),
+)
+"""Claude Code: the reply is the tool's own result with other texts in it."""
+CODEX = HookHost(
+    name="codex",
+    result_event="PostToolUse",
+    before_compaction="PreCompact",
+    start="SessionStart",
+    budget=9_500,
+    unit="bytes",
+    measured="10,000 bytes of what a hook answers and of a command, 12,000 of MCP (0.169.0)",
+    slots=_codex_slots,
+    reply=_codex_reply,
+)
+"""Codex: the reply blocks the result and gives another text as the reason, which is all that its model is shown."""
+GEMINI = HookHost(
+    name="gemini",
+    result_event="AfterTool",
+    before_compaction="PreCompress",
+    start="SessionStart",
+    budget=28_000,
+    measured="40,000 characters (0.61.0)",
+    slots=_gemini_slots,
+    reply=_gemini_reply,
+)
+"""Gemini CLI: the reply denies the result; its model is shown the reason, as `error`."""
+HOOK_HOSTS = {host.name: host for host in (CLAUDE, CODEX, GEMINI)}
+"""The hosts whose hooks can give a model another result."""

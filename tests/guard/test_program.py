@@ -1,0 +1,145 @@
+"""`penstock guard -- COMMAND`: a program behind it ends, speaks and is stopped as without it, but for what is too long."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.cli.screens import on_terminal
+
+from penstock.store import open_store
+from penstock.text.calls import handle_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GUARD = (sys.executable, "-m", "penstock", "guard")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the programs here are of a POSIX system")
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The user's store, a new one."""
+    url = str(tmp_path / "store")
+    monkeypatch.setenv("PENSTOCK_STORE", url)
+    return url
+
+
+def ran(*command: str, **how: Any) -> subprocess.CompletedProcess[str]:
+    """A command behind the guard, its outputs piped, as a host has it."""
+    return subprocess.run([*GUARD, *command], capture_output=True, text=True, timeout=60, check=False, **how)
+
+
+@pytest.mark.proves("H-2")
+@pytest.mark.parametrize("status", [0, 1, 7, 130, 255])
+def test_exit_status_and_both_outputs_are_the_programs(status: int, store: str) -> None:
+    """Apart, and without a store where nothing is cut."""
+    done = ran("--", "sh", "-c", f"cat; echo out; echo err >&2; exit {status}", input="in\n")
+    assert (done.returncode, done.stdout, done.stderr) == (status, "in\nout\n", "err\n")
+    assert not os.path.exists(store)
+
+
+@pytest.mark.proves("H-2")
+def test_a_flood_on_each_output_is_cut_and_kept_whole(store: str) -> None:
+    """Together they take what one result may."""
+    done = ran("--", "sh", "-c", "seq 60000; seq 70000 >&2; exit 3")
+    assert done.returncode == 3
+    assert len(done.stdout) + len(done.stderr) <= 28_000
+    kept = open_store(store)
+    for text, last in ((done.stdout, 60_000), (done.stderr, 70_000)):
+        assert text.startswith("[OUTPUT TRUNCATED]\nTool 'sh' returned")
+        assert text.endswith(f"\n{last}\n"), "what went wrong stands at the end"
+        handle = handle_in(text)
+        whole = kept.read(handle, 0, kept.info(handle).bytes)
+        assert whole.decode() == "".join(f"{number}\n" for number in range(1, last + 1))
+    kept.close()
+
+
+@pytest.mark.proves("H-2")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT, signal.SIGSEGV])
+def test_a_program_that_a_signal_ends_is_seen_to_end_by_it(number: signal.Signals, store: str) -> None:
+    """Who waits for the guard sees what they would see of the program."""
+    done = ran("--", "sh", "-c", f"echo so far; kill -{number.value} $$")
+    assert (done.returncode, done.stdout) == (-number, "so far\n")
+
+
+@pytest.mark.proves("H-2")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_signals_reach_the_program(number: signal.Signals, store: str) -> None:
+    """A host that stops a command stops what runs behind the guard, which may clean up and end as it likes."""
+    name = number.name.removeprefix("SIG")
+    script = f"trap 'echo cleaned; exit 9' {name}; echo ready; while :; do sleep 0.05; done"
+    with subprocess.Popen(
+        [*GUARD, "--", "sh", "-c", script], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True
+    ) as guarded:
+        time.sleep(1.5)
+        guarded.send_signal(number)
+        said = guarded.communicate(timeout=30)[0]
+    assert (guarded.returncode, said) == (9, "ready\ncleaned\n")
+
+
+@pytest.mark.proves("H-2")
+def test_what_a_program_leaves_behind_holds_nobody_up(store: str) -> None:
+    """A server in the background keeps the pipe open; the program itself has ended."""
+    started = time.monotonic()
+    done = ran("--", "sh", "-c", "sleep 30 & echo started")
+    assert (done.returncode, done.stdout) == (0, "started\n")
+    assert time.monotonic() - started < 20
+
+
+@pytest.mark.proves("H-2")
+def test_colours_are_off_and_control_characters_inert(store: str) -> None:
+    """No model can use them."""
+    done = ran(
+        "--",
+        "sh",
+        "-c",
+        r'printf "%s %s \033[31mred" "$NO_COLOR" "$TERM"',
+        env={**os.environ, "TERM": "xterm-256color"},
+    )
+    assert done.stdout == r"1 dumb \x1b[31mred"
+
+
+@pytest.mark.proves("H-2")
+def test_on_a_terminal_the_program_has_it_to_itself(store: str, tmp_path: Path) -> None:
+    """An editor or a pager, for a person who typed it."""
+    command = (*GUARD, "--", "sh", "-c", "test -t 1 && test -t 2 && echo a terminal")
+    status, drawn = on_terminal(command, cwd=tmp_path)
+    assert status == 0
+    assert drawn == "a terminal\n"
+
+
+@pytest.mark.proves("H-2")
+@pytest.mark.parametrize(("command", "status"), [("no-such-program", 127), ("./folder", 126)])
+def test_what_cannot_be_run_is_said_as_a_shell_does(command: str, status: int, store: str, tmp_path: Path) -> None:
+    """With the status that scripts look for."""
+    (tmp_path / "folder").mkdir()
+    done = ran("--", command, cwd=tmp_path)
+    assert done.returncode == status
+    assert command in done.stderr
+    assert done.stdout == ""
+
+
+def test_flags_behind_the_command_are_its_own(store: str) -> None:
+    """Also without `--`."""
+    assert ran("echo", "--json", "--tokens", "x").stdout == "--json --tokens x\n"
+
+
+def test_a_program_gets_one_object_with_its_status(store: str) -> None:
+    """For scripts."""
+    value = json.loads(ran("--json", "--", "sh", "-c", "echo out; exit 4").stdout)
+    assert value["status"] == 4
+    assert (value["stdout"]["text"], value["stderr"]["text"]) == ("out\n", "")
+
+
+def test_seconds_are_for_a_pipe(store: str) -> None:
+    """What would work is named."""
+    done = ran("--seconds", "3", "--", "true")
+    assert done.returncode == 2
+    assert "timeout" in done.stderr

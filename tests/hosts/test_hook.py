@@ -1,0 +1,360 @@
+"""What a hook answers: nothing below the budget, a text within it above, and the whole at its handle."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.errors import Ended
+from penstock.hosts import hook as hooks
+from penstock.hosts.hook import TURN_BUDGETS, Hook
+from penstock.hosts.results import CLAUDE, CODEX, GEMINI, HOOK_HOSTS, HookHost
+from penstock.store import Store, open_store
+from penstock.text.calls import CommandLine, handle_in, mcp
+from tests.hosts.events import Event, bash, blocks, claude, codex, gemini, raw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+FLOOD = "".join(f"line {number} of the flood\n" for number in range(9_000))
+
+
+class Opened:
+    """A store that counts how often it is opened."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.times = 0
+
+    def __call__(self) -> Store:
+        self.times += 1
+        return open_store(self.url)
+
+    def whole(self, text: str) -> str:
+        """What is kept under the handle that a text names."""
+        store = open_store(self.url)
+        handle = handle_in(text)
+        kept = store.read(handle, 0, store.info(handle).bytes)
+        store.close()
+        return kept.decode("utf-8", "surrogatepass")
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Opened:
+    """A store of its own."""
+    return Opened(str(tmp_path / "store"))
+
+
+def answered(host: HookHost, event: Event, opened: Callable[[], Store], **how: Any) -> Any:
+    """What a hook prints, as JSON; None for nothing."""
+    printed = Hook(host, opened, CommandLine, **how).answer(raw(event))
+    return json.loads(printed) if printed else None
+
+
+def shown_by_claude(reply: Any) -> Any:
+    """What Claude Code shows its model."""
+    assert reply["hookSpecificOutput"]["hookEventName"] == "PostToolUse"
+    return reply["hookSpecificOutput"]["updatedToolOutput"]
+
+
+FLOODS: dict[str, tuple[HookHost, Event, Callable[[Any], str], str]] = {
+    "claude, a command": (CLAUDE, bash(FLOOD), lambda reply: shown_by_claude(reply)["stdout"], FLOOD),
+    "claude, MCP": (
+        CLAUDE,
+        claude("mcp__db__rows", blocks(FLOOD)),
+        lambda reply: shown_by_claude(reply)[0]["text"],
+        FLOOD,
+    ),
+    "claude, MCP's structure": (CLAUDE, claude("mcp__db__rows", FLOOD), shown_by_claude, FLOOD),
+    "claude, a search": (
+        CLAUDE,
+        claude("Grep", {"mode": "content", "numFiles": 0, "filenames": [], "content": FLOOD, "numLines": 9_000}),
+        lambda reply: shown_by_claude(reply)["content"],
+        FLOOD,
+    ),
+    "claude, names": (
+        CLAUDE,
+        claude("Glob", {"durationMs": 4, "numFiles": 9_000, "filenames": FLOOD.split("\n"), "truncated": False}),
+        lambda reply: "\n".join(shown_by_claude(reply)["filenames"]),
+        FLOOD,
+    ),
+    "claude, a file": (
+        CLAUDE,
+        claude("Read", {"type": "text", "file": {"filePath": "/a", "content": FLOOD, "numLines": 9_000}}),
+        lambda reply: shown_by_claude(reply)["file"]["content"],
+        FLOOD,
+    ),
+    "codex, a command": (CODEX, codex("Bash", FLOOD), lambda reply: reply["reason"], FLOOD),
+    "codex, MCP": (CODEX, codex("mcp__db__rows", {"content": blocks(FLOOD)}), lambda reply: reply["reason"], FLOOD),
+    "codex, MCP's structure": (
+        CODEX,
+        codex("mcp__db__rows", {"content": blocks("x"), "structuredContent": {"rows": FLOOD.split("\n")}}),
+        lambda reply: reply["reason"],
+        json.dumps({"rows": FLOOD.split("\n")}, separators=(",", ":")),
+    ),
+    "gemini, a command": (GEMINI, gemini("run_shell_command", FLOOD), lambda reply: reply["reason"], FLOOD),
+    "gemini, MCP": (GEMINI, gemini("mcp_db_rows", blocks(FLOOD)), lambda reply: reply["reason"], FLOOD),
+}
+
+
+@pytest.mark.proves("H-1")
+@pytest.mark.parametrize("flood", FLOODS)
+def test_a_flood_is_cut_to_the_budget_and_kept_whole(flood: str, opened: Opened) -> None:
+    """Any tool's, built-in ones too; the rest is behind the command that the notice names, byte for byte."""
+    host, event, shown, whole = FLOODS[flood]
+    text = shown(answered(host, event, opened))
+    assert text.startswith("[OUTPUT TRUNCATED]\n")
+    assert len(text) <= host.budget_of(event["tool_name"])
+    assert "penstock page " in text
+    assert opened.whole(text) == whole
+
+
+@pytest.mark.proves("H-1", "H-5")
+@pytest.mark.parametrize("flood", FLOODS)
+def test_what_is_below_the_budget_is_left_alone_without_a_store(flood: str, opened: Opened) -> None:
+    """Nothing is printed, so nothing changes."""
+    host, event, *_ = FLOODS[flood]
+    small = json.loads(json.dumps(event).replace(json.dumps(FLOOD)[1:-1], "clean"))
+    if flood == "claude, names":
+        small["tool_response"]["filenames"] = ["a.py"]
+    if flood == "codex, MCP's structure":
+        small["tool_response"]["structuredContent"] = {"rows": ["clean"]}
+    assert answered(host, small, opened) is None
+    assert opened.times == 0
+
+
+@pytest.mark.proves("H-1")
+def test_the_shape_of_a_tool_stays_and_only_its_large_text_changes(opened: Opened) -> None:
+    """Claude Code passes a reply over that is of another shape than the tool's own result."""
+    event = bash(FLOOD, "2 warnings", interrupted=True)
+    shown = shown_by_claude(answered(CLAUDE, event, opened))
+    assert {**shown, "stdout": FLOOD} == event["tool_response"]
+
+
+@pytest.mark.proves("H-1")
+def test_pictures_beside_a_flood_stay(opened: Opened) -> None:
+    """What is no text is neither counted nor cut."""
+    picture = {"type": "image", "data": "A" * 300_000, "mimeType": "image/png"}
+    shown = shown_by_claude(
+        answered(CLAUDE, claude("mcp__db__rows", [*blocks(FLOOD), picture, *blocks(FLOOD)]), opened)
+    )
+    assert shown[1:] == [picture]
+    assert opened.whole(shown[0]["text"]) == FLOOD + "\n" + FLOOD
+    assert answered(CLAUDE, claude("mcp__db__rows", [picture]), opened) is None
+
+
+@pytest.mark.proves("H-1")
+def test_a_flood_on_both_outputs_is_shared_out(opened: Opened) -> None:
+    """Each has a handle of its own."""
+    shown = shown_by_claude(answered(CLAUDE, bash(FLOOD, "error\n" * 9_000), opened))
+    assert len(shown["stdout"]) + len(shown["stderr"]) <= CLAUDE.budget
+    assert opened.whole(shown["stdout"]) == FLOOD
+    assert opened.whole(shown["stderr"]) == "error\n" * 9_000
+
+
+@pytest.mark.proves("H-1")
+def test_where_the_host_names_a_file_with_the_whole_that_is_kept(opened: Opened, tmp_path: Path) -> None:
+    """Claude Code hands over the first 30,000 characters of a command's output and keeps all of it in a file."""
+    (tmp_path / "all.txt").write_text(FLOOD)
+    event = bash(FLOOD[:30_000], persistedOutputPath=str(tmp_path / "all.txt"), persistedOutputSize=len(FLOOD))
+    shown = shown_by_claude(answered(CLAUDE, event, opened))
+    assert not any(name.startswith("persisted") for name in shown), "the host would show its own preview instead"
+    assert shown["stdout"].rstrip().endswith("line 8999 of the flood")
+    assert opened.whole(shown["stdout"]) == FLOOD
+
+
+@pytest.mark.parametrize("other", [None, "something else\n" * 9_000])
+def test_a_file_that_is_gone_or_another_is_not_taken_for_the_whole(
+    other: str | None, opened: Opened, tmp_path: Path
+) -> None:
+    """Then what was handed over is kept, and no more is said to be."""
+    if other is not None:
+        (tmp_path / "all.txt").write_text(other)
+    event = bash(FLOOD[:40_000], persistedOutputPath=str(tmp_path / "all.txt"))
+    assert opened.whole(shown_by_claude(answered(CLAUDE, event, opened))["stdout"]) == FLOOD[:40_000]
+
+
+@pytest.mark.proves("H-1")
+def test_where_the_host_had_cut_the_notice_says_so_and_how_to_avoid_it(opened: Opened) -> None:
+    """Codex cuts the middle out of a command's output before its hooks see it, and keeps it nowhere."""
+    handed = "Warning: truncated output (original token count: 87224)\nTotal output lines: 60000\n\n" + FLOOD[:20_000]
+    reason = answered(CODEX, codex("Bash", handed), opened)["reason"]
+    assert "The host had cut it before, of 87224 tokens: of `penstock guard -- COMMAND` all is kept." in reason
+    assert len(reason) <= CODEX.budget
+    assert opened.whole(reason) == handed
+
+
+@pytest.mark.proves("H-1")
+def test_the_frame_that_marks_foreign_text_stays_around_what_is_shown(opened: Opened) -> None:
+    """Gemini CLI wraps what its model should not obey; a cut would leave the end of that away."""
+    framed = f"<untrusted_context>\n{FLOOD}\n</untrusted_context>"
+    reason = answered(GEMINI, gemini("mcp_db_rows", blocks(framed)), opened)["reason"]
+    assert reason.startswith("<untrusted_context>\n[OUTPUT TRUNCATED]\n")
+    assert reason.endswith("\n</untrusted_context>")
+    assert len(reason) <= GEMINI.budget
+    assert opened.whole(reason) == FLOOD
+
+
+@pytest.mark.proves("H-5")
+@pytest.mark.parametrize(
+    "event",
+    [
+        claude("mcp__penstock__ctx_page", blocks(FLOOD)),
+        claude("mcp__db__ctx_find", blocks(FLOOD)),
+        gemini("mcp_penstock_ctx_read_file", blocks(FLOOD)),
+        claude("Bash", {"stdout": FLOOD, "stderr": ""}, tool_input={"command": "penstock page abc --start-byte 4"}),
+        claude("Bash", {"stdout": FLOOD, "stderr": ""}, tool_input={"command": " /opt/bin/penstock guard -- make"}),
+    ],
+)
+def test_our_own_pages_pass(event: Event, opened: Opened) -> None:
+    """A page of a page would lead in a circle."""
+    assert answered(GEMINI if "timestamp" in event else CLAUDE, event, opened) is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["penstock page abc; cat log", "penstock page abc | cat - log", "echo penstock page", "penstock page $(cat log)"],
+)
+def test_what_only_begins_like_our_pager_does_not(command: str, opened: Opened) -> None:
+    """What is joined to it is somebody else's output."""
+    event = claude("Bash", {"stdout": FLOOD, "stderr": ""}, tool_input={"command": command})
+    assert answered(CLAUDE, event, opened) is not None
+
+
+def test_what_an_edit_holds_for_the_screen_is_no_result(opened: Opened) -> None:
+    """Claude Code shows its model a sentence and keeps the file before and after for the person."""
+    event = claude("Edit", {"filePath": "/a", "originalFile": FLOOD, "structuredPatch": [], "userModified": False})
+    assert answered(CLAUDE, event, opened) is None
+
+
+@pytest.mark.parametrize("name", HOOK_HOSTS)
+@pytest.mark.parametrize("event", ["Stop", "SessionEnd", "UserPromptSubmit", None])
+def test_other_events_are_not_ours(name: str, event: str | None, opened: Opened) -> None:
+    """A hook that stands behind an event too many changes nothing."""
+    assert answered(HOOK_HOSTS[name], {"hook_event_name": event, "tool_response": FLOOD}, opened) is None
+
+
+@pytest.mark.proves("H-5")
+@pytest.mark.parametrize(
+    "printed", [b"", b"{", b"\xff\xfe", b"[]", b"null", b'{"hook_event_name": "PostToolUse"}', b"[" * 100_000]
+)
+@pytest.mark.parametrize("name", HOOK_HOSTS)
+def test_what_is_no_event_changes_nothing(name: str, printed: bytes, opened: Opened) -> None:
+    """It fails open: at most a sentence for the person."""
+    said = Hook(HOOK_HOSTS[name], opened, CommandLine).answer(printed)
+    assert not said or list(json.loads(said)) == ["systemMessage"]
+
+
+NAMES = st.text(max_size=12) | st.sampled_from(["text", "content", "llmContent", "file", "stdout"])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=40) | st.just(FLOOD),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(max_size=12) | st.sampled_from(["text", "content", "llmContent"]), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@pytest.mark.proves("H-1", "H-5")
+@given(JSON, st.sampled_from(sorted(HOOK_HOSTS)))
+def test_whatever_a_result_is_the_reply_is_within_the_budget_and_nothing_else_changes(response: Any, name: str) -> None:
+    """Shapes that no host was seen to have."""
+    host = HOOK_HOSTS[name]
+    event = {**codex("other", response), "hook_event_name": host.result_event}
+    reply = answered(host, event, _no_store)
+    if reply is None:
+        return
+    assert list(reply) != ["systemMessage"], reply
+    if host is not CLAUDE:
+        assert len(reply["reason"]) <= host.budget
+        return
+    same, changed = 0, 0
+    pairs = [(response, shown_by_claude(reply))]
+    while pairs:
+        before, after = pairs.pop()
+        if before == after:
+            same += 1
+        elif isinstance(before, dict):
+            assert list(before) == list(after)
+            pairs += [(before[key], after[key]) for key in before]
+        elif isinstance(before, list) and len(before) == len(after):
+            pairs += list(zip(before, after, strict=True))
+        else:
+            changed += 1
+            shown = "\n".join(map(str, after)) if isinstance(after, list) else after
+            assert "[OUTPUT TRUNCATED]" in str(shown)
+    assert changed
+
+
+def _no_store() -> Store:
+    raise Ended("no store here")
+
+
+def test_without_a_store_the_cut_says_that_nothing_is_kept() -> None:
+    """A full disk never costs the result."""
+    shown = shown_by_claude(answered(CLAUDE, bash(FLOOD), _no_store))["stdout"]
+    assert "no store here" in shown
+    assert len(shown) <= CLAUDE.budget
+
+
+@pytest.mark.proves("H-1")
+def test_parallel_results_share_the_budget_of_their_turn(opened: Opened) -> None:
+    """In processes of their own, at the same time: together they take no more than two and an eighth for each that came late."""
+    replies: list[str] = []
+    threads = [
+        threading.Thread(target=lambda: replies.append(answered(CODEX, codex("Bash", FLOOD), opened)["reason"]))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    budget = CODEX.budget
+    assert sum(map(len, replies)) <= TURN_BUDGETS * budget + 6 * (budget // 8)
+    assert all(opened.whole(reply) == FLOOD for reply in replies)
+
+
+@pytest.mark.proves("H-1")
+def test_the_next_turn_has_a_budget_of_its_own(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session that reads for an hour is not starved."""
+    for _ in range(5):
+        answered(CODEX, codex("Bash", FLOOD), opened)
+    assert len(answered(CODEX, codex("Bash", FLOOD), opened)["reason"]) < 2_000
+    assert len(answered(CODEX, {**codex("Bash", FLOOD), "session_id": "another"}, opened)["reason"]) > 8_000
+    monkeypatch.setattr(hooks, "TURN_SECONDS", 0.0)
+    assert len(answered(CODEX, codex("Bash", FLOOD), opened)["reason"]) > 8_000
+
+
+@pytest.mark.proves("H-1")
+def test_a_host_that_counts_bytes_gets_no_more_of_them(opened: Opened) -> None:
+    """Codex cuts what a hook answers behind 10,000 bytes, and the notice would go with the middle."""
+    reason = answered(CODEX, codex("Bash", "\u00fcber alles \u4e16\n" * 9_000), opened)["reason"]
+    assert 9_000 < len(reason.encode()) <= CODEX.budget
+
+
+@pytest.mark.proves("H-1")
+def test_the_lines_of_a_file_keep_their_numbers_below_the_notice(opened: Opened) -> None:
+    """Claude Code numbers what it is given; an edit by another number would hit another line."""
+    page = {"type": "text", "file": {"filePath": "/a", "content": FLOOD, "numLines": 9_000, "startLine": 41}}
+    file = shown_by_claude(answered(CLAUDE, claude("Read", page), opened))["file"]
+    numbered = dict(enumerate(file["content"].split("\n"), file["startLine"]))
+    assert numbered[41] == "line 0 of the flood"
+    assert numbered[40].startswith("The whole, 9000 lines")
+
+
+def test_where_our_tools_are_there_the_notice_names_them(opened: Opened) -> None:
+    """A model with `ctx_page` needs no shell."""
+    printed = Hook(CODEX, opened, mcp).answer(raw(codex("Bash", FLOOD)))
+    assert 'ctx_page(handle="' in json.loads(printed)["reason"]
+
+
+def test_a_person_can_say_how_large_a_result_may_be(opened: Opened) -> None:
+    """For models that a host knows better."""
+    assert 5_000 < len(answered(CODEX, codex("Bash", FLOOD), opened, budget=6_000)["reason"]) <= 6_000

@@ -1,0 +1,110 @@
+"""What the models of real coding agents receive with our hook behind each call, configured as the docs say."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from proof.hosts import REPOSITORY
+from proof.loopback_model import LoopbackModel
+
+from penstock.store import open_store
+from penstock.text.calls import handle_in
+from proof import hosts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SEQUENCE = "".join(f"{number}\n" for number in range(1, 60_001))
+# The host, its shell, what its command is called there, and where its settings lie beneath the home folder.
+SHELLS = {
+    "claude": ("Bash", "command", ".claude/settings.json"),
+    "codex": ("exec_command", "cmd", "hooks.json"),
+    "gemini": ("run_shell_command", "command", ".gemini/settings.json"),
+}
+
+
+def settings_of(host: str) -> dict[str, object]:
+    """What the docs tell a person to write."""
+    page = (REPOSITORY / "docs" / "hooks.md").read_text("utf-8")
+    found = re.search(rf"^```json {host}\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert found
+    ours = shlex.join([sys.executable, "-m", "penstock"])
+    return dict(json.loads(found[1].replace('"penstock hook', f'"{ours} hook')))
+
+
+@pytest.mark.parametrize("host", SHELLS)
+@pytest.mark.parametrize("is_guarded", [False, True], ids=["plain", "behind guard"])
+@pytest.mark.timeout(200)
+def test_the_model_receives_our_text_for_a_flood_of_the_shell(host: str, is_guarded: bool, tmp_path: Path) -> None:
+    """And the rest is behind its handle; all of it, where the host hands all over or the command is behind the guard."""
+    if "PENSTOCK_TEST_HOSTS" not in os.environ:
+        pytest.skip(
+            "real hosts take minutes: PENSTOCK_TEST_HOSTS=1 drives those that scripts/tools hosts has installed"
+        )
+    program = hosts.installed(host)
+    if program is None:
+        pytest.skip(f"{host} is not installed (scripts/tools hosts installs it)")
+    tool, argument, at = SHELLS[host]
+    home, root, store = tmp_path / "home", tmp_path / "root", tmp_path / "store"
+    root.mkdir()
+    settings = settings_of(host)
+    if host == "gemini":
+        settings["security"] = {"auth": {"selectedType": "gemini-api-key"}}
+    (home / at).parent.mkdir(parents=True)
+    (home / at).write_text(json.dumps(settings))
+    command = "seq 1 60000"
+    if is_guarded:
+        command = f"{shlex.join([sys.executable, '-m', 'penstock'])} guard --chars 9000 -- {command}"
+    with LoopbackModel(tool, {argument: command}) as model:
+        arguments, environment = asked(host, model.url, home)
+        done = hosts.run([str(program), *arguments], root, home, {**environment, "PENSTOCK_STORE": str(store)})
+    assert model.received, done[-600:]
+    received = model.received[-1]
+    assert "[OUTPUT TRUNCATED]" in received, received[:600]
+    kept = open_store(str(store))
+    handle = handle_in(received)
+    whole = kept.read(handle, 0, kept.info(handle).bytes).decode()
+    kept.close()
+    if host == "codex" and not is_guarded:
+        assert "The host had cut it before, of 87224 tokens" in received
+        assert whole.startswith("Warning: truncated output (original token count: 87224)")
+    else:
+        assert SEQUENCE in whole
+
+
+def asked(host: str, url: str, home: Path) -> tuple[list[str], dict[str, str]]:
+    """How a host is asked, without a person: arguments and environment."""
+    if host == "claude":
+        environment = {
+            "ANTHROPIC_BASE_URL": url,
+            "ANTHROPIC_API_KEY": "x",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        }
+        return ["-p", "go", "--allowedTools", "Bash"], environment
+    if host == "gemini":
+        environment = {"GEMINI_API_KEY": "x", "GOOGLE_GEMINI_BASE_URL": url, "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+        return ["-m", "gemini-2.5-pro", "--yolo", "-p", "go"], environment
+    (home / "config.toml").write_text(
+        'model = "local"\nmodel_provider = "loopback"\n[model_providers.loopback]\nname = "loopback"\n'
+        f'base_url = "{url}/v1"\nwire_api = "responses"\nenv_key = "LOOPBACK_KEY"\n[features]\nhooks = true\n'
+    )
+    trusted = ["--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"]
+    return ["exec", "--skip-git-repo-check", *trusted, "go"], {"CODEX_HOME": str(home), "LOOPBACK_KEY": "x"}
+
+
+def test_hosts_start_what_the_docs_name() -> None:
+    """Each setting starts a hook of that host behind the event of its results."""
+    for host, spoken in {"claude": "PostToolUse", "codex": "PostToolUse", "gemini": "AfterTool"}.items():
+        hooks = settings_of(host)["hooks"]
+        assert isinstance(hooks, dict)
+        (entry,) = hooks[spoken]
+        command = shlex.split(entry["hooks"][0]["command"])
+        done = subprocess.run(command, input="{}", capture_output=True, text=True, check=True, timeout=60)
+        assert done.stdout == ""
