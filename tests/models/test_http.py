@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
+import ssl
 import subprocess
 import sys
 import threading
@@ -23,6 +24,7 @@ from penstock.models import (
     ScriptStep,
     call,
     calls,
+    exchange,
     fail,
     load_model,
     say,
@@ -293,6 +295,25 @@ def test_threads_share_a_model() -> None:
         for thread in threads:
             thread.join()
     assert answers == {str(n): f"I am {n}" for n in range(8)}
+
+
+def test_certificates_are_read_where_a_connection_is_encrypted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes 70 ms: not for a model on this machine, but for any other, and for a proxy on the way."""
+    trusted = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    monkeypatch.setattr(exchange, "_certificates", lambda: trusted)
+    with LoopbackProvider("openai-chat", 1_000, script=[say("Here.")]) as provider:
+        assert remote(provider).send(asking("openai-chat"))
+        base_url = provider.base_url
+    addresses = {
+        base_url: False,
+        base_url.replace("http:", "https:"): True,
+        "https://provider.test/v1": True,
+        "http://provider.test/v1": True,
+    }
+    for address, is_read in addresses.items():
+        model = RemoteModel("openai-chat", "m", base_url=address, environment={"OPENAI_API_KEY": "k"})
+        context = exchange._trusted(model._endpoint)
+        assert (context is trusted, context.verify_mode) == (is_read, ssl.CERT_REQUIRED), address
 
 
 def test_httpx2_is_loaded_with_the_first_model_and_its_absence_is_told() -> None:
