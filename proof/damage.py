@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _PAGE_BYTES = 4_096
 _READ_BYTES = 1 << 20
+_DAMAGES, _SHORT_DAMAGES = 1_000, 60
 
 
 # ── what there is ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -173,7 +174,7 @@ def measure(*, long: bool, seed: int) -> Figure:
     harmed: Counter[str] = Counter()
     unnamed = 0
     missed_by_sqlite = 0
-    tried = 1_000 if long else 120
+    tried = _DAMAGES if long else _SHORT_DAMAGES
     with folder("damage", MEMORY) as home:
         path = os.path.join(home, "store")
         truth = plant(os.path.join(home, "sound"), generator)

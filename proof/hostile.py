@@ -650,7 +650,7 @@ def measure(*, long: bool, seed: int) -> Figure:
     tally = Tally()
     with folder("hostile") as base, ExitStack() as stack:
         start = time.monotonic()
-        tree = hostile_tree.build(base, many=1_000_000 if long else 5_000, line_bytes=(1 << 30) if long else (64 << 20))
+        tree = hostile_tree.build(base, many=1_000_000 if long else 2_000, line_bytes=(1 << 30) if long else (16 << 20))
         tally.notes += tree.skipped
         built = time.monotonic() - start
         table = cases(tree)
@@ -695,7 +695,7 @@ def _sample(table: list[Case]) -> list[Case]:
     sample = []
     for case in table:
         key = (case.what.split("=")[0].split(" ")[0], case.tool)
-        if not case.slow and taken[key] < 6:
+        if not case.slow and taken[key] < 3:
             taken[key] += 1
             sample.append(case)
     return sample

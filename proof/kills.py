@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from proof.deeds import ALL, CONTROL, DEEDS, Stage, on_stages
 from proof.figure import MEMORY, Figure, NotHere, folder, main, untried
 
-_SHORT_POINTS = 10  # of each deed; the long form takes all
+_SHORT_POINTS = 5  # of each deed; the long form takes all
 
 
 @dataclass(slots=True)

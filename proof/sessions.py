@@ -260,11 +260,11 @@ def cuts(recorded: Recorded, generator: random.Random, *, long: bool) -> list[in
     size, last = len(recorded.log), recorded.kept[-_LAST - 1].end
     ends = {kept.end + step for kept in recorded.kept for step in (-1, 0, 1) if 0 <= kept.end + step <= size}
     every = range(last, size + 1)
-    near = set(every) if long else set(generator.sample(every, 60))
+    near = set(every) if long else set(generator.sample(every, 30))
     return sorted(
         near
-        | (ends if long else set(generator.sample(sorted(ends), 24)))
-        | set(generator.sample(range(size), 60 if long else 24))
+        | (ends if long else set(generator.sample(sorted(ends), 12)))
+        | set(generator.sample(range(size), 60 if long else 12))
     )
 
 
@@ -282,10 +282,10 @@ def measure(*, long: bool, seed: int) -> Figure:
                 cut, wholly=number % _WHOLLY == 0 or recorded.acknowledged(cut) > recorded.acknowledged(cut - 1)
             )
         lost = [cut for cut in places if recorded.acknowledged(cut) < len(recorded.kept)]
-        some = generator.sample(lost, min(len(lost), 1_500 if long else 25))
+        some = generator.sample(lost, min(len(lost), 1_500 if long else 12))
         for cut in some:
             bench.damaged(recorded.log[:cut], cut, f"damage from {cut} on")
-        for _ in range(1_500 if long else 25):
+        for _ in range(1_500 if long else 12):
             place, bit = generator.randrange(recorded.kept[-_LAST - 1].end, len(recorded.log)), generator.randrange(8)
             log = bytearray(recorded.log)
             log[place] ^= 1 << bit

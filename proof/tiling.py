@@ -187,7 +187,7 @@ def _viewed(tools: Tools, data: bytes, encoding: window.Encoding, limit: int) ->
 def measure(*, long: bool, seed: int) -> Figure:
     """Files whose pages tile them."""
     generator = random.Random(seed)
-    in_memory, on_disk = (500_000, 5_000) if long else (2_000, 40)
+    in_memory, on_disk = (500_000, 5_000) if long else (1_000, 25)
     wrong: list[str] = []
     for number in range(in_memory):
         data = content(generator)

@@ -71,7 +71,10 @@ class Checker:
         """As the result of a tool: whole, cut, read back by pages and matches."""
         short = "\n".join((text, "between", f"{text} {text}"))
         self.look("a result that fits", guard_output(short, text[:60] or "tool", store=self.store))
-        flood = "\n".join(f"{text} {number} {text}\n{text}" for number in range(4_000))
+        # As many lines as it takes for the shortest text to be cut, and fewer of long ones.
+        flood = "\n".join(
+            f"{text} {number} {text}\n{text}" for number in range(max(200, 60_000 // (3 * len(text) + 8)))
+        )
         cut = guard_output(flood, text[:60] or "tool", store=self.store)
         self.look("a result that is cut", cut, ours=1)
         handle = cut.handle or ""
@@ -187,7 +190,7 @@ def _conversation(text: str, generator: random.Random) -> Transcript:
 def measure(*, long: bool, seed: int) -> Figure:
     """Hostile strings that come out inert wherever something is withheld, and keys that stay out of what is said about it."""
     generator = random.Random(seed)
-    count, conversations, secrets = (5_000, 250, 60) if long else (60, 5, 2 * len(_SECRETS))
+    count, conversations, secrets = (5_000, 250, 60) if long else (60, 3, len(_SECRETS))
     with folder("withheld") as root:
         store = open_store(f"sqlite:///{root}/store.db")
         checker = Checker(store)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from penstock.testing import LoopbackProvider
+from tests.forks import forked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -27,18 +28,10 @@ class Outside:
         self.tree.mkdir()
         self.environment = {**os.environ, "PENSTOCK_STORE": f"sqlite://{folder}/store"}
 
-    def penstock(self, *arguments: str, cwd: Path | None = None, **more: Any) -> subprocess.CompletedProcess[str]:
+    def penstock(self, *arguments: str, cwd: Path | None = None, given: str = "") -> subprocess.CompletedProcess[str]:
         """Runs a command in the project, in a process of its own, to its end."""
-        return subprocess.run(
-            [*PENSTOCK, *arguments],
-            cwd=cwd or self.tree,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=110,
-            check=False,
-            **more,
-        )
+        status, out, err = forked([*arguments], cwd or self.tree, self.environment, given, seconds=110)
+        return subprocess.CompletedProcess(arguments, status, out, err)
 
     def started(self, *arguments: str) -> subprocess.Popen[str]:
         """Starts a command in the project, whose error output is a pipe."""

@@ -209,7 +209,7 @@ def keeps(begin: Begin, tree: Path, wire: str, window: int) -> Ended:
 
 # ── (c) an edit that goes on after a kill ────────────────────────────────────────────────────────────────────────
 
-RULES = 18
+RULES = 16
 KILLED_AFTER = 10
 """Effects that are done and written down; the result that the tenth belongs to is lost."""
 

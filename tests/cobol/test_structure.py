@@ -569,4 +569,4 @@ def test_any_source_is_read_in_linear_time(name: str) -> None:
 
         return read
 
-    assert growth(work, 4_000) < BOUND
+    assert growth(work, 1_200) < BOUND

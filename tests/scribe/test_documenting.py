@@ -7,6 +7,7 @@ import json
 import signal
 import threading
 import weakref
+from itertools import cycle, product
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -111,8 +112,7 @@ def test_without_a_model_the_document_says_what_is_missing() -> None:
 
 
 @pytest.mark.proves("C-7", "C-8")
-@pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize("shift", [-3, -1, 1, 2, 7])
+@pytest.mark.parametrize(("wire", "shift"), [*product(WIRES, [1]), *zip(cycle(WIRES), [-3, -1, 2, 7])])
 def test_every_right_fact_survives_and_nothing_false_is_told(wire: str, shift: int) -> None:
     """Right, shifted, duplicated, out of range, invented: the first two are in the document, once, the rest nowhere."""
     author = Author(wrong=True, shift=shift)
@@ -273,7 +273,7 @@ def test_a_provider_with_a_smaller_window_gets_smaller_chunks(wire: str, window:
 
 
 @pytest.mark.proves("C-9", "C-11")
-@pytest.mark.parametrize(("window", "budget", "paragraphs"), [(3_000, 9_000, 120), (9_000, 15_000, 300)])
+@pytest.mark.parametrize(("window", "budget", "paragraphs"), [(3_000, 9_000, 120), (9_000, 15_000, 150)])
 def test_what_has_to_be_cut_is_asked_about_once(window: int, budget: int, paragraphs: int) -> None:
     """Of chunks that are too large each is cut for itself: no line is in two that are answered."""
     made, provider = asked(Author(), program(paragraphs), max_prompt_tokens=budget, window=window, jobs=1)
@@ -344,7 +344,7 @@ def test_an_answer_that_breaks_off_is_asked_for_again_then_reported(mended: bool
 
 
 @pytest.mark.proves("C-9")
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_every_line_is_documented_or_listed(seed: int) -> None:
     """Whatever fails, is refused or is answered: no line of the program is in neither list, and none is in both."""
     author = Author(shift=1)

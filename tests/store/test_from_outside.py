@@ -53,7 +53,7 @@ def test_a_session_can_be_removed_and_everything_counts(outside: Outside) -> Non
 def test_a_store_at_its_limit_can_be_kept_on(outside: Outside) -> None:
     """By age or size; and one output alone goes for good."""
     (outside.tree / "big.txt").write_text("".join(f"heron {n}\n" for n in range(200_000)))
-    kept = outside.penstock("guard", "--tokens", "400", input=(outside.tree / "big.txt").read_text())
+    kept = outside.penstock("guard", "--tokens", "400", given=(outside.tree / "big.txt").read_text())
     handle = re.search(r'page\(handle="([^"]+)"|penstock page (\w+)', kept.stdout)
     assert handle, kept.stdout
     assert outside.penstock("store", "rm", handle[1] or handle[2]).returncode == 0

@@ -160,7 +160,7 @@ def test_a_slash_in_brackets_ignores_what_git_ignores(outside: Outside, rule: st
 def test_an_allowance_without_room_for_the_handle_is_refused(outside: Outside, tokens: str) -> None:
     """A notice that was cut itself loses the whole; the refusal has the handle, and the least that is enough."""
     whole = "".join(f"line {n}\n" for n in range(300))
-    small = outside.penstock("guard", "--tokens", tokens, input=whole)
+    small = outside.penstock("guard", "--tokens", tokens, given=whole)
     assert (small.returncode, small.stdout) == (7, "")
     handle = re.search(r"penstock page (\S+)", small.stderr)
     assert handle, small.stderr

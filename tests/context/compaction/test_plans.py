@@ -223,12 +223,12 @@ def test_after_a_plan_dozens_of_turns_go_by_until_the_next(wire: str) -> None:
 @pytest.mark.parametrize(
     ("wire", "turns", "users_every", "ladder"),
     [
-        ("openai-chat", 1_000, 0, DEFAULT),
-        ("openai-responses", 500, 0, DEFAULT),
-        ("anthropic", 500, 0, (NewLines(), *DEFAULT)),
-        ("openai-chat", 500, 10, RECOVERY),
-        ("openai-responses", 500, 10, RECOVERY),
-        ("anthropic", 500, 10, RECOVERY),
+        ("openai-chat", 500, 0, DEFAULT),
+        ("openai-responses", 250, 0, DEFAULT),
+        ("anthropic", 250, 0, (NewLines(), *DEFAULT)),
+        ("openai-chat", 250, 10, RECOVERY),
+        ("openai-responses", 250, 10, RECOVERY),
+        ("anthropic", 250, 10, RECOVERY),
     ],
 )
 def test_over_a_long_session_notes_stay_bounded_and_everything_can_be_had_again(
