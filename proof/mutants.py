@@ -111,7 +111,13 @@ ROOMS = (
         "journal",
         ("store/journal.py", "store/marks.py", "agent/journal.py", "session/events.py", "session/state.py"),
         ("session", "agent/test_agent.py", "store/test_conformance.py", "store/test_sqlite.py", "store/test_marks.py"),
-        ("laws/test_law_session.py", "laws/test_law_journal.py", "agent/test_kills.py", "cli/test_going_on.py"),
+        (
+            "laws/test_law_session.py",
+            "laws/test_law_journal.py",
+            "agent/test_kills.py",
+            "agent/test_children.py",
+            "cli/test_going_on.py",
+        ),
     ),
     Room(
         "limits",

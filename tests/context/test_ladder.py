@@ -14,7 +14,7 @@ from tests.context.compaction import talks
 from tests.wires.strategies import MESSAGES, TELLERS, WIRES, Call, Round, Story, stories
 
 from penstock import execute
-from penstock.context import recovery
+from penstock.context import recovery, rung_choice
 from penstock.context.compaction import apply
 from penstock.context.counts import CONTENT_KINDS, KindCounts, counts_of
 from penstock.context.ladder import Ladder, RungChange
@@ -106,10 +106,12 @@ def taken(ladder: Ladder, rung: int) -> Sized:
 @example(CHAT, "openai-chat", 0.9)
 @example(OLD_BATCH, "openai-responses", 1.0)
 def test_no_rung_is_taken_for_smaller_than_it_is(story: Story, wire: str, share: float) -> None:
-    """What is planned is what is sent, or less: what two steps take is not counted twice."""
+    """What is planned is what is sent, or less, in as many messages: what two steps take is not counted twice."""
     ladder = ladder_of(request_of(story, wire), wire)
     rung = round(share * ladder.last)
-    assert taken(ladder, rung).counts.total <= ladder.counts(rung).total
+    sent, counted = taken(ladder, rung).counts, ladder.counts(rung)
+    assert sent.total <= counted.total
+    assert sent.messages == counted.messages
 
 
 @pytest.mark.proves("R-1")
@@ -291,3 +293,35 @@ def test_what_is_to_be_summarised_holds_words_calls_and_results() -> None:
     talk = talks.told("openai-chat", talks.step(looked, text="I look it up."))
     asked = recovery._material(talk, 0, len(talk.entries), 10_000)
     assert all(words in asked for words in ("Fix the parser.", "I look it up.", "cat port.txt", "the port is 8443"))
+
+
+def test_a_floor_that_is_smaller_by_our_own_count_alone_is_smaller_than_the_request() -> None:
+    """Not than its first rung: where one result is all that can go, every rung is the floor."""
+    looked = talks.did("bash", "the port is 8443\n" * 80, command="cat port.txt")
+    talk = talks.told("openai-chat", talks.step(looked), talks.step(text="Yes."))
+    ladder = Ladder(Sized(talk, COUNTER), window_tokens=1 << 40)
+    assert ladder.counts(1) == ladder.counts(ladder.last)
+    assert ladder.counts(ladder.last).total < ladder.counts(0).total
+    assert rung_choice._floor(ladder, lambda _: False) == ladder.last
+    nothing = Ladder(Sized(talks.told("openai-chat"), COUNTER), window_tokens=1 << 40)
+    assert rung_choice._floor(nothing, lambda _: False) is None
+
+
+@pytest.mark.parametrize(("can_summarise", "calls_left"), [(True, 3), (True, 2), (True, 1), (False, 3)])
+def test_a_summary_is_asked_for_before_sending_only_where_a_call_is_left_for_the_request(
+    can_summarise: bool, calls_left: int
+) -> None:
+    """It spares what is newer, or said by the user, in a window that leaves room for neither."""
+    whole = Sized(load_request(request_of(chat(result_lines=400), "openai-chat"), "openai-chat"), COUNTER)
+    situation = Situation(sized=whole, budget=Budget(500), calls_left=calls_left)
+    cure = recovery.trim(situation, can_summarise=can_summarise)
+    is_asked = isinstance(cure, recovery.SummaryWanted)
+    assert is_asked == (can_summarise and calls_left > 1)
+    assert is_asked or isinstance(cure, recovery.SendSmaller)
+
+
+def test_what_went_and_what_came_is_taken_kind_by_kind() -> None:
+    """What is the same went nowhere; messages that may have come are two."""
+    whole, smaller = counts_of([("results", 900), ("user", 8)], messages=9), counts_of([("notes", 40), ("user", 8)])
+    change = recovery._difference(whole, smaller)
+    assert change == RungChange(counts_of([("results", 900)]), counts_of([("notes", 40)], messages=2))

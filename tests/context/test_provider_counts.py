@@ -174,3 +174,11 @@ def test_numbers_that_contradict_each_other_prove_nothing() -> None:
     assert min_decrease(nothing, nothing, seen) <= 0
     assert min_decrease(counts_of([("results", 100)]), counts_of([("notes", 90)]), seen) < 0
     assert worst_case(request, seen) >= 3_000
+
+
+def test_where_nothing_agrees_with_what_was_said_all_is_as_likely_as_before() -> None:
+    """A refusal at a limit that no provider we know could have reached tells nothing of how this one counts."""
+    request, half = counts_of([("results", 1_000), ("user", 8)]), counts_of([("results", 500), ("user", 4)])
+    told = Likelihood([more_than(request, 1_000_000)])
+    for limit in (100, 500, 1_000):
+        assert told.chance_that_fits(half, limit) == pytest.approx(Likelihood().chance_that_fits(half, limit))

@@ -160,3 +160,10 @@ def test_what_cannot_be_a_limit_is_named(values: dict[str, Any], says: str) -> N
     with pytest.raises(CallerError) as error:
         limits_of(values)
     assert says in str(error.value)
+
+
+def test_a_window_that_is_no_smaller_leaves_the_limits_as_they_are() -> None:
+    """Also just the one that was believed, with a reserve that another window would not get."""
+    limits = Limits(window_tokens=1_000, reserve_tokens=500)
+    assert limits.within(1_000) == limits.within(1_001) == limits.within(None) == limits
+    assert (limits.within(999).window_tokens, limits.within(999).reserve_tokens) == (999, 249)

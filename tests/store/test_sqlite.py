@@ -482,7 +482,14 @@ def test_a_changed_entry_of_content_is_named(store: SqliteStore, column: str) ->
 
 
 @pytest.mark.parametrize(
-    "change", ["payload = replace(payload, '1', '2')", "type = 'x'", "at = at + 1", "prev_hash = 'x'"]
+    "change",
+    [
+        "payload = replace(payload, '1', '2')",
+        "payload = CAST(x'7bff7d' AS TEXT)",  # no UTF-8
+        "type = 'x'",
+        "at = at + 1",
+        "prev_hash = 'x'",
+    ],
 )
 def test_a_changed_record_is_named_and_the_newest_sound_one_offered(store: SqliteStore, change: str) -> None:
     """Reading goes up to the damage and says where it is; it is never skipped."""
@@ -514,12 +521,18 @@ def test_a_record_that_was_replaced_by_a_sealed_one_breaks_the_chain(store: Sqli
     assert (damage.what, damage.name, damage.newest_sound) == ("record", "s", "2")
 
 
-def test_a_missing_record_is_named(store: SqliteStore) -> None:
-    """A gap is damage."""
-    store.append_all("s", [Event(seq=n, type="asked", data={}) for n in range(4)])
-    store._connected().execute("DELETE FROM records WHERE seq = 1")
-    with pytest.raises(Damaged, match="record 1 is missing"):
+@pytest.mark.parametrize(
+    ("gone", "usable"),
+    [(0, "No record before it."), (1, "Records up to 0 are sound."), (3, "Records up to 2 are sound.")],
+)
+def test_a_missing_record_is_named(store: SqliteStore, gone: int, usable: str) -> None:
+    """A gap is damage; what stands before it, if anything, can be used."""
+    store.append_all("s", [Event(seq=n, type="asked", data={}) for n in range(5)])
+    store._connected().execute(f"DELETE FROM records WHERE seq = {gone}")
+    with pytest.raises(Damaged) as caught:
         list(store.events("s"))
+    assert str(caught.value) == f"Session s: record {gone} is missing. {usable}"
+    assert caught.value.newest_sound == (gone - 1 if gone else None)
 
 
 def test_a_database_with_flipped_bits_never_lies(path: Path) -> None:

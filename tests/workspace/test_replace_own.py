@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.leftovers import nothing_left_open
 
-from penstock.workspace.own_files import replace_own
+from penstock.workspace.own_files import OwnFolder, replace_own
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -114,3 +114,21 @@ def test_a_path_that_names_no_file_is_an_error_of_the_system(file: Path, path: s
         replace_own(str(file.parent / path) + ("/" if path.endswith("/") else ""), NEW)
     assert sorted(os.listdir(file.parent)) == ["folder", "handoff.json"]
     assert os.listdir(file.parent / "folder") == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there a file has to be writable for that")
+def test_what_is_flushed_is_opened_for_reading_alone(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that may not be written, or that runs, can be made to last as well."""
+    opened: list[int] = []
+    real = os.open
+
+    def watched(path: Any, flags: int, *arguments: Any, **named: Any) -> int:
+        opened.append(flags)
+        return real(path, flags, *arguments, **named)
+
+    folder = OwnFolder(str(file.parent))
+    monkeypatch.setattr(os, "open", watched)
+    folder.flush(file.name)
+    folder.close()
+    assert opened
+    assert {flags & os.O_ACCMODE for flags in opened} == {os.O_RDONLY}

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -297,6 +298,19 @@ def test_a_folder_is_given_back_while_it_is_open(file: Path) -> None:
     with replacing.alone_in(one):
         assert not locks.acquire(other)
     assert locks.acquire(other)
+    os.close(one)
+    os.close(other)
+
+
+def test_who_waits_for_a_folder_takes_no_processor_time(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It sleeps between two tries."""
+    monkeypatch.setattr(replacing, "LOCK_SECONDS", 0.4)
+    one, other = (os.open(file.parent, os.O_RDONLY) for _ in range(2))
+    assert locks.acquire(one)
+    began = time.thread_time()
+    with pytest.raises(ToolError, match="Somebody else is writing"), replacing.alone_in(other):
+        pass
+    assert time.thread_time() - began < 0.1
     os.close(one)
     os.close(other)
 

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -503,3 +504,17 @@ def test_every_error_of_the_system_has_a_code(number: int, code: str) -> None:
     assert isinstance(error, ToolError)
     assert error.code == code
     assert "some\\x0afile" in error.message
+
+
+def test_no_way_of_looking_leaves_anything_open(tmp_path: Path, confinement: str) -> None:
+    """At what is there, at what is not, and at what lies deeper than the kernel takes in one call."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "f").write_text("x")
+    root = Root(tmp_path, confinement=confinement)
+    with nothing_left_open():
+        for path in (b"folder/f", b"folder", b"none", b"folder/f/none", b"d/" * 3_000 + b"d"):
+            with suppress(OSError, ToolError):
+                root.look(path)
+            with suppress(OSError, ToolError):
+                root.open_file(path).close()
+    root.close()

@@ -15,7 +15,10 @@ from penstock.text.tokens import count
 from penstock.workspace import line_counts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from penstock.text.window import Line
 
 MIB = 1 << 20
 
@@ -386,12 +389,34 @@ def test_invalid_bytes_are_counted_in_a_view(tmp_path: Path) -> None:
     assert f"…[{3000 - shown} bytes hidden" in text
 
 
+class NarrowRoom:
+    """Room for a thousand characters."""
+
+    limit, cap_bytes = 1_000, MIB
+
+    def lines(self, lines: Sequence[Line]) -> int:
+        """Return the characters of some lines."""
+        return sum(len(line.text) for line in lines)
+
+    def text(self, text: str) -> int:
+        """Return the characters of a text."""
+        return len(text)
+
+    def symbols(self, symbols: object) -> int:
+        """Return nothing: there are none."""
+        return 0
+
+
 @pytest.mark.timeout(20)
 def test_a_page_back_of_lines_that_only_fit_one_by_one_is_found(tmp_path: Path) -> None:
-    """Lines of which two are more than the budget: the page before the end of the file holds one."""
+    """Lines of which two are more than the budget: the page before the end of the file holds one, and so does any before."""
     (tmp_path / "f").write_text("".join(f"{n} {'x' * 700}\n" for n in range(1, 5)))
     text = Tools(tmp_path, allowance=Allowance.chars(1_200)).view("f", offset=4, limit=3)
     assert 'the last page: view(file_path="f", offset=3,' in text
+    for offset in (1, 2, 3):
+        back = Workspace(tmp_path).view("f", offset=offset, limit=3, room=NarrowRoom()).previous
+        assert back is not None
+        assert (back.arguments.get("offset", 0), back.arguments["limit"]) == (offset - 1, 1)
 
 
 def test_a_view_that_reaches_the_end_names_it(tmp_path: Path) -> None:

@@ -191,6 +191,17 @@ def test_forty_parallel_results_share_alike(wire: str) -> None:
     assert violations(dump(after, wire), wire) == []
 
 
+def test_floods_that_came_together_keep_half_where_half_is_enough() -> None:
+    """The room is halved, and halved again, no further than the limit asks for."""
+    calls = [did("bash", lines(1_000), command=f"make {at}") for at in range(4)]
+    talk = told("openai-chat", step(*calls, text="The plan is as follows, and it is long. " * 9_000))
+    cuts = {room: [Offload().cut(seen(talk), one, room) for one in seen(talk).results] for room in (1_000, 500, 250)}
+    offload = Offload(max_tokens=1_000)
+    for room, larger in ((500, 1_000), (250, 500)):
+        over_tokens = sum(one.before_tokens - one.after_tokens for one in cuts[larger]) + len(calls) * 100
+        assert list(offload.steps(seen(talk, over_tokens=over_tokens))) == cuts[room]
+
+
 def test_the_newest_view_of_a_modified_file_is_cut_only_if_that_is_said() -> None:
     """Another result has to give way, be it smaller."""
     view, other = viewed("parser.py", 400), viewed("other.py", 300)
@@ -511,3 +522,17 @@ def test_a_note_counts_the_messages_that_stand_in_its_place(wire: str) -> None:
     assert messages == 1 + len(talk.beside_note(first, last))
     after = talk.drop_span(first, last, "left out")
     assert len(after.visible()) == len(talk.visible()) - (last - first + 1) + messages
+
+
+def test_a_note_is_bare_where_its_share_is_less_than_the_least_and_not_at_the_least() -> None:
+    """At just 200 characters it says what was done; with one character less, how much went alone."""
+    talk = told("openai-chat", *fillers(4))
+    turns = talk.turns()[1:3]
+    before = spans.span_step(seen(talk), "spans", turns, users=False).before_tokens
+    said = [
+        spans.span_step(
+            seen(talk), "spans", turns, users=False, note_share=(chars + 0.5) / before, can_be_bare=True
+        ).text
+        for chars in (199, 200)
+    ]
+    assert ["other" in text for text in said] == [False, True]
