@@ -85,12 +85,33 @@ def test_signals_reach_the_program(number: signal.Signals, store: str) -> None:
 
 
 @pytest.mark.proves("H-2")
-def test_what_a_program_leaves_behind_holds_nobody_up(store: str) -> None:
+@pytest.mark.parametrize("left", ["sleep 30", "while :; do echo more; sleep 0.1; done"], ids=["silent", "chatty"])
+def test_what_a_program_leaves_behind_holds_nobody_up(left: str, store: str, tmp_path: Path) -> None:
     """A server in the background keeps the pipe open; the program itself has ended."""
     started = time.monotonic()
-    done = ran("--", "sh", "-c", "sleep 30 & echo started")
-    assert (done.returncode, done.stdout) == (0, "started\n")
+    done = ran("--", "sh", "-c", f"echo started; ({left}) & echo $! > pid; exit 5", cwd=tmp_path)
+    os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (5, "started")
     assert time.monotonic() - started < 20
+
+
+@pytest.mark.proves("H-2")
+def test_what_a_program_leaves_behind_lives_on(store: str, tmp_path: Path) -> None:
+    """It prints into a pipe that nobody looks at any more, and does not die of it; what comes at once is still shown."""
+    done = ran("--", "sh", "-c", "(sleep 1; echo late; sleep 3; echo unseen; touch alive) & echo early", cwd=tmp_path)
+    assert done.stdout == "early\nlate\n"
+    until = time.monotonic() + 20
+    while not (tmp_path / "alive").exists() and time.monotonic() < until:
+        time.sleep(0.1)
+    assert (tmp_path / "alive").exists()
+
+
+@pytest.mark.proves("H-2")
+def test_with_nobody_to_read_the_program_runs_all_the_same(store: str, tmp_path: Path) -> None:
+    """A closed output is the program's own affair."""
+    line = f"{' '.join(GUARD)} -- sh -c 'touch ran; exit 4' >&-"
+    assert subprocess.run(["sh", "-c", line], cwd=tmp_path, check=False, timeout=60).returncode == 4
+    assert (tmp_path / "ran").exists()
 
 
 @pytest.mark.proves("H-2")

@@ -151,7 +151,10 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
     from penstock.store import default_redaction
     from penstock.store.marks import SecretWatch
 
-    if sys.stdout.isatty() and not as_json:  # a person looks: an editor or a pager must have the terminal to itself
+    # A person looks: an editor or a pager must have the terminal to itself. Nobody does: there is nothing to guard.
+    if sys.stdout is None or (sys.stdout.isatty() and not as_json):
+        if sys.platform != "win32":
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, and a program would inherit that
         try:
             os.execvp(command[0], command)  # noqa: S606 - it is what was typed
         except OSError as error:
@@ -175,8 +178,9 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
         answer.print_json({"status": ran.status, **outputs})
         return 0
     for text, stream in ((ran.stdout.result, sys.stdout), (ran.stderr.result, sys.stderr)):
-        stream.buffer.write(text.encode("utf-8", "surrogateescape"))
-        stream.flush()
+        if stream is not None:
+            stream.buffer.write(text.encode("utf-8", "surrogateescape"))
+            stream.flush()
     if ran.status >= 0:
         return ran.status
     # As the program ended, so do we: who waits for this process sees the same signal.

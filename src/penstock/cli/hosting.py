@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from penstock.store import Store
     from penstock.text.calls import Dialect
 
+_LAST_SECONDS = 3
 _HOOK_SECONDS = 20  # hosts wait 60 by default, and a person waits with them
 
 
@@ -60,14 +61,17 @@ def hook_command(host: str, budget: int | None, has_tools: bool, store_url: str 
         return mcp() if has_tools else CommandLine(store=store_url, program=_program())
 
     hook = Hook(HOOK_HOSTS[host], open_store, find_dialect, budget=budget)
-    raw = sys.stdin.buffer.read(MAX_EVENT_BYTES + 1)
-    if len(raw) > MAX_EVENT_BYTES:
-        click.echo(f"penstock hook: the event is longer than {MAX_EVENT_BYTES} bytes; nothing was changed", err=True)
+    if sys.stdin is None or sys.stdout is None:  # nobody asks, or nobody listens
         return 0
-    with _at_most(_HOOK_SECONDS):
-        answered = hook.answer(raw)
-    sys.stdout.buffer.write(answered)
-    sys.stdout.buffer.flush()
+    with suppress(OSError, TimeoutError), _at_most(_HOOK_SECONDS):
+        raw = sys.stdin.buffer.read(MAX_EVENT_BYTES + 1)
+        if len(raw) > MAX_EVENT_BYTES:
+            click.echo(
+                f"penstock hook: the event is longer than {MAX_EVENT_BYTES} bytes; nothing was changed", err=True
+            )
+            return 0
+        sys.stdout.buffer.write(hook.answer(raw))
+        sys.stdout.buffer.flush()
     return 0
 
 
@@ -85,14 +89,19 @@ def _program() -> str:
 
 @contextmanager
 def _at_most(seconds: int) -> Iterator[None]:
-    """Raise TimeoutError in the block after so long, where the system has alarms: no store may hold up a host."""
+    """Raise TimeoutError in the block after so long, where the system has alarms: no store may hold up a host.
 
-    def late(*_: object) -> NoReturn:
-        raise TimeoutError(f"No answer within {seconds} seconds.")
-
+    A block that goes on all the same is ended with the process a little later: what was to be answered is not.
+    """
     if sys.platform == "win32":
         yield
         return
+
+    def late(*_: object) -> NoReturn:
+        signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
+        signal.alarm(_LAST_SECONDS)
+        raise TimeoutError(f"No answer within {seconds} seconds.")
+
     signal.signal(signal.SIGALRM, late)
     signal.alarm(seconds)
     try:

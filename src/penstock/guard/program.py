@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 NOT_FOUND = 127
 """The exit status of what is not there, as shells have it; 126 of what cannot be run."""
 NOT_RUN = 126
-_GRACE_SECONDS = 0.5
-"""How long an output may be silent once the program has ended: what it left behind may hold it open for ever."""
+_LINGER_SECONDS = 2.0
+"""How long an output is read once the program has ended: what it left behind may hold it open for ever."""
 _READ_BYTES = 256 * 1024
 # What programs ask before they colour what they print. A program that a person told to colour still does.
 _NO_COLOURS = {"NO_COLOR": "1", "CLICOLOR": "0", "TERM": "dumb"}
@@ -115,22 +115,36 @@ def _shared(
 
 
 def _parts(descriptor: int, running: subprocess.Popen[bytes]) -> Iterator[bytes]:
-    """Yield what comes out of a pipe until its end, or until it is silent after the program has ended."""
-    silent_since: float | None = None
+    """Yield what comes out of a pipe until its end, or until some time after the program has ended."""
+    until: float | None = None
+    if sys.platform != "win32":
+        waiting = select.poll()  # `select` takes no descriptor above 1023
+        waiting.register(descriptor, select.POLLIN | select.POLLHUP)
     while True:
-        # A poll costs nothing where the pipe is full, and half a second at most where a child of the program holds it.
-        if sys.platform != "win32" and not select.select([descriptor], [], [], 0.1)[0]:
-            if running.poll() is None:
-                continue
-            silent_since = silent_since or time.monotonic()
-            if time.monotonic() - silent_since > _GRACE_SECONDS:
-                return
+        if until is None and running.poll() is not None:
+            until = time.monotonic() + _LINGER_SECONDS
+        if until is not None and time.monotonic() > until:
+            _leave_reader(descriptor)
+            return
+        if sys.platform != "win32" and not waiting.poll(100):
             continue
-        silent_since = None
         part = os.read(descriptor, _READ_BYTES)
         if not part:
             return
         yield part
+
+
+def _leave_reader(descriptor: int) -> None:
+    """Leave a process that reads a pipe to its end: what the program left behind would die of the next line that it prints."""
+    if sys.platform == "win32":
+        return
+    null = os.open(os.devnull, os.O_RDWR)
+    # A program of its own and no fork: this process has threads.
+    reader = "import os\nwhile os.read(0, 65536): pass"
+    subprocess.Popen(
+        [sys.executable, "-S", "-E", "-c", reader], stdin=descriptor, stdout=null, stderr=null, start_new_session=True
+    )
+    os.close(null)
 
 
 @contextmanager

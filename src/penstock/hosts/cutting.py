@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from penstock.errors import PenstockError
 from penstock.guard import stream
+from penstock.hosts.results import Slot
+from penstock.hosts.whole_file import open_whole
 from penstock.store import default_redaction
 from penstock.store.marks import SecretWatch
 from penstock.text import fitting
@@ -18,16 +21,20 @@ from penstock.text.fitting import Guarded, Keep
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from penstock.hosts.results import Slot
     from penstock.store import Store
     from penstock.text.allowance import Allowance
     from penstock.text.calls import Dialect
 
 MAX_CUT = 16
-"""How many texts of one result are cut, the largest: a notice for each of a thousand would be no shorter than they are."""
+"""How many texts of one result are cut each for itself: a notice for each of a thousand would be no shorter than they are."""
+_LEAST_CUT = 600  # a notice with its handle, and some text
 _READ_BYTES = 1 << 20
 # What went wrong stands at the end of these; of a list or a page the beginning is worth more.
 _SHELLS = frozenset({"Bash", "BashOutput", "TaskOutput", "run_shell_command", "read_background_output", "shell"})
+
+
+class Unkept(PenstockError):
+    """The whole could not be kept, and the host has it in a file of its own: what it shows of that is left alone."""
 
 
 def cut_slots(
@@ -50,11 +57,37 @@ def cut_slots(
         dialect: how the calls that show the rest are written.
     """
     shares = fitting.share(sizes, room.limit)
-    too_large = sorted((at for at in range(len(slots)) if sizes[at] > shares[at]), key=lambda at: -sizes[at])
-    return [
-        (slots[at], _cut(slots[at], tool, fitting.of(room, shares[at]), open_store, dialect))
-        for at in too_large[:MAX_CUT]
-    ]
+    too_large = [at for at in range(len(slots)) if sizes[at] > shares[at]]
+    if len(too_large) > MAX_CUT:
+        return list(_cut_in_order(slots, sizes, room, tool, open_store, dialect))
+    return [(slots[at], _cut(slots[at], tool, fitting.of(room, shares[at]), open_store, dialect)) for at in too_large]
+
+
+def _cut_in_order(
+    slots: Sequence[Slot],
+    sizes: Sequence[int],
+    room: Allowance,
+    tool: str,
+    open_store: Callable[[], Store],
+    dialect: Dialect,
+) -> Iterator[tuple[Slot, Guarded]]:
+    """Yield what changes where a result is in so many texts that a notice for each would leave no room for them.
+
+    The first ones stay; in the place of the next stands one notice for all, and the others are empty.
+    """
+    notice = min(_LEAST_CUT, room.limit)
+    left, is_told = room.limit - notice, False
+    for slot, size in zip(slots, sizes, strict=True):
+        left -= size
+        if left >= 0:
+            continue
+        left = -1
+        if not is_told:
+            whole = Slot((), "\n".join(slot.text for slot in slots))
+            yield slot, _cut(whole, tool, fitting.of(room, notice), open_store, dialect)
+        else:
+            yield slot, fitting.fit("", room)
+        is_told = True
 
 
 def _cut(slot: Slot, tool: str, share: Allowance, open_store: Callable[[], Store], dialect: Dialect) -> Guarded:
@@ -64,6 +97,8 @@ def _cut(slot: Slot, tool: str, share: Allowance, open_store: Callable[[], Store
     pieces = SecretWatch(hides=True).passed(_pieces(slot)) if default_redaction() else _pieces(slot)
     passed = stream.drain(pieces, allowance, keep, name=tool, open_store=open_store, dialect=dialect)
     shown = passed.result
+    if passed.fault and slot.whole_path is not None:
+        raise Unkept(passed.fault)
     if slot.lost and shown.handle and not passed.fault:
         # The notice of a whole that is none: what the host had cut before is not behind the handle.
         guard = dialect.mention("guard") if isinstance(dialect, CommandLine) else "penstock guard"
@@ -77,16 +112,12 @@ def _cut(slot: Slot, tool: str, share: Allowance, open_store: Callable[[], Store
 
 
 def _pieces(slot: Slot) -> Iterator[bytes]:
-    """Yield a text: from the file in which its host keeps all of it, or as it was handed over where that cannot be read."""
-    if slot.whole_path is not None:
-        try:
-            with open(slot.whole_path, "rb") as file:
-                first = file.read(_READ_BYTES)
-                if first.startswith(slot.text.encode("utf-8", "surrogatepass")[: len(first)][:4096]):
-                    yield first
-                    while part := file.read(_READ_BYTES):
-                        yield part
-                    return
-        except OSError:
-            pass
-    yield slot.text.encode("utf-8", "surrogatepass")
+    """Yield a text: from the file in which its host keeps all of it, else as it was handed over."""
+    if slot.whole_path is None:
+        yield slot.text.encode("utf-8", "surrogatepass")
+        return
+    with open_whole(slot.whole_path) as (file, size):
+        left = size  # no more than there was: it may grow for ever
+        while left > 0 and (part := file.read(min(_READ_BYTES, left))):
+            left -= len(part)
+            yield part

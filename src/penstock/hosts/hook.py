@@ -8,11 +8,11 @@ on with its own result, and the person is told. Keeps out: how a host writes its
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING, Any
 
 from penstock.errors import PenstockError
 from penstock.hosts.results import is_ours, tool_of
+from penstock.hosts.whole_file import size_of_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from penstock.store import Store
     from penstock.text.calls import Dialect
 
-MAX_EVENT_BYTES = 256 << 20
+MAX_EVENT_BYTES = 64 << 20
 """How large an event may be: hosts were seen to hand over 1.4 MB, and a hook must not fill the memory of its host's machine."""
 TURN_SECONDS = 2.0
 """How long results count as parallel, from the first: hosts do not say which calls their model made together."""
@@ -65,6 +65,7 @@ class Hook:
         try:
             event = json.loads(raw)
             reply = self._reply(event) if isinstance(event, dict) else None
+            return b"" if reply is None else _written(reply)
         except Exception as error:  # noqa: BLE001 - a hook that fails must not cost the host its result (H-5)
             reason = str(error)[:300] or type(error).__name__
             return _written({"systemMessage": f"penstock hook: {reason} Nothing was changed."})
@@ -72,13 +73,15 @@ class Hook:
             if self._opened is not None:
                 self._opened.close()
                 self._opened = None
-        return b"" if reply is None else _written(reply)
 
     def _reply(self, event: Event) -> Event | None:
         if event.get("hook_event_name") != self._host.result_event or is_ours(event):
             return None
         slots = self._host.slots(event)
-        sizes = [_size_of(slot, self._host.unit) for slot in slots]
+        # Where the host has all of a text somewhere and that cannot be had, its own words about it are better than ours.
+        sizes = [size for slot in slots if (size := _size_of(slot, self._host.unit)) is not None]
+        if len(sizes) < len(slots):
+            return None
         room = self._room(event, sum(sizes))
         if sum(sizes) <= room:
             return None
@@ -109,17 +112,15 @@ class Hook:
         return self._opened
 
 
-def _size_of(slot: Slot, unit: str) -> int:
-    """Return what a text takes with its frame; of one that its host kept in a file, the bytes of that."""
+def _size_of(slot: Slot, unit: str) -> int | None:
+    """Return what a text takes with its frame; of one that its host keeps in a file the bytes of that, None without it."""
     text = slot.before + slot.text + slot.after
     size = len(text) if unit == "characters" or text.isascii() else len(text.encode("utf-8", "surrogatepass"))
     if slot.whole_path is None:
         return size
-    try:
-        return max(size, os.stat(slot.whole_path).st_size)
-    except OSError:
-        return size
+    whole = size_of_whole(slot.whole_path, slot.text)
+    return None if whole is None else max(size, whole)
 
 
 def _written(reply: dict[str, Any]) -> bytes:
-    return json.dumps(reply).encode() + b"\n"
+    return json.dumps(reply, allow_nan=False).encode() + b"\n"

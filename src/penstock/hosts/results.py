@@ -78,12 +78,13 @@ def tool_of(event: Event) -> str:
 
 # ── our own results ──────────────────────────────────────────────────────────────────────────────────────────────
 
-# `mcp__penstock__ctx_page`, `mcp_penstock_ctx_page`, and the two that a relay adds to a foreign server.
-_OUR_TOOLS = re.compile(r"(?:\A|_)ctx_(?:view|read_file|outline|list_files|count_files|search|page|find)\Z")
-# Nothing of a shell behind it: what is piped or joined is no page of ours any more.
+# `mcp__penstock__ctx_page`, `mcp_penstock_ctx_page`: of the server that our documents tell people to call so.
+_OUR_TOOLS = re.compile(r"(?:\A|_)penstock_+ctx_[a-z_]+\Z")
+# Nothing of a shell in it: what is piped or joined is no page of ours any more.
 _OUR_COMMAND = re.compile(
-    r"\A\s*(?:\S*/)?penstock (?:page|find|view|read|outline|list|count|search|guard)\b[^|;&<>$`\n]*\Z"
+    r"\A\s*(?:[\w.~/-]*/)?penstock (?:page|find|view|read|outline|list|count|search|guard)\b[^|;&<>()$`\n]*\Z"
 )
+_UNBOUNDED = re.compile(r"--(?:raw|chars|tokens)\b")
 
 
 def is_ours(event: Event) -> bool:
@@ -92,15 +93,14 @@ def is_ours(event: Event) -> bool:
         return True
     arguments = event.get("tool_input")
     command = arguments.get("command") if isinstance(arguments, dict) else None
-    return isinstance(command, str) and bool(_OUR_COMMAND.match(command))
+    return isinstance(command, str) and bool(_OUR_COMMAND.match(command)) and not _UNBOUNDED.search(command)
 
 
 # ── Claude Code ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 # The model is shown a sentence for these; what they hold besides, a file before and after, is for the person's screen.
 _CLAUDE_QUIET = frozenset({"Edit", "MultiEdit", "NotebookEdit", "TodoWrite", "Write"})
-# Encoded pictures and files are no text, and what was asked is no result.
-_NO_TEXT = frozenset({"base64", "blob", "data", "query", "prompt"})
+_PERSISTED = ("persistedOutputPath", "persistedOutputSize")
 
 
 def _claude_slots(event: Event) -> list[Slot]:
@@ -110,9 +110,10 @@ def _claude_slots(event: Event) -> list[Slot]:
     if isinstance(response, list) and (blocks := [block["text"] for block in response if _is_text(block)]):
         return [Slot((), "\n".join(blocks), form="blocks")]
     found = list(_texts(response, ()))
-    whole = response.get("persistedOutputPath") if isinstance(response, dict) else None
+    # Of the output of a command the host hands over the first 30,000 characters and names the file with all. In what other tools
+    # give such a name means nothing: a server that nobody trusts could have any file read.
+    whole = response.get(_PERSISTED[0]) if isinstance(response, dict) and tool_of(event) == "Bash" else None
     if isinstance(whole, str):
-        # Of the output of a command the host hands over the first 30,000 characters and names the file with all.
         found = [slot._replace(whole_path=whole) if slot.place == ("stdout",) else slot for slot in found]
     return found
 
@@ -120,17 +121,27 @@ def _claude_slots(event: Event) -> list[Slot]:
 def _claude_reply(event: Event, changed: Sequence[tuple[Slot, Guarded]]) -> Event:
     # The reply has the shape of the tool's own result, or the host passes it over.
     response = event["tool_response"]
-    if isinstance(response, dict):  # without it the host shows its own preview of its file
-        response = {name: value for name, value in response.items() if not name.startswith("persistedOutput")}
+    if tool_of(event) == "Bash" and isinstance(response, dict):  # else the host shows its own preview of its file
+        response = {name: value for name, value in response.items() if name not in _PERSISTED}
     for slot, text in changed:
         if slot.place == ("file", "content"):
             response = _renumbered(response, text)
         elif slot.form == "blocks":
-            rest = [block for block in response if not _is_text(block)]
-            response = [{"type": "text", "text": text}, *rest]
+            response = list(_with_text(response, text))
         else:
             response = _put(response, slot.place, text.split("\n") if slot.form == "lines" else text)
     return {"hookSpecificOutput": {"hookEventName": event["hook_event_name"], "updatedToolOutput": response}}
+
+
+def _with_text(blocks: list[Any], text: str) -> Iterator[Any]:
+    """Yield MCP's content with one text in the place of its first, and none in that of the others."""
+    is_there = False
+    for block in blocks:
+        if not _is_text(block):
+            yield block
+        elif not is_there:
+            is_there = True
+            yield {**block, "text": text}
 
 
 def _renumbered(response: Event, text: Guarded) -> Event:
@@ -141,7 +152,7 @@ def _renumbered(response: Event, text: Guarded) -> Event:
 
 
 def _texts(value: object, place: Place) -> Iterator[Slot]:
-    """Yield every text in a value, and every list of texts as one."""
+    """Yield every text in a value, and every list of texts as one; encoded pictures and files are none."""
     if isinstance(value, str):
         yield Slot(place, value)
     elif isinstance(value, list) and value and all(isinstance(item, str) for item in value):
@@ -151,7 +162,7 @@ def _texts(value: object, place: Place) -> Iterator[Slot]:
             yield from _texts(item, (*place, at))
     elif isinstance(value, dict):
         for name, item in value.items():
-            if name not in _NO_TEXT:
+            if not (name in {"base64", "blob"} or (name == "data" and "mimeType" in value)):
                 yield from _texts(item, (*place, name))
 
 
@@ -167,6 +178,7 @@ def _put(value: Any, place: Place, new: object) -> Any:
 
 # ── Codex ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+_NAMED_CHARS = 1_000
 _CODEX_CUT = re.compile(r"\AWarning: truncated output \(original token count: (\d+)\)")
 
 
@@ -176,18 +188,27 @@ def _codex_slots(event: Event) -> list[Slot]:
         structured = response.get("structuredContent")
         if structured is not None:  # its model is shown this and not the text beside it
             return [Slot((), json.dumps(structured, ensure_ascii=False, separators=(",", ":")))]
-        response = _text_blocks(response.get("content"))
+        response = _as_text(response.get("content"))
     if not isinstance(response, str):
         return []
     cut = _CODEX_CUT.match(response)
     return [Slot((), response, lost=f"of {cut[1]} tokens" if cut else "")]
 
 
-def _text_blocks(content: object) -> str | None:
-    """Return the texts of MCP's content as one; None where something else stands among them."""
-    if not isinstance(content, list) or not all(_is_text(block) for block in content):
+def _as_text(content: object) -> str | None:
+    """Return MCP's content as one text, None where there is none in it: what takes its place in these hosts is text."""
+    if not isinstance(content, list) or not any(_is_text(block) for block in content):
         return None
-    return "\n".join(block["text"] for block in content)
+    return "\n".join(block["text"] if _is_text(block) else _named(block) for block in content)
+
+
+def _named(block: object) -> str:
+    """Return a block that is no text as JSON, or its kind and size where that is long: a picture, say."""
+    written = json.dumps(block, ensure_ascii=False)
+    if len(written) <= _NAMED_CHARS:
+        return written
+    kind = block.get("type", "block") if isinstance(block, dict) else "block"
+    return f"[{kind} of {len(written)} characters]"
 
 
 def _is_text(block: object) -> bool:
@@ -206,7 +227,7 @@ _OPENING, _CLOSING = "<untrusted_context>\n", "\n</untrusted_context>"
 def _gemini_slots(event: Event) -> list[Slot]:
     response = event.get("tool_response")
     content = response.get("llmContent") if isinstance(response, dict) else None
-    text = content if isinstance(content, str) else _text_blocks(content)
+    text = content if isinstance(content, str) else _as_text(content)
     if text is None:
         return []
     if text.startswith(_OPENING) and text.endswith(_CLOSING):
