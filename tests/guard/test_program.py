@@ -70,7 +70,7 @@ def test_a_program_that_a_signal_ends_is_seen_to_end_by_it(number: signal.Signal
 
 
 @pytest.mark.proves("H-2")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1])
 def test_signals_reach_the_program(number: signal.Signals, store: str) -> None:
     """A host that stops a command stops what runs behind the guard, which may clean up and end as it likes."""
     name = number.name.removeprefix("SIG")

@@ -78,11 +78,11 @@ def hook_command(host: str, budget: int | None, has_tools: bool, store_url: str 
 def _program() -> str:
     """Return what a shell of the host runs Penstock by: its name where that is found, else what runs now."""
     import shlex
-    import shutil
 
-    if shutil.which("penstock"):
-        return "penstock"
-    if sys.argv[0].endswith("__main__.py"):
+    folder, name = os.path.split(os.path.abspath(sys.argv[0]))
+    if name == "penstock" and folder in os.get_exec_path():
+        return name
+    if name == "__main__.py":
         return shlex.join([sys.executable, "-m", "penstock"])
     return shlex.quote(os.path.abspath(sys.argv[0]))
 

@@ -138,13 +138,12 @@ def _leave_reader(descriptor: int) -> None:
     """Leave a process that reads a pipe to its end: what the program left behind would die of the next line that it prints."""
     if sys.platform == "win32":
         return
-    null = os.open(os.devnull, os.O_RDWR)
     # A program of its own and no fork: this process has threads.
     reader = "import os\nwhile os.read(0, 65536): pass"
+    null = subprocess.DEVNULL
     subprocess.Popen(
         [sys.executable, "-S", "-E", "-c", reader], stdin=descriptor, stdout=null, stderr=null, start_new_session=True
     )
-    os.close(null)
 
 
 @contextmanager
@@ -162,8 +161,13 @@ def _passing_signals_to(running: subprocess.Popen[bytes]) -> Iterator[None]:
         if not (sys.stdin and sys.stdin.isatty()):
             hand_on(number, frame)
 
-    earlier = {number: signal.signal(number, hand_on) for number in numbers}
-    earlier[signal.SIGINT] = signal.signal(signal.SIGINT, interrupt)
+    # What is ignored stays so, as under `nohup`: the program ignores it too.
+    handlers = {**dict.fromkeys(numbers, hand_on), signal.SIGINT: interrupt}
+    earlier = {
+        number: signal.signal(number, handler)
+        for number, handler in handlers.items()
+        if signal.getsignal(number) is not signal.SIG_IGN
+    }
     try:
         yield
     finally:

@@ -7,9 +7,8 @@ there was when it was opened. Keeps out: what is done with it (`cutting`).
 from __future__ import annotations
 
 import os
-import stat
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,19 +17,16 @@ _COMPARED_BYTES = 4_096
 
 
 @contextmanager
-def open_whole(path: str) -> Iterator[tuple[IO[bytes], int]]:
+def open_whole(path: str) -> Iterator[tuple[BinaryIO, int]]:
     """Give the file and its size in bytes.
 
     Raises:
         OSError: it cannot be opened, or is no regular file.
     """
-    # Without waiting: a pipe with no writer would hold the host up.
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(f"{path} is no regular file")
-        yield file, status.st_size
+    from penstock.workspace.own_files import open_regular
+
+    with open_regular(path) as file:
+        yield file, os.fstat(file.fileno()).st_size
 
 
 def size_of_whole(path: str, text: str) -> int | None:

@@ -62,6 +62,19 @@ def open_own(path: str) -> BinaryIO:
     return os.fdopen(os.open(path, os.O_RDONLY | system.PRIVATE), "rb")
 
 
+def open_regular(path: str) -> BinaryIO:
+    """Return a file that another program of the user's named, open for reading.
+
+    Raises:
+        OSError: It cannot be opened, or is no regular file: a pipe with no writer would hold up who reads it.
+    """
+    file = os.fdopen(os.open(path, system.READ), "rb")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(f"{path} is no regular file")
+    return file
+
+
 def write_to_system(path: str, content: bytes) -> None:
     """Write to a file of the kernel's that is there: a limit, a number of a process. Raises OSError."""
     descriptor = os.open(path, os.O_WRONLY | system.PRIVATE)
