@@ -85,6 +85,22 @@ def test_signals_reach_the_program(number: signal.Signals, store: str) -> None:
 
 
 @pytest.mark.proves("H-2")
+def test_what_is_ignored_stays_ignored(store: str) -> None:
+    """Under `nohup` nobody hangs up: neither the guard nor the program."""
+    with subprocess.Popen(
+        [*GUARD, "--", "sh", "-c", "sleep 2.5; echo done"],
+        stdout=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),  # noqa: PLW1509 - no thread runs here
+    ) as guarded:
+        time.sleep(1.5)
+        guarded.send_signal(signal.SIGHUP)
+        said = guarded.communicate(timeout=30)[0]
+    assert (guarded.returncode, said) == (0, "done\n")
+
+
+@pytest.mark.proves("H-2")
 @pytest.mark.parametrize("left", ["sleep 30", "while :; do echo more; sleep 0.1; done"], ids=["silent", "chatty"])
 def test_what_a_program_leaves_behind_holds_nobody_up(left: str, store: str, tmp_path: Path) -> None:
     """A server in the background keeps the pipe open; the program itself has ended."""
