@@ -48,7 +48,7 @@ def command_limits(given: Iterable[str] = (), environment: Mapping[str, str] | N
         CallerError: There is no limit of that name, or N is no whole number above 0.
     """
     environment = os.environ if environment is None else environment
-    chosen = dict(zip(VARIABLES, (MAX_PROCESSES, three_quarters(), MAX_OPEN_FILES, MAX_FILE_BYTES), strict=True))
+    chosen = dict(zip(VARIABLES, (MAX_PROCESSES, default_memory_bytes(), MAX_OPEN_FILES, MAX_FILE_BYTES), strict=True))
     chosen |= {name: _number(at, environment[at]) for name, at in VARIABLES.items() if at in environment}
     for one in given:
         name, _, text = one.partition("=")
@@ -58,7 +58,7 @@ def command_limits(given: Iterable[str] = (), environment: Mapping[str, str] | N
     return ProcessLimits(*chosen.values())
 
 
-def three_quarters() -> int:
+def default_memory_bytes() -> int:
     """Return three quarters of the memory of this machine, in bytes; what a command may take where nobody says."""
     if sys.platform == "win32":
         raise CallerError("Commands cannot be confined here, and are not run unconfined. That takes Linux.")

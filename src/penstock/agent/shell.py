@@ -23,7 +23,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.agent import sandbox
-from penstock.agent.command_limits import MAX_FILE_BYTES, MAX_OPEN_FILES, MAX_PROCESSES, three_quarters
+from penstock.agent.command_limits import MAX_FILE_BYTES, MAX_OPEN_FILES, MAX_PROCESSES, default_memory_bytes
 from penstock.errors import CallerError, ToolError
 from penstock.guard.stream import drain
 from penstock.session.effects import Acted, Intent
@@ -125,7 +125,7 @@ class Shell:
         self._allowed = [
             os.fsencode(os.path.relpath(os.path.join(self.root, path), self.root)) for path in allow_write_to
         ]
-        memory = three_quarters() if max_memory_bytes is None else max_memory_bytes
+        memory = default_memory_bytes() if max_memory_bytes is None else max_memory_bytes
         self._limits = sandbox.ProcessLimits(max_processes, memory, max_open_files, max_file_bytes)
         if min(self._limits) < 1:
             raise CallerError(f"{self._limits}: a command needs some of each")

@@ -28,13 +28,14 @@ if TYPE_CHECKING:
     from penstock.text.fitting import Keep
 
 NOT_FOUND = 127
-"""The exit status of what is not there, as shells have it; 126 of what cannot be run."""
+"""The exit status of a program that is not there, as shells have it."""
 NOT_RUN = 126
+"""The exit status of a program that is there and cannot be run."""
 _LINGER_SECONDS = 2.0
 """How long an output is read once the program has ended: what it left behind may hold it open for ever."""
 _READ_BYTES = 256 * 1024
 # What programs ask before they colour what they print. A program that a person told to colour still does.
-_NO_COLOURS = {"NO_COLOR": "1", "CLICOLOR": "0", "TERM": "dumb"}
+_NO_COLOURS = {"NO_COLOR": "1", "CLICOLOR": "0"}
 
 
 class Ran(NamedTuple):
@@ -49,7 +50,7 @@ class Ran(NamedTuple):
 
 def environment_for(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables of a program whose output a model reads: the same, without an offer of colours."""
-    return {**_NO_COLOURS, **environment, **({"TERM": "dumb"} if environment.get("TERM") else {})}
+    return {**_NO_COLOURS, **environment, "TERM": "dumb"}
 
 
 def run(

@@ -1,8 +1,8 @@
 """Answer an event of a host: the result of a call that is too large is cut, and the whole kept (H-1, H-5).
 
-Laws: what is below the budget gets no answer and opens no store; what is cut is within the budget, notice included, and the
-whole is at its handle, byte for byte, as far as the host handed it over or named a file with it. Whatever fails, the host goes
-on with its own result, and the person is told. Keeps out: how a host writes its events (`results`).
+Laws: what is below the budget gets no answer, and below a quarter of it opens no store; what is cut is within the budget, notice
+included, and the whole is at its handle, byte for byte, as far as the host handed it over or named a file with it. Whatever
+fails, the host goes on with its own result, and the person is told. Keeps out: how a host writes its events (`results`).
 """
 
 from __future__ import annotations
