@@ -159,7 +159,7 @@ def test_what_was_done_before_a_kill_is_told_as_done(begun: Callable[..., Agent]
     told = [result.text for entry in session.state.transcript.entries for result in entry.results]
     assert told[0].startswith("Begun before the stop: edit a.txt was done.")
     assert told[1].startswith("Begun before the stop: count_up by 2 came to its end, and its result was lost")
-    assert told[2].startswith("Begun before the stop: count_up by 3 may or may not have been done")
+    assert told[2].startswith("Error: Begun before the stop: count_up by 3 may or may not have been done")
     root.close()
 
 

@@ -182,6 +182,12 @@ def test_two_calls_with_one_id_end_no_run(begun: Callable[..., Agent], wire: str
     monkeypatch.setattr(doubles, "wire_named", lambda _: bent)
     both = calls(call("view", file_path="part_000.txt"), call("view", file_path="part_001.txt"))
     with LoopbackProvider(wire, 16_000, script=[both, say("Both.")]) as held:
-        run = begun(RemoteModel(wire, held.name, base_url=held.base_url, environment={})).run("Look at two parts.")
+        agent = begun(RemoteModel(wire, held.name, base_url=held.base_url, environment={}))
+        agent.listener = heard = Heard()
+        run = agent.run("Look at two parts.")
         assert (run.outcome, run.answer) == ("answered", "Both.")
         assert [received.outcome for received in held.requests] == ["answered"] * 2
+    # The model was sent what both returned, not only what the first did.
+    assert not [step for step in heard.steps if step.startswith("mends")]
+    told = [result.text for entry in agent.session.state.transcript.entries for result in entry.results]
+    assert [text.split(":")[0] for text in told] == ["part_000.txt", "part_001.txt"]

@@ -328,7 +328,7 @@ def test_an_interrupt_stops_a_child_and_both_are_told(begun: Callable[..., Agent
     agent = begun(Interrupting(steps))
     assert agent.run("Begin.").outcome == "interrupted"
     texts = [result.text for entry in agent.session.state.transcript.entries for result in entry.results]
-    assert texts[0].startswith("task-1 was stopped by the person after 2 turns")
+    assert texts[0].startswith("Error: task-1 was stopped by the person after 2 turns")
     assert agent.purse is not None
     assert agent.purse.account.reserved_tokens == 0
     assert agent.run("Go on.").answer == "I see."

@@ -406,7 +406,7 @@ def test_a_file_that_was_not_seen_whole_is_not_replaced(root: Root, folder: Path
     assert "lines 101-300 of 300 were not shown" in done.text
     assert "make the same call with override=True" in done.text
     edited = editing.run("edit_file", {"path": "a.txt", "old": "line 7\n", "new": "line seven\n"})
-    assert edited.text == "a.txt: line 8 became line 8 | 300 lines, 2594 bytes\nAdvice: enough."
+    assert edited.text == "a.txt: line 8 changed | 300 lines, 2594 bytes\nAdvice: enough."
     assert asked == [("replace", "a.txt", "new\n"), ("modify", "a.txt", "line seven\n")]
     ledger = ledger.after(*edited.seen)
     assert ledger.files["a.txt"].seen == ((1, 100),)

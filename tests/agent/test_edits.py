@@ -12,8 +12,10 @@ from penstock.agent.edits import edits_of, undo
 from penstock.agent.journal import remembered, resumed
 from penstock.agent.protocols import Done
 from penstock.cli import main
+from penstock.context.activity import actions
 from penstock.errors import ToolError
 from penstock.models import ScriptedModel, call, calls, say
+from penstock.wires import WIRES
 from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
@@ -216,3 +218,34 @@ def test_without_its_secret_a_file_is_not_put_back(
     assert main(["undo", session, "2", *flags]) == 0
     assert (tree / "b.txt").read_text() == "one\n"
     assert not any(key.encode() in file.read_bytes() for file in (tmp_path / "store").rglob("*") if file.is_file())
+
+
+@pytest.mark.proves("S-9")
+@pytest.mark.parametrize("wire", WIRES)
+def test_an_edit_that_failed_is_no_change_in_the_history(
+    begun: Callable[..., Agent], root: Root, tree: Path, wire: str
+) -> None:
+    """Two wires have no field for a failure: there it is said in words, so that notes and handoffs do not list the file."""
+    (tree / "a.txt").write_text("one\n")
+    steps = [
+        call("edit_file", path="a.txt", old="no such words", new="x"),
+        call("edit_file", path="part_001.txt", old="value = 7", new="value = 8"),
+        say("Done."),
+    ]
+    agent = begun(ScriptedModel(steps, wire), acting=[Editing(root)])
+    assert agent.run("Work.").outcome == "answered"
+    assert [(done.path, done.changes) for done in actions(agent.session.state.transcript)] == [
+        ("a.txt", False),
+        ("part_001.txt", True),
+    ]
+
+
+@pytest.mark.proves("S-8")
+def test_a_tool_that_a_person_may_allow_is_named_with_how(begun: Callable[..., Agent]) -> None:
+    """What is merely unknown is not."""
+    steps = [call("run_command", command="ls"), call("no_such", path="a"), say("Done.")]
+    agent = begun(ScriptedModel(steps))
+    assert agent.run("Work.").outcome == "answered"
+    told = [result.text for entry in agent.session.state.transcript.entries for result in entry.results]
+    assert "a person allows it with --allow-shell" in told[0]
+    assert told[1].startswith("Error: There is no tool no_such. Tools: view, ")

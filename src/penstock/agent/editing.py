@@ -211,7 +211,8 @@ class Editing:
         start, end = _places(file.text, plain, (at, at + len(old)))
         after = file.encoded(file.text[:start] + new.replace("\n", file.newline) + file.text[end:])
         first, last, count = edit = _lines_changed(plain, at, at + len(old), new)
-        said = f"{_range(first, last)} became {_range(first, first + count - 1)}"
+        before, behind = _range(first, last), _range(first, first + count - 1)
+        said = f"{before} changed" if before == behind else f"{before} became {behind}"
         act: dict[str, Json] = {"did": "modified", "before": file.version, "edits": [edit]}
         return _Change(file, after, "modify", new, said, act)
 

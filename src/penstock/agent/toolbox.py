@@ -41,6 +41,12 @@ if TYPE_CHECKING:
 RESULT_SHARE = 8
 """The part of the window, an eighth, that one result may take at most."""
 _CHARS_PER_TOKEN = 3
+_ALLOWED_BY = {
+    "edit_file": "--allow-edit",
+    "write_file": "--allow-edit",
+    "run_command": "--allow-shell",
+    "task": "--budget",
+}
 MIN_RESULT_TOKENS, MAX_RESULT_TOKENS = 600, 8_000
 """The bounds of that share: what says anything at all, and what is enough in any window."""
 
@@ -291,8 +297,7 @@ class Toolbox:
                 advice=advice,
             )
         if all(tool.name != call.name for tool in self.tools):
-            known = ", ".join(tool.name for tool in self.tools)
-            return Done(text=f"There is no tool {escape.clip(call.name)}. Tools: {known}.", failed=True)
+            return Done(text=self._unknown(call.name), failed=True)
         verdict = self._may_read(arguments)
         if verdict.level == "refused":
             return Done(text=verdict.text, failed=True, is_refusal=True)
@@ -305,6 +310,15 @@ class Toolbox:
         acts = tuple(shown(page, session.state.all_turns) for page in self._pages if page.version)
         is_refusal = result.code in REFUSALS
         return Done(text=text, failed=result.is_error, is_refusal=is_refusal, seen=acts, tracked=self._tracked(acts))
+
+    def _unknown(self, name: str) -> str:
+        """Return what a call of a tool that is not offered is told: one that a person may allow is named with how."""
+        known = ", ".join(tool.name for tool in self.tools)
+        if name in _ALLOWED_BY:
+            return (
+                f"{name} is not allowed in this session; a person allows it with {_ALLOWED_BY[name]}. Tools: {known}."
+            )
+        return f"There is no tool {escape.clip(name)}. Tools: {known}."
 
     def _answered(self, name: str, arguments: dict[str, Json]) -> Result:
         """Return what a tool of the table answers, within the lines that a result may have, too."""

@@ -6,6 +6,14 @@ true wherever it is put, and none is empty: some APIs refuse messages without wo
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from penstock.wires.entries import ToolResult
+
+_SAYS_SO = re.compile(r"(?i)\s*(?:\[|error\b)")
+
 CLOSED = "[No result was recorded for this call. It may or may not have run; check before you repeat it.]"
 """The result of a call of which none is known: after a crash nobody can say whether it ran."""
 EMPTY = "[empty]"
@@ -42,3 +50,16 @@ def not_carried(what: str, size_bytes: int = 0) -> str:
 
 GO_ON_FROM_HERE = "Go on from where you stopped."
 """What a model is told that was stopped in the middle of its work, where there is something else to tell it."""
+
+
+def in_words(result: ToolResult) -> str:
+    """Return the text of a result, with the word that it failed, on a wire that has no other place for that.
+
+    Whoever reads the history (a note, a handoff, the model) would take a refused edit for a change that was made.
+
+    Args:
+        result: what the call returned. A text that begins with a bracket or with an error says it already.
+    """
+    if not result.is_error or _SAYS_SO.match(result.text):
+        return result.text
+    return f"Error: {result.text}"

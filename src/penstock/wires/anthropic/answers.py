@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from penstock.text.json_access import field, objects, parsed, string, type_of
 from penstock.wires import placeholders
+from penstock.wires.call_ids import told_apart
 from penstock.wires.failures import Unreadable
 from penstock.wires.stream import PieceJoiner, index_of, required_object, update
 
@@ -24,8 +25,13 @@ def is_answer(body: dict[str, Json]) -> bool:
 
 def answer_messages(body: Json) -> list[Json]:
     """Return the content as a message of the next request."""
-    content = objects(field(body, "content"))
+    content = told_apart(objects(field(body, "content")), _call, "id")
     return [{"role": "assistant", "content": content or [{"type": "text", "text": placeholders.NO_ANSWER}]}]
+
+
+def _call(block: dict[str, Json]) -> dict[str, Json] | None:
+    """Return a block that calls a tool; None for any other."""
+    return block if type_of(block) == "tool_use" else None
 
 
 def answer_text(body: Json) -> str:

@@ -8,6 +8,7 @@ from penstock.errors import CallerError
 from penstock.text.json_access import field, objects, parsed, string
 from penstock.wires import placeholders
 from penstock.wires.bedrock.codec import blocks_of
+from penstock.wires.call_ids import told_apart
 from penstock.wires.failures import Unreadable
 from penstock.wires.stream import PieceJoiner, index_of
 
@@ -30,7 +31,16 @@ def answer_messages(body: Json) -> list[Json]:
     if not isinstance(message, dict):
         raise CallerError("the model's answer holds no message")
     blocks = blocks_of(message)
-    return [message if blocks else {"role": "assistant", "content": [{"text": placeholders.NO_ANSWER}]}]
+    if not blocks:
+        return [{"role": "assistant", "content": [{"text": placeholders.NO_ANSWER}]}]
+    told = told_apart(blocks, _call, "toolUseId", lambda block, call: {**block, "toolUse": call})
+    return [message if told == blocks else {**message, "content": told}]
+
+
+def _call(block: dict[str, Json]) -> dict[str, Json] | None:
+    """Return the call in a block; None for any other block."""
+    call = block.get("toolUse")
+    return call if isinstance(call, dict) else None
 
 
 def answer_text(body: Json) -> str:

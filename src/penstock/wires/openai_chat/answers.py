@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from penstock.errors import CallerError
 from penstock.text.json_access import field, objects, string
 from penstock.wires import placeholders
+from penstock.wires.call_ids import told_apart
 from penstock.wires.stream import PieceJoiner, index_of, update
 
 if TYPE_CHECKING:
@@ -38,31 +39,19 @@ def answer_messages(body: Json) -> list[Json]:
     # Answers carry `refusal`, `audio` and `annotations` also where there are none: that is no part of what was said.
     kept = {key: value for key, value in message.items() if value is not None and value != []}
     if "tool_calls" in kept:
-        kept["tool_calls"] = _told_apart(objects(kept["tool_calls"]))
+        kept["tool_calls"] = told_apart(list(map(_with_text, objects(kept["tool_calls"]))), lambda call: call, "id")
     elif not string(kept.get("content")):
         kept["content"] = placeholders.NO_ANSWER
     kept.setdefault("content", None)
     return [{"role": "assistant", **kept}]
 
 
-def _told_apart(calls: list[dict[str, Json]]) -> list[Json]:
-    """Return calls with an id each, and arguments as text.
-
-    Some servers number no calls, or all of an answer alike, or write arguments as an object: two calls of one id could not be
-    answered apart, and one would be run in the place of the other.
-    """
-    told: list[Json] = []
-    taken = {""}
-    for place, call in enumerate(calls):
-        name, function = string(call.get("id")), call.get("function")
-        while name in taken:
-            name = f"{name or 'call'}_{place}"
-        taken.add(name)
-        if isinstance(function, dict) and isinstance(function.get("arguments"), dict):
-            function = {**function, "arguments": json.dumps(function["arguments"], ensure_ascii=False)}
-        is_whole = name == call.get("id") and function is call.get("function")
-        told.append(call if is_whole else {**call, "id": name, "function": function})
-    return told
+def _with_text(call: dict[str, Json]) -> dict[str, Json]:
+    """Return a call with its arguments as text: some servers write them as an object."""
+    function = call.get("function")
+    if not isinstance(function, dict) or not isinstance(function.get("arguments"), dict):
+        return call
+    return {**call, "function": {**function, "arguments": json.dumps(function["arguments"], ensure_ascii=False)}}
 
 
 def answer_text(body: Json) -> str:

@@ -79,7 +79,9 @@ def text_message(role: str, text: str) -> Json:
 def result_messages(results: Sequence[ToolResult], calls: Sequence[ToolCall]) -> list[Json]:
     """Return the messages that answer calls, one for each."""
     del calls
-    return [{"role": "tool", "tool_call_id": result.call_id, "content": result.text} for result in results]
+    return [
+        {"role": "tool", "tool_call_id": result.call_id, "content": placeholders.in_words(result)} for result in results
+    ]
 
 
 def read_system(system: Json) -> str:

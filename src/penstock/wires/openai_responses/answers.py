@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from penstock.text.json_access import field, objects, string, type_of
 from penstock.wires import placeholders
+from penstock.wires.call_ids import told_apart
 from penstock.wires.failures import Refused
 from penstock.wires.openai_responses.codec import text_message
 from penstock.wires.stream import index_of, required_object
@@ -25,7 +26,14 @@ def is_answer(body: dict[str, Json]) -> bool:
 
 def answer_messages(body: Json) -> list[Json]:
     """Return the output items as the next request carries them."""
-    return objects(field(body, "output")) or [text_message("assistant", placeholders.NO_ANSWER)]
+    return told_apart(objects(field(body, "output")), _call, "call_id") or [
+        text_message("assistant", placeholders.NO_ANSWER)
+    ]
+
+
+def _call(item: dict[str, Json]) -> dict[str, Json] | None:
+    """Return an item that calls a function or a custom tool; None for any other."""
+    return item if type_of(item) in {"function_call", "custom_tool_call"} else None
 
 
 def answer_text(body: Json) -> str:

@@ -171,7 +171,7 @@ def result_messages(results: Sequence[ToolResult], calls: Sequence[ToolCall]) ->
         {
             "type": "custom_tool_call_output" if call.kind == "custom" else "function_call_output",
             "call_id": result.call_id,
-            "output": result.text,
+            "output": placeholders.in_words(result),
         }
         for result, call in zip(results, calls, strict=True)
     ]
