@@ -89,7 +89,7 @@ def run(
         parts = watched(_parts(pipe.fileno(), running))
         return drain(parts, allowance, keep, name=name, open_store=open_store, keep_bytes=keep_bytes, dialect=dialect)
 
-    with running, _passing_signals_to(running), ThreadPoolExecutor(2) as takers:
+    with running, passing_signals_to(running), ThreadPoolExecutor(2) as takers:
         taken = [takers.submit(take, pipe) for pipe in (running.stdout, running.stderr) if pipe is not None]
         status = running.wait()
         stdout, stderr = (one.result() for one in taken)
@@ -148,8 +148,13 @@ def _leave_reader(descriptor: int) -> None:
 
 
 @contextmanager
-def _passing_signals_to(running: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Hand on to a program what is sent to this process; what a terminal sends to both is not sent twice."""
+def passing_signals_to(running: subprocess.Popen[bytes], *, is_apart: bool = False) -> Iterator[None]:
+    """Hand on to a program what is sent to this process; what a terminal sends to both is not sent twice.
+
+    Args:
+        running: the program.
+        is_apart: whether it has a process group of its own, which a terminal sends nothing.
+    """
     names = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGWINCH", "SIGQUIT")
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
 
@@ -159,7 +164,7 @@ def _passing_signals_to(running: subprocess.Popen[bytes]) -> Iterator[None]:
 
     def interrupt(number: int, frame: object) -> None:
         # Ctrl-C reaches the whole group of the terminal, the program too; a `kill -INT` reaches this process alone.
-        if not (sys.stdin and sys.stdin.isatty()):
+        if is_apart or not (sys.stdin and sys.stdin.isatty()):
             hand_on(number, frame)
 
     # What is ignored stays so, as under `nohup`: the program ignores it too.

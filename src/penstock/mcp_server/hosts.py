@@ -7,7 +7,7 @@ size, it decides nothing else. How a text is made to fit is decided in `text.fit
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from penstock.text.allowance import Allowance
 
@@ -21,16 +21,18 @@ class Host(NamedTuple):
     """What a result may measure there: a little less than its cut."""
     cut: str
     """What it was measured to do, with the version."""
+    shows: Literal["text", "structured", "both"] = "both"
+    """What its model is given of a result that has text and structured content."""
 
 
 # Measured against a loopback model (`proof/hosts.py`); VS Code is from its source. A little below each cut, because
 # some hosts count their own frame with it.
 HOSTS = (
-    Host("claude-code", Allowance.chars(45_000), "50,000 characters (2.1.329)"),
+    Host("claude-code", Allowance.chars(45_000), "50,000 characters (2.1.329)", "structured"),
     # Its model is not known to us; 48,000 for those in its catalogue, 12,000 for all others.
-    Host("codex-mcp-client", Allowance.chars(11_000), "12,000 characters (0.169.0)"),
-    Host("gemini-cli-mcp-client", Allowance.chars(38_000), "40,000 characters with its frame (0.61.0)"),
-    Host("opencode", Allowance.bytes(48_000), "51,200 bytes or 2,000 lines (1.18.33)"),
+    Host("codex-mcp-client", Allowance.chars(11_000), "12,000 characters (0.169.0)", "structured"),
+    Host("gemini-cli-mcp-client", Allowance.chars(38_000), "40,000 characters with its frame (0.61.0)", "text"),
+    Host("opencode", Allowance.bytes(48_000), "51,200 bytes or 2,000 lines (1.18.33)", "text"),
     Host("qwen-cli-mcp-client", Allowance.chars(26_000), "between 28,000 and 30,000 characters (0.24.4)"),
     Host("copilot-cli", Allowance.bytes(19_000), "20,480 bytes (1.0.102)"),
     Host("Visual Studio Code", Allowance.bytes(8_000), "8 KB"),
@@ -38,6 +40,11 @@ HOSTS = (
 """The hosts that were measured, each with the size of result that arrives whole in it."""
 UNKNOWN = Allowance.chars(16_000)  # below every cut that was measured but those of Codex and VS Code, which are named
 """The allowance of a client that is not in the table."""
+
+
+def host_for(client: str | None) -> Host | None:
+    """Return the host that a client is by its name, None for one that is not in the table."""
+    return next((host for host in HOSTS if client is not None and client.startswith(host.client)), None)
 
 
 def allowance_for(client: str | None, budget_chars: int | None = None) -> Allowance:
@@ -49,4 +56,5 @@ def allowance_for(client: str | None, budget_chars: int | None = None) -> Allowa
     """
     if budget_chars is not None:
         return Allowance.chars(budget_chars)
-    return next((host.allowance for host in HOSTS if client is not None and client.startswith(host.client)), UNKNOWN)
+    host = host_for(client)
+    return UNKNOWN if host is None else host.allowance

@@ -1,0 +1,151 @@
+"""Run the program that a server is, so that nothing of it is left whatever ends first.
+
+The program has a process group of its own. Beside it a second process waits for the end of this one, which not even a kill can keep
+from it: a pipe closes. Then it ends the group. Law: once this process is gone, so is every process of the group. Keeps out: what is
+said to the program.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.guard.program import passing_signals_to
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+_PIPE_BYTES = 1 << 20
+_F_SETPIPE_SZ = 1031  # of fcntl.h on Linux
+_WELL = b"ended"
+
+
+class Child(NamedTuple):
+    """A program that runs, its input and its output."""
+
+    process: subprocess.Popen[bytes]
+    input: int
+    output: int
+    watch: _Watch | None
+
+    def passing_signals(self) -> AbstractContextManager[None]:
+        """Hand on to the program what is sent to this process, for as long as this lasts."""
+        return passing_signals_to(self.process, is_apart=self.watch is not None)
+
+    def close_input(self) -> None:
+        """Let the program find the end of its input; more than once is once."""
+        if self.process.stdin is not None:
+            with suppress(OSError):
+                self.process.stdin.close()
+
+    def close_output(self) -> None:
+        """Let the program find that nobody reads what it prints."""
+        if self.process.stdout is not None:
+            with suppress(OSError):
+                self.process.stdout.close()
+
+    def end(self) -> None:
+        """End what is left of the group, and whoever watches it."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        if self.watch is not None:
+            if sys.platform != "win32":
+                with suppress(OSError):
+                    os.killpg(self.process.pid, signal.SIGKILL)
+            self.watch.end()
+        self.close_input()
+
+
+def start(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Child:
+    """Start a program whose input and output are ours, and whose error output is where ours is.
+
+    Args:
+        command: the program and its arguments.
+        environment: its variables; None for those of this process.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    pipe = subprocess.PIPE
+    if sys.platform == "win32":
+        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, bufsize=0, env=environment)
+        return _child(process, None)
+    watch = _Watch()
+    try:
+        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, bufsize=0, env=environment, process_group=0)
+    except BaseException:
+        watch.end()
+        raise
+    watch.over(process.pid)
+    return _child(process, watch)
+
+
+def _child(process: subprocess.Popen[bytes], watch: _Watch | None) -> Child:
+    assert process.stdin is not None  # noqa: S101 - both are pipes
+    assert process.stdout is not None  # noqa: S101
+    ends = process.stdin.fileno(), process.stdout.fileno()
+    if sys.platform == "linux":
+        import fcntl
+
+        for end in ends:
+            with suppress(OSError):  # the user's pipes are many already
+                fcntl.fcntl(end, _F_SETPIPE_SZ, _PIPE_BYTES)
+    return Child(process, *ends, watch)
+
+
+if sys.platform != "win32":
+
+    class _Watch:
+        """A process that ends a group when this process ends, however that happens.
+
+        It is made by a fork, before there are threads: another Python would take fifty milliseconds to start.
+        """
+
+        def __init__(self) -> None:
+            end, self._told = os.pipe()
+            self._pid = os.fork()
+            if self._pid == 0:
+                self._wait(end)
+            os.close(end)
+
+        def over(self, group: int) -> None:
+            """Name the group."""
+            os.write(self._told, b"%d " % group)
+
+        def end(self) -> None:
+            """End the watch: there is nothing left to end."""
+            with suppress(OSError):
+                os.write(self._told, _WELL)
+            os.close(self._told)
+            with suppress(OSError):
+                os.waitpid(self._pid, 0)
+
+        def _wait(self, end: int) -> None:
+            """Wait for the end of the process that forked, and end the group unless all went well. Never returns."""
+            try:
+                os.setsid()  # what a terminal or a host sends to our group is not for this process
+                os.close(self._told)
+                null = os.open(os.devnull, os.O_RDWR)
+                for descriptor in (0, 1, 2):  # who waits for the end of our output must not wait for this process
+                    os.dup2(null, descriptor)
+                said = b""
+                while part := os.read(end, 64):
+                    said += part
+                if said and not said.endswith(_WELL):
+                    os.killpg(int(said), signal.SIGKILL)
+            finally:
+                os._exit(0)
+
+else:
+
+    class _Watch:
+        """Windows has no groups to end."""
+
+        def end(self) -> None:
+            """Do nothing."""

@@ -1,0 +1,175 @@
+"""Cut a result to what its host shows, and keep each text of it whole before the cut is sent.
+
+Laws: the texts that are sent in the place of a result are within its room, notices included; all that a cut leaves out lies
+behind the handle that it names, byte for byte; a result that cannot be kept is not cut. Keeps out: what of a result is text
+(`shown`).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.errors import PenstockError
+from penstock.guard import stream
+from penstock.mcp_server.hosts import allowance_for, host_for
+from penstock.relay.json_slices import Edit, NotJson, Object, without
+from penstock.relay.shown import PICTURE_CHARS, Part, Shown, read_result, says_the_same
+from penstock.store import default_redaction
+from penstock.store.marks import SecretWatch
+from penstock.text import fitting
+from penstock.text.calls import mcp
+from penstock.text.fitting import Keep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from penstock.relay.messages import Asked
+    from penstock.store import Store
+    from penstock.text.allowance import Allowance
+
+MAX_CUT = 16
+"""How many texts of one result are cut each for itself: a notice for each of a thousand would be no shorter than they are."""
+_LEAST_CUT = 600  # a notice with its handle, and some text
+
+
+class Unkept(PenstockError):
+    """The whole could not be kept, so nothing is cut."""
+
+
+class _Cut(NamedTuple):
+    """What takes the place of a text; None leaves it as it is."""
+
+    part: Part
+    text: str | None
+
+
+class Guard:
+    """What cuts results; one for all conversations of a relay.
+
+    Args:
+        open_store: opens the store in which the whole is kept; called where something is cut.
+        budget: characters that a result may take; None for what the host shows.
+        say: is told, for the person, what could not be kept.
+    """
+
+    def __init__(self, open_store: Callable[[], Store], budget: int | None, say: Callable[[str], None]) -> None:
+        self._open_store = open_store
+        self._budget = budget
+        self._say = say
+
+    def __call__(self, raw: bytes, result: Object, asked: Asked, prefix: str) -> list[Edit]:
+        """Return what changes in a message with a result; nothing where it is within its room, or cannot be kept.
+
+        Args:
+            raw: the message.
+            result: its result.
+            asked: the call that it answers.
+            prefix: what the names of our two tools begin with.
+        """
+        try:
+            return self._edits(raw, result, asked, prefix)
+        except NotJson:  # the host will say so
+            return []
+        except (PenstockError, OSError) as error:
+            self._say(f"a result of {asked.tool} passed uncut, because it could not be kept: {error}")
+            return []
+
+    def _edits(self, raw: bytes, result: Object, asked: Asked, prefix: str) -> list[Edit]:
+        host, room = host_for(asked.client), allowance_for(asked.client, self._budget)
+        # Below this many bytes no part can be too large, whatever is shown of it; most results are.
+        if result.end - result.start <= room.limit:
+            return []
+        shown = read_result(raw, result)
+        if shown is None or shown.is_within(raw, room, "both" if host is None else host.shows):
+            return []
+        parts = list(shown.texts)
+        if shown.structured is not None and not says_the_same(raw, shown):
+            parts.append(shown.structured)
+        pictures = min(PICTURE_CHARS * len(shown.pictures), room.limit // 2)
+        left = fitting.of(room, room.limit - pictures - shown.other_bytes)
+        sizes = [part.size(raw, room) for part in parts]
+        shares = fitting.share(sizes, max(0, left.limit))
+        too_large = [share for size, share in zip(sizes, shares, strict=True) if size > share]
+        if left.limit < room.limit // 4 or (
+            too_large and (len(too_large) > MAX_CUT or (min(too_large) < _LEAST_CUT and len(parts) > 1))
+        ):
+            return self._flat(raw, result, shown, fitting.of(room, room.limit - pictures), asked, prefix)
+        cut = [
+            _Cut(part, self._cut(part.pieces(raw), fitting.of(room, share), asked, prefix) if size > share else None)
+            for part, size, share in zip(parts, sizes, shares, strict=True)
+        ]
+        return list(_in_place(raw, result, shown, cut))
+
+    def _flat(self, raw: bytes, result: Object, shown: Shown, room: Allowance, asked: Asked, prefix: str) -> list[Edit]:
+        """Return one text in the place of all: there are too many of them, or too much that is none, for a notice each."""
+        shares = [room.limit]
+        if shown.is_plain or shown.content is None:
+            listed = _joined(raw, shown.texts)
+        else:
+            listed = Part(shown.content, is_json=True).pieces(raw)
+        if shown.structured is not None and not says_the_same(raw, shown):
+            shares = [room.limit - room.limit // 2, room.limit // 2]
+        texts = [self._cut(listed, fitting.of(room, shares[0]), asked, prefix)]
+        if len(shares) == 2 and shown.structured is not None:
+            texts.append(self._cut(shown.structured.pieces(raw), fitting.of(room, shares[1]), asked, prefix))
+        blocks = [_block(text) for text in texts] + [raw[at.start : at.end] for at in shown.pictures]
+        return list(_with_content(result, shown, b"[" + b",".join(blocks) + b"]"))
+
+    def _cut(self, pieces: Iterable[bytes], share: Allowance, asked: Asked, prefix: str) -> str:
+        """Return a text within its share, the whole kept. Raises `Unkept`."""
+        watched = SecretWatch(hides=True).passed(pieces) if default_redaction() else pieces
+        passed = stream.drain(
+            watched, share, Keep.HEAD, name=asked.tool, open_store=self._open_store, dialect=mcp(prefix)
+        )
+        if passed.fault or passed.lost_bytes:
+            raise Unkept(passed.fault or "it is larger than what is kept of one output")
+        return passed.result.text
+
+
+def _joined(raw: bytes, parts: Iterable[Part]) -> Iterator[bytes]:
+    for number, part in enumerate(parts):
+        if number:
+            yield b"\n"
+        yield from part.pieces(raw)
+
+
+def _in_place(raw: bytes, result: Object, shown: Shown, cut: Iterable[_Cut]) -> Iterator[Edit]:
+    """Yield each text in its own place, and structured content as one more text behind the others."""
+    more: list[bytes] = []
+    for part, text in cut:
+        if part is shown.structured:
+            more.append(_block(b"".join(part.pieces(raw)).decode("utf-8", "surrogateescape") if text is None else text))
+        elif text is not None and shown.is_listed:
+            yield Edit(part.value.start, part.value.end, _written(text))
+        elif text is not None:
+            yield Edit(part.value.start, part.value.end, b"[" + _block(text) + b"]")
+    if shown.content is None:
+        yield from _with_content(result, shown, b"[" + b",".join(more) + b"]")
+        return
+    if more:
+        end = shown.content.end - 1
+        is_empty = not raw[shown.content.start + 1 : end].strip()
+        yield Edit(end, end, b",".join(([] if is_empty else [b""]) + more))
+    yield from without(result.members, "structuredContent")
+
+
+def _with_content(result: Object, shown: Shown, content: bytes) -> Iterator[Edit]:
+    """Yield what puts other content in the place of all that a result shows."""
+    if shown.content is not None:
+        yield Edit(shown.content.start, shown.content.end, content)
+        yield from without(result.members, "structuredContent")
+        return
+    # Structured content was all that there was.
+    stays = any(member.name != "structuredContent" for member in result.members)
+    yield Edit(result.start + 1, result.start + 1, b'"content":' + content + (b"," if stays else b""))
+    yield from without(result.members, "structuredContent")
+
+
+def _block(text: str) -> bytes:
+    return b'{"type":"text","text":' + _written(text) + b"}"
+
+
+def _written(text: str) -> bytes:
+    """Return a text as JSON; halves of UTF-16 pairs become escapes, which JSON has for them."""
+    return json.dumps(text, ensure_ascii=False).encode("utf-8", "backslashreplace")

@@ -1,0 +1,78 @@
+"""Append our two tools to the last page of a server's list of tools, and leave out what a cut result could not keep to (Y-1).
+
+A client checks structured content against the `outputSchema` of its tool and refuses a result without any. Which result will be
+too large nobody knows when the list is asked for, and hosts ask once: so no tool that passes has that schema. What is small keeps
+its structured content. Law: all other bytes of a list are the server's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.relay.json_slices import Array, Edit, Object, Slice, Value, without
+from penstock.relay.messages import text_in
+from penstock.relay.own_tools import entries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_PREFIXES = ("ctx_", "penstock_ctx_")
+_OURS = ("page", "find")
+
+
+class Names:
+    """How our two tools are called beside those of the servers: by names that none of them has."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def take(self, name: str) -> None:
+        """Note the name of a foreign tool; only those matter that could be ours."""
+        if name.endswith(_OURS):
+            self._taken.add(name)
+
+    @property
+    def prefix(self) -> str:
+        """What our names begin with: `ctx_`, or a longer one where a server has such a tool itself."""
+        more = 2
+        for prefix in _PREFIXES:
+            if self._is_free(prefix):
+                return prefix
+        while not self._is_free(f"penstock_{more}_ctx_"):
+            more += 1
+        return f"penstock_{more}_ctx_"
+
+    def ours(self, name: str | None) -> str | None:
+        """Return which of our tools a name is, `page` or `find`; None for others."""
+        prefix = self.prefix
+        return next((tool for tool in _OURS if name == prefix + tool), None)
+
+    def _is_free(self, prefix: str) -> bool:
+        return not any(prefix + tool in self._taken for tool in _OURS)
+
+
+def edits(raw: bytes, result: Value | None, names: Names) -> Iterator[Edit]:
+    """Yield what changes in one page of a list.
+
+    Args:
+        raw: the message.
+        result: its result.
+        names: is told the names of the tools.
+    """
+    tools = result.get("tools") if isinstance(result, Object) else None
+    if not isinstance(result, Object) or not isinstance(tools, Array):
+        return
+    for tool in tools.items or ():
+        if isinstance(tool, Object):
+            names.take(text_in(raw, tool, "name") or "")
+            yield from without(tool.members, "outputSchema")
+    if is_last_page(raw, result):
+        end = tools.end - 1
+        is_empty = not raw[tools.start + 1 : end].strip()
+        yield Edit(end, end, (b"" if is_empty else b",") + entries(names.prefix))
+
+
+def is_last_page(raw: bytes, result: Object) -> bool:
+    """Return whether no page follows: an empty cursor is one too."""
+    cursor = result.get("nextCursor")
+    return cursor is None or (isinstance(cursor, Slice) and raw[cursor.start : cursor.end] == b"null")

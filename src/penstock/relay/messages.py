@@ -1,0 +1,178 @@
+"""Read what a message of JSON-RPC is, as far as it concerns whoever passes it on.
+
+A message is read once, without its values: who it answers, what it asks, and where its result lies. Law: what cannot be read
+is no message of ours and passes. Keeps out: what follows from it (`conversation`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.relay.json_slices import (
+    Array,
+    CutShort,
+    NotJson,
+    Object,
+    Reader,
+    Slice,
+    Value,
+    decode,
+    is_text,
+    read,
+    text_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+Id = tuple[str, str | int | float]
+"""An id with its kind: 1 and "1" are two."""
+
+_INTO = frozenset(
+    {"params", "_meta", "clientInfo", "io.modelcontextprotocol/clientInfo", "result", "content", "tools", "resource"}
+)
+MODERN = "io.modelcontextprotocol/protocolVersion"
+"""What the `_meta` of every request has since 2026-07-28."""
+
+
+class Message(NamedTuple):
+    """One message, and where its parts lie in the bytes that it came in."""
+
+    whole: Object
+    id: Id | None
+    id_at: Slice | None
+    method: str | None
+    params: Value | None
+    result: Value | None
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it answers a request, with a result or an error."""
+        return self.method is None and self.id is not None
+
+
+class Asked(NamedTuple):
+    """What a request asked for whose answer may change on its way."""
+
+    method: str
+    tool: str
+    client: str | None
+
+
+class OwnCall(NamedTuple):
+    """A call of one of our tools, for us to answer."""
+
+    id: Id
+    id_json: bytes
+    """The id as it was written."""
+    tool: str
+    """`page` or `find`."""
+    arguments: Mapping[str, object]
+    client: str | None
+    prefix: str
+    is_modern: bool
+    is_in_batch: bool
+
+
+def parse(raw: bytes) -> list[Message] | None:
+    """Return the messages in some bytes, one or those of a batch; None for what is no message.
+
+    Args:
+        raw: what stands on a line, in an event or in a body.
+    """
+    try:
+        value = read(raw, _INTO)
+        if isinstance(value, Object):
+            return [_message(raw, value)]
+        if isinstance(value, Array) and value.items:
+            return [_message(raw, item) for item in value.items if isinstance(item, Object)]
+    except NotJson:
+        pass
+    return None
+
+
+def _message(raw: bytes, whole: Object) -> Message:
+    at, method = whole.get("id"), whole.get("method")
+    return Message(
+        whole=whole,
+        id=_id(raw, at),
+        id_at=at if isinstance(at, Slice) else None,
+        method=text_of(raw, method) if method is not None and is_text(raw, method) else None,
+        params=whole.get("params"),
+        result=whole.get("result"),
+    )
+
+
+def _id(raw: bytes, at: Value | None) -> Id | None:
+    if not isinstance(at, Slice):
+        return None
+    value = decode(raw, at)
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    return ("text" if isinstance(value, str) else "number"), value
+
+
+def text_in(raw: bytes, where: Value | None, *names: str) -> str | None:
+    """Return the text that names lead to within a value, None where there is none."""
+    for name in names:
+        if not isinstance(where, Object):
+            return None
+        where = where.get(name)
+    return text_of(raw, where) if where is not None and is_text(raw, where) else None
+
+
+class Beginning(NamedTuple):
+    """What the first bytes of a long message tell."""
+
+    method: str | None = None
+    id: Id | None = None
+    is_answer: bool = False
+    """Whether a result or an error begins in it."""
+    is_batch: bool = False
+
+
+def begins(raw: bytes) -> Beginning | None:
+    """Return what the beginning of a message tells; None for what is none."""
+    reader = Reader(raw)
+    found: dict[str, object] = {}
+    try:
+        reader.blanks()
+        if raw[reader.at : reader.at + 1] == b"[":
+            return Beginning(is_batch=True)
+        if raw[reader.at : reader.at + 1] != b"{":
+            return None
+        for name, value in _members_until_cut(reader):
+            if name in {"result", "error"}:
+                return Beginning(id=_found_id(found), is_answer=True)
+            if name == "id" and value is not None:
+                found["id"] = _id(raw, value)
+            if name == "method" and value is not None and is_text(raw, value):
+                return Beginning(method=text_of(raw, value), id=_found_id(found))
+    except CutShort:
+        pass
+    except NotJson:
+        return None
+    return Beginning(id=_found_id(found))
+
+
+def _found_id(found: dict[str, object]) -> Id | None:
+    value = found.get("id")
+    return value if isinstance(value, tuple) else None
+
+
+def _members_until_cut(reader: Reader) -> Iterator[tuple[str, Slice | None]]:
+    """Yield names with their values, the last one perhaps without: its value goes on behind what is there."""
+    reader.at += 1
+    while True:
+        reader.blanks()
+        name = reader.name()
+        try:
+            value = reader.skip()
+        except CutShort:
+            yield name, None
+            return
+        yield name, value if value.end < len(reader.raw) else None  # a number may go on
+        reader.blanks()
+        if reader.raw[reader.at : reader.at + 1] != b",":
+            return
+        reader.at += 1

@@ -1,0 +1,77 @@
+"""Offer the two tools that read what was cut, and answer their calls.
+
+Law: a call gets one answer, whatever it says; what blocks is the caller's thread. Keeps out: what a page is (`tools`, `store`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+from penstock.mcp_server.hosts import allowance_for
+from penstock.text.calls import mcp
+from penstock.tools import MIN_ALLOWANCE, Tools
+from penstock.tools.kept import FIND, PAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.relay.messages import OwnCall
+    from penstock.store import Store
+    from penstock.text.allowance import Allowance
+    from penstock.tools import Tool
+
+# As in `penstock mcp`: where a tool says it, Claude Code does not cut its result by tokens as well.
+_RESULT_CHARS = 50_000
+
+
+def entries(prefix: str) -> bytes:
+    """Return our tools as they stand in a list of tools, with a comma between them."""
+    return b",".join(_written(_entry(tool, prefix)) for tool in (PAGE, FIND))
+
+
+def _entry(tool: Tool, prefix: str) -> dict[str, object]:
+    hints = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
+    return {
+        "name": prefix + tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "inputSchema": tool.schema(),
+        "annotations": {"title": tool.title, **hints},
+        "_meta": {"anthropic/maxResultSizeChars": _RESULT_CHARS},
+    }
+
+
+class OwnTools:
+    """What answers calls of our tools.
+
+    Args:
+        open_store: opens the store in which they look.
+        budget: characters that a page may take; None for what the host shows.
+    """
+
+    def __init__(self, open_store: Callable[[], Store], budget: int | None) -> None:
+        self._open_store = open_store
+        self._budget = budget
+
+    def answer(self, call: OwnCall) -> bytes:
+        """Return the message that answers a call, as JSON on one line."""
+        # The two look at no file; a root has to be one that is there.
+        tools = Tools(os.sep, dialect=mcp(call.prefix), store=self._open_store)
+        answer = tools.call(call.tool, call.arguments, allowance=self._allowance(call.client))
+        result: dict[str, object] = {"content": [{"type": "text", "text": answer.text}], "isError": answer.is_error}
+        if answer.is_error:
+            result["_meta"] = {"penstock/code": answer.code}
+        if call.is_modern:
+            result["resultType"] = "complete"
+        message = b'{"jsonrpc":"2.0","id":' + call.id_json + b',"result":' + _written(result) + b"}"
+        return b"[" + message + b"]" if call.is_in_batch else message
+
+    def _allowance(self, client: str | None) -> Allowance:
+        room = allowance_for(client, self._budget)
+        return room if room.limit >= MIN_ALLOWANCE else type(room).chars(MIN_ALLOWANCE)
+
+
+def _written(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")

@@ -1,0 +1,151 @@
+"""Say what of a tool's result a host shows to its model, and how much room that takes.
+
+The parts are text, the text of resources that are embedded, and structured content; hosts show the one, the other or both. Law:
+pictures, sounds, links and whatever else stands in a result are never cut. Keeps out: how a part is cut and kept (`guarding`).
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from penstock.relay.json_slices import Array, NotJson, Object, Reader, Slice, Value, is_text, pieces_of, text_of
+from penstock.relay.messages import text_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.text.allowance import Allowance
+
+PICTURE_CHARS = 5_600
+"""What a picture or a sound counts beside texts: about the 1,600 tokens that a picture takes at most in the Anthropic API."""
+# A character takes at most so many bytes in JSON: a pair of escapes.
+_BYTES_PER_CHAR = 12
+_COMPARED_BYTES = 16 << 20
+_BETWEEN = re.compile(rb'("[^"\\]*+(?:\\.[^"\\]*+)*+")|[ \t\r\n]+', re.DOTALL)
+
+
+class Part(NamedTuple):
+    """A text of a result."""
+
+    value: Slice
+    """Where it lies."""
+    is_json: bool = False
+    """Whether it is shown as the JSON that it is; else it is a text to decode."""
+
+    def pieces(self, raw: bytes) -> Iterator[bytes]:
+        """Yield it as UTF-8, as a model reads it."""
+        if self.is_json:
+            yield raw[self.value.start : self.value.end]
+        else:
+            yield from pieces_of(raw, self.value)
+
+    def size(self, raw: bytes, room: Allowance) -> int:
+        """Return what it takes: exactly where it may fit, else about."""
+        length = self.value.end - self.value.start
+        if length > _BYTES_PER_CHAR * room.limit:
+            return length
+        if self.is_json:
+            return room.measure(raw[self.value.start : self.value.end].decode("utf-8", "replace"))
+        return room.measure(text_of(raw, self.value))
+
+
+class Shown(NamedTuple):
+    """What a result holds for a model."""
+
+    texts: tuple[Part, ...]
+    structured: Part | None
+    other_bytes: int
+    """What links and blocks of unknown kinds take as JSON."""
+    pictures: tuple[Slice, ...]
+    """Whole blocks: images, sounds, resources that are no text."""
+    content: Slice | None
+    """The list of blocks; None where the result has none."""
+    is_plain: bool
+    """Whether every block but the pictures is text."""
+    is_listed: bool = True
+    """Whether the blocks were looked into; of very many only the list as a whole is known."""
+
+    def is_within(self, raw: bytes, room: Allowance, shows: Literal["text", "structured", "both"]) -> bool:
+        """Return whether what a host shows of it is within its room."""
+        taken = 0
+        if self.structured is not None and shows != "text":
+            taken += self.structured.size(raw, room)
+        if self.structured is None or shows != "structured":
+            taken += self.other_bytes + sum(text.size(raw, room) for text in self.texts)
+        return taken <= room.limit
+
+
+def read_result(raw: bytes, result: Value | None) -> Shown | None:
+    """Return what a result holds for a model; None for what is none, or is not complete (`input_required`, a task).
+
+    Raises:
+        NotJson: a part of it cannot be read.
+    """
+    if not isinstance(result, Object) or text_in(raw, result, "resultType") not in {None, "complete"}:
+        return None
+    content, structured = result.get("content"), result.get("structuredContent")
+    part = None if structured is None else Part(Slice(structured.start, structured.end), is_json=True)
+    if not isinstance(content, Array):
+        return None if part is None or content is not None else Shown((), part, 0, (), None, is_plain=True)
+    at = Slice(content.start, content.end)
+    if content.items is None:
+        return Shown((Part(at, is_json=True),), part, 0, (), at, is_plain=False, is_listed=False)
+    texts: list[Part] = []
+    pictures: list[Slice] = []
+    other_bytes, is_plain = 0, True
+    for block in content.items:
+        text, is_block = _text_in_block(raw, block)
+        if text is not None:
+            texts.append(Part(text))
+            is_plain = is_plain and is_block
+        elif _is_picture(raw, block):
+            pictures.append(Slice(block.start, block.end))
+        else:
+            other_bytes += block.end - block.start
+            is_plain = False
+    return Shown(tuple(texts), part, other_bytes, tuple(pictures), at, is_plain)
+
+
+def _text_in_block(raw: bytes, block: Value) -> tuple[Slice | None, bool]:
+    """Return where the text of a block lies, and whether the block is nothing but text."""
+    if not isinstance(block, Object):
+        return None, False
+    is_block = block.get("resource") is None
+    holder = block if is_block else block.get("resource")
+    text = holder.get("text") if isinstance(holder, Object) else None
+    return (text, is_block) if isinstance(text, Slice) and is_text(raw, text) else (None, False)
+
+
+def _is_picture(raw: bytes, block: Value) -> bool:
+    return isinstance(block, Object) and (
+        text_in(raw, block, "data") is not None or text_in(raw, block, "resource", "blob") is not None
+    )
+
+
+def says_the_same(raw: bytes, shown: Shown) -> bool:
+    """Return whether the structured content says nothing that the one text does not.
+
+    Servers send it beside the text as the same JSON, or as an object whose `result` is the text.
+    """
+    if shown.structured is None or len(shown.texts) != 1 or not shown.is_listed:
+        return False
+    text, structured = shown.texts[0].value, shown.structured.value
+    if raw[structured.start : structured.start + 1] == b"{":
+        try:
+            members = list(islice(Reader(raw, at=structured.start).members(), 2))
+        except NotJson:
+            return False
+        if len(members) == 1 and members[0].name == "result":
+            value = members[0].value
+            return raw[value.start : value.end] == raw[text.start : text.end]
+    if max(text.end - text.start, structured.end - structured.start) > _COMPARED_BYTES:
+        return False
+    decoded = b"".join(pieces_of(raw, text))
+    return _compact(decoded) == _compact(raw[structured.start : structured.end])
+
+
+def _compact(json: bytes) -> bytes:
+    """Return JSON without the blanks between its values."""
+    return _BETWEEN.sub(rb"\1", json)

@@ -1,0 +1,208 @@
+"""Carry messages between a host and a server that is a program, over pipes on both sides.
+
+A thread for each direction reads, decides and writes; who reads slowly holds up who writes, as without us. Law: the order of each
+direction is kept, and the relay ends as the program ends. Keeps out: what changes on the way (`conversation`).
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from penstock.relay.frames import Lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.relay.child import Child
+    from penstock.relay.conversation import Conversation
+    from penstock.relay.messages import OwnCall
+    from penstock.relay.own_tools import OwnTools
+
+READ_BYTES = 1 << 18
+_LINGER_SECONDS = 2.0
+"""How long an output is read once the program has ended: what it left behind may hold it open for ever."""
+_ANSWER_SECONDS = 32.0
+"""How long calls of our own tools may take behind the end of the program, which is as long as the slowest may take."""
+_GRACE_SECONDS = 5.0
+"""How long a program may run on when its host has gone, before it is told to end; as long again before it is ended."""
+_CALLS_AT_ONCE = 8
+
+
+class Output:
+    """A descriptor that several write to, whole messages each."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._lock = threading.Lock()
+        self._is_within = False
+
+    def write(self, raw: bytes, *, is_within: bool = False) -> None:
+        """Write bytes of the one whose messages may come in parts.
+
+        Args:
+            raw: the bytes.
+            is_within: whether a message goes on behind them: nobody else writes until its end.
+
+        Raises:
+            OSError: nobody reads any more.
+        """
+        if not self._is_within:
+            self._lock.acquire()
+        self._is_within = is_within
+        try:
+            write_all(self._descriptor, raw)
+        finally:
+            if not is_within:
+                self._lock.release()
+
+    def write_message(self, raw: bytes) -> None:
+        """Write a whole message, in the thread of whoever has one. Raises OSError where nobody reads any more."""
+        with self._lock:
+            write_all(self._descriptor, raw)
+
+    def end(self) -> None:
+        """Let others write where a message has no end, on a line of their own."""
+        if self._is_within:
+            self._is_within = False
+            self._lock.release()
+
+
+def write_all(descriptor: int, raw: bytes) -> None:
+    """Write all of some bytes, however long that takes. Raises OSError."""
+    rest = memoryview(raw)
+    while rest:
+        try:
+            rest = rest[os.write(descriptor, rest) :]
+        except BlockingIOError:  # a host may have made its end so that nothing waits
+            select.select([], [descriptor], [])
+
+
+def read_some(descriptor: int) -> bytes:
+    """Return what is there to read; nothing at the end, or where the descriptor fails."""
+    while True:
+        try:
+            return os.read(descriptor, READ_BYTES)
+        except BlockingIOError:
+            select.select([descriptor], [], [])
+        except OSError:
+            return b""
+
+
+class Relay:
+    """What stands between standard input and output and a program.
+
+    Args:
+        child: the program.
+        conversation: what is said.
+        own_tools: answers the calls of our tools.
+        max_held_bytes: how much of one message is held.
+        say: is told what the person should know.
+    """
+
+    def __init__(
+        self,
+        child: Child,
+        conversation: Conversation,
+        own_tools: OwnTools,
+        max_held_bytes: int,
+        say: Callable[[str], None],
+    ) -> None:
+        self._child = child
+        self._conversation = conversation
+        self._own_tools = own_tools
+        self._max_held = max_held_bytes
+        self._say = say
+        self._output = Output(1)
+        self._places = threading.Semaphore(_CALLS_AT_ONCE)
+        self._answers: list[threading.Thread] = []
+
+    def run(self) -> int:
+        """Carry until the program has ended, and return its exit status; below 0 the signal that ended it."""
+        with self._child.passing_signals():
+            threading.Thread(target=self._carry_up, daemon=True, name="penstock-up").start()
+            down = threading.Thread(target=self._carry_down, daemon=True, name="penstock-down")
+            down.start()
+            try:
+                status = self._child.process.wait()
+                down.join(_LINGER_SECONDS)
+                until = time.monotonic() + _ANSWER_SECONDS
+                for answer in self._answers:
+                    answer.join(max(0.0, until - time.monotonic()))
+            finally:
+                self._child.end()
+        return status
+
+    def _carry_up(self) -> None:
+        """Carry what the host says, until its end."""
+        talk = self._conversation
+        lines = Lines(talk.is_plain_for_server, lambda: False, self._max_held)
+        try:
+            while part := read_some(0):
+                for frame in lines.feed(part):
+                    self._say_up(frame.raw, is_message=frame.is_message)
+            for frame in lines.end():
+                self._say_up(frame.raw, is_message=frame.is_message)
+        except OSError:  # the program reads no more: who writes to us finds the same
+            with suppress(OSError):
+                os.close(0)
+            return
+        self._child.close_input()
+        self._end_without_host()
+
+    def _say_up(self, raw: bytes, *, is_message: bool) -> None:
+        if not is_message:
+            write_all(self._child.input, raw)
+            return
+        said = self._conversation.from_client(raw)
+        if said.forward:
+            write_all(self._child.input, said.forward)
+        for call in said.own:
+            thread = threading.Thread(target=self._answer, args=(call,), daemon=True, name="penstock-answer")
+            self._answers = [answer for answer in self._answers if answer.is_alive()] + [thread]
+            thread.start()
+
+    def _answer(self, call: OwnCall) -> None:
+        with self._places:
+            answer = self._own_tools.answer(call)
+        if self._conversation.answered(call):
+            with suppress(OSError):
+                self._output.write_message(answer + b"\n")
+
+    def _carry_down(self) -> None:
+        """Carry what the program says, until its end."""
+        talk = self._conversation
+        lines = Lines(talk.is_plain_for_client, lambda: talk.is_idle, self._max_held)
+        try:
+            while part := read_some(self._child.output):
+                for frame in lines.feed(part):
+                    if frame.is_too_long:
+                        self._say(f"a message of more than {self._max_held} bytes passed uncut")
+                    raw = talk.from_server(frame.raw) if frame.is_message else frame.raw
+                    self._output.write(raw, is_within=lines.is_within)
+            for frame in lines.end():
+                self._output.write(talk.from_server(frame.raw))
+        except OSError:  # the host reads no more: the program finds the same
+            self._child.close_output()
+        finally:
+            self._output.end()
+
+    def _end_without_host(self) -> None:
+        """End a program that goes on although its host has gone: its input has ended, and nobody reads what it prints."""
+        if sys.platform == "win32":
+            return
+        waiting = select.poll()
+        waiting.register(1, 0)  # an error is all that is waited for
+        process = self._child.process
+        while process.poll() is None and not waiting.poll(1_000):
+            pass
+        for end in (process.terminate, process.kill):
+            with suppress(Exception):
+                process.wait(_GRACE_SECONDS)
+            if process.poll() is None:
+                end()

@@ -1,0 +1,346 @@
+"""What passes between a client and a server: everything as it came, but what is guarded, listed or ours."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from penstock.errors import CallerError
+from penstock.relay.conversation import MAX_WAITING, Conversation
+from penstock.relay.guarding import Guard
+from tests.relay.traffic import (
+    FLOOD,
+    Desk,
+    answer,
+    call,
+    cut_anywhere,
+    line,
+    modern,
+    objects_json,
+    request,
+    text_result,
+    values_json,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from penstock.store import Store
+
+HOSTS = ["claude-code", "codex-mcp-client", "gemini-cli-mcp-client", "opencode", "qwen-cli-mcp-client-x", "copilot-cli"]
+NOISE = st.one_of(
+    values_json,
+    objects_json,
+    st.binary(max_size=30).map(lambda raw: raw.replace(b"\n", b"")),
+    st.sampled_from(
+        [b"", b"\r", b"[]", b"[1]", b"\xef\xbb\xbf{}", b'{"id":1', b"[" * 300, b'{"method":"tools/call","id":null}']
+    ),
+)
+"""What stands on lines of a hostile program."""
+
+
+def no_store() -> Store:
+    raise AssertionError("nothing is kept here")
+
+
+def quiet_talk() -> Conversation:
+    """One whose results are all within their room."""
+    return Conversation(Guard(no_store, None, lambda _: None))
+
+
+@given(
+    st.lists(NOISE, max_size=6), st.lists(st.integers(0, 10_000), max_size=6), st.sampled_from([1 << 20, 40]), st.data()
+)
+def test_what_a_server_says_passes_byte_for_byte(
+    said: list[bytes], places: list[int], max_held: int, data: st.DataObject
+) -> None:
+    """Any lines, cut anywhere, while a call waits for its answer, and with or without a last line end."""
+    desk = Desk.__new__(Desk)
+    desk.talk = quiet_talk()
+    for number in (1, "1", 7):
+        desk.ask(call("tool", number))
+    raw = b"\n".join([*said, data.draw(st.sampled_from([b"", answer(text_result("small"), 7)]))])
+    assert desk.down(cut_anywhere(raw, places), max_held) == raw
+
+
+@given(st.lists(NOISE, max_size=6), st.lists(st.integers(0, 10_000), max_size=6), st.sampled_from([1 << 20, 40]))
+def test_what_a_client_says_passes_byte_for_byte(said: list[bytes], places: list[int], max_held: int) -> None:
+    """Whatever is no call of our tools."""
+    desk = Desk.__new__(Desk)
+    desk.talk = quiet_talk()
+    raw = b"\n".join([*said, call("other"), request("nobody/knows", "x"), line({"method": "notifications/x"})])
+    assert desk.up(cut_anywhere(raw, places), max_held) == raw
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_result_below_what_the_host_shows_passes_byte_for_byte(host: str, tmp_path: Path) -> None:
+    """Up to the last character, in whatever form the server writes it."""
+    from penstock.mcp_server.hosts import allowance_for
+
+    desk = Desk(tmp_path, client=host)
+    size = allowance_for(host).limit
+    for text in ("x" * size, "é" * (size // 2), "\\n" * (size // 4), "\x07" * (size // 2)):
+        for message in (
+            json.dumps({"jsonrpc": "2.0", "id": 1, "result": text_result(text)}),
+            json.dumps({"result": text_result(text, _meta={"a": 1e9}), "id": 1, "jsonrpc": "2.0"}, indent=1).replace(
+                "\n", " "
+            ),
+        ):
+            desk.ask(call())
+            raw = message.encode() + b"\r\n"
+            assert desk.down([raw]) == raw
+    assert desk.store.size().artifacts == 0
+
+
+@pytest.mark.parametrize("host", [*HOSTS, None])
+@pytest.mark.parametrize("era", ["old", "modern"])
+def test_a_flood_is_cut_to_what_the_host_shows_and_kept_whole(host: str | None, era: str, tmp_path: Path) -> None:
+    """Named when the host connects, or with each call; the error mark and `_meta` stay."""
+    from penstock.mcp_server.hosts import allowance_for
+
+    desk, flood = Desk(tmp_path), FLOOD + "é\x1b[31m"
+    if era == "old":
+        desk.ask(request("initialize", 0, clientInfo={"name": host or "x", "version": "1"}))
+        desk.ask(call(number="a"))
+    else:
+        desk.ask(modern("tools/call", "a", client=host or "x", name="flood"))
+    more = {"isError": True, "_meta": {"k": [1.0, 2e5]}, "resultType": "complete"}
+    got = json.loads(desk.down([answer(text_result(flood, **more), "a")]))["result"]
+    assert {name: got[name] for name in more} == more
+    (block,) = got["content"]
+    assert allowance_for(host or "x").holds(block["text"])
+    assert allowance_for(host or "x").measure(block["text"]) > 0.9 * allowance_for(host or "x").limit
+    assert block["text"].startswith("[OUTPUT TRUNCATED]\nTool 'flood' returned")
+    assert desk.kept(handle_in(block["text"])) == flood.encode()
+
+
+def handle_in(text: str) -> str:
+    """The handle in the call that a notice prints."""
+    found = re.search(r'_page\(handle="([\w-]+)"\)', text)
+    assert found, text[:300]
+    return found[1]
+
+
+@given(
+    kinds=st.lists(
+        st.sampled_from(["small", "flood", "quotes", "resource", "picture", "link"]), min_size=1, max_size=6
+    ),
+    structured=st.sampled_from([None, "same", "wrapped", "other", "flood"]),
+    host=st.sampled_from([*HOSTS, None]),
+)
+@settings(max_examples=60, deadline=None)
+def test_whatever_a_result_is_made_of_it_fits_and_nothing_is_lost(
+    kinds: list[str], structured: str | None, host: str | None, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Texts, resources and structured content share the room; pictures and links stay; what is cut is behind its handle."""
+    from penstock.mcp_server.hosts import allowance_for
+
+    desk = Desk(tmp_path_factory.mktemp("store"), client=host)
+    blocks = [BLOCKS[kind] for kind in kinds]
+    result: dict[str, Any] = {"content": blocks}
+    if structured:
+        first = next((block["text"] for block in blocks if block["type"] == "text"), "none")
+        result["structuredContent"] = {
+            "same": json.loads(QUOTES),
+            "wrapped": {"result": first},
+            "other": {"rows": 5},
+            "flood": {"rows": list(range(40_000))},
+        }[structured]
+    got = desk.result(result)
+    if got == result:
+        return
+    room = allowance_for(host or "x")
+    assert "structuredContent" not in got
+    shown = [text for block in got["content"] if (text := text_in(block)) is not None]
+    assert sum(map(room.measure, shown)) <= room.limit
+    assert [b for b in got["content"] if b["type"] == "image"] == [b for b in blocks if b["type"] == "image"]
+    whole = b"\n".join([*(desk.kept(handle_in(text)) for text in shown if "[OUTPUT TRUNCATED]" in text)])
+    there = whole.decode() + "\n".join(shown)
+    for text in filter(None, map(text_in, blocks)):
+        assert text in there or json.dumps(text, ensure_ascii=False)[1:-1] in there
+    if structured in {"other", "flood"}:
+        assert json.dumps(result["structuredContent"], ensure_ascii=False) in there
+
+
+QUOTES = json.dumps([{"name": f"n{number}", "is": "quoted"} for number in range(3_000)])
+BLOCKS: dict[str, dict[str, Any]] = {
+    "small": {"type": "text", "text": "Found 3 rows.", "annotations": {"priority": 1}},
+    "flood": {"type": "text", "text": FLOOD},
+    "quotes": {"type": "text", "text": QUOTES},
+    "resource": {"type": "resource", "resource": {"uri": "file:///a", "mimeType": "text/plain", "text": FLOOD}},
+    "picture": {"type": "image", "data": "aGVsbG8=" * 20_000, "mimeType": "image/png"},
+    "link": {"type": "resource_link", "uri": "file:///b", "name": "b"},
+}
+
+
+def text_in(block: dict[str, Any]) -> str | None:
+    """The text of a block, or of the resource in it."""
+    text = block.get("text") or block.get("resource", {}).get("text")
+    return text if isinstance(text, str) else None
+
+
+def test_a_thousand_texts_have_one_notice(tmp_path: Path) -> None:
+    """And one handle, behind which they stand one below the other."""
+    desk, texts = Desk(tmp_path), [f"number {number} of many" for number in range(2_000)]
+    (block,) = desk.result(text_result(*texts))["content"]
+    assert desk.kept(handle_in(block["text"])) == "\n".join(texts).encode()
+
+
+def test_more_blocks_than_are_listed_are_kept_as_json(tmp_path: Path) -> None:
+    """As the server wrote them."""
+    desk, content = Desk(tmp_path), [{"type": "text", "text": "x"}] * 10_001
+    (block,) = desk.result({"content": content})["content"]
+    assert json.loads(desk.kept(handle_in(block["text"]))) == content
+
+
+def test_structured_content_alone_becomes_text(tmp_path: Path) -> None:
+    """With or without an empty list of blocks beside it, or written twice."""
+    desk, rows = Desk(tmp_path, client="claude-code"), {"rows": list(range(20_000))}
+    for result in ({"structuredContent": rows}, {"content": [], "structuredContent": rows, "isError": False}):
+        got = desk.result(result)
+        assert "structuredContent" not in got
+        assert json.loads(desk.kept(handle_in(got["content"][0]["text"]))) == rows
+    twice = json.dumps(rows).encode()
+    desk.ask(call())
+    raw = b'{"id":1,"result":{"structuredContent":' + twice + b',"structuredContent":' + twice + b"}}\n"
+    got = json.loads(desk.down([raw]))["result"]
+    assert list(got) == ["content"]
+
+
+@pytest.mark.parametrize(
+    "result", [{"resultType": "input_required"}, {"resultType": "task"}, {"task": {"taskId": FLOOD}}, 5, None, []]
+)
+def test_what_is_no_complete_result_passes(result: Any, tmp_path: Path) -> None:
+    """A question back, a task, an error, and what no server should say."""
+    desk = Desk(tmp_path)
+    if isinstance(result, dict) and "resultType" in result:
+        result = text_result(FLOOD, **result)
+    for raw in (answer(result), line({"jsonrpc": "2.0", "id": 1, "error": {"code": -1, "message": FLOOD}})):
+        desk.ask(call())
+        assert desk.down([raw]) == raw
+
+
+def test_only_answers_to_calls_are_cut(tmp_path: Path) -> None:
+    """Not resources, prompts, notifications, requests of the server with the same id, or an answer to "1" where 1 was asked."""
+    desk, flood = Desk(tmp_path), text_result(FLOOD)
+    desk.ask(request("resources/read", 5))
+    desk.ask(call(number=1))
+    others = [
+        answer(flood, 5),
+        answer(flood, "1"),
+        line({"jsonrpc": "2.0", "id": 1, "method": "sampling/createMessage", "params": flood}),
+        line({"jsonrpc": "2.0", "method": "notifications/progress", "params": flood}),
+    ]
+    assert desk.down([b"".join(others)]) == b"".join(others)
+    desk.ask(answer(flood, 1))  # what the client answers to the server's request 1 is none of ours
+    cut = desk.down([answer(flood, 1)])
+    assert b"OUTPUT TRUNCATED" in cut
+    assert desk.down([answer(flood, 1)]) == answer(flood, 1)  # a second answer is one to nothing
+    assert desk.talk.is_idle
+
+
+def test_batches_are_looked_into(tmp_path: Path) -> None:
+    """The protocol of 2025-03-26 allows them, in both directions; ours are taken out of them."""
+    desk, flood = Desk(tmp_path), text_result(FLOOD)
+    asked = [json.loads(call(number=1)), json.loads(request("ping", 2)), 5, json.loads(call("ctx_page", 3, handle="x"))]
+    forward = desk.ask(line(asked))
+    assert json.loads(forward) == asked[:3]
+    got = json.loads(desk.down([line([json.loads(answer(flood, 2)), json.loads(answer(flood, 1))])]))
+    assert got[0]["result"] == flood
+    assert "OUTPUT TRUNCATED" in got[1]["result"]["content"][0]["text"]
+    own = desk.talk.from_client(line([json.loads(call("ctx_page", 9, handle="x"))]))
+    assert own.forward == b""
+    assert own.own[0].is_in_batch
+
+
+@given(
+    st.lists(st.tuples(objects_json, st.booleans()), max_size=4),
+    st.sampled_from([b"", b',"nextCursor":""', b',"nextCursor":null']),
+)
+def test_a_list_of_tools_gains_ours_and_loses_output_schemas(tools: list[tuple[bytes, bool]], cursor: bytes) -> None:
+    """On its last page; all other bytes are the server's."""
+    desk = Desk.__new__(Desk)
+    desk.talk = quiet_talk()
+    desk.ask(request("tools/list"))
+    bare = [b"{" + raw[1:].lstrip() for raw, _ in tools]
+    entries = [
+        b'{"outputSchema":{"a":[]},' + raw[1:] if has and raw != b"{}" else raw
+        for raw, (_, has) in zip(bare, tools, strict=True)
+    ]
+    head, after = b'{"result":{"ttlMs":3e5, "tools":[', b"]" + cursor + b',"x":1.50},"id":1}\n'
+    got, before = desk.down([head + b" , ".join(entries) + after]), head + b" , ".join(bare)
+    assert got.startswith(before)
+    assert got.endswith(after)
+    listed = json.loads(got)["result"]["tools"][len(tools) :]
+    assert [tool["name"] for tool in listed] == ([] if cursor == b',"nextCursor":""' else ["ctx_page", "ctx_find"])
+
+
+def test_names_that_a_server_has_stay_the_servers(tmp_path: Path) -> None:
+    """Ours move aside, in the list, in calls and in notices, for both tools alike."""
+    desk = Desk(tmp_path)
+    for taken, ours in ((["ctx_find"], "penstock_ctx_"), (["penstock_ctx_page"], "penstock_2_ctx_")):
+        desk.ask(request("tools/list"))
+        tools = [{"name": name, "inputSchema": {}} for name in taken]
+        got = json.loads(desk.down([answer({"tools": tools})]))["result"]["tools"]
+        assert [tool["name"] for tool in got] == [*taken, ours + "page", ours + "find"]
+        assert desk.ask(call("ctx_find", handle="x")) != b""
+        assert desk.talk.from_client(call(ours + "find", 3, handle="x")).own[0].tool == "find"
+        text = desk.result(text_result(FLOOD))["content"][0]["text"]
+        assert f'{ours}page(handle="' in text
+
+
+def test_a_result_that_cannot_be_kept_passes_whole() -> None:
+    """Nothing is lost, and the person is told."""
+    said: list[str] = []
+
+    def broken() -> Store:
+        raise CallerError("The disk is full.")
+
+    talk = Conversation(Guard(broken, None, said.append))
+    raw = answer(text_result(FLOOD))
+    talk.from_client(call())
+    assert talk.from_server(raw) == raw
+    assert said == ["a result of flood passed uncut, because it could not be kept: The disk is full."]
+
+
+def test_a_result_that_is_longer_than_is_held_passes_whole(tmp_path: Path) -> None:
+    """In parts, as it comes; what follows is looked at again."""
+    desk, raw = Desk(tmp_path), answer(text_result(FLOOD))
+    desk.ask(call())
+    assert desk.down(cut_anywhere(raw, list(range(0, len(raw), 1000))), max_held_bytes=10_000) == raw
+    desk.ask(call(number=2))
+    assert b"OUTPUT TRUNCATED" in desk.down(cut_anywhere(answer(text_result(FLOOD), 2), [5]))
+
+
+def test_secrets_are_kept_as_the_store_keeps_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where redacted forms only are kept, none is shown either, so that pages go on where the cut ends."""
+    monkeypatch.setenv("PENSTOCK_STORE_REDACT", "1")
+    secret = "ghp_" + "a1B2" * 9
+    desk = Desk(tmp_path)
+    (block,) = desk.result(text_result(f"token: {secret}\n{FLOOD}"))["content"]
+    assert secret not in block["text"]
+    assert secret.encode() not in desk.kept(handle_in(block["text"]))
+
+
+def test_what_is_remembered_has_a_bound() -> None:
+    """A client that asks for ever and is never answered costs no more than so many requests."""
+    talk = quiet_talk()
+    for number in range(MAX_WAITING + 50):
+        talk.from_client(call(number=number))
+    assert len(talk._waiting) == MAX_WAITING
+
+
+def test_a_cancelled_call_of_ours_has_no_answer_and_the_server_hears_nothing_of_it() -> None:
+    """Of others it hears."""
+    talk = quiet_talk()
+    (own,) = talk.from_client(call("ctx_find", "7", handle="x", pattern="y")).own
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "7"}}
+    assert talk.from_client(line({**cancel, "params": {"requestId": 7}})).forward
+    assert not talk.from_client(line(cancel)).forward
+    assert not talk.answered(own)
+    assert talk.from_client(line(cancel)).forward

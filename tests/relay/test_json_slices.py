@@ -1,0 +1,110 @@
+"""Values are found where they are, whatever JSON is around them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from penstock.relay import json_slices
+from penstock.relay.json_slices import Edit, NotJson, Object, Reader, Slice, pieces_of, read, splice, without
+from tests.relay.traffic import objects_json, texts_json, values_json
+
+ALL = frozenset({"a", "id", "result", "method", "content", "tools", "text", "", "jsonrpc"})
+
+
+@given(values_json, st.sampled_from([b"", b" ", b",", b"]", b'"x"']))
+def test_a_value_ends_where_it_ends(value: bytes, behind: bytes) -> None:
+    """Whether it is looked into or not, and whatever follows; a scalar has to be told from what follows by a mark."""
+    reader = Reader(value + b" " + behind)
+    assert reader.skip() == Slice(0, len(value))
+    inside = Reader(value + b" " + behind, ALL)
+    inside.value()
+    assert inside.at == len(value)
+
+
+@given(objects_json)
+def test_the_value_of_a_name_is_what_python_reads(raw: bytes) -> None:
+    """Of names that stand twice the last."""
+    value, expected = read(raw, frozenset()), json.loads(raw)
+    assert isinstance(value, Object)
+    assert {member.name for member in value.members} == expected.keys()
+    for name in expected:
+        where = value.get(name)
+        assert where is not None
+        assert json.dumps(json.loads(raw[where.start : where.end])) == json.dumps(expected[name])
+
+
+@given(texts_json, st.integers(1, 9))
+@example(b'"\\\\\\\\uD83D\\\\uDE00\\\\"', 3)
+@example(b'"' + 9 * b"\\\\" + b"\\ud83d\\ude00" + b'"', 5)
+def test_a_text_in_pieces_is_the_text(raw: bytes, piece_bytes: int) -> None:
+    """No escape, pair or character is cut in two. A piece is no shorter than its longest escape."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_slices, "_PIECE_BYTES", piece_bytes + 12)
+        pieces = list(pieces_of(raw, Slice(0, len(raw))))
+    assert b"".join(pieces) == json.loads(raw).encode("utf-8", "surrogatepass")
+
+
+@given(objects_json)
+def test_what_is_taken_out_is_gone_and_the_rest_is_as_it_was(raw: bytes) -> None:
+    """With the commas that belong to it, wherever it stands and however often."""
+    value = read(raw, frozenset())
+    assert isinstance(value, Object)
+    left = splice(raw, without(value.members, "id"))
+    pairs = json.loads(raw, object_pairs_hook=list)
+    assert json.loads(left, object_pairs_hook=list) == [pair for pair in pairs if pair[0] != "id"]
+    kept = [member for member in value.members if member.name != "id"]
+    assert all(raw[member.at : member.value.end] in left for member in kept)
+
+
+@given(
+    st.lists(st.tuples(st.binary(max_size=9), st.binary(max_size=3), st.binary(max_size=3)), max_size=5), st.binary()
+)
+def test_a_splice_changes_nothing_else(parts: list[tuple[bytes, bytes, bytes]], end: bytes) -> None:
+    """What stands between edits is there, in order, whatever takes the place of the others."""
+    raw, expected, edits = b"", b"", []
+    for kept, old, new in parts:
+        raw, expected = raw + kept + old, expected + kept + new
+        edits.append(Edit(len(raw) - len(old), len(raw), new))
+    if len({edit.start for edit in edits}) == len(edits):  # of two at one place the order is the caller's
+        assert splice(raw + end, reversed(edits)) == expected + end
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [b"", b"{", b"[", b'"', b"{]", b"[}", b'{"a"}', b'{"a":}', b'{"a":1', b'{"a":1}}', b"{1:2}", b'["a" "b"', b"}", b",",
+     b'{"a":"\\', b'[{"a":[1,2}]'],
+)  # fmt: skip
+def test_what_is_no_value_is_refused(raw: bytes) -> None:
+    """As `NotJson`, wherever it breaks off."""
+    with pytest.raises(NotJson):
+        read(raw, ALL)
+
+
+def test_deep_nesting_takes_no_stack_and_no_time() -> None:
+    """A million brackets that are passed over, and as many names that are looked into."""
+    deep = b"[" * 500_000 + b"]" * 500_000
+    assert Reader(deep).skip() == Slice(0, len(deep))
+    with pytest.raises(NotJson, match="deep"):
+        read(b'{"result":' * 100_000 + b"1" + b"}" * 100_000, ALL)
+
+
+@pytest.mark.parametrize("unit", [b'\\"', b"[],", b'{"a":1},', b'"ab",', b"{[", b'[["', b"\\\\"])
+def test_hostile_values_are_passed_over_in_linear_time(unit: bytes) -> None:
+    """Twice as much takes about twice as long, whatever it is made of."""
+    import time
+
+    def seconds(count: int) -> float:
+        raw = (b'["' if unit.startswith(b"\\") else b"[") + unit * count
+        start = time.process_time()
+        for _ in range(3):
+            try:
+                Reader(raw).skip()
+            except NotJson:
+                continue
+        return time.process_time() - start
+
+    assert seconds(80_000) < 12 * seconds(20_000) + 0.02

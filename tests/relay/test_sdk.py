@@ -1,0 +1,75 @@
+"""The official SDK on both sides of the relay, in both eras: its client checks results against what the list says."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from mcp import Client
+from tests.mcp.conftest import REPOSITORY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SERVER = '''
+from pydantic import BaseModel
+from mcp.server import MCPServer
+
+server = MCPServer("official")
+
+
+class Rows(BaseModel):
+    rows: list[int]
+    note: str
+
+
+@server.tool()
+def rows(count: int) -> Rows:
+    """Rows, as structured content with a schema."""
+    return Rows(rows=list(range(count)), note="all")
+
+
+@server.tool()
+def text(count: int) -> str:
+    """A text, which the SDK wraps as structured content."""
+    return "a line of text\\n" * count
+
+
+server.run()
+'''
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+def test_the_client_of_the_sdk_takes_cut_results(mode: Any, tmp_path: Path) -> None:
+    """Small ones whole with their structured content, large ones as text, and pages of these."""
+    (tmp_path / "server.py").write_text(SERVER)
+    relay = ["-m", "penstock", "relay", "--", sys.executable, str(tmp_path / "server.py")]
+    environment = {**os.environ, "PENSTOCK_STORE": str(tmp_path / "store")}
+
+    async def steps() -> None:
+        server = StdioServerParameters(command=sys.executable, args=relay, env=environment, cwd=str(REPOSITORY))
+        async with Client(stdio_client(server), mode=mode) as client:
+            tools = (await client.list_tools()).tools
+            assert [tool.name for tool in tools] == ["rows", "text", "ctx_page", "ctx_find"]
+            assert not any(tool.output_schema for tool in tools)
+            small = await client.call_tool("rows", {"count": 3})
+            assert small.structured_content == {"rows": [0, 1, 2], "note": "all"}
+            for tool, last in (("rows", "19999"), ("text", "a line of text")):
+                cut = await client.call_tool(tool, {"count": 20_000})
+                assert cut.structured_content is None
+                (block,) = cut.content
+                assert block.type == "text"
+                assert len(block.text) <= 16_000
+                found = re.search(r'handle="([^"]+)"', block.text)
+                assert found
+                page = await client.call_tool("ctx_find", {"handle": found[1], "pattern": last})
+                assert page.content[0].type == "text"
+                assert last in page.content[0].text.partition("\n")[2]
+
+    asyncio.run(steps())
