@@ -22,7 +22,7 @@ from penstock.wires import WIRES, wire_named
 
 SOURCE = Path(__file__).parent.parent / "src" / "penstock"
 VARIABLE = re.compile(r"(?:PENSTOCK|QQ|SCRIBE)_[A-Z_]+")
-MODEL_VARIABLE = re.compile(r"(?:AWS|ANTHROPIC|GEMINI|GOOGLE)_[A-Z_]+|OPENAI_(?!CHAT|RESPONSES)[A-Z_]+")
+MODEL_VARIABLE = re.compile(r"(?:AWS|ANTHROPIC|GEMINI(?!_CLI)|GOOGLE)_[A-Z_]+|OPENAI_(?!CHAT|RESPONSES)[A-Z_]+")
 INTERNAL = {"PENSTOCK_COMPLETE", "PENSTOCK_LINE", "PENSTOCK_BREAKS"}
 """Set by the scripts of `penstock completion` for one call; nobody sets them by hand."""
 

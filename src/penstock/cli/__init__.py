@@ -27,7 +27,7 @@ COMMANDS: dict[str, dict[str, tuple[str, ...]]] = {
         "figures": ("stats",),
         "code": ("check-code",),
     },
-    "Other agents": {"hosting": ("hook",), "relaying": ("relay",)},
+    "Other agents": {"installing": ("install", "uninstall"), "hosting": ("hook",), "relaying": ("relay",)},
     "COBOL": {"documents": ("structure", "chunk", "document")},
     "Servers and setup": {"serving": ("mcp", "doctor", "completion")},
 }

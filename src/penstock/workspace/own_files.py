@@ -10,14 +10,14 @@ import errno
 import os
 import stat
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from penstock.errors import CallerError
-from penstock.workspace import system
-from penstock.workspace.replacing import replace
+from penstock.errors import CallerError, ToolError
+from penstock.workspace import replacing, system
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from typing import BinaryIO
 
 _NETWORKS = {  # statfs(2) types of file systems without dependable locks or flushes
@@ -106,9 +106,79 @@ def replace_own(path: str, content: bytes) -> None:
     """
     folder = _open_own_folder(os.path.dirname(path) or ".")
     try:
-        replace(folder, os.path.basename(path), content, 0o600)
+        replacing.replace(folder, os.path.basename(path), content, 0o600)
     finally:
         system.close_folder(folder)
+
+
+def change_own(path: str, content: bytes | None, known: bytes | None, mode: int = 0o666) -> tuple[str, ...]:
+    """Give a file of the user's new content if it holds, to the byte, what that was made from.
+
+    Args:
+        path: The file itself, no link to it, outside any root.
+        content: All of the new content; None removes the file.
+        known: What it holds; None where there is none yet.
+        mode: The permissions of a new file; one that is there keeps its own.
+
+    Returns:
+        What of the old file the new one could not be given, in words.
+
+    Raises:
+        ToolError: `stale`: somebody else has changed the file, or is writing it. It is as they left it.
+        OSError: It could not be written; it is as it was.
+    """
+    folder, name = _open_own_folder(os.path.dirname(path) or "."), os.fsencode(os.path.basename(path))
+    try:
+        with replacing.alone_in(folder):
+            if known is None and content is not None:
+                try:
+                    replacing.create(folder, name, content, mode)
+                except FileExistsError:
+                    raise ToolError(
+                        "stale", f"{path} was made by someone else meanwhile. Nothing was changed."
+                    ) from None
+            elif known is not None and content is not None:
+                return replacing.replace_known(folder, name, content, known, os.fsencode(path))
+            elif known is not None:
+                replacing.remove_known(folder, name, known, os.fsencode(path))
+            return ()
+    finally:
+        system.close_folder(folder)
+
+
+@contextmanager
+def alone_in_own(path: str) -> Iterator[None]:
+    """Hold a folder of the user's own against other processes of Penstock.
+
+    Raises:
+        ToolError: `busy`: others hold it for too long.
+        OSError: There is no such folder.
+    """
+    folder = _open_own_folder(path)
+    try:
+        with replacing.alone_in(folder):
+            yield
+    finally:
+        system.close_folder(folder)
+
+
+def make_folders(path: str) -> list[str]:
+    """Make a folder and those above it that are missing. Returns the new ones, the outermost first; raises OSError."""
+    missing: list[str] = []
+    while not os.path.isdir(path) and os.path.dirname(path) != path:
+        missing.insert(0, path)
+        path = os.path.dirname(path)
+    for folder in missing:
+        with suppress(FileExistsError):
+            os.mkdir(folder)
+    return missing
+
+
+def remove_empty_folders(paths: Sequence[str]) -> None:
+    """Remove those folders that hold nothing, the last first."""
+    for path in reversed(paths):
+        with suppress(OSError):
+            os.rmdir(path)
 
 
 def _open_own_folder(path: str) -> system.Folder:

@@ -57,14 +57,14 @@ def replace(folder: system.Folder, name: bytes | str, content: bytes, mode: int)
     system.flush_folder(folder)
 
 
-def create(folder: system.Folder, name: bytes, content: bytes) -> None:
-    """Make a new file; what stands there already is left alone.
+def create(folder: system.Folder, name: bytes, content: bytes, mode: int = 0o666) -> None:
+    """Make a new file, with those of the permissions that the process gives; what stands there already is left alone.
 
     Raises:
         FileExistsError: Something stands there.
         OSError: It could not be written; nothing is left beside it.
     """
-    with _beside(folder, name, content, 0o666) as (beside, _):
+    with _beside(folder, name, content, mode) as (beside, _):
         renames.take_name(folder, beside, name)
     system.flush_folder(folder)
 

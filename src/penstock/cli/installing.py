@@ -1,0 +1,167 @@
+"""How does Penstock come into other agents, and out again? `penstock install` and `uninstall` (H-3)."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from penstock.cli import answer, options
+from penstock.cli.commands import command
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.hosts.catalogue import Scope, Surroundings
+    from penstock.hosts.installing import InstallPlan
+    from penstock.hosts.records import Records
+
+_HOSTS = ("claude", "codex", "gemini", "opencode", "qwen", "copilot", "cursor", "vscode", "zed", "cline")
+_DEFAULT = ("mcp", "hook")
+
+
+def _options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add what both commands take."""
+    for each in (
+        options.json_option,
+        click.option("--yes", is_flag=True, help="Do not ask."),
+        click.option("--dry-run", is_flag=True, help="Only show what would change."),
+        click.option(
+            "--scope",
+            type=click.Choice(["user", "project"]),
+            default="user",
+            show_default=True,
+            help="For all projects of yours, or for the one in the current folder.",
+        ),
+        click.option("--rules", "is_rules", is_flag=True, help="Five lines of AGENTS.md, CLAUDE.md or GEMINI.md."),
+        click.option("--hook", "is_hook", is_flag=True, help="The hook that cuts results that are too long."),
+        click.option("--mcp", "is_mcp", is_flag=True, help="Our MCP server."),
+        click.argument("host", type=click.Choice(_HOSTS)),
+    ):
+        function = each(function)
+    return function
+
+
+@command("install")
+@_options
+def install_command(**how: Any) -> int:
+    """Add Penstock to the configuration of another agent's HOST.
+
+    Shows what it will change as a diff, and asks. Without --mcp, --hook or --rules it adds the first two. What is there stays
+    as it is, comments included, and `penstock uninstall HOST` gives back every byte.
+
+    Examples:
+      penstock install claude --dry-run
+        the diff, and nothing is written
+      penstock install codex --scope project --yes
+        for the project in the current folder, without a question
+    """
+    from penstock.hosts.catalogue import HOST_CONFIGS
+    from penstock.hosts.installing import plan_install
+
+    request = _Request("install", **how)
+    host = HOST_CONFIGS[request.host]
+    plan = plan_install(host, request.parts, request.scope, request.around, request.records, own_command())
+    return request.carry_out(plan, f"{host.title}: it is all there already.")
+
+
+@command("uninstall")
+@_options
+def uninstall_command(**how: Any) -> int:
+    """Take Penstock out of the configuration of another agent's HOST.
+
+    It takes out what `penstock install HOST` put there and nothing else: what you or the host changed since stays. Shows the
+    diff, and asks.
+
+    Examples:
+      penstock uninstall claude --dry-run
+        the diff, and nothing is written
+      penstock uninstall codex --scope project --yes
+        out of the project in the current folder, without a question
+    """
+    from penstock.hosts.catalogue import HOST_CONFIGS
+    from penstock.hosts.installing import plan_uninstall
+
+    request = _Request("uninstall", **how)
+    host = HOST_CONFIGS[request.host]
+    plan = plan_uninstall(host, request.parts, request.scope, request.around, request.records)
+    return request.carry_out(plan, f"{host.title}: there is nothing of ours.")
+
+
+def surroundings() -> tuple[Surroundings, Records]:
+    """Return where hosts' configurations are for whoever runs this, here, and what was installed there."""
+    from penstock.hosts.catalogue import Surroundings
+    from penstock.hosts.records import Records
+
+    home = os.path.expanduser("~")
+    around = Surroundings(home=home, project=os.getcwd(), environment=os.environ, platform=sys.platform)
+    return around, Records.of(home, os.environ)
+
+
+def own_command() -> list[str]:
+    """Return the words that start the Penstock that runs now, wherever they are typed."""
+    path = os.path.abspath(sys.argv[0])
+    if os.path.basename(path).removesuffix(".exe") == "penstock" and os.access(path, os.X_OK) and os.path.isfile(path):
+        return [path]
+    return [sys.executable, "-m", "penstock"]
+
+
+class _Request:
+    """What was typed, and what is done about it."""
+
+    def __init__(
+        self, verb: str, *, host: str, scope: Scope, dry_run: bool, yes: bool, as_json: bool, **chosen: bool
+    ) -> None:
+        named = tuple(name.removeprefix("is_") for name, is_chosen in chosen.items() if is_chosen)
+        self.host, self.scope, self.parts = host, scope, named or _DEFAULT
+        self.around, self.records = surroundings()
+        self._dry_run, self._yes, self._as_json = dry_run, yes, as_json
+        flags = [*(f"--{name}" for name in named), *(["--scope", "project"] if scope == "project" else [])]
+        self._with_yes = shlex.join(["penstock", verb, host, *flags, "--yes"])
+
+    def carry_out(self, plan: InstallPlan, nothing: str) -> int:
+        """Show a plan, ask, and do it. Returns the exit status."""
+        from penstock.hosts import installing
+
+        if plan.refused:
+            said = "\n".join(plan.refused)
+            return answer.fail("denied", f"Nothing was changed. {said}", None, answer.REFUSED, as_json=self._as_json)
+        if not self._as_json:
+            self._show(plan, nothing)
+        if plan.visible and not self._dry_run and not self._yes and not self._is_agreed():
+            said = "Nothing was changed: there is no terminal to ask on."
+            return answer.fail("denied", said, self._with_yes, answer.REFUSED, as_json=self._as_json)
+        lost: list[str] = []
+        if not self._dry_run:
+            lost = installing.apply(plan, self.scope, self.records)
+        if self._as_json:
+            changes = [{"path": change.path, "diff": change.diff()} for change in plan.visible]
+            answer.print_json({"changes": changes, "notes": [*plan.notes, *lost], "written": not self._dry_run})
+            return 0
+        for line in lost:
+            click.echo(line, err=True)
+        if plan.visible and not self._dry_run:
+            kept = [
+                self.records.backup(c.target) for c in plan.visible if c.record is not None and c.before is not None
+            ]
+            click.echo("Written." + (f" As it was before: {', '.join(kept)}" if kept else ""))
+        return 0
+
+    def _show(self, plan: InstallPlan, nothing: str) -> None:
+        from penstock.text import escape
+
+        for change in plan.visible:
+            click.echo(escape.show(change.diff())[0], nl=False)
+        if not plan.visible:
+            click.echo(nothing)
+        for note in plan.notes:
+            click.echo(escape.show(note)[0])
+
+    def _is_agreed(self) -> bool:
+        """Ask where somebody can answer. Raises click.Abort where the answer is no."""
+        if self._as_json or not (sys.stdin and sys.stdin.isatty() and sys.stdout and sys.stdout.isatty()):
+            return False
+        return click.confirm("Write this?", abort=True)

@@ -1,0 +1,317 @@
+"""The hosts whose configuration Penstock edits, as data: which file by scope and system, which format, which entry (H-3).
+
+Measured with Claude Code 2.1.330, Codex 0.169.0, Gemini CLI 0.61.0, opencode 1.18.33, qwen-code 0.24.4 and Copilot CLI 1.0.102;
+Cursor, VS Code, Zed and Cline by their documentation. Keeps out: what is written there (`parts`), and how (`documents`).
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from penstock.hosts.documents import Format
+
+Scope = Literal["user", "project"]
+"""Whether a configuration holds for all projects of the user, or for the one in the current folder."""
+
+
+class Place(NamedTuple):
+    """Where a file of the user's lies: `beneath` the folder that `variable` names, else at `otherwise`, from the home folder on."""
+
+    variable: str
+    beneath: str
+    otherwise: str
+
+    def path(self, surroundings: Surroundings) -> str:
+        """Return the path of the file."""
+        folder = surroundings.environment.get(self.variable) or ""
+        return os.path.join(folder, self.beneath) if folder else os.path.join(surroundings.home, self.otherwise)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surroundings:
+    """Where a configuration is looked for.
+
+    Attributes:
+        home: The user's home folder.
+        project: The folder of the project.
+        environment: The variables, some of which move a host's files.
+        platform: As `sys.platform` has it.
+    """
+
+    home: str
+    project: str
+    environment: Mapping[str, str]
+    platform: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfigFile:
+    """One file of a host.
+
+    Attributes:
+        user: Where it lies for all projects; None where a host has none.
+        project: Where it lies in a project; empty where a host has none.
+        platforms: Where it lies for all projects on other systems, by `sys.platform`.
+        form: How it is written.
+        alternatives: Names that the host reads as well: one that is there is taken before the first is made.
+    """
+
+    user: Place | None
+    project: str
+    form: Format = "json"
+    platforms: Mapping[str, Place] = field(default_factory=dict)
+    alternatives: tuple[str, ...] = ()
+
+    def path(self, scope: Scope, surroundings: Surroundings) -> str | None:
+        """Return the path of the file in a scope, as it is there, or as it would be made; None where there is none."""
+        if scope == "project":
+            path = os.path.join(surroundings.project, self.project) if self.project else None
+        else:
+            place = self.platforms.get(surroundings.platform, self.user)
+            path = None if place is None else place.path(surroundings)
+        if path is None or os.path.lexists(path):
+            return path
+        others = (os.path.join(os.path.dirname(path), name) for name in self.alternatives)
+        return next((other for other in others if os.path.lexists(other)), path)
+
+
+class Switch(NamedTuple):
+    """A setting with which a user turns all hooks of a host off: in `file`, at `path`, when it is `off`."""
+
+    file: ConfigFile
+    path: tuple[str, ...]
+    off: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Servers:
+    """Where a host's MCP servers stand, and how one is written.
+
+    Attributes:
+        file: The file.
+        key: The way to the object whose members are servers.
+        entry: A server: `COMMAND`, `ARGUMENTS` and `COMMAND_LINE` stand for its command, the rest of its words, and all of them.
+    """
+
+    file: ConfigFile
+    key: tuple[str, ...]
+    entry: Mapping[str, object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hooks:
+    """Where a host's hooks stand: lists by event, beneath `hooks`. `switch` is what turns them off."""
+
+    file: ConfigFile
+    event: str
+    switch: Switch
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostConfig:
+    """One host.
+
+    Attributes:
+        name: What `penstock install` calls it.
+        title: What people call it.
+        program: Its command.
+        servers: Its MCP servers.
+        hooks: Its hooks; None where it has none that can give its model another text.
+        rules: What its model reads first, by scope.
+        note: What a person has to do, or to know, after an installation.
+    """
+
+    name: str
+    title: str
+    program: str
+    servers: Servers
+    hooks: Hooks | None = None
+    rules: ConfigFile
+    note: str = ""
+
+
+COMMAND, ARGUMENTS, COMMAND_LINE = "{command}", "{arguments}", "{command line}"
+_PLAIN = {"command": COMMAND, "args": ARGUMENTS}
+_STDIO = {"type": "stdio", **_PLAIN}
+_AGENTS_MD = "AGENTS.md"
+
+_CLAUDE_SETTINGS = ConfigFile(
+    user=Place("CLAUDE_CONFIG_DIR", "settings.json", ".claude/settings.json"), project=".claude/settings.json"
+)
+_CODEX_CONFIG = ConfigFile(
+    user=Place("CODEX_HOME", "config.toml", ".codex/config.toml"), project=".codex/config.toml", form="toml"
+)
+_GEMINI_SETTINGS = ConfigFile(
+    user=Place("GEMINI_CLI_HOME", ".gemini/settings.json", ".gemini/settings.json"), project=".gemini/settings.json"
+)
+
+
+def _markdown(user: Place | None, project: str) -> ConfigFile:
+    return ConfigFile(user=user, project=project, form="markdown")
+
+
+def _code(name: str) -> dict[str, Place]:
+    """Return where VS Code keeps a file of the user's on systems other than Linux."""
+    mac = f"Library/Application Support/Code/User/{name}"
+    return {
+        "darwin": Place("", "", mac),
+        "win32": Place("APPDATA", f"Code/User/{name}", f"AppData/Roaming/Code/User/{name}"),
+    }
+
+
+_ALL = (
+    HostConfig(
+        name="claude",
+        title="Claude Code",
+        program="claude",
+        servers=Servers(
+            file=ConfigFile(user=Place("CLAUDE_CONFIG_DIR", ".claude.json", ".claude.json"), project=".mcp.json"),
+            key=("mcpServers",),
+            entry=_STDIO,
+        ),
+        hooks=Hooks(
+            file=_CLAUDE_SETTINGS,
+            event="PostToolUse",
+            switch=Switch(_CLAUDE_SETTINGS, ("disableAllHooks",), off=True),
+        ),
+        rules=_markdown(Place("CLAUDE_CONFIG_DIR", "CLAUDE.md", ".claude/CLAUDE.md"), "CLAUDE.md"),
+    ),
+    HostConfig(
+        name="codex",
+        title="Codex",
+        program="codex",
+        servers=Servers(file=_CODEX_CONFIG, key=("mcp_servers",), entry=_PLAIN),
+        hooks=Hooks(
+            file=ConfigFile(user=Place("CODEX_HOME", "hooks.json", ".codex/hooks.json"), project=".codex/hooks.json"),
+            event="PostToolUse",
+            switch=Switch(_CODEX_CONFIG, ("features", "hooks"), off=False),
+            note="Codex asks once whether the hook is to be trusted: until then it does not run.",
+        ),
+        rules=_markdown(Place("CODEX_HOME", _AGENTS_MD, ".codex/AGENTS.md"), _AGENTS_MD),
+    ),
+    HostConfig(
+        name="gemini",
+        title="Gemini CLI",
+        program="gemini",
+        servers=Servers(file=_GEMINI_SETTINGS, key=("mcpServers",), entry=_PLAIN),
+        hooks=Hooks(
+            file=_GEMINI_SETTINGS,
+            event="AfterTool",
+            switch=Switch(_GEMINI_SETTINGS, ("hooksConfig", "enabled"), off=False),
+        ),
+        rules=_markdown(Place("GEMINI_CLI_HOME", ".gemini/GEMINI.md", ".gemini/GEMINI.md"), "GEMINI.md"),
+    ),
+    HostConfig(
+        name="opencode",
+        title="opencode",
+        program="opencode",
+        servers=Servers(
+            file=ConfigFile(
+                user=Place("XDG_CONFIG_HOME", "opencode/opencode.json", ".config/opencode/opencode.json"),
+                project="opencode.json",
+                alternatives=("opencode.jsonc",),
+            ),
+            key=("mcp",),
+            entry={"type": "local", "command": COMMAND_LINE, "enabled": True},
+        ),
+        rules=_markdown(Place("XDG_CONFIG_HOME", "opencode/AGENTS.md", ".config/opencode/AGENTS.md"), _AGENTS_MD),
+    ),
+    HostConfig(
+        name="qwen",
+        title="qwen-code",
+        program="qwen",
+        servers=Servers(
+            file=ConfigFile(
+                user=Place("QWEN_HOME", "settings.json", ".qwen/settings.json"), project=".qwen/settings.json"
+            ),
+            key=("mcpServers",),
+            entry=_PLAIN,
+        ),
+        rules=_markdown(Place("QWEN_HOME", "QWEN.md", ".qwen/QWEN.md"), "QWEN.md"),
+    ),
+    HostConfig(
+        name="copilot",
+        title="Copilot CLI",
+        program="copilot",
+        servers=Servers(
+            file=ConfigFile(
+                user=Place("COPILOT_HOME", "mcp-config.json", ".copilot/mcp-config.json"), project=".mcp.json"
+            ),
+            key=("mcpServers",),
+            entry={"type": "local", **_PLAIN, "tools": ["*"]},
+        ),
+        rules=_markdown(
+            Place("COPILOT_HOME", "copilot-instructions.md", ".copilot/copilot-instructions.md"), _AGENTS_MD
+        ),
+    ),
+    HostConfig(
+        name="cursor",
+        title="Cursor",
+        program="cursor",
+        servers=Servers(
+            file=ConfigFile(user=Place("", "", ".cursor/mcp.json"), project=".cursor/mcp.json"),
+            key=("mcpServers",),
+            entry=_PLAIN,
+        ),
+        rules=_markdown(None, _AGENTS_MD),
+    ),
+    HostConfig(
+        name="vscode",
+        title="VS Code",
+        program="code",
+        servers=Servers(
+            file=ConfigFile(
+                user=Place("XDG_CONFIG_HOME", "Code/User/mcp.json", ".config/Code/User/mcp.json"),
+                project=".vscode/mcp.json",
+                platforms=_code("mcp.json"),
+            ),
+            key=("servers",),
+            entry=_STDIO,
+        ),
+        rules=_markdown(None, _AGENTS_MD),
+    ),
+    HostConfig(
+        name="zed",
+        title="Zed",
+        program="zed",
+        servers=Servers(
+            file=ConfigFile(
+                user=Place("XDG_CONFIG_HOME", "zed/settings.json", ".config/zed/settings.json"),
+                project=".zed/settings.json",
+                platforms={
+                    "darwin": Place("", "", ".config/zed/settings.json"),
+                    "win32": Place("APPDATA", "Zed/settings.json", "AppData/Roaming/Zed/settings.json"),
+                },
+            ),
+            key=("context_servers",),
+            entry=_PLAIN,
+        ),
+        rules=_markdown(None, _AGENTS_MD),
+    ),
+    HostConfig(
+        name="cline",
+        title="Cline",
+        program="cline",
+        servers=Servers(
+            file=ConfigFile(
+                user=Place(
+                    "CLINE_DIR",
+                    "data/settings/cline_mcp_settings.json",
+                    ".cline/data/settings/cline_mcp_settings.json",
+                ),
+                project="",
+            ),
+            key=("mcpServers",),
+            entry=_PLAIN,
+        ),
+        rules=_markdown(None, _AGENTS_MD),
+    ),
+)
+HOST_CONFIGS: dict[str, HostConfig] = {host.name: host for host in _ALL}
+"""All hosts by their names."""

@@ -1,0 +1,298 @@
+"""Put Penstock into the configurations of a host, and take it out again: plan, show, then apply (H-3).
+
+A plan writes nothing; `apply` writes each file only if it still holds what the plan was made from, and remembers what it does
+before it does it. Links are written through to their file; in a project only to one beneath it. Keeps out: what a file is to
+hold (`planning`), and questions to a person.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from penstock.errors import CallerError
+from penstock.hosts import parts, planning
+from penstock.hosts.documents import CannotEditError, Document
+from penstock.hosts.records import Record
+from penstock.workspace import own_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from penstock.hosts.catalogue import ConfigFile, HostConfig, Scope, Surroundings
+    from penstock.hosts.planning import Outcome
+    from penstock.hosts.records import Records
+
+    Decide = Callable[[str | None, Record], Outcome]
+
+_MAX_BYTES = 64 << 20
+_PRIVATE, _SHARED = 0o600, 0o666  # what lies in a home folder, and what lies in a project beside its sources
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """What is to be done to one file.
+
+    Attributes:
+        path: The file as the host names it.
+        target: The file, links followed.
+        before: What it holds; None for no file.
+        after: What it is to hold; None for no file.
+        record: What is to be remembered of it; None for nothing.
+        earlier: What is remembered of it so far.
+    """
+
+    path: str
+    target: str
+    before: str | None
+    after: str | None
+    record: Record | None
+    earlier: Record
+
+    def diff(self) -> str:
+        """Return the change as a unified diff; empty where the file stays as it is."""
+        from difflib import unified_diff
+
+        if self.before == self.after:
+            return ""
+        old, new = (self.before or "").splitlines(keepends=True), (self.after or "").splitlines(keepends=True)
+        name = self.path if self.path == self.target else f"{self.path} ({self.target})"
+        ends = ("/dev/null" if self.before is None else name, "/dev/null" if self.after is None else name)
+        lines = unified_diff(old, new, *ends)
+        return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InstallPlan:
+    """What is to be done to all files of a host.
+
+    Attributes:
+        changes: One for each file that is to hold something else, or of which something else is to be remembered.
+        notes: What a person should know, a sentence each.
+        refused: What cannot be done, a sentence each: then nothing is.
+    """
+
+    changes: tuple[Change, ...]
+    notes: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+
+    @property
+    def visible(self) -> list[Change]:
+        """Those that change a file."""
+        return [change for change in self.changes if change.before != change.after]
+
+
+def plan_install(
+    host: HostConfig,
+    wanted: Sequence[str],
+    scope: Scope,
+    around: Surroundings,
+    records: Records,
+    program: Sequence[str],
+) -> InstallPlan:
+    """Return what installing parts of Penstock in a host would change.
+
+    Args:
+        host: The host.
+        wanted: The parts.
+        scope: Whether for all projects of the user, or for the current one.
+        around: Where the host's files are.
+        records: What was installed so far.
+        program: The words that start Penstock.
+    """
+    draft = _Draft(scope, around, records)
+    for file, path, here in _by_file(host, wanted, scope, around, draft):
+
+        def decide(text: str | None, record: Record, file: ConfigFile = file, here: list[str] = here) -> Outcome:
+            return planning.install(host, here, program, file.form, text, record)
+
+        draft.add(path, decide, "".join(_by_hand(host, part, program) for part in here))
+    if "hook" in wanted and host.hooks is not None and not draft.refused:
+        draft.notes += [host.hooks.note] if host.hooks.note else []
+        draft.notes += _switched_off(host, scope, around)
+    if host.note:
+        draft.notes.append(host.note)
+    return draft.plan()
+
+
+def plan_uninstall(
+    host: HostConfig, wanted: Sequence[str], scope: Scope, around: Surroundings, records: Records
+) -> InstallPlan:
+    """Return what uninstalling parts of Penstock from a host would change; arguments as of `plan_install`."""
+    draft = _Draft(scope, around, records)
+    for file, path, here in _by_file(host, wanted, scope, around, None):
+
+        def decide(text: str | None, record: Record, file: ConfigFile = file, here: list[str] = here) -> Outcome:
+            return planning.uninstall(host, here, file.form, text, record)
+
+        draft.add(path, decide)
+    return draft.plan()
+
+
+def apply(plan: InstallPlan, scope: Scope, records: Records) -> list[str]:
+    """Do what a plan says, file by file.
+
+    Args:
+        plan: The plan; nothing of it is refused.
+        scope: The scope that it was made for.
+        records: Where what is done is remembered.
+
+    Returns:
+        What of an old file its new one could not be given (an owner, an attribute), in words.
+
+    Raises:
+        ToolError: `stale`: a file was changed since the plan was made. It is as it was left; files before it are done.
+        OSError: A file, or what is to be remembered of it, could not be written. It is as it was.
+        CallerError: The folder for what is remembered cannot be relied on.
+    """
+    lost: list[str] = []
+    if not plan.changes:
+        return lost
+    made: list[str] = []
+    with records.lock():
+        for change in plan.changes:
+            lost += _apply(change, scope, records, made)
+        for change in plan.changes:  # behind all of them: files share folders
+            if change.record is None and change.after is None:
+                own_files.remove_empty_folders(change.earlier.folders)
+    return lost
+
+
+def _apply(change: Change, scope: Scope, records: Records, made: list[str]) -> list[str]:
+    """Do one change. `made` are the folders that were made so far; those for this file are added."""
+    known, new = (None if text is None else text.encode() for text in (change.before, change.after))
+    if known is None and new is not None:
+        made += own_files.make_folders(os.path.dirname(change.target))
+    if change.record is not None:
+        folders = [folder for folder in made if os.path.commonpath([folder, change.target]) == folder]
+        records.keep(replace(change.record, folders=(*change.record.folders, *folders)))
+    lost: list[str] = []
+    if change.before != change.after:
+        mode = _PRIVATE if scope == "user" else _SHARED
+        lost = [f"{change.path}: {what}" for what in own_files.change_own(change.target, new, known, mode)]
+    if change.record is None and change.earlier.parts:
+        records.forget(change.target)
+    return lost
+
+
+@dataclass
+class _Draft:
+    """A plan that is being made."""
+
+    scope: Scope
+    around: Surroundings
+    records: Records
+    changes: list[Change] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+    def add(self, path: str, decide: Decide, by_hand: str = "") -> None:
+        """Add what becomes of one file, or why nothing does."""
+        target = os.path.realpath(path)
+        try:
+            text = _read(path, target, self.scope, self.around)
+            earlier = self.records.find(target) or Record(path=target, base=text, last=None, parts={})
+            outcome = decide(text, earlier)
+            if outcome.text != text:
+                _expect_writable(target)
+        except (CannotEditError, CallerError) as error:
+            what = str(error) if path in str(error) else f"{path}: {error}"
+            self.refused.append(f"{what}.{f' To add by hand:{chr(10)}{by_hand}' if by_hand else ''}")
+            return
+        self.notes += [f"{path}: {note}." for note in outcome.notes]
+        is_remembered = outcome.record == (earlier if earlier.parts else None)
+        if outcome.text != text or not is_remembered:
+            self.changes.append(
+                Change(
+                    path=path, target=target, before=text, after=outcome.text, record=outcome.record, earlier=earlier
+                )
+            )
+
+    def plan(self) -> InstallPlan:
+        return InstallPlan(changes=tuple(self.changes), notes=tuple(self.notes), refused=tuple(self.refused))
+
+
+def _by_file(
+    host: HostConfig, wanted: Sequence[str], scope: Scope, around: Surroundings, draft: _Draft | None
+) -> list[tuple[ConfigFile, str, list[str]]]:
+    """Return the files that parts go into, each with its path and its parts; `draft` is told what has no place."""
+    found: dict[str, tuple[ConfigFile, str, list[str]]] = {}
+    for part in (part for part in parts.PARTS if part in wanted):
+        file = parts.file_of(host, part)
+        path = None if file is None else file.path(scope, around)
+        if file is None or path is None:
+            if draft is not None:
+                draft.notes.append(_no_place(host, part, scope))
+            continue
+        found.setdefault(path, (file, path, []))[2].append(part)
+    return list(found.values())
+
+
+def _no_place(host: HostConfig, part: str, scope: Scope) -> str:
+    if part == "hook":
+        return (
+            f"{host.title} has no hook that can give its model another text: what its shell prints is guarded by "
+            "`penstock guard -- COMMAND`, which --rules tells its model."
+        )
+    other = "project" if scope == "user" else "user"
+    return f"{host.title} has no file for {part} with --scope {scope}; --scope {other} has one."
+
+
+def _by_hand(host: HostConfig, part: str, program: Sequence[str]) -> str:
+    """Return what a person can write where we cannot."""
+    file = parts.file_of(host, part)
+    document = Document("", "json" if file is None else file.form)
+    parts.add(document, host, part, program, is_renewed=False)
+    return document.text
+
+
+def _switched_off(host: HostConfig, scope: Scope, around: Surroundings) -> list[str]:
+    """Return a note where a user has turned all hooks of a host off: that stays as it is, and ours do not run."""
+    if host.hooks is None:
+        return []
+    file, way, off = host.hooks.switch
+    notes: list[str] = []
+    for each in dict.fromkeys((scope, "user")):
+        path = file.path("user" if each == "user" else "project", around)
+        try:
+            text = None if path is None else _text_of(os.path.realpath(path))
+            is_off = text is not None and Document(text, file.form).get(way) is off
+        except (CannotEditError, CallerError):
+            continue
+        if is_off:
+            said = f"{'.'.join(way)} is {str(off).lower()}, which turns all hooks off"
+            notes.append(f"{path}: {said}. Ours runs when that is changed.")
+    return notes
+
+
+def _read(path: str, target: str, scope: Scope, around: Surroundings) -> str | None:
+    """Return what a configuration holds; None for no file. Raises CannotEditError or CallerError where it cannot be edited."""
+    if scope == "project" and os.path.islink(path):
+        root = os.path.realpath(around.project)
+        if os.path.commonpath([root, target]) != root:
+            raise CannotEditError(f"it is a link to {target}, out of the project")
+    return _text_of(target)
+
+
+def _text_of(target: str) -> str | None:
+    raw = own_files.read_own(target, _MAX_BYTES)
+    if raw is not None and len(raw) >= _MAX_BYTES:
+        raise CannotEditError(f"it is larger than {_MAX_BYTES >> 20} MiB")
+    try:
+        return None if raw is None else raw.decode()
+    except UnicodeDecodeError as error:
+        raise CannotEditError(f"byte {error.start + 1} is no UTF-8") from error
+
+
+def _expect_writable(target: str) -> None:
+    """Raise CannotEditError for a file that its owner has made read-only: a rename over it would not ask."""
+    try:
+        mode = os.stat(target).st_mode
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise CannotEditError(f"it cannot be looked at: {error.strerror}") from error
+    if not mode & 0o200 or not os.access(target, os.W_OK):
+        raise CannotEditError(f"it is read-only; `chmod u+w {shlex.quote(target)}` makes it writable")

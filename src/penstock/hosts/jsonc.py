@@ -1,0 +1,307 @@
+"""Edit JSON with comments where it stands: an edit changes only the bytes that it must (H-3).
+
+Comments (`//`, `/* */`), trailing commas, a byte order mark, tabs and CRLF are read and kept. Where a key stands twice, the last
+one holds, as in the hosts' own readers.
+Laws: what `put`, `replace` and `remove` return reads as the old value with that one difference; comments outside what was replaced
+or removed stay. Keeps out: which entries are ours (`parts`), and files.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from penstock.hosts.trees import Path
+
+_MAX_DEPTH = 200
+_SPACE = re.compile(r"(?:[ \t\r\n]++|//[^\r\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+")
+_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"')
+_SCALAR = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null")
+_REST_OF_LINE = re.compile(r"(?:[ \t]*(?://[^\r\n]*|/\*(?:[^*\r\n]|\*(?!/))*\*/))*")
+_WORDS: dict[str, object] = {"true": True, "false": False, "null": None}
+
+
+class JsonSyntaxError(ValueError):
+    """A text that is no JSON with comments. Its message says where it breaks."""
+
+    def __init__(self, text: str, at: int, what: str) -> None:
+        line = text.count("\n", 0, at) + 1
+        super().__init__(f"line {line}, column {at - (text.rfind(chr(10), 0, at) + 1) + 1}: {what}")
+
+
+class Number(str):
+    """A number as it is written: no digit of it is lost on the way through a comparison."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class Item:
+    """A member of an object or an element of an array. `comma` is where its comma stands; None without one."""
+
+    key: str | None
+    start: int
+    node: Node
+    comma: int | None
+
+    @property
+    def end(self) -> int:
+        """Where its value ends."""
+        return self.node.end
+
+
+@dataclass(frozen=True)
+class Node:
+    """A value with its place in the text: `kind` is `{`, `[`, or empty for a scalar."""
+
+    start: int
+    end: int
+    kind: str
+    scalar: object = None
+    items: tuple[Item, ...] = ()
+
+    def find(self, step: str | int) -> int | None:
+        """Return the index of the item that a step of a path leads to; None where there is none."""
+        if isinstance(step, int):
+            return step if self.kind == "[" and 0 <= step < len(self.items) else None
+        found = [at for at, item in enumerate(self.items) if item.key == step] if self.kind == "{" else []
+        return found[-1] if found else None
+
+
+def parse(text: str) -> Node | None:
+    """Return the value of a text with the places of all its parts; None for a text that is empty but for comments.
+
+    Raises:
+        JsonSyntaxError: It is no JSON with comments, or is nested deeper than 200 levels.
+    """
+    start = _skip(text, 1 if text.startswith("\ufeff") else 0)
+    if start == len(text):
+        return None
+    node = _node(text, start, 0)
+    if (end := _skip(text, node.end)) != len(text):
+        raise JsonSyntaxError(text, end, "there is more behind the value")
+    return node
+
+
+def to_value(node: Node | None) -> object:
+    """Return what a text says, without places: dicts, lists, strings, `Number`, True, False and None."""
+    if node is None:
+        return {}
+    if node.kind == "{":
+        return {item.key: to_value(item.node) for item in node.items}
+    if node.kind == "[":
+        return [to_value(item.node) for item in node.items]
+    return node.scalar
+
+
+def put(text: str, path: Path, value: object) -> str:
+    """Return the text with a value at a path where nothing stands yet: behind what is there, indented like that.
+
+    Args:
+        text: What `parse` takes.
+        path: Where the value goes; an index that is the length of its list appends. What is missing on the way is made.
+        value: What json.dumps takes.
+
+    Raises:
+        JsonSyntaxError: The text cannot be read.
+        ValueError: On the way stands something that is no object, or no list.
+    """
+    root = parse(text)
+    style = _Style(text, root)
+    if root is None:
+        mark = "" if not text or text.endswith(("\n", "\ufeff")) else style.newline
+        return f"{text}{mark}{style.render(_nested(path, value), '')}{style.newline}"
+    node = root
+    for depth, step in enumerate(path):
+        if node.kind != ("[" if isinstance(step, int) else "{"):
+            kind = "a list" if isinstance(step, int) else "an object"
+            raise ValueError(f"{'.'.join(map(str, path[:depth])) or 'the whole'} is not {kind}")
+        at = node.find(step)
+        if at is None:
+            return _insert(text, node, step, _nested(path[depth + 1 :], value), style)
+        node = node.items[at].node
+    raise ValueError(f"{'.'.join(map(str, path))} is there already")
+
+
+def replace(text: str, path: Path, value: object) -> str:
+    """Return the text with another value at a path; raises KeyError where nothing stands there."""
+    root = parse(text)
+    _, item = _container_and_item(root, path)
+    old = text[item.node.start : item.end]
+    style = _Style(text, root, is_one_line="\n" not in old)
+    return text[: item.node.start] + style.render(value, _indent_at(text, item.start)) + text[item.end :]
+
+
+def remove(text: str, path: Path) -> str:
+    """Return the text without what stands at a path, its comma and the line that it leaves empty; raises KeyError.
+
+    Comments within it go with it; those before and behind it stay.
+    """
+    container, item = _container_and_item(parse(text), path)
+    index = container.items.index(item)
+    start, end = item.start, item.end if item.comma is None else item.comma + 1
+    line_end = _line_end(text, end)
+    if not text[end:line_end].strip():  # nothing else behind it: its line goes with it
+        start = len(text[:start].rstrip(" \t\r\n"))
+    elif item is container.items[-1]:  # the blank behind the comma before it goes
+        start = len(text[:start].rstrip(" \t"))
+    else:
+        end += len(text[end:line_end]) - len(text[end:line_end].lstrip(" \t"))
+    before, after = text[:start], text[end:]
+    if item.comma is None and index and (comma := container.items[index - 1].comma) is not None:
+        before = before[:comma] + before[comma + 1 :]
+    return before + after
+
+
+# ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _skip(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return at if found is None else found.end()
+
+
+def _node(text: str, at: int, depth: int) -> Node:
+    if depth > _MAX_DEPTH:
+        raise JsonSyntaxError(text, at, f"nested deeper than {_MAX_DEPTH} levels")
+    if text[at : at + 1] in {"{", "["}:
+        return _container(text, at, depth)
+    if found := _STRING.match(text, at):
+        return Node(at, found.end(), "", json.loads(found[0]))
+    if found := _SCALAR.match(text, at):
+        return Node(at, found.end(), "", _WORDS[found[0]] if found[0] in _WORDS else Number(found[0]))
+    raise JsonSyntaxError(text, at, f"{text[at]!r} begins no value" if at < len(text) else "the text ends in a value")
+
+
+def _container(text: str, start: int, depth: int) -> Node:
+    kind, close = text[start], "}" if text[start] == "{" else "]"
+    items: list[Item] = []
+    at = _skip(text, start + 1)
+    while text[at : at + 1] != close:
+        if items and items[-1].comma is None:
+            raise JsonSyntaxError(
+                text, at, f"a comma or {close!r} is missing" if at < len(text) else "the text ends here"
+            )
+        begin, key = at, None
+        if kind == "{":
+            name = _STRING.match(text, at)
+            if name is None:
+                raise JsonSyntaxError(text, at, "a key in double quotes is missing")
+            key = json.loads(name[0])
+            at = _skip(text, name.end())
+            if text[at : at + 1] != ":":
+                raise JsonSyntaxError(text, at, "a colon is missing")
+            at = _skip(text, at + 1)
+        node = _node(text, at, depth + 1)
+        at = _skip(text, node.end)
+        has_comma = text[at : at + 1] == ","
+        items.append(Item(key, begin, node, at if has_comma else None))
+        at = _skip(text, at + 1) if has_comma else at
+    return Node(start, at + 1, kind, None, tuple(items))
+
+
+def _container_and_item(node: Node | None, path: Path) -> tuple[Node, Item]:
+    if node is None:
+        raise KeyError(path)
+    container, item = node, None
+    for step in path:
+        container = node
+        at = container.find(step)
+        if at is None:
+            raise KeyError(path)
+        item = container.items[at]
+        node = item.node
+    if item is None:
+        raise KeyError(path)
+    return container, item
+
+
+# ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class _Style:
+    """How a file is written: its line ends, how deep a level is indented, and whether all of it stands on one line."""
+
+    def __init__(self, text: str, root: Node | None, *, is_one_line: bool | None = None) -> None:
+        self.newline = "\r\n" if "\r\n" in text else "\n"
+        inner = _own_indent(text, root.items[0].start) if root and root.items else None
+        self.unit = inner or "  "
+        whole = "" if root is None else text[root.start : root.end]
+        self.is_one_line = bool(root and root.items and "\n" not in whole) if is_one_line is None else is_one_line
+        self.colon = ":" if self.is_one_line and '": ' not in whole and '":' in whole else ": "
+
+    def render(self, value: object, indent: str) -> str:
+        if self.is_one_line:
+            return json.dumps(value, ensure_ascii=False, separators=("," if self.colon == ":" else ", ", self.colon))
+        lines = json.dumps(value, ensure_ascii=False, indent=self.unit).split("\n")
+        return f"{self.newline}{indent}".join(lines)
+
+
+def _insert(text: str, node: Node, step: str | int, value: object, style: _Style) -> str:
+    """Put a new last item into an object or a list."""
+    outer = _indent_at(text, node.start)
+    label = "" if isinstance(step, int) else json.dumps(step, ensure_ascii=False) + style.colon
+    if not node.items:
+        return _insert_first(text, node, outer, label, value, style)
+    last = node.items[-1]
+    behind = last.end if last.comma is None else last.comma + 1
+    indent = _own_indent(text, last.start)
+    if indent is None:
+        indent = _own_indent(text, node.items[0].start)
+    if indent is None or style.is_one_line:  # the items share a line
+        flat = _Style(text, None, is_one_line=True)
+        flat.colon = style.colon if style.is_one_line else ": "
+        gap = "" if flat.colon == ":" else " "
+        comma, trailing = (",", "") if last.comma is None else ("", ",")
+        return f"{text[:behind]}{comma}{gap}{label}{flat.render(value, '')}{trailing}{text[behind:]}"
+    # Behind what else stands on the line of the last item: a comment there is about that one.
+    found = _REST_OF_LINE.match(text, behind)
+    at = behind if found is None else found.end()
+    between = text[behind:at]
+    comma, trailing = (",", "") if last.comma is None else ("", ",")
+    new = f"{style.newline}{indent}{label}{style.render(value, indent)}{trailing}"
+    return f"{text[:behind]}{comma}{between}{new}{text[at:]}"
+
+
+def _insert_first(text: str, node: Node, outer: str, label: str, value: object, style: _Style) -> str:
+    """Put the first item into an object or a list that holds at most comments."""
+    inner = text[node.start + 1 : node.end - 1]
+    indent = outer + style.unit
+    if not inner.strip():
+        at = node.start + 1
+        if style.is_one_line:
+            return f"{text[:at]}{label}{style.render(value, '')}{text[at:]}"
+        tail = "" if "\n" in inner else f"{style.newline}{outer}"
+        return f"{text[:at]}{style.newline}{indent}{label}{style.render(value, indent)}{tail}{text[at:]}"
+    at = node.start + 1 + len(inner.rstrip())  # behind the last comment
+    if "\n" not in text[at : node.end]:
+        one_line = _Style(text, None, is_one_line=True)
+        return f"{text[:at]} {label}{one_line.render(value, '')}{text[at:]}"
+    return f"{text[:at]}{style.newline}{indent}{label}{style.render(value, indent)}{text[at:]}"
+
+
+def _nested(path: Path, value: object) -> object:
+    for step in reversed(path):
+        value = [value] if isinstance(step, int) else {step: value}
+    return value
+
+
+def _line_end(text: str, at: int) -> int:
+    found = text.find("\n", at)
+    return len(text) if found < 0 else found
+
+
+def _indent_at(text: str, at: int) -> str:
+    """Return the blanks and tabs that the line of a place begins with."""
+    start = text.rfind("\n", 0, at) + 1
+    line = text[start:at].lstrip("\ufeff")
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _own_indent(text: str, at: int) -> str | None:
+    """Return the indentation of what begins its line; None for what shares it with something before."""
+    start = text.rfind("\n", 0, at) + 1
+    return text[start:at] if start and not text[start:at].strip(" \t") else None

@@ -1,0 +1,227 @@
+"""What Penstock puts into a host's configuration, and how it knows its own again (H-3).
+
+Law: `take` of a part removes what `add` of it can have put there and nothing that is anybody else's; adding twice is adding once.
+Keeps out: where configurations lie (`catalogue`), and what was there before (`records`).
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from penstock.hosts import catalogue, trees
+from penstock.hosts.documents import CannotEditError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from penstock.hosts.catalogue import ConfigFile, HostConfig
+    from penstock.hosts.documents import Document
+    from penstock.hosts.trees import Path
+
+PARTS = ("mcp", "hook", "rules")
+"""What can be installed, in the order in which it is."""
+NAME = "penstock"
+"""What our MCP server is called in every host."""
+RULES = """\
+## Output that is too long (Penstock)
+- Where a result says `[OUTPUT TRUNCATED]`, all of it is kept: read on with the call that the notice names, do not run it again.
+- Read large files in pages (`ctx_view`, `ctx_read_file`) and search them (`ctx_search`); `ctx_outline` says what is where.
+- Run what may print much as `penstock guard -- COMMAND`: its exit status stays, and what it prints is kept whole.
+- Look for something in what was kept with `ctx_find HANDLE PATTERN`, or `penstock find HANDLE PATTERN` in a shell.
+"""
+"""The lines for AGENTS.md and its like: the first five of a session that has Penstock."""
+
+
+def file_of(host: HostConfig, part: str) -> ConfigFile | None:
+    """Return the file of a host that a part goes into; None where the host has no place for it."""
+    if part == "hook":
+        return None if host.hooks is None else host.hooks.file
+    return host.rules if part == "rules" else host.servers.file
+
+
+def add(document: Document, host: HostConfig, part: str, program: Sequence[str], *, is_renewed: bool) -> list[str]:
+    """Add a part to a configuration, where it is not there yet.
+
+    Args:
+        document: The configuration; it is changed.
+        host: Whose it is.
+        part: One of `PARTS`.
+        program: The words that start Penstock.
+        is_renewed: Whether what is there was put there by us, and is to start Penstock from where it is now.
+
+    Returns:
+        What a person should know: that something of theirs stands in the way.
+
+    Raises:
+        CannotEditError: It has no place for that.
+    """
+    match part:
+        case "mcp":
+            return _add_server(document, host, program, is_renewed=is_renewed)
+        case "hook":
+            return _add_hook(document, host, program, is_renewed=is_renewed)
+        case _:
+            if is_renewed or document.block is None:
+                document.put_block(RULES)
+            return []
+
+
+def take(document: Document, host: HostConfig, part: str) -> bool:
+    """Take a part out of a configuration. Returns whether there was one; raises CannotEditError."""
+    found = False
+    match part:
+        case "mcp":
+            if found := has(document, host, "mcp"):
+                document.remove((*host.servers.key, NAME))
+        case "hook":
+            # From the last to the first, so that the indexes before stay true.
+            for path in reversed([*_own_hooks(document)]):
+                found = True
+                group = path[:-2]
+                document.remove(group if len(document.get(path[:-1])) == 1 else path)
+        case _:
+            if found := document.block is not None:
+                document.remove_block()
+    return found
+
+
+def has(document: Document, host: HostConfig, part: str) -> bool:
+    """Return whether a configuration has a part."""
+    match part:
+        case "mcp":
+            return is_ours(command_line(document.get((*host.servers.key, NAME))), "mcp")
+        case "hook":
+            return any(True for _ in _own_hooks(document))
+        case _:
+            return document.block is not None
+
+
+def commands(document: Document, host: HostConfig, part: str) -> list[list[str]]:
+    """Return the command lines with which a host starts a part: none for rules."""
+    match part:
+        case "mcp":
+            return [command_line(document.get((*host.servers.key, NAME)))]
+        case "hook":
+            return [shlex.split(document.get((*path, "command"))) for path in _own_hooks(document)]
+        case _:
+            return []
+
+
+def prune(document: Document, before: object, paths: Sequence[Path]) -> None:
+    """Take away objects and lists that are empty now and were not there before.
+
+    Args:
+        document: The configuration; it is changed.
+        before: What it said before anything was added.
+        paths: Where something was taken out, the innermost last.
+    """
+    for path in paths:
+        for depth in range(len(path), 0, -1):
+            at = path[:depth]
+            if document.get(at) in ({}, []) and trees.get(before, at) is trees.MISSING:
+                document.remove(at)
+
+
+def containers(host: HostConfig, part: str) -> Path:
+    """Return the way to the object or list that a part goes into."""
+    if part == "hook" and host.hooks is not None:
+        return ("hooks", host.hooks.event)
+    return () if part == "rules" else host.servers.key
+
+
+# ── the MCP server ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def server_entry(host: HostConfig, words: Sequence[str]) -> dict[str, Any]:
+    """Return an MCP server as a host writes it."""
+    put = {
+        catalogue.COMMAND: words[0],
+        catalogue.ARGUMENTS: list(words[1:]),
+        catalogue.COMMAND_LINE: list(words),
+    }
+    entry = host.servers.entry
+    return {key: put.get(value, value) if isinstance(value, str) else value for key, value in entry.items()}
+
+
+def command_line(entry: object) -> list[str]:
+    """Return the words that a server's entry starts; none for anything else."""
+    if not isinstance(entry, dict):
+        return []
+    command, rest = entry.get("command"), entry.get("args", [])
+    words = [*(command if isinstance(command, list) else [command]), *(rest if isinstance(rest, list) else [])]
+    return words if all(isinstance(word, str) for word in words) else []
+
+
+def is_ours(words: Sequence[str], command: str) -> bool:
+    """Return whether words start a command of Penstock: by its script, as a module, or through what runs it."""
+    programs = (word.replace("\\", "/").rpartition("/")[2].removesuffix(".exe") for word in words)
+    return any(name == "penstock" and words[at + 1 : at + 2] == [command] for at, name in enumerate(programs))
+
+
+def _add_server(document: Document, host: HostConfig, program: Sequence[str], *, is_renewed: bool) -> list[str]:
+    path = (*host.servers.key, NAME)
+    entry = document.get(path)
+    words = command_line(entry)
+    if entry is trees.MISSING:
+        document.put(path, server_entry(host, [*program, "mcp"]))
+    elif not is_ours(words, "mcp"):
+        return [f"there is a server of the name {NAME} that is none of ours: it stays as it is, and ours was not added"]
+    elif is_renewed and (renewed := _renewed(words, "mcp", program)) != words:
+        if isinstance(entry["command"], list):
+            document.replace((*path, "command"), renewed)
+        else:
+            document.replace((*path, "command"), renewed[0])
+            document.replace((*path, "args"), renewed[1:])
+    return []
+
+
+def _renewed(words: Sequence[str], command: str, program: Sequence[str]) -> list[str]:
+    """Return a command line of ours with the program that runs now; what the person added behind the command stays."""
+    return [*program, *words[words.index(command) :]]
+
+
+# ── the hook ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def hook_command(host: HostConfig, program: Sequence[str]) -> str:
+    """Return the line of a shell that a host starts after each call."""
+    return shlex.join([*program, "hook", host.name])
+
+
+def _add_hook(document: Document, host: HostConfig, program: Sequence[str], *, is_renewed: bool) -> list[str]:
+    if host.hooks is None:
+        return []
+    own = [*_own_hooks(document)]
+    for path in own if is_renewed else ():
+        words = shlex.split(document.get((*path, "command")))
+        if (renewed := _renewed(words, "hook", program)) != words:
+            document.replace((*path, "command"), shlex.join(renewed))
+    if own:
+        return []
+    event = ("hooks", host.hooks.event)
+    there = document.get(event)
+    at = 0 if there is trees.MISSING else len(there) if isinstance(there, list) else None
+    if at is None:
+        raise CannotEditError(f"{'.'.join(event)} is no list")
+    document.put((*event, at), {"hooks": [{"type": "command", "command": hook_command(host, program)}]})
+    return []
+
+
+def _own_hooks(document: Document) -> Iterator[Path]:
+    """Yield the ways to our hooks, of whatever event."""
+    events = document.get(("hooks",))
+    for event, groups in events.items() if isinstance(events, dict) else ():
+        for group_at, group in enumerate(groups if isinstance(groups, list) else ()):
+            hooks = group.get("hooks") if isinstance(group, dict) else None
+            for at, hook in enumerate(hooks if isinstance(hooks, list) else ()):
+                command = hook.get("command") if isinstance(hook, dict) else None
+                if isinstance(command, str) and is_ours(_split(command), "hook"):
+                    yield ("hooks", event, group_at, "hooks", at)
+
+
+def _split(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:  # a quote that does not end: no line of ours
+        return []

@@ -1,0 +1,156 @@
+"""What becomes of one configuration when parts are put into it or taken out: text in, text out (H-3).
+
+Three texts are known of a file: `base`, what it holds without us; `last`, what we left; and the one that is there now. Where the
+last two are the same, taking out everything gives `base`, byte for byte. Where others have changed the file since, our pieces are
+taken out of their text where they are as we wrote them; else our entries are found by what they say, and taken out by that.
+Laws: install and uninstall give back every byte; a change of anybody else stays; both are idempotent.
+Keeps out: files (`installing`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from penstock.hosts import merging, parts
+from penstock.hosts.catalogue import HOST_CONFIGS
+from penstock.hosts.documents import CannotEditError, Document
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from penstock.hosts.catalogue import HostConfig
+    from penstock.hosts.documents import Format
+    from penstock.hosts.records import Record
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What becomes of one file.
+
+    Attributes:
+        text: What it is to hold; None for no file.
+        record: What is to be remembered of it; None for nothing.
+        notes: What a person should know.
+    """
+
+    text: str | None
+    record: Record | None
+    notes: tuple[str, ...] = ()
+
+
+def install(
+    host: HostConfig, wanted: Sequence[str], program: Sequence[str], form: Format, present: str | None, record: Record
+) -> Outcome:
+    """Put parts of Penstock into a configuration, behind what is there.
+
+    Args:
+        host: Whose it is.
+        wanted: The parts; all go into this file.
+        program: The words that start Penstock.
+        form: How the file is written.
+        present: What it holds; None for no file.
+        record: What is remembered of it: with no parts where nothing is.
+
+    Raises:
+        CannotEditError: It cannot be read, or has no place for a part.
+    """
+    base = record.base if present == record.last and record.parts else _stripped(form, present, record)
+    document = Document(present or "", form)
+    notes: list[str] = []
+    held: dict[str, tuple[str, ...]] = {
+        part: hosts for part, hosts in record.parts.items() if parts.has(document, _one(hosts), part)
+    }
+    for part in wanted:
+        was_there = parts.has(document, host, part)
+        notes += parts.add(document, host, part, program, is_renewed=part in held)
+        if part in held or (not was_there and parts.has(document, host, part)):
+            held[part] = tuple(dict.fromkeys((*held.get(part, ()), host.name)))
+    if not held:
+        return Outcome(text=present, record=None, notes=tuple(notes))
+    is_same = present is not None and document.text == present
+    return Outcome(
+        text=present if is_same else document.text,
+        record=replace(record, base=base, last=document.text, parts=held),
+        notes=tuple(notes),
+    )
+
+
+def uninstall(host: HostConfig, wanted: Sequence[str], form: Format, present: str | None, record: Record) -> Outcome:
+    """Take parts of Penstock out of a configuration, and nothing else.
+
+    Of a file that nothing is remembered of, entries are taken out that start a command of Penstock; empty objects around them stay.
+
+    Args:
+        host: Whose it is.
+        wanted: The parts.
+        form: How the file is written.
+        present: What it holds; None for no file.
+        record: What is remembered of it: with no parts where nothing is.
+
+    Raises:
+        CannotEditError: It cannot be read, or a part cannot be taken out safely.
+    """
+    if present is None:
+        return Outcome(text=None, record=None)
+    document = Document(present, form)
+    if not record.parts:
+        for part in wanted:
+            parts.take(document, host, part)
+        return Outcome(text=document.text, record=None)
+    left = dict(record.parts)
+    notes: list[str] = []
+    for part in wanted:
+        others = tuple(name for name in left.pop(part, ()) if name != host.name)
+        if others:
+            left[part] = others
+            notes.append(f"{part} stays for {', '.join(others)}")
+    if set(left) == set(record.parts):
+        return Outcome(text=present, record=replace(record, parts=left), notes=tuple(notes))
+    is_ours = present == record.last
+    base = record.base if is_ours else _stripped(form, present, record)
+    if not left:
+        return Outcome(text=base, record=None, notes=tuple(notes))
+    _take(document, {part: hosts for part, hosts in record.parts.items() if part not in left}, record, form)
+    return Outcome(
+        text=document.text, record=replace(record, base=base, last=document.text, parts=left), notes=tuple(notes)
+    )
+
+
+def _stripped(form: Format, present: str | None, record: Record) -> str | None:
+    """Return what a file holds without what a record says is ours; None where that is no file.
+
+    Raises:
+        CannotEditError: It cannot be read, or something of ours cannot be taken out safely.
+    """
+    if present is None or not record.parts:
+        return present
+    document = Document(present, form)
+    if not any(parts.has(document, _one(hosts), part) for part, hosts in record.parts.items()):
+        return present  # somebody has taken all of it out: what is there is theirs
+    _take(document, record.parts, record, form)
+    if record.base is None and not document.value and document.text.strip("\ufeff \t\r\n{}") == "":
+        return None
+    exact = None if record.last is None else merging.undo(record.base or "", record.last, present)
+    if exact is not None:
+        try:
+            undone = Document(exact, form)
+        except CannotEditError:
+            return document.text
+        if undone.value == document.value and undone.block is None:
+            return exact
+    return document.text
+
+
+def _take(document: Document, held: Mapping[str, tuple[str, ...]], record: Record, form: Format) -> None:
+    """Take parts out, and the objects that were made for them where nothing else is in them."""
+    before = Document(record.base or "", form).value
+    for part, hosts in held.items():
+        host = _one(hosts)
+        if parts.take(document, host, part):
+            parts.prune(document, before, [parts.containers(host, part)])
+
+
+def _one(hosts: Sequence[str]) -> HostConfig:
+    """Return a host whose form a part has: hosts that share a file write it alike."""
+    return HOST_CONFIGS[hosts[0]]

@@ -1,0 +1,179 @@
+"""Edit TOML where it stands: a table of ours goes behind the last line, and comes away again line by line (H-3).
+
+A scanner finds where statements begin and end; what they say, `tomllib` says. Its caller compares what an edit reads as with what
+it should (`documents`), so that a statement that is found wrongly leads to a refusal and never to a broken file.
+Keeps out: changing what stands in inline tables, which is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from penstock.hosts.trees import Path
+
+_BLANK = re.compile(r"(?:[ \t\r\n]++|#[^\n]*+)*+")
+_KEY = re.compile(r"""[ \t]*(?:([A-Za-z0-9_-]+)|("(?:[^"\\\n]|\\.)*")|('[^'\n]*'))[ \t]*""")
+_QUOTED = re.compile(
+    r"""
+    "{3} (?:[^"\\] | \\. | "{1,2}(?!"))*+ "{3,5}  # two of the marks may stand right before the closing three
+    | '{3} (?:[^'] | '{1,2}(?!'))*+ '{3,5}
+    | " (?:[^"\\\n] | \\.)*+ "
+    | ' [^'\n]*+ '
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+_BARE = re.compile(r"^[A-Za-z0-9_-]+$")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement with its place: `path` is the whole way from the root; of a header `value_start` is None."""
+
+    path: tuple[str, ...]
+    start: int
+    end: int
+    value_start: int | None
+
+
+def parse(text: str) -> dict[str, object]:
+    """Return what a text says. Raises ValueError with the place where it breaks."""
+    return tomllib.loads(text.removeprefix("\ufeff"))
+
+
+def put(text: str, path: Path, value: Mapping[str, object]) -> str:
+    """Return the text with a table behind its last line.
+
+    Args:
+        text: What `parse` takes.
+        path: The table's name, key by key.
+        value: What it holds: strings, booleans, numbers, lists of them, and tables of them.
+    """
+    newline = "\r\n" if "\r\n" in text else "\n"
+    lines = [
+        f"[{'.'.join(_key(str(step)) for step in path)}]",
+        *(f"{_key(k)} = {_literal(v)}" for k, v in value.items()),
+    ]
+    ended = text if not text or text.endswith("\n") else text + newline
+    gap = newline if ended.strip("\ufeff \t\r\n") else ""
+    return ended + gap + newline.join(lines) + newline
+
+
+def replace(text: str, path: Path, value: object) -> str:
+    """Return the text with another value behind a key; raises KeyError where no statement gives it."""
+    found = [each for each in statements(text) if each.path == path and each.value_start is not None]
+    if len(found) != 1:
+        raise KeyError(path)
+    return text[: found[0].value_start] + _literal(value) + text[found[0].end :]
+
+
+def remove(text: str, path: Path) -> str:
+    """Return the text without the table or the value at a path, comments between its lines included; raises KeyError."""
+    found = statements(text)
+    ours = [index for index, each in enumerate(found) if each.path[: len(path)] == path]
+    if not ours:
+        raise KeyError(path)
+    result, end = text, len(text)
+    # From the last to the first, so that places before stay true; statements that follow each other go as one.
+    while ours:
+        last = first = ours.pop()
+        while ours and ours[-1] == first - 1:
+            first = ours.pop()
+        start = text.rfind("\n", 0, found[first].start) + 1
+        line_end = text.find("\n", found[last].end)
+        end = len(text) if line_end < 0 else line_end + 1
+        is_table = found[first].value_start is None
+        for blank in ("\r\n", "\n"):  # the blank line before a table goes with it
+            if is_table and text[:start].endswith(f"\n{blank}"):
+                start -= len(blank)
+                break
+        result = result[:start] + result[end:]
+    return result
+
+
+def statements(text: str) -> list[Statement]:
+    """Return all statements of a text in order. Raises ValueError where one cannot be followed."""
+    found: list[Statement] = []
+    table: tuple[str, ...] = ()
+    at = 1 if text.startswith("\ufeff") else 0
+    while (at := _skip(text, at)) < len(text):
+        start = at
+        if text[at] == "[":
+            is_list = text.startswith("[[", at)
+            table, at = _keys(text, at + 1 + is_list)
+            at += 1 + is_list
+            found.append(Statement(table, start, at, None))
+        else:
+            keys, at = _keys(text, at)
+            at += 1  # the equals sign
+            while text[at : at + 1] in {" ", "\t"}:
+                at += 1
+            end = _value_end(text, at)
+            found.append(Statement((*table, *keys), start, end, at))
+            at = end
+    return found
+
+
+def _skip(text: str, at: int) -> int:
+    found = _BLANK.match(text, at)
+    return at if found is None else found.end()
+
+
+def _keys(text: str, at: int) -> tuple[tuple[str, ...], int]:
+    keys: list[str] = []
+    while True:
+        found = _KEY.match(text, at)
+        if found is None:
+            raise ValueError(f"no key at character {at}")
+        keys.append(found[1] or next(iter(tomllib.loads(f"{found[0].strip()} = 1"))))
+        at = found.end()
+        if text[at : at + 1] != ".":
+            return tuple(keys), at
+        at += 1
+
+
+def _value_end(text: str, at: int) -> int:
+    """Return where a value ends: at the end of its line, or of the last line that its brackets hold open."""
+    depth, end = 0, at
+    while at < len(text):
+        if found := _QUOTED.match(text, at):
+            at = end = found.end()
+            continue
+        letter = text[at]
+        if letter == "#":
+            newline = text.find("\n", at)
+            at = len(text) if newline < 0 else newline
+            continue
+        if letter == "\n" and not depth:
+            break
+        depth += (letter in "[{") - (letter in "]}")
+        at += 1
+        end = end if letter in " \t\r\n" else at
+    return end
+
+
+def _key(name: str) -> str:
+    return name if _BARE.match(name) else _literal(name)
+
+
+def _literal(value: object) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            # JSON's strings are TOML's but for one character that TOML wants escaped.
+            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        case list():
+            return f"[{', '.join(map(_literal, value))}]"
+        case dict():
+            return "{ " + ", ".join(f"{_key(k)} = {_literal(v)}" for k, v in value.items()) + " }"
+        case int() | float():
+            return repr(value)
+        case _:
+            raise ValueError(f"TOML has no {type(value).__name__}")

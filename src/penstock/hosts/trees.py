@@ -1,0 +1,51 @@
+"""Read and change values of a configuration, without its text: what an edit must come to is computed here (H-3)."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+Path = tuple[str | int, ...]
+"""The way to a value: keys of objects, indexes of lists."""
+
+MISSING: Any = object()
+"""What `get` returns where nothing stands: None is a value."""
+
+
+def get(value: Any, path: Path) -> Any:
+    """Return what stands at a path of a value, `MISSING` where nothing does."""
+    for step in path:
+        inner: Any = value if isinstance(value, (dict, list)) else {}  # of a string, an index is a letter
+        try:
+            value = inner[step]
+        except (KeyError, IndexError, TypeError):
+            return MISSING
+    return value
+
+
+def put(value: object, path: Path, new: object) -> object:
+    """Return the value with `new` at a path; what is missing on the way is made. Raises ValueError where that cannot be."""
+    if not path:
+        return new
+    step, rest = path[0], path[1:]
+    if isinstance(step, int):
+        if value is MISSING:
+            value = []
+        if not isinstance(value, list) or step > len(value):
+            raise ValueError("there is no list")
+        inner = put(value[step] if step < len(value) else MISSING, rest, new)
+        return [*value[:step], inner, *value[step + 1 :]]
+    if value is MISSING:
+        value = {}
+    if not isinstance(value, dict):
+        raise ValueError("there is no object")  # noqa: TRY004 - it is about a file
+    return {**value, step: put(value.get(step, MISSING), rest, new)}
+
+
+def remove(value: object, path: Path) -> object:
+    """Return the value without what stands at a path; raises KeyError where nothing does."""
+    if get(value, path) is MISSING or not path:
+        raise KeyError(path)
+    changed: Any = copy.deepcopy(value)
+    del get(changed, path[:-1])[path[-1]]
+    return changed

@@ -1,0 +1,397 @@
+"""`penstock install HOST` and `uninstall HOST` over real files: shown, asked for, kept, restored (H-3)."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import stat
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.errors import ToolError
+from penstock.hosts import installing
+from penstock.hosts.catalogue import HOST_CONFIGS, Surroundings
+from penstock.hosts.records import Records
+from tests.cli.screens import typed
+
+SETTINGS = '{\n\t"model": "opus", // the best\n\t"hooks": {"PostToolUse": [\n\t\t{"matcher": "Bash", "hooks": []},\n\t]},\n}\r\n'
+CONFIG = '# mine\nmodel = "o3"   # odd\n\n[mcp_servers.docs]\ncommand = "npx"\n\n[features]\n'
+
+
+class Machine:
+    """A home and a project of their own, in which the command line is typed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home, self.project = folder / "home", folder / "project"
+        self.home.mkdir()
+        self.project.mkdir()
+        self.environment = {"HOME": str(self.home), "PATH": os.environ["PATH"]}
+
+    def write(self, name: str, text: str, *, beneath: str = "home") -> Path:
+        path = Path(getattr(self, beneath), name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+        return path
+
+    def type(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return typed(*words, cwd=self.project, environment=self.environment)
+
+    def done(self, *words: str) -> str:
+        done = self.type(*words)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def files(self) -> dict[str, bytes]:
+        """Everything but what Penstock remembers."""
+        found = (path for path in self.home.parent.rglob("*") if ".local" not in path.parts)
+        return {str(path): path.read_bytes() if path.is_file() else b"/" for path in found}
+
+    @property
+    def around(self) -> tuple[Surroundings, Records]:
+        around = Surroundings(
+            home=str(self.home), project=str(self.project), environment=self.environment, platform="linux"
+        )
+        return around, Records.of(str(self.home), self.environment)
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A new machine."""
+    return Machine(tmp_path)
+
+
+@pytest.mark.parametrize("host", HOST_CONFIGS)
+@pytest.mark.parametrize("scope", ["user", "project"])
+def test_what_a_host_had_before_is_what_it_has_after(machine: Machine, host: str, scope: str) -> None:
+    """Files, folders and bytes; installed twice, the second time without a change."""
+    machine.write(".claude/settings.json", SETTINGS)
+    machine.write(".codex/config.toml", CONFIG)
+    machine.write("AGENTS.md", "# Us", beneath="project")
+    before = machine.files()
+    flags = ["--mcp", "--hook", "--rules", "--scope", scope]
+    shown = machine.done("install", host, *flags, "--yes")
+    assert machine.files() != before or "has no file" in shown
+    between = machine.files()
+    machine.done("install", host, *flags, "--yes")
+    assert machine.files() == between
+    machine.done("uninstall", host, *flags, "--yes")
+    assert machine.files() == before
+
+
+def test_what_is_written_is_what_the_host_reads(machine: Machine) -> None:
+    """Codex in TOML and JSON, Claude Code behind the hooks that are there: the program that runs now, by its whole path."""
+    machine.write(".codex/config.toml", CONFIG)
+    machine.write(".claude/settings.json", SETTINGS)
+    machine.done("install", "codex", "--yes")
+    machine.done("install", "claude", "--yes")
+    servers = tomllib.loads((machine.home / ".codex/config.toml").read_text())["mcp_servers"]
+    assert servers["penstock"] == {"command": sys.executable, "args": ["-m", "penstock", "mcp"]}
+    assert servers["docs"] == {"command": "npx"}
+    hook = json.loads((machine.home / ".codex/hooks.json").read_text())["hooks"]["PostToolUse"][0]["hooks"][0]
+    assert hook == {"type": "command", "command": f"{sys.executable} -m penstock hook codex"}
+    settings = (machine.home / ".claude/settings.json").read_text()
+    assert settings.startswith(
+        '{\n\t"model": "opus", // the best\n\t"hooks": {"PostToolUse": [\n\t\t{"matcher": "Bash"'
+    )
+    entry = json.loads((machine.home / ".claude.json").read_text())["mcpServers"]["penstock"]
+    assert entry == {"type": "stdio", "command": sys.executable, "args": ["-m", "penstock", "mcp"]}
+
+
+def test_a_diff_is_shown_and_nothing_written_by_a_dry_run(machine: Machine) -> None:
+    """As text and as JSON, with the lines that are added and nothing else."""
+    path = machine.write(".codex/config.toml", CONFIG)
+    before = machine.files()
+    shown = machine.done("install", "codex", "--mcp", "--dry-run")
+    added = [line[1:] for line in shown.splitlines() if line.startswith("+") and not line.startswith("+++")]
+    assert added == ["", "[mcp_servers.penstock]", f'command = "{sys.executable}"', 'args = ["-m", "penstock", "mcp"]']
+    assert not [line for line in shown.splitlines() if line.startswith("-") and not line.startswith("---")]
+    answer = json.loads(machine.done("install", "codex", "--mcp", "--dry-run", "--json"))
+    assert [change["path"] for change in answer["changes"]] == [str(path)]
+    assert answer["changes"][0]["diff"] in shown
+    assert machine.files() == before
+
+
+def test_without_a_terminal_nothing_is_written_and_the_command_is_named(machine: Machine) -> None:
+    """Exit status 3, as text and as JSON."""
+    before = machine.files()
+    done = machine.type("install", "codex", "--hook", "--scope", "project")
+    assert done.returncode == 3
+    assert done.stderr.endswith("Try: penstock install codex --hook --scope project --yes\n")
+    done = machine.type("uninstall", "codex", "--json")
+    assert json.loads(done.stdout) == {"changes": [], "notes": [], "written": True}
+    done = machine.type("install", "codex", "--json")
+    assert (done.returncode, json.loads(done.stdout)["error"]["try"]) == (3, "penstock install codex --yes")
+    assert machine.files() == before
+
+
+@pytest.mark.parametrize(("word", "is_written"), [("y", True), ("n", False), ("", False)])
+def test_a_person_is_asked_on_a_terminal(machine: Machine, word: str, is_written: bool) -> None:
+    """And no word is no."""
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-m", "penstock", "install", "gemini"]
+    with subprocess.Popen(
+        command, cwd=machine.project, env=machine.environment, stdin=follower, stdout=follower, stderr=follower
+    ) as child:
+        os.close(follower)
+        os.write(leader, f"{word}\n".encode())
+        child.wait(60)
+    os.close(leader)
+    assert (machine.home / ".gemini" / "settings.json").exists() == is_written
+    assert child.returncode == (0 if is_written else 130)
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ('{"a": 1,, }', "line 1, column 9"),
+        ("[]", "it is no object"),
+        ('{"mcpServers": []}', "mcpServers is not an object"),
+        ('{"a": \n\n nul}', "line 3, column 2"),
+        ("\ud800".encode("utf-16", "surrogatepass").decode("latin-1"), "line 1"),
+        ('{"a": ' + "[" * 300 + "]" * 300 + "}", "nested deeper"),
+    ],
+)
+def test_a_file_that_cannot_be_edited_is_left_and_what_to_add_is_named(machine: Machine, text: str, where: str) -> None:
+    """It says where the file breaks; nothing is written anywhere, not to another file of the host either."""
+    machine.write(".claude.json", text)
+    before = machine.files()
+    done = machine.type("install", "claude", "--yes")
+    assert done.returncode == 3
+    assert where in done.stderr
+    assert '"penstock": {' in done.stderr
+    assert machine.files() == before
+
+
+def test_bytes_that_are_no_utf_8_are_left(machine: Machine) -> None:
+    """With the place of the first."""
+    (machine.home / ".claude.json").write_bytes(b'{"a": "\xff"}')
+    done = machine.type("install", "claude", "--yes")
+    assert (done.returncode, "byte 8 is no UTF-8" in done.stderr) == (3, True)
+
+
+def test_toml_that_holds_its_servers_in_one_line_is_left(machine: Machine) -> None:
+    """Behind an inline table nothing can be added: what to write is named."""
+    path = machine.write(".codex/config.toml", "mcp_servers = { docs = { command = 'x' } }\n")
+    done = machine.type("install", "codex", "--yes", "--mcp")
+    assert (done.returncode, "[mcp_servers.penstock]" in done.stderr) == (3, True)
+    assert path.read_text() == "mcp_servers = { docs = { command = 'x' } }\n"
+
+
+def test_links_modes_and_read_only_files(machine: Machine) -> None:
+    """A link is written through to its file, which keeps its mode; a file that is read-only is left."""
+    target = machine.write("dotfiles/claude.json", "{}")
+    target.chmod(0o640)
+    link = machine.home / ".claude.json"
+    link.symlink_to("dotfiles/claude.json")
+    machine.done("install", "claude", "--yes")
+    assert link.is_symlink()
+    assert "penstock" in json.loads(target.read_text())["mcpServers"]
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+    assert stat.S_IMODE((machine.home / ".claude/settings.json").stat().st_mode) == 0o600
+    machine.done("uninstall", "claude", "--yes")
+    assert (link.is_symlink(), target.read_text()) == (True, "{}")
+    target.chmod(0o440)
+    done = machine.type("install", "claude", "--yes")
+    assert (done.returncode, "is read-only; `chmod u+w" in done.stderr, target.read_text()) == (3, True, "{}")
+
+
+def test_a_link_out_of_a_project_is_not_followed(machine: Machine) -> None:
+    """A repository of somebody else cannot have a file of the user's changed."""
+    outside = machine.write("private.json", "{}")
+    (machine.project / ".mcp.json").symlink_to(outside)
+    done = machine.type("install", "claude", "--scope", "project", "--yes")
+    assert (done.returncode, "out of the project" in done.stderr, outside.read_text()) == (3, True, "{}")
+
+
+def test_files_lie_where_the_hosts_look_for_them(machine: Machine, tmp_path: Path) -> None:
+    """The variables with which each host moves its folder."""
+    moved = tmp_path / "moved"
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "QWEN_HOME", "COPILOT_HOME", "XDG_CONFIG_HOME"):
+        machine.environment[name] = str(moved / name)
+    for host in ("claude", "codex", "gemini", "qwen", "copilot", "opencode"):
+        machine.done("install", host, "--yes", "--mcp")
+    assert {str(path.relative_to(moved)) for path in moved.rglob("*") if path.is_file()} == {
+        "CLAUDE_CONFIG_DIR/.claude.json",
+        "CODEX_HOME/config.toml",
+        "GEMINI_CLI_HOME/.gemini/settings.json",
+        "QWEN_HOME/settings.json",
+        "COPILOT_HOME/mcp-config.json",
+        "XDG_CONFIG_HOME/opencode/opencode.json",
+    }
+
+
+def test_an_alternative_name_that_is_there_is_taken(machine: Machine) -> None:
+    """opencode reads opencode.jsonc as well."""
+    path = machine.write(".config/opencode/opencode.jsonc", "{\n  // mine\n}\n")
+    machine.done("install", "opencode", "--yes")
+    assert path.read_text().startswith('{\n  // mine\n  "mcp": {')
+    assert not path.with_suffix(".json").exists()
+
+
+def test_hosts_that_share_a_file_share_what_is_in_it(machine: Machine) -> None:
+    """Rules in one AGENTS.md: they go with the last host that has them."""
+    for host in ("codex", "cursor"):
+        machine.done("install", host, "--rules", "--scope", "project", "--yes")
+    path = machine.project / "AGENTS.md"
+    assert path.read_text().count("penstock:begin") == 1
+    assert "stays for cursor" in machine.done("uninstall", "codex", "--rules", "--scope", "project", "--yes")
+    assert "penstock:begin" in path.read_text()
+    machine.done("uninstall", "cursor", "--rules", "--scope", "project", "--yes")
+    assert not path.exists()
+
+
+def test_what_a_person_wrote_is_not_taken_out(machine: Machine) -> None:
+    """A server of the same name that is another; one of ours that was written by hand, beside a hook that we installed."""
+    other = '{"mcpServers": {"penstock": {"command": "hydro"}}}'
+    path = machine.write(".claude.json", other)
+    assert "none of ours" in machine.done("install", "claude", "--yes")
+    assert path.read_text() == other
+    machine.done("uninstall", "claude", "--yes")
+    assert path.read_text() == other
+    by_hand = '{"mcpServers": {"penstock": {"command": "penstock", "args": ["mcp", "--root", "src"]}}}'
+    path = machine.write(".gemini/settings.json", by_hand)
+    machine.done("install", "gemini", "--yes")
+    assert '"src"' in path.read_text()
+    machine.done("uninstall", "gemini", "--yes")
+    assert path.read_text() == by_hand
+
+
+def test_another_hook_in_our_group_stays(machine: Machine) -> None:
+    """Ours goes out of a group to which a person added another; comments around them stay."""
+    machine.done("install", "claude", "--hook", "--yes")
+    path = machine.home / ".claude/settings.json"
+    group = '"hooks": [\n          {'
+    theirs = '"hooks": [\n          // first theirs\n          {"type": "command", "command": "say"},\n          {'
+    text = path.read_text().replace(group, theirs)
+    path.write_text(text)
+    machine.done("uninstall", "claude", "--hook", "--yes")
+    assert "// first theirs" in path.read_text()
+    assert path.read_text().count('"command": "say"') == 1
+    assert "penstock" not in path.read_text()
+
+
+def test_a_program_that_moved_is_renewed(machine: Machine) -> None:
+    """Installed again from elsewhere, our entries start the one that runs now, with what a person added to them."""
+    machine.done("install", "gemini", "--yes")
+    path = machine.home / ".gemini/settings.json"
+    path.write_text(
+        path.read_text().replace(sys.executable, "/gone/python").replace('"mcp"', '"mcp",\n        "--budget"')
+    )
+    machine.done("install", "gemini", "--yes")
+    settings = json.loads(path.read_text())
+    assert settings["mcpServers"]["penstock"]["command"] == sys.executable
+    assert settings["mcpServers"]["penstock"]["args"] == ["-m", "penstock", "mcp", "--budget"]
+    assert settings["hooks"]["AfterTool"][0]["hooks"][0]["command"] == f"{sys.executable} -m penstock hook gemini"
+    machine.done("uninstall", "gemini", "--yes")
+    assert not path.exists()
+
+
+def test_a_user_who_turned_hooks_off_is_told(machine: Machine) -> None:
+    """Ours is added, and what is off stays off."""
+    machine.write(".codex/config.toml", "[features]\nhooks = false\n")
+    assert "features.hooks is false" in machine.done("install", "codex", "--hook", "--yes")
+    assert "hooks = false" in (machine.home / ".codex/config.toml").read_text()
+
+
+def test_a_change_between_plan_and_writing_is_seen(machine: Machine) -> None:
+    """What somebody else wrote meanwhile stays; nothing of ours is over it."""
+    path = machine.write(".claude.json", '{"a": 1}')
+    around, records = machine.around
+    plan = installing.plan_install(HOST_CONFIGS["claude"], ["mcp"], "user", around, records, ["penstock"])
+    path.write_text('{"a": 2}')
+    with pytest.raises(ToolError, match="changed by someone else"):
+        installing.apply(plan, "user", records)
+    assert path.read_text() == '{"a": 2}'
+    plan = installing.plan_install(HOST_CONFIGS["codex"], ["mcp"], "user", around, records, ["penstock"])
+    machine.write(".codex/config.toml", "a = 1\n")
+    with pytest.raises(ToolError, match="made by someone else"):
+        installing.apply(plan, "user", records)
+    # What is remembered of it now is of no harm.
+    machine.done("install", "claude", "--yes")
+    machine.done("uninstall", "claude", "--yes")
+    assert path.read_text() == '{"a": 2}'
+
+
+@pytest.mark.parametrize("verb", ["install", "uninstall"])
+@pytest.mark.parametrize("at", range(12))
+def test_killed_between_any_two_writes_it_goes_on(machine: Machine, verb: str, at: int) -> None:
+    """What was there before comes back all the same, by typing the same again."""
+    machine.write(".gemini/settings.json", '{"a": 1} // mine')
+    machine.write(".gemini/GEMINI.md", "# Mine\n")
+    before = machine.files()
+    flags = ["gemini", "--mcp", "--hook", "--rules", "--yes"]
+    if verb == "uninstall":
+        machine.done("install", *flags)
+    script = (
+        "import os, sys\nfrom penstock.workspace import system\nleft = [int(sys.argv[1])]\nflush = system.flush\n"
+        "def killed(descriptor):\n    left[0] -= 1\n    os.kill(os.getpid(), 9) if left[0] < 0 else flush(descriptor)\n"
+        "system.flush = killed\nsystem.flush_folder = lambda folder: killed(folder) if isinstance(folder, int) else None\n"
+        "from penstock.cli import main\nsys.exit(main(sys.argv[2:]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(at), verb, *flags],
+        cwd=machine.project,
+        env=machine.environment,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode in {0, -signal.SIGKILL}, done.stderr
+    machine.done("uninstall", *flags)
+    after = {name: content for name, content in machine.files().items() if ".penstock-" not in name}
+    assert after == before
+
+
+def test_two_at_once_leave_one_installation(machine: Machine) -> None:
+    """Both end, at least one well; what is there is there once, and goes away as a whole."""
+    machine.write(".gemini/settings.json", '{"a": 1}')
+    before = machine.files()
+    command = [sys.executable, "-m", "penstock", "install", "gemini", "--yes", "--rules", "--mcp"]
+    for _ in range(3):
+        children = [
+            subprocess.Popen(command, cwd=machine.project, env=machine.environment, stdout=-3, stderr=-3)
+            for _ in range(4)
+        ]
+        assert 0 in {child.wait(60) for child in children}
+        assert (machine.home / ".gemini/settings.json").read_text().count('"penstock"') == 2
+        assert (machine.home / ".gemini/GEMINI.md").read_text().count("penstock:begin") == 1
+        machine.done("uninstall", "gemini", "--yes", "--rules", "--mcp")
+        assert machine.files() == before
+
+
+def test_a_place_for_records_that_cannot_be_made_stops_before_anything(machine: Machine) -> None:
+    """What could not be undone is not done."""
+    machine.write(".local/state", "a file")
+    before = machine.files()
+    done = machine.type("install", "claude", "--yes")
+    assert done.returncode != 0
+    assert machine.files() == before
+
+
+def test_without_records_our_own_is_known(machine: Machine) -> None:
+    """A lost folder of records: entries go by what they start."""
+    path = machine.write(
+        ".gemini/settings.json", '{\n  "a": 1,\n  "mcpServers": {},\n  "hooks": {"AfterTool": []}\n}\n'
+    )
+    value: Any = json.loads(path.read_text())
+    machine.done("install", "gemini", "--yes")
+    for each in (machine.home / ".local/state/penstock-hosts").iterdir():
+        each.unlink()
+    machine.done("uninstall", "gemini", "--yes")
+    assert json.loads(path.read_text()) == value
+
+
+def test_both_scopes_are_apart(machine: Machine) -> None:
+    """What is in the project goes without what is the user's."""
+    machine.done("install", "codex", "--yes")
+    machine.done("install", "codex", "--scope", "project", "--yes")
+    machine.done("uninstall", "codex", "--scope", "project", "--yes")
+    assert (machine.home / ".codex/hooks.json").exists()
+    assert not (machine.project / ".codex").exists()

@@ -1,0 +1,199 @@
+"""What becomes of a configuration: every byte comes back, others' changes stay, and nothing else differs (H-3)."""
+
+from __future__ import annotations
+
+import json
+from itertools import permutations
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from penstock.hosts import parts, planning, trees
+from penstock.hosts.catalogue import HOST_CONFIGS
+from penstock.hosts.documents import Document
+from penstock.hosts.records import Record
+from tests.hosts import configurations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from penstock.hosts.catalogue import HostConfig
+    from penstock.hosts.documents import Format
+
+PROGRAM = ["/opt/my tools/bin/penstock"]
+FILES = range(200)
+FORMS: dict[Format, tuple[str, tuple[str, ...], Callable[[int], str]]] = {
+    "json": ("gemini", ("mcp", "hook"), configurations.json_text),
+    "toml": ("codex", ("mcp",), configurations.toml_text),
+    "markdown": ("gemini", ("rules",), configurations.markdown_text),
+}
+
+
+class File:
+    """A configuration on which installations follow each other, without a disk."""
+
+    def __init__(self, form: Format, text: str | None) -> None:
+        self.form, self.text = form, text
+        self.host: HostConfig = HOST_CONFIGS[FORMS[form][0]]
+        self.record = self._nothing()
+
+    def _nothing(self) -> Record:
+        return Record(path="f", base=self.text, last=None, parts={})
+
+    def install(self, *wanted: str, program: Sequence[str] = PROGRAM) -> tuple[str, ...]:
+        outcome = planning.install(self.host, wanted, program, self.form, self.text, self.record)
+        return self._take(outcome)
+
+    def uninstall(self, *wanted: str) -> tuple[str, ...]:
+        return self._take(planning.uninstall(self.host, wanted, self.form, self.text, self.record))
+
+    def _take(self, outcome: planning.Outcome) -> tuple[str, ...]:
+        self.text = outcome.text
+        self.record = outcome.record or self._nothing()
+        return outcome.notes
+
+    @property
+    def value(self) -> Any:
+        return Document(self.text or "", self.form).value
+
+
+def with_ours(value: Any, file: File, *wanted: str) -> Any:
+    """What a configuration says, and our entries."""
+    for part in wanted:
+        if part == "mcp":
+            value = trees.put(
+                value, (*file.host.servers.key, "penstock"), parts.server_entry(file.host, [*PROGRAM, "mcp"])
+            )
+        if part == "hook":
+            assert file.host.hooks
+            at: trees.Path = ("hooks", file.host.hooks.event)
+            there = trees.get(value, at)
+            entry = {"hooks": [{"type": "command", "command": parts.hook_command(file.host, PROGRAM)}]}
+            value = trees.put(value, (*at, 0 if there is trees.MISSING else len(there)), entry)
+    return value
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_200_files_come_back_byte_for_byte(form: Format) -> None:
+    """What is there between says what it said and our entries, nothing else; the file's own letters are there, in order."""
+    _, wanted, make = FORMS[form]
+    for seed in FILES:
+        file = File(form, make(seed))
+        text, value = file.text or "", file.value
+        file.install(*wanted)
+        assert file.value == with_ours(value, file, *wanted), text
+        assert file.text != text
+        letters = iter(file.text or "")
+        assert all(letter in letters for letter in text)  # something was added, and nothing taken away or moved
+        file.uninstall(*wanted)
+        assert file.text == text, seed
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_twice_is_once(form: Format) -> None:
+    """A second installation changes nothing, nor does a second uninstallation."""
+    _, wanted, make = FORMS[form]
+    for seed in FILES:
+        file = File(form, make(seed))
+        text = file.text
+        file.install(*wanted)
+        once, record = file.text, file.record
+        file.install(*wanted)
+        assert (file.text, file.record) == (once, record)
+        file.uninstall(*wanted)
+        file.uninstall(*wanted)
+        assert file.text == text
+
+
+def test_parts_come_and_go_in_any_order() -> None:
+    """One after the other in, in every order out: the end is the beginning, and in between only what is left is there."""
+    for seed in FILES:
+        for into, out in permutations((("mcp", "hook"), ("hook", "mcp")), 2):
+            file = File("json", configurations.json_text(seed))
+            text, value = file.text, file.value
+            for part in into:
+                file.install(part)
+            file.uninstall(out[0])
+            left = file.value
+            for key in ("hooks", "mcpServers"):  # what is empty and was not there is gone
+                assert (key in left) == (key in with_ours(value, file, out[1]))
+            assert left == with_ours(value, file, out[1])
+            file.uninstall(out[1])
+            assert file.text == text
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_a_user_changed_in_between_stays(form: Format) -> None:
+    """A number here, a line there, whether before or behind our entries: the file is what it would be without us."""
+    _, wanted, make = FORMS[form]
+    for seed in FILES:
+        base = make(seed)
+        if "fontMarker" not in base:
+            continue
+        file = File(form, base)
+        file.install(*wanted)
+
+        def edit(text: str) -> str:
+            return text.replace("14", "15", 1)
+
+        file.text = edit(file.text or "")
+        file.uninstall(*wanted)
+        assert file.text == edit(base)
+        # And once more, with an installation on top of what the user changed.
+        file.install(*wanted)
+        file.text = (file.text or "").replace("15", "16")
+        file.install(*wanted)
+        file.uninstall(*wanted)
+        assert file.text == edit(base).replace("15", "16")
+
+
+def test_what_others_added_behind_our_entries_stays() -> None:
+    """A member behind ours, in the same object or around it, whoever wrote the comma."""
+    from penstock.hosts import jsonc
+
+    for seed in FILES:
+        file = File("json", configurations.json_text(seed))
+        value = file.value
+        file.install("mcp", "hook")
+        file.text = jsonc.put(file.text or "", ("added",), {"by": "you"})
+        file.text = jsonc.put(file.text, ("mcpServers", "other"), {"command": "x"})
+        file.uninstall("mcp", "hook")
+        expected = trees.put(trees.put(value, ("added",), {"by": "you"}), ("mcpServers", "other"), {"command": "x"})
+        assert file.value == expected
+
+
+def test_a_tool_that_writes_the_whole_file_anew_is_no_obstacle() -> None:
+    """Without comments, with another indentation and in another order: what it says stays, but for ours."""
+    for seed in FILES:
+        file = File("json", configurations.json_text(seed))
+        value = plain(file.value)
+        file.install("mcp", "hook")
+        Random(seed).shuffle(items := [*plain(file.value).items()])
+        file.text = json.dumps(dict(items), indent=Random(seed).choice([None, 1, 4, "\t"]))
+        file.uninstall("mcp", "hook")
+        assert plain(file.value) == value
+
+
+def test_without_a_record_only_what_is_ours_is_taken_out() -> None:
+    """By what it starts; objects that are empty then stay, because nobody knows who made them."""
+    for seed in FILES:
+        file = File("json", configurations.json_text(seed))
+        value = file.value
+        file.install("mcp", "hook")
+        file.record = Record(path="f", base=None, last=None, parts={})
+        file.uninstall("mcp", "hook")
+        left = file.value
+        for path in (("mcpServers",), ("hooks", "AfterTool"), ("hooks",)):
+            if trees.get(left, path) in ({}, []) and trees.get(value, path) is trees.MISSING:
+                left = trees.remove(left, path)
+        assert left == value
+
+
+def plain(value: Any) -> Any:
+    """What a file says, its numbers as numbers."""
+    if isinstance(value, dict):
+        return {key: plain(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [plain(inner) for inner in value]
+    return json.loads(value) if type(value).__name__ == "Number" else value
