@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.errors import Ended
+from penstock.hosts import HOOK_NAMES, hook_host
 from penstock.hosts import hook as hooks
 from penstock.hosts.hook import TURN_BUDGETS, Hook
-from penstock.hosts.results import CLAUDE, CODEX, GEMINI, HOOK_HOSTS, HookHost
+from penstock.hosts.results import CLAUDE, CODEX, GEMINI, HookHost
 from penstock.store import Store, open_store
 from penstock.text.calls import CommandLine, handle_in, mcp
 from tests.hosts.events import Event, bash, blocks, claude, codex, gemini, raw
@@ -307,21 +308,21 @@ def test_what_an_edit_holds_for_the_screen_is_no_result(opened: Opened) -> None:
     assert answered(CLAUDE, event, opened) is None
 
 
-@pytest.mark.parametrize("name", HOOK_HOSTS)
+@pytest.mark.parametrize("name", HOOK_NAMES)
 @pytest.mark.parametrize("event", ["Stop", "SessionEnd", "UserPromptSubmit", None])
 def test_other_events_are_not_ours(name: str, event: str | None, opened: Opened) -> None:
     """A hook that stands behind an event too many changes nothing."""
-    assert answered(HOOK_HOSTS[name], {"hook_event_name": event, "tool_response": FLOOD}, opened) is None
+    assert answered(hook_host(name), {"hook_event_name": event, "tool_response": FLOOD}, opened) is None
 
 
 @pytest.mark.proves("H-5")
 @pytest.mark.parametrize(
     "printed", [b"", b"{", b"\xff\xfe", b"[]", b"null", b'{"hook_event_name": "PostToolUse"}', b"[" * 100_000]
 )
-@pytest.mark.parametrize("name", HOOK_HOSTS)
+@pytest.mark.parametrize("name", HOOK_NAMES)
 def test_what_is_no_event_changes_nothing(name: str, printed: bytes, opened: Opened) -> None:
     """It fails open: at most a sentence for the person."""
-    said = Hook(HOOK_HOSTS[name], opened, CommandLine).answer(printed)
+    said = Hook(hook_host(name), opened, CommandLine).answer(printed)
     assert not said or list(json.loads(said)) == ["systemMessage"]
 
 
@@ -337,10 +338,10 @@ JSON = st.recursive(
 
 
 @pytest.mark.proves("H-1", "H-5")
-@given(JSON, st.sampled_from(sorted(HOOK_HOSTS)))
+@given(JSON, st.sampled_from(["claude", "codex", "gemini"]))
 def test_whatever_a_result_is_the_reply_is_within_the_budget_and_nothing_else_changes(response: Any, name: str) -> None:
     """Shapes that no host was seen to have."""
-    host = HOOK_HOSTS[name]
+    host = hook_host(name)
     event = {**codex("other", response), "hook_event_name": host.result_event}
     reply = answered(host, event, _no_store)
     if reply is None:

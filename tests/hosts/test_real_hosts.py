@@ -8,7 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from proof.hosts import REPOSITORY
@@ -27,11 +27,19 @@ SHELLS = {
     "claude": ("Bash", "command", ".claude/settings.json"),
     "codex": ("exec_command", "cmd", "hooks.json"),
     "gemini": ("run_shell_command", "command", ".gemini/settings.json"),
+    "copilot": ("bash", "command", ".copilot/hooks/penstock.json"),
+    "opencode": ("bash", "command", ".config/opencode/plugins/penstock.js"),
 }
 
 
-def settings_of(host: str) -> dict[str, object]:
+SPOKEN = {"claude": "PostToolUse", "codex": "PostToolUse", "gemini": "AfterTool", "copilot": "postToolUse"}
+
+
+def settings_of(host: str) -> dict[str, object] | str:
     """What the docs tell a person to write."""
+    if host == "opencode":
+        plugin = (REPOSITORY / "src" / "penstock" / "hosts" / "opencode_plugin.js").read_text("utf-8")
+        return plugin.replace('["penstock",', f'["{sys.executable}", "-m", "penstock",')
     page = (REPOSITORY / "docs" / "hooks.md").read_text("utf-8")
     found = re.search(rf"^```json {host}\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     assert found
@@ -56,13 +64,14 @@ def test_the_model_receives_our_text_for_a_flood_of_the_shell(host: str, is_guar
     root.mkdir()
     settings = settings_of(host)
     if host == "gemini":
+        assert isinstance(settings, dict)
         settings["security"] = {"auth": {"selectedType": "gemini-api-key"}}
     (home / at).parent.mkdir(parents=True)
-    (home / at).write_text(json.dumps(settings))
+    (home / at).write_text(settings if isinstance(settings, str) else json.dumps(settings))
     command = "seq 1 60000"
     if is_guarded:
         command = f"{shlex.join([sys.executable, '-m', 'penstock'])} guard --chars 9000 -- {command}"
-    with LoopbackModel(tool, {argument: command}) as model:
+    with LoopbackModel(tool, {argument: command, "description": "count"}) as model:
         arguments, environment = asked(host, model.url, home)
         done = hosts.run([str(program), *arguments], root, home, {**environment, "PENSTOCK_STORE": str(store)})
     assert model.received, done[-600:]
@@ -91,6 +100,21 @@ def asked(host: str, url: str, home: Path) -> tuple[list[str], dict[str, str]]:
     if host == "gemini":
         environment = {"GEMINI_API_KEY": "x", "GOOGLE_GEMINI_BASE_URL": url, "GEMINI_CLI_TRUST_WORKSPACE": "true"}
         return ["-m", "gemini-2.5-pro", "--yolo", "-p", "go"], environment
+    if host == "copilot":
+        environment = {
+            "COPILOT_OFFLINE": "true",
+            "COPILOT_PROVIDER_BASE_URL": f"{url}/v1",
+            "COPILOT_PROVIDER_API_KEY": "x",
+            "COPILOT_MODEL": "gpt-4.1",
+            "COPILOT_HOME": str(home / ".copilot"),
+        }
+        return ["-p", "go", "--allow-all-tools", "--allow-all-paths"], environment
+    if host == "opencode":
+        options = {"baseURL": f"{url}/v1", "apiKey": "x"}
+        provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"m": {"name": "m"}}}
+        (home / "opencode.json").write_text(json.dumps({"provider": {"loopback": provider}}))
+        environment = {"OPENCODE_CONFIG": str(home / "opencode.json"), "XDG_CONFIG_HOME": str(home / ".config")}
+        return ["run", "-m", "loopback/m", "go"], environment
     (home / "config.toml").write_text(
         'model = "local"\nmodel_provider = "loopback"\n[model_providers.loopback]\nname = "loopback"\n'
         f'base_url = "{url}/v1"\nwire_api = "responses"\nenv_key = "LOOPBACK_KEY"\n[features]\nhooks = true\n'
@@ -101,10 +125,9 @@ def asked(host: str, url: str, home: Path) -> tuple[list[str], dict[str, str]]:
 
 def test_hosts_start_what_the_docs_name() -> None:
     """Each setting starts a hook of that host behind the event of its results."""
-    for host, spoken in {"claude": "PostToolUse", "codex": "PostToolUse", "gemini": "AfterTool"}.items():
-        hooks = settings_of(host)["hooks"]
-        assert isinstance(hooks, dict)
-        (entry,) = hooks[spoken]
-        command = shlex.split(entry["hooks"][0]["command"])
+    for host, spoken in SPOKEN.items():
+        settings: Any = settings_of(host)
+        (entry,) = settings["hooks"][spoken]
+        command = shlex.split(entry["bash"] if host == "copilot" else entry["hooks"][0]["command"])
         done = subprocess.run(command, input="{}", capture_output=True, text=True, check=True, timeout=60)
         assert done.stdout == ""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from penstock.cli.commands import command
+from penstock.hosts import HOOK_NAMES, hook_host
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +24,7 @@ _HOOK_SECONDS = 20  # hosts wait 60 by default, and a person waits with them
 
 
 @command("hook")
-@click.argument("host", type=click.Choice(["claude", "codex", "gemini"]))
+@click.argument("host", type=click.Choice(HOOK_NAMES))
 @click.option(
     "--budget",
     type=click.IntRange(min=1_000),
@@ -48,7 +49,6 @@ def hook_command(host: str, budget: int | None, has_tools: bool, store_url: str 
         less of each result, for a model with a small window
     """
     from penstock.hosts.hook import MAX_EVENT_BYTES, Hook
-    from penstock.hosts.results import HOOK_HOSTS
 
     def open_store() -> Store:
         from penstock.store import open_store
@@ -60,7 +60,7 @@ def hook_command(host: str, budget: int | None, has_tools: bool, store_url: str 
 
         return mcp() if has_tools else CommandLine(store=store_url, program=_program())
 
-    hook = Hook(HOOK_HOSTS[host], open_store, find_dialect, budget=budget)
+    hook = Hook(hook_host(host), open_store, find_dialect, budget=budget)
     if sys.stdin is None or sys.stdout is None:  # nobody asks, or nobody listens
         return 0
     with suppress(OSError, TimeoutError), _at_most(_HOOK_SECONDS):

@@ -65,24 +65,6 @@ CHILD_AGENT = OutputLimits(chars=6_000, lines=50)
 """Limits of what a child agent hands to its parent: 6,000 characters and 50 lines (G-8)."""
 
 
-class _Lines(Allowance):
-    """An allowance of characters that bounds the number of lines too."""
-
-    max_lines: int
-
-    @classmethod
-    def of(cls, chars: int, lines: int) -> _Lines:
-        """Return an allowance of `chars` characters in at most `lines` lines."""
-        made = cls(chars, "characters")
-        # The constructor of a tuple takes its own three fields: this is an attribute beside them.
-        object.__setattr__(made, "max_lines", lines)
-        return made
-
-    def holds(self, text: str) -> bool:
-        """Return whether `text` is within both bounds; text without a line feed is one line."""
-        return Allowance.holds(self, text) and text.count("\n") < self.max_lines
-
-
 def guard_output(
     output: str,
     tool_name: str = "tool",
@@ -220,7 +202,7 @@ def chars_per_token() -> float:
 def _allowance(limits: OutputLimits) -> Allowance:
     """Return the allowance that `limits` stand for, the environment asked now and not at import."""
     chars = limits.chars or _from_environment(_VARIABLES, int, MAX_TOOL_OUTPUT_CHARS)
-    return Allowance.chars(chars) if limits.lines is None else _Lines.of(chars, limits.lines)
+    return Allowance.chars(chars)._replace(max_lines=limits.lines)
 
 
 def _from_environment(names: tuple[str, ...], kind: type[Any], default: Any) -> Any:

@@ -6,6 +6,7 @@ Law: what takes a text's place is within its share, the notice and the host's fr
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 from penstock.errors import PenstockError
@@ -30,7 +31,9 @@ MAX_CUT = 16
 _LEAST_CUT = 600  # a notice with its handle, and some text
 _READ_BYTES = 1 << 20
 # What went wrong stands at the end of these; of a list or a page the beginning is worth more.
-_SHELLS = frozenset({"Bash", "BashOutput", "TaskOutput", "run_shell_command", "read_background_output", "shell"})
+_SHELLS = frozenset(
+    {"Bash", "bash", "BashOutput", "TaskOutput", "run_shell_command", "read_background_output", "shell"}
+)
 
 
 class Unkept(PenstockError):
@@ -57,7 +60,8 @@ def cut_slots(
         dialect: how the calls that show the rest are written.
     """
     shares = fitting.share(sizes, room.limit)
-    too_large = [at for at in range(len(slots)) if sizes[at] > shares[at]]
+    most = inf if room.max_lines is None else room.max_lines
+    too_large = [at for at in range(len(slots)) if sizes[at] > shares[at] or slots[at].text.count("\n") >= most]
     if len(too_large) > MAX_CUT:
         return list(_cut_in_order(slots, sizes, room, tool, open_store, dialect))
     return [(slots[at], _cut(slots[at], tool, fitting.of(room, shares[at]), open_store, dialect)) for at in too_large]

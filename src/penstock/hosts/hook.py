@@ -75,6 +75,7 @@ class Hook:
                 self._opened = None
 
     def _reply(self, event: Event) -> Event | None:
+        event = self._host.read(event)
         if event.get("hook_event_name") != self._host.result_event or is_ours(event):
             return None
         slots = self._host.slots(event)
@@ -83,13 +84,14 @@ class Hook:
         if len(sizes) < len(slots):
             return None
         room = self._room(event, sum(sizes))
-        if sum(sizes) <= room:
+        most = self._host.max_lines
+        if sum(sizes) <= room and (most is None or all(slot.text.count("\n") < most for slot in slots)):
             return None
         # What nearly no event needs, and half of the time of a start.
         from penstock.hosts.cutting import cut_slots
         from penstock.text.allowance import Allowance
 
-        allowance = Allowance(room, self._host.unit)
+        allowance = Allowance(room, self._host.unit, max_lines=most)
         cut = cut_slots(slots, sizes, allowance, tool_of(event), open_store=self._store, dialect=self._find_dialect())
         return self._host.reply(event, cut)
 
@@ -118,7 +120,7 @@ def _size_of(slot: Slot, unit: str) -> int | None:
     size = len(text) if unit == "characters" or text.isascii() else len(text.encode("utf-8", "surrogatepass"))
     if slot.whole_path is None:
         return size
-    whole = size_of_whole(slot.whole_path, slot.text)
+    whole = size_of_whole(slot.whole_path, slot.text, is_end=slot.is_end)
     return None if whole is None else max(size, whole)
 
 

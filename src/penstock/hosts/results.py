@@ -36,6 +36,8 @@ class Slot(NamedTuple):
     """How the host has it: as one text, as a list of lines, or as MCP's blocks of text with others among them."""
     whole_path: str | None = None
     """The file in which the host keeps all of a text that it had cut before its hooks saw it."""
+    is_end: bool = False
+    """Whether the text is the end of that file, and not its beginning."""
     lost: str = ""
     """What the host says of its own cut, where it kept the rest nowhere."""
 
@@ -58,6 +60,12 @@ class HookHost:
     """Where the host was measured to cut, with the version."""
     unit: Literal["characters", "bytes"] = "characters"
     """What the host counts."""
+    max_lines: int | None = None
+    """How many lines a text may have besides, where the host counts these too."""
+    read: Callable[[Event], Event] = lambda event: event
+    """Returns an event with the names that most hosts use: `hook_event_name`, `session_id`, `tool_name`, `tool_input`,
+    `tool_response`.
+    """
     slots: Callable[[Event], Sequence[Slot]]
     """Returns the texts of a result that the model is shown."""
     reply: Callable[[Event, Sequence[tuple[Slot, Guarded]]], Event]
@@ -78,8 +86,8 @@ def tool_of(event: Event) -> str:
 
 # ── our own results ──────────────────────────────────────────────────────────────────────────────────────────────
 
-# `mcp__penstock__ctx_page`, `mcp_penstock_ctx_page`: of the server that our documents tell people to call so.
-_OUR_TOOLS = re.compile(r"(?:\A|_)penstock_+ctx_[a-z_]+\Z")
+# `mcp__penstock__ctx_page`, `mcp_penstock_ctx_page`, `penstock-ctx_page`: of the server that our documents tell people to call so.
+_OUR_TOOLS = re.compile(r"(?:\A|_)penstock[_-]+ctx_[a-z_]+\Z")
 # Nothing of a shell in it: what is piped or joined is no page of ours any more.
 _OUR_COMMAND = re.compile(
     r"\A\s*(?:[\w.~/-]*/)?penstock (?:page|find|view|read|outline|list|count|search|guard)\b[^|;&<>()$`\n]*\Z"
@@ -107,7 +115,7 @@ def _claude_slots(event: Event) -> list[Slot]:
     if tool_of(event) in _CLAUDE_QUIET:
         return []
     response = event.get("tool_response")
-    if isinstance(response, list) and (blocks := [block["text"] for block in response if _is_text(block)]):
+    if blocks := text_blocks(response):
         return [Slot((), "\n".join(blocks), form="blocks")]
     found = list(_texts(response, ()))
     # Of the output of a command the host hands over the first 30,000 characters and names the file with all. In what other tools
@@ -127,13 +135,18 @@ def _claude_reply(event: Event, changed: Sequence[tuple[Slot, Guarded]]) -> Even
         if slot.place == ("file", "content"):
             response = _renumbered(response, text)
         elif slot.form == "blocks":
-            response = list(_with_text(response, text))
+            response = list(with_text(response, text))
         else:
             response = _put(response, slot.place, text.split("\n") if slot.form == "lines" else text)
     return {"hookSpecificOutput": {"hookEventName": event["hook_event_name"], "updatedToolOutput": response}}
 
 
-def _with_text(blocks: list[Any], text: str) -> Iterator[Any]:
+def text_blocks(content: object) -> list[str]:
+    """Return the texts of MCP's content; none for what is no such content."""
+    return [block["text"] for block in content if _is_text(block)] if isinstance(content, list) else []
+
+
+def with_text(blocks: list[Any], text: str) -> Iterator[Any]:
     """Yield MCP's content with one text in the place of its first, and none in that of the others."""
     is_there = False
     for block in blocks:
@@ -274,5 +287,3 @@ GEMINI = HookHost(
     reply=_gemini_reply,
 )
 """Gemini CLI: the reply denies the result; its model is shown the reason, as `error`."""
-HOOK_HOSTS = {host.name: host for host in (CLAUDE, CODEX, GEMINI)}
-"""The hosts whose hooks can give a model another result."""

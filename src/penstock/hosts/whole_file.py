@@ -29,19 +29,25 @@ def open_whole(path: str) -> Iterator[tuple[BinaryIO, int]]:
         yield file, os.fstat(file.fileno()).st_size
 
 
-def size_of_whole(path: str, text: str) -> int | None:
-    """Return the size in bytes of the file that begins with a text, None where there is none: what is not found is not the whole.
+def size_of_whole(path: str, text: str, *, is_end: bool = False) -> int | None:
+    """Return the size in bytes of the file that a text is a part of, None where there is none: what is not found is not the whole.
 
     Args:
         path: where the host says that all of the text is.
         text: what it handed over.
+        is_end: whether that is the end of the file, and not its beginning.
     """
     try:
         with open_whole(path) as (file, size):
-            # A host shows U+FFFD for bytes that are no UTF-8, and may leave blank lines away at the beginning.
-            first = file.read(_COMPARED_BYTES).decode("utf-8", "replace").lstrip().rstrip("\ufffd")
+            file.seek(max(0, size - _COMPARED_BYTES) if is_end else 0)
+            part = file.read(_COMPARED_BYTES)
     except (OSError, ValueError):  # ValueError: a NUL or half a character in the path
         return None
-    handed = text.lstrip()
-    compared = min(len(first), len(handed))
-    return size if compared and first[:compared] == handed[:compared] and size >= len(handed) else None
+    # A host shows U+FFFD for bytes that are no UTF-8, and may leave blank lines away at the outer end.
+    found = part.decode("utf-8", "replace")
+    if is_end:
+        found, handed = found.lstrip("\ufffd").rstrip()[::-1], text.rstrip()[::-1]
+    else:
+        found, handed = found.lstrip().rstrip("\ufffd"), text.lstrip()
+    compared = min(len(found), len(handed))
+    return size if compared and found[:compared] == handed[:compared] and size >= len(handed) else None

@@ -22,6 +22,8 @@ class Allowance(NamedTuple):
     """`characters`, `bytes` or `tokens`."""
     counter: TokenCounter | None = None
     """What counts tokens; None for the other units."""
+    max_lines: int | None = None
+    """How many lines besides; None for no bound on them. Text without a line feed is one line."""
 
     @classmethod
     def chars(cls, limit: int) -> Allowance:
@@ -58,7 +60,7 @@ class Allowance(NamedTuple):
 
     def holds(self, text: str) -> bool:
         """Return whether a text is within the allowance."""
-        return self.measure(text) <= self.limit
+        return self.measure(text) <= self.limit and (self.max_lines is None or text.count("\n") < self.max_lines)
 
     def __str__(self) -> str:
         return f"{self.limit} {self.unit}"

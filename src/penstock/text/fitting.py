@@ -14,12 +14,12 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.text import escape, json_records, stand_ins
-from penstock.text.allowance import Allowance
 from penstock.text.calls import PYTHON, Call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from penstock.text.allowance import Allowance
     from penstock.text.calls import Dialect
 
 # A counter in the allowance outranks it.
@@ -239,8 +239,8 @@ def share(sizes: Sequence[int], limit: int) -> list[int]:
 
 
 def of(allowance: Allowance, limit: int) -> Allowance:
-    """Return an allowance with another limit and the same unit and counter."""
-    return Allowance(limit, allowance.unit, allowance.counter)
+    """Return an allowance with another limit, all else the same."""
+    return allowance._replace(limit=limit)
 
 
 def bounded(text: str) -> Guarded:
