@@ -12,10 +12,13 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from tests.forks import COMMANDS, warm_path
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BLOCK = re.compile(r"^```(py title=(?P<file>\S+)|sh|console)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 NAME = re.compile(r"\b(?:(?=[A-Za-z]*[0-9])[A-Za-z0-9]{22}|(?=[a-f]*[0-9])[0-9a-f]{12})\b")
@@ -56,7 +59,7 @@ class Reader:
         command = NAME.sub(lambda found: self.names.get(found[0], found[0]), typed.command)
         environment = {
             **os.environ,
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "PATH": warm_path(*COMMANDS),
             "PENSTOCK_STORE": str(self.folder / ".store"),
             "HOME": str(self.folder),
         }

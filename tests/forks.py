@@ -1,27 +1,55 @@
-"""Processes that begin with all of Penstock loaded: a process that did nothing but load it makes each of them, by fork.
+"""Processes that begin with much of Penstock loaded: a process that did nothing but load it makes each of them, by fork.
 
 Each has an environment, a folder, arguments and output of its own, and ends as a process does. To load everything anew takes half
-a second of processor time, most of what such a process takes at all. How a new interpreter starts is for other tests.
+a second of processor time, most of what such a process takes at all. How a new interpreter starts is for other tests, and so is
+what depends on a process being started as its parent says: its group, its limits, its terminal.
 """
 
 from __future__ import annotations
 
 import atexit
+import ctypes
+import gc
 import importlib
-import json
+import marshal
 import os
 import runpy
 import select
+import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import types
+import warnings
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 _REPOSITORY = Path(__file__).parents[1]
-_LOADED = (
+LIBRARIES = (
+    "asyncio",
+    "click",
+    "csv",
+    "email.message",
+    "html",
+    "http.client",
+    "httpx2",
+    "importlib.metadata",
+    "logging",
+    "multiprocessing.connection",
+    "re2",
+    "sqlite3",
+    "ssl",
+    "urllib.request",
+    "uuid",
+    "zipfile",
+)
+"""What is not ours: for processes that show that ours imports what it needs."""
+COMMANDS = (
     "penstock.agent.children",
     "penstock.agent.loop",
     "penstock.cli.running",
@@ -30,6 +58,49 @@ _LOADED = (
     "penstock.store.sqlite",
     "penstock.tools",
 )
+"""What nearly every command loads."""
+MCP = (
+    "anyio._backends._asyncio",
+    "mcp.server",
+    "mcp.types",
+    "penstock.cli.serving",
+    "penstock.mcp_server.http",
+    "penstock.mcp_server.stdio",
+    "penstock.store.sqlite",
+    "penstock.tools.files",
+    "penstock.tools.kept",
+)
+"""What a server of tools loads: a second of processor time."""
+
+
+def warm(*modules: str) -> list[str]:
+    """What stands for `python` in a command with `-m` or `-c`, to have it begin with modules that are loaded already.
+
+    Before these `-W error` may stand, nothing else. To be killed is to be killed a moment later: who reads the outputs to their
+    end knows that the process is gone.
+    """
+    return [sys.executable, "-I", "-S", str(_REPOSITORY / "tests/launch.py"), _server(modules)]
+
+
+def warm_penstock() -> list[str]:
+    """What stands for `python -m penstock` in a command, to have it begin with what nearly every command loads."""
+    return [*warm(*COMMANDS), "-m", "penstock"]
+
+
+def warm_path(*modules: str) -> str:
+    """A search path for programs with a `penstock` in front that begins with modules that are loaded already."""
+    return f"{_program(modules)}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+
+
+@cache
+def _program(modules: tuple[str, ...]) -> Path:
+    """The folder of such a `penstock`."""
+    folder = Path(_server(modules)).parent / "bin"
+    folder.mkdir()
+    program = folder / "penstock"
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(warm(*modules))} -m penstock "$@"\n')
+    program.chmod(0o755)
+    return folder
 
 
 def forked(
@@ -49,21 +120,23 @@ def forked(
         given.write(text.encode())
         given.seek(0)
         line.settimeout(seconds)
-        line.connect(_server())
-        asked = json.dumps({"arguments": arguments, "folder": str(folder), "environment": environment}).encode()
+        line.connect(_server(COMMANDS))
+        given_environment = {os.fsencode(name): os.fsencode(value) for name, value in environment.items()}
+        asked = marshal.dumps((["-m", "penstock", *arguments], str(folder), given_environment))
         socket.send_fds(line, [len(asked).to_bytes(4, "big")], [given.fileno(), out.fileno(), err.fileno()])
         line.sendall(asked)
-        status = int(line.makefile().read())
+        assert line.recv(10)
+        status = int(line.recv(10))
         said, wrong = (os.pread(file.fileno(), 1 << 30, 0).decode() for file in (out, err))
         return status, said, wrong
 
 
 @cache
-def _server() -> str:
+def _server(modules: tuple[str, ...]) -> str:
     """The address of the process that makes the others; it ends with this one."""
     folder = tempfile.mkdtemp(prefix="forks-")
     address = os.path.join(folder, "socket")
-    command = [sys.executable, "-m", "tests.forks", address]
+    command = [sys.executable, "-m", "tests.forks", address, *modules]
     process = subprocess.Popen(command, cwd=_REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def end() -> None:
@@ -76,44 +149,95 @@ def _server() -> str:
     return address
 
 
+class _Made(NamedTuple):
+    """A process that was made, and who waits for its end."""
+
+    process: int
+    end: int
+    """A descriptor that can be read when it has ended."""
+    line: socket.socket
+
+
 def _served(address: str) -> list[str]:
     """Make processes until the input ends; return in each of them, with its arguments."""
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(address)
     listening.listen()
+    gc.collect()
+    gc.freeze()  # so that collections in the processes write to no page that they share, and, by one reference more,
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(gc.get_objects()))  # their ends free nothing of what is there
     print("ready", flush=True)
-    made = 0
-    while listening in select.select([listening, sys.stdin], [], [])[0]:
-        line, _ = listening.accept()
-        if os.fork():
-            line.close()
-            made += 1
-            while made and os.waitpid(-1, os.WNOHANG)[0]:
-                made -= 1
-            continue
-        listening.close()
-        head, files, _, _ = socket.recv_fds(line, 4, 3)
-        with line, line.makefile("rb") as reading:
-            asked = json.loads(reading.read(int.from_bytes(head, "big")))
-            if child := os.fork():
-                _, ended = os.waitpid(child, 0)
-                line.sendall(str(os.waitstatus_to_exitcode(ended)).encode())
-                os._exit(0)
-        for number, file in enumerate(files):
-            os.dup2(file, number)
-            os.close(file)
-        os.chdir(asked["folder"])
-        os.environ.clear()
-        os.environ.update(asked["environment"])
-        return [str(argument) for argument in asked["arguments"]]
-    while made:
-        os.waitpid(-1, 0)
-        made -= 1
-    os._exit(0)
+    made: list[_Made] = []
+    while True:
+        waited = (sys.stdin, listening, *(one.end for one in made), *(one.line for one in made))
+        ready, _, _ = select.select(waited, [], [])
+        if sys.stdin in ready:
+            for one in made:
+                os.kill(one.process, signal.SIGKILL)
+            os._exit(0)
+        made = [one for one in made if not _is_over(one, ready)]
+        if listening in ready:
+            line, _ = listening.accept()
+            head, files, _, _ = socket.recv_fds(line, 4, 3)
+            asked = line.recv(int.from_bytes(head, "big"), socket.MSG_WAITALL)
+            process = os.fork()
+            if not process:
+                for held in (listening, line, *(one.line for one in made)):
+                    held.close()
+                for one in made:
+                    os.close(one.end)
+                return _begun(files, *marshal.loads(asked))
+            line.sendall(b"%10d" % process)
+            made.append(_Made(process, os.pidfd_open(process), line))
+            for file in files:
+                os.close(file)
+
+
+def _is_over(one: _Made, ready: list[object]) -> bool:
+    """Whether a process has ended, which who asked for it is told; if nobody waits any more, it is killed."""
+    if one.end not in ready:
+        if one.line in ready:
+            os.kill(one.process, signal.SIGKILL)
+        return False
+    _, ended = os.waitpid(one.process, 0)
+    with suppress(OSError):
+        one.line.sendall(b"%10d" % os.waitstatus_to_exitcode(ended))
+    one.line.close()
+    os.close(one.end)
+    return True
+
+
+def _begun(files: list[int], arguments: list[str], folder: str, environment: dict[bytes, bytes]) -> list[str]:
+    """Take over what a process begins with; its arguments."""
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+        os.close(file)
+    sys.stdin = os.fdopen(0, closefd=False)  # as for an interpreter: by lines where it is a terminal
+    sys.stdout = os.fdopen(1, "w", closefd=False)
+    sys.stderr = os.fdopen(2, "w", buffering=1, errors="backslashreplace", closefd=False)
+    os.chdir(folder)
+    os.environb.clear()
+    os.environb.update(environment)
+    return arguments
+
+
+def _run(*arguments: str) -> None:
+    """What `python [-W error] -m` or `python [-W error] -c` runs."""
+    if arguments[:2] == ("-W", "error"):
+        warnings.simplefilter("error")
+        arguments = arguments[2:]
+    kind, what, *rest = arguments
+    sys.argv = [kind, *rest]
+    main = sys.modules["__main__"] = types.ModuleType("__main__")
+    if kind == "-c":
+        sys.path[0] = ""
+        exec(what, vars(main))
+    else:
+        sys.path[0] = os.getcwd()
+        runpy.run_module(what, run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":
-    for module in _LOADED:
+    for module in sys.argv[2:]:
         importlib.import_module(module)
-    sys.argv = ["penstock", *_served(sys.argv[1])]
-    runpy.run_module("penstock", run_name="__main__", alter_sys=True)
+    _run(*_served(sys.argv[1]))

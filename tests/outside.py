@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from penstock.testing import LoopbackProvider
-from tests.forks import forked
+from tests.forks import forked, warm_penstock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -36,7 +36,7 @@ class Outside:
     def started(self, *arguments: str) -> subprocess.Popen[str]:
         """Starts a command in the project, whose error output is a pipe."""
         return subprocess.Popen(
-            [*PENSTOCK, *arguments],
+            [*warm_penstock(), *arguments],
             cwd=self.tree,
             env=self.environment,
             stdout=subprocess.DEVNULL,

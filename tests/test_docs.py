@@ -17,6 +17,7 @@ import pytest
 from penstock import settings
 from penstock.workspace.root import Root
 from tests.console import Reader, Typed
+from tests.forks import LIBRARIES, warm
 from tests.testing.conftest import sdk_python
 
 ROOT = Path(__file__).parent.parent
@@ -35,7 +36,7 @@ def test_the_python_examples_of_a_page_run(page: Path, tmp_path: Path) -> None:
     """What a page tells a reader to type works, in a folder of its own."""
     code = "\n".join(EXAMPLE.findall(page.read_text("utf-8")))
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
+        [*warm(*LIBRARIES), "-W", "error", "-c", code],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -8,10 +8,10 @@ import random
 import re
 import signal
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.forks import COMMANDS, warm, warm_penstock
 
 from penstock.agent.journal import resumed
 from penstock.models import call, say
@@ -65,6 +65,7 @@ def test_an_agent_that_is_killed_again_and_again_ends_its_work_with_each_edit_do
                     if not lines:
                         break
                 running.kill()
+                running.communicate()  # it is gone
             kills += 1
             store = open_store(environment["PENSTOCK_STORE"])
             session = store.sessions()[0].session
@@ -109,7 +110,7 @@ def test_a_kill_between_an_edit_and_its_record_does_not_repeat_the_edit(tmp_path
     with LoopbackProvider("openai-chat", 32_000, policy=policy) as provider:
         arguments = ["run", "Add lines.", "--root", str(tmp_path / "tree"), "--model", "openai-chat:x", "--allow-edit"]
         arguments += ["--base-url", provider.base_url, "--window", "32000", "--json"]
-        command = [sys.executable, "-c", DIES_BEHIND_AN_EDIT, *arguments]
+        command = [*warm(*COMMANDS), "-c", DIES_BEHIND_AN_EDIT, *arguments]
         ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         assert ended.returncode == -signal.SIGKILL
         assert (tmp_path / "tree" / "counter.txt").read_text() == _lines(1)
@@ -127,5 +128,5 @@ def _lines(number: int) -> str:
 
 
 def _penstock(arguments: list[str], environment: dict[str, str]) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "penstock", *arguments]
+    command = [*warm_penstock(), *arguments]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

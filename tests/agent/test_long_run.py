@@ -11,7 +11,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 import threading
 from collections import Counter
 from dataclasses import replace
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.agent.conftest import begin
+from tests.forks import COMMANDS, warm
 
 from penstock.models import RemoteModel, call, calls, fail, refuse, say
 from penstock.store import open_store
@@ -182,7 +182,7 @@ def test_a_long_run_in_a_small_window_ends_with_the_right_answer(
         arguments = (wire, provider.base_url, str(tree), f"sqlite://{tmp_path}/store")
         driver = f"from tests.agent.test_long_run import work; work(*{arguments!r})"
         ended = subprocess.run(
-            [sys.executable, "-c", driver],
+            [*warm(*COMMANDS, __name__), "-c", driver],
             cwd=Path(__file__).parents[2],
             stdout=subprocess.PIPE,
             timeout=300,

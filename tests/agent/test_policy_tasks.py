@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from tests.forks import COMMANDS, warm
 
 from penstock.agent import asking
 from penstock.agent.calling import Calling
@@ -270,7 +271,7 @@ def penstock(mutant: str, effects: int, store: str, *arguments: str) -> subproce
     """A command in a process of its own, which kills itself after so many effects."""
     driver = f"from tests.agent.test_policy_tasks import driven; driven({mutant!r}, {effects})"
     environment = {**os.environ, "PENSTOCK_STORE": store}
-    command = [sys.executable, "-c", driver, *arguments]
+    command = [*warm(*COMMANDS, __name__), "-c", driver, *arguments]
     return subprocess.run(
         command,
         env=environment,

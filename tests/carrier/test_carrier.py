@@ -6,7 +6,6 @@ import asyncio
 import json
 import math
 import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.carrier.conftest import poster
+from tests.forks import COMMANDS, warm
 
 from penstock import Carrier
 from penstock.carrier.memory import LIFETIME_SECONDS
@@ -104,7 +104,7 @@ def test_a_new_process_with_the_same_store_knows_what_was_learned(store: Store) 
     url = store.url
 
     def run() -> str:
-        done = subprocess.run([sys.executable, "-c", _NEW_PROCESS, url], capture_output=True, text=True, check=False)
+        done = subprocess.run([*warm(*COMMANDS), "-c", _NEW_PROCESS, url], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 

@@ -15,22 +15,23 @@ import struct
 import subprocess
 import sys
 import termios
-from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING
 from unittest.mock import patch
 
+from tests.forks import LIBRARIES, warm_path
+
 from penstock.cli import main
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
-PENSTOCK = (sys.executable, "-m", "penstock")
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|[()][AB0])")
 
 
 def on_terminal(
-    command: tuple[str, ...],
+    command: Sequence[str],
     *,
     cwd: Path,
     columns: int = 80,
@@ -113,10 +114,13 @@ def _standard_streams(*files: IO[bytes]) -> Iterator[None]:
 
 
 def store_of(root: Path) -> dict[str, str]:
-    """An environment in which `penstock` is the one that is tested, with a store and a home in the folder."""
+    """An environment in which `penstock` is the one that is tested, with a store and a home in the folder.
+
+    It begins with libraries that are loaded already, and nothing of ours.
+    """
     return {
         **os.environ,
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PATH": warm_path(*LIBRARIES),
         "PENSTOCK_STORE": str(root / "kept"),
         "HOME": str(root),
         "OPENAI_API_KEY": "none",

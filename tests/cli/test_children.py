@@ -7,13 +7,13 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.cli.test_running import penstock
+from tests.forks import warm_penstock
 
 from penstock.models import call, say
 from penstock.testing import LoopbackProvider
@@ -76,7 +76,7 @@ def test_a_run_with_a_child_that_is_killed_again_and_again_ends_with_each_edit_d
     session = ""
     for _ in range(5):
         arguments = ["resume", session] if session else begin(tree, provider)
-        command = [sys.executable, "-m", "penstock", *arguments]
+        command = [*warm_penstock(), *arguments]
         with subprocess.Popen(
             command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as running:
@@ -87,6 +87,7 @@ def test_a_run_with_a_child_that_is_killed_again_and_again_ends_with_each_edit_d
                 if not lines:
                     break
             running.kill()
+            running.communicate()  # it is gone
         session = json.loads(penstock(tmp_path, "sessions", "--json").stdout)["sessions"][0]["id"]
     done = penstock(tmp_path, "resume", session, "--json")
     assert json.loads(done.stdout)["answer"] == "All is done.", done.stderr
@@ -159,7 +160,7 @@ def test_ctrl_c_ends_a_child_within_half_a_second_and_its_parent_hears_of_it(tre
 
     with LoopbackProvider("openai-chat", 32_000, policy=slow) as provider:
         environment = {**os.environ, "PENSTOCK_STORE": f"sqlite://{tmp_path}/store"}
-        command = [sys.executable, "-m", "penstock", *begin(tree, provider)]
+        command = [*warm_penstock(), *begin(tree, provider)]
         with subprocess.Popen(
             command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as running:

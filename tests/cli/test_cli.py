@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.screens import PENSTOCK, on_terminal, plain, typed
+from tests.cli.screens import on_terminal, plain, typed
+from tests.forks import warm_penstock
 
 from penstock.store import open_store
 
@@ -242,7 +243,7 @@ def test_a_strangers_broken_settings_are_told_and_passed_over(tree: Path, broken
 
 def test_a_reader_that_goes_away_is_no_fault(tree: Path) -> None:
     """`penstock view … | head -1` ends quietly."""
-    command = f"{shlex.join(PENSTOCK)} view big.txt --limit 250 | head -1"
+    command = f"{shlex.join(warm_penstock())} view big.txt --limit 250 | head -1"
     done = subprocess.run(command, shell=True, cwd=tree, capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout.startswith("big.txt: showing lines")
     assert done.stderr == ""
@@ -255,7 +256,7 @@ def test_an_interrupt_ends_a_long_search_with_status_130_and_no_traceback(tmp_pa
         for _ in range(240):
             file.write(b"some words to search in\n" * 43_690)
     child = subprocess.Popen(
-        [*PENSTOCK, "search", "(w[a-z]+ds|xyz)[^a-z]?(to|in)", "f.txt"],
+        [*warm_penstock(), "search", "(w[a-z]+ds|xyz)[^a-z]?(to|in)", "f.txt"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -271,11 +272,12 @@ def test_an_interrupt_ends_a_long_search_with_status_130_and_no_traceback(tmp_pa
 def test_colour_is_for_terminals_only(tree: Path) -> None:
     """Piped output is plain; on a terminal the header is dimmed, unless it is dumb or nobody wants colours."""
     assert "\x1b" not in run("view", "big.txt", cwd=tree).stdout
-    status, drawn = on_terminal((*PENSTOCK, "view", "big.txt", "--limit", "1"), cwd=tree)
+    status, drawn = on_terminal((*warm_penstock(), "view", "big.txt", "--limit", "1"), cwd=tree)
     assert (status, drawn[:11]) == (0, "\x1b[2mbig.txt")
     for variable in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
         assert (
-            "\x1b" not in on_terminal((*PENSTOCK, "view", "big.txt", "--limit", "1"), cwd=tree, environment=variable)[1]
+            "\x1b"
+            not in on_terminal((*warm_penstock(), "view", "big.txt", "--limit", "1"), cwd=tree, environment=variable)[1]
         )
 
 

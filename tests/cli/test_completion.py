@@ -16,6 +16,7 @@ from pathlib import Path
 import click
 import pytest
 from tests.cli.screens import plain
+from tests.forks import warm_penstock
 
 from penstock.cli import completion
 from penstock.store import open_store
@@ -112,7 +113,7 @@ def test_a_real_shell_completes_what_a_person_types(shell: str, folder: Path) ->
 def asked(shell: str, words: str, folder: Path, **environment: str) -> list[str]:
     """What our program answers to the script of a shell, as click's protocol has it."""
     done = subprocess.run(
-        [sys.executable, "-m", "penstock"],
+        warm_penstock(),
         cwd=folder,
         env={
             **os.environ,

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.cli.screens import PENSTOCK, on_terminal, plain, typed
+from tests.cli.screens import on_terminal, plain, typed
+from tests.forks import warm_penstock
 from tests.scribe.author import Author
 from tests.scribe.programs import program
 
@@ -238,7 +239,7 @@ def test_a_person_at_a_terminal_sees_how_far_it_is(tmp_path: Path) -> None:
     """What is being done and of how many, once it takes longer than a second; nothing is left of it on the line."""
     for number in range(60):
         (tmp_path / f"P{number}.cbl").write_bytes((ESTATE / "cbl/MWB010.cbl").read_bytes())
-    status, drawn = on_terminal((*PENSTOCK, "document", ".", "--out", "docs"), cwd=tmp_path, streams=("stderr",))
+    status, drawn = on_terminal((*warm_penstock(), "document", ".", "--out", "docs"), cwd=tmp_path, streams=("stderr",))
     assert status == 0
     assert re.search(r"(?:reading|documenting) [━╸╺]+ +\d+/60\b", plain(drawn))
     assert drawn.endswith("\x1b[2K")
@@ -249,7 +250,7 @@ def test_an_interrupt_without_a_model_keeps_what_is_done(tmp_path: Path) -> None
     """Ctrl-C while programs are read ends it with 130; the same command makes all of it."""
     for number in range(30):
         (tmp_path / f"P{number}.cbl").write_bytes((ESTATE / "cbl/MWB010.cbl").read_bytes())
-    command = [sys.executable, "-m", "penstock", "document", ".", "--out", "docs"]
+    command = [*warm_penstock(), "document", ".", "--out", "docs"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         while not list((tmp_path / "docs").glob("programs/*.json")):
             assert running.poll() is None

@@ -7,7 +7,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from hashlib import sha256
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.cli.test_running import penstock
+from tests.forks import warm_penstock
 
 from penstock.agent.file_check import verify
 from penstock.cli.handed_on import tracked_by
@@ -267,7 +267,7 @@ def test_one_interrupt_ends_any_wait(tree: Path, tmp_path: Path, when: str) -> N
     with LoopbackProvider("openai-chat", 32_000, policy=policy) as provider:
         begin = ["run", "x", "--root", str(tree), *flags(provider), "--allow-shell"]
         with subprocess.Popen(
-            [sys.executable, "-m", "penstock", *begin],
+            [*warm_penstock(), *begin],
             env={**os.environ, "PENSTOCK_STORE": f"sqlite://{tmp_path}/store"},
             stderr=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
@@ -304,7 +304,7 @@ def test_the_second_of_two_that_go_on_with_a_session_is_told_so(tree: Path, tmp_
         begin = penstock(tmp_path, "run", "x", "--root", str(tree), *flags(provider), "--json")
         session = json.loads(begin.stdout)["session"]
         environment = {**os.environ, "PENSTOCK_STORE": f"sqlite://{tmp_path}/store"}
-        command = [sys.executable, "-m", "penstock", "resume", session, "The first."]
+        command = [*warm_penstock(), "resume", session, "The first."]
         with subprocess.Popen(
             command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as first:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import sys
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
 import pytest
 from tests.cli.screens import on_terminal, shell_line, store_of, typed
+from tests.forks import warm_penstock
 
 from penstock.cli import COMMANDS, cli, main
 from penstock.cli.commands import CommandGroup, HelpPage
@@ -157,7 +157,7 @@ def test_a_mistyped_name_is_answered_with_the_nearest(
 
 def test_a_page_is_as_wide_as_the_terminal(tmp_path: Path) -> None:
     """A narrow one wraps the words, and never an example."""
-    narrow = on_terminal((sys.executable, "-m", "penstock", "read", "--help"), cwd=tmp_path, columns=50)[1]
+    narrow = on_terminal([*warm_penstock(), "read", "--help"], cwd=tmp_path, columns=50)[1]
     prose, _, examples = narrow.partition("Examples:")
     assert max(map(len, prose.splitlines())) <= 50
     assert examples.splitlines()[1:] == PAGES["penstock read"].examples

@@ -7,12 +7,12 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.cli.screens import typed
+from tests.forks import warm_penstock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,7 @@ class Shell:
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [sys.executable, "-m", "penstock", *arguments],
+            [*warm_penstock(), *arguments],
             env=self.environment,
             cwd=self.folder,
             stdin=subprocess.PIPE,

@@ -6,12 +6,12 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.cli.screens import typed
+from tests.forks import warm_penstock
 
 from penstock.models import ScriptStep, call, fail, say
 from penstock.models.provider import Provider
@@ -154,7 +154,7 @@ def test_an_interrupt_keeps_the_session_and_says_how_to_go_on(tree: Path, tmp_pa
     ) as provider:
         environment = {**os.environ, "PENSTOCK_STORE": f"sqlite://{tmp_path}/store"}
         begin = ["run", "Which port?", "--root", str(tree), "--model", "openai-chat:x", "--base-url", provider.base_url]
-        command = [sys.executable, "-m", "penstock", *begin]
+        command = [*warm_penstock(), *begin]
         with subprocess.Popen(
             command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
         ) as running:

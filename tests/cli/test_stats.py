@@ -6,11 +6,11 @@ import json
 import os
 import re
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from tests.forks import warm_penstock
 
 from penstock.agent.loop import Agent
 from penstock.agent.toolbox import Toolbox
@@ -339,8 +339,6 @@ def test_what_cannot_be_read_is_named_and_the_rest_reported(
 def test_the_command_is_at_the_front_door(folder: Path, worked: Callable[..., None]) -> None:
     """In a process of its own, as it is typed; parallel calls and a read of the same page again among it."""
     worked("one", [calls(page(0), page(0)), say("Seen.")])
-    done = subprocess.run(
-        [sys.executable, "-m", "penstock", "stats", "one"], capture_output=True, text=True, timeout=60, check=True
-    )
+    done = subprocess.run([*warm_penstock(), "stats", "one"], capture_output=True, text=True, timeout=60, check=True)
     assert "2 reads, 2.0 a task, 1 repeated" in done.stdout
     assert done.stderr == ""

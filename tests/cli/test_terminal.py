@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.cli.screens import PENSTOCK, on_terminal, plain
+from tests.cli.screens import on_terminal, plain
+from tests.forks import warm_penstock
 
 from penstock.cli import terminal
 from penstock.cli.markdown import MarkdownWriter
@@ -86,7 +87,9 @@ def test_a_table_is_drawn_for_the_width_of_the_terminal(kept: Path) -> None:
     """With a head, within the width at any width, every letter in it, nothing taken for markup."""
     letters: set[str] = set()
     for columns in (60, 80, 200):
-        status, drawn = on_terminal((*PENSTOCK, "store", "list"), cwd=kept, columns=columns, environment=where(kept))
+        status, drawn = on_terminal(
+            (*warm_penstock(), "store", "list"), cwd=kept, columns=columns, environment=where(kept)
+        )
         lines = plain(drawn).splitlines()
         assert (status, lines[0]) == (0, "2 artifacts")
         assert re.match(r"handle\s+size\s+lines\s+kept\s+name", lines[1])
@@ -101,7 +104,7 @@ def test_a_table_is_drawn_for_the_width_of_the_terminal(kept: Path) -> None:
 @pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_who_wants_no_colour_gets_none(kept: Path, environment: dict[str, str]) -> None:
     """NO_COLOR leaves the table and takes colours away; a dumb terminal gets what a pipe gets."""
-    drawn = on_terminal((*PENSTOCK, "store", "list"), cwd=kept, environment=where(kept) | environment)[1]
+    drawn = on_terminal((*warm_penstock(), "store", "list"), cwd=kept, environment=where(kept) | environment)[1]
     assert "\x1b" not in drawn
     assert ("handle" in drawn) == ("NO_COLOR" in environment)
 
@@ -125,7 +128,7 @@ def test_where_nobody_looks_rich_is_not_even_loaded(kept: Path, command: tuple[s
 
 def test_plain_rows_are_what_scripts_have_always_read(kept: Path) -> None:
     """Two blanks between columns, numbers to the right, no head."""
-    command = [*PENSTOCK, "store", "list"]
+    command = [*warm_penstock(), "store", "list"]
     done = subprocess.run(command, cwd=kept, env=os.environ | where(kept), capture_output=True, text=True, check=True)
     head, first, second = done.stdout.splitlines()
     assert head == "2 artifacts"
@@ -188,7 +191,7 @@ def test_a_model_answers_in_markdown_on_a_terminal_and_as_it_wrote_in_a_pipe(tmp
     """Through a whole run: block by block on the screen, byte for byte in a file."""
     (tmp_path / "ports.ini").write_text("[server]\nport = 8443\n")
     with LoopbackProvider("openai-chat", 32_000, policy=lambda _request: say(ANSWER)) as provider:
-        command = (*PENSTOCK, "run", "Which port?", "--model", "openai-chat:x", "--base-url", provider.base_url)
+        command = (*warm_penstock(), "run", "Which port?", "--model", "openai-chat:x", "--base-url", provider.base_url)
         environment = where(tmp_path) | {"OPENAI_API_KEY": "none"}
         status, drawn = on_terminal(command, cwd=tmp_path, columns=60, streams=("stdout",), environment=environment)
         piped = subprocess.run(
@@ -204,6 +207,6 @@ def test_a_model_answers_in_markdown_on_a_terminal_and_as_it_wrote_in_a_pipe(tmp
 def test_the_local_model_is_shown_as_it_wrote(tmp_path: Path) -> None:
     """What it says are lines of files, where blanks and stars are the file's."""
     (tmp_path / "ports.ini").write_text("[server]\nport = 8443  # *the*   port\n")
-    command = (*PENSTOCK, "run", "Where is port?")
+    command = (*warm_penstock(), "run", "Where is port?")
     drawn = on_terminal(command, cwd=tmp_path, streams=("stdout",), environment=where(tmp_path))[1]
     assert "port = 8443  # *the*   port   (ports.ini:2)" in drawn

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.forks import MCP, warm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,12 +47,17 @@ def node_environment() -> dict[str, str]:
     return {**os.environ, "PATH": f"{Path(node).parent}:{path}" if node else path}
 
 
-class Wire:
-    """A server process, spoken to in lines."""
+def warm_python() -> list[str]:
+    """What stands for a Python in which most of what a server loads is loaded: for tests that are not about a start or the wall."""
+    return warm(*MCP)
 
-    def __init__(self, *command: str, **environment: str) -> None:
+
+class Wire:
+    """A server process, spoken to in lines; with `fresh` that of a new interpreter, and not of one behind the process."""
+
+    def __init__(self, *command: str, fresh: bool = False, **environment: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, *command],
+            [*([sys.executable] if fresh else warm_python()), *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -125,14 +131,14 @@ def doubles() -> Iterator[Wire]:
 @pytest.fixture(scope="module")
 def lasting_doubles() -> Iterator[Wire]:
     """A server of doubles over pipes for tests that need no process of their own; in the end it ends well."""
-    wire = Wire("-m", "tests.mcp.double_server", "stdio")
+    wire = Wire("-m", "tests.mcp.double_server", "stdio", fresh=True)
     yield wire
     assert wire.end() == (0, b"", b"")
 
 
 def our_server(root: Path, **options: object) -> Wire:
     """Our own tools over pipes, as `penstock mcp` serves them."""
-    return Wire(*our_command(root, **options))
+    return Wire(*our_command(root, **options), fresh=True)
 
 
 def our_command(root: Path, **options: object) -> list[str]:
@@ -161,7 +167,7 @@ def doubles_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 def serve_http(folder: Path, *token: str) -> Iterator[int]:
     """A server of doubles over HTTP; without a token everybody is let in."""
     port_file = folder / "port"
-    command = [sys.executable, "-m", "tests.mcp.double_server", "http", str(port_file), *token]
+    command = [*warm_python(), "-m", "tests.mcp.double_server", "http", str(port_file), *token]
     with subprocess.Popen(command, cwd=REPOSITORY) as process:
         try:
             yield int(await_text(port_file))

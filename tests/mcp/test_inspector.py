@@ -9,16 +9,17 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.mcp.conftest import REPOSITORY, installed, node_environment
+from tests.mcp.conftest import REPOSITORY, installed, node_environment, warm_python
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def _inspect(root: Path, *options: str) -> tuple[int, dict[str, Any], str]:
+def _inspect(root: Path, *options: str, fresh: bool = False) -> tuple[int, dict[str, Any], str]:
     program = installed("inspector", "mcp-inspector")
     installed("node", "node")
-    server = [sys.executable, "-m", "penstock", "mcp", "--root", str(root)]
+    python = [sys.executable] if fresh else warm_python()
+    server = [*python, "-m", "penstock", "mcp", "--root", str(root)]
     kept = ["-e", f"PENSTOCK_STORE={os.environ['PENSTOCK_STORE']}"]
     command = [program, "--cli", *server, *options, *kept, "--format", "json", "--cwd", str(REPOSITORY)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=node_environment())
@@ -31,7 +32,9 @@ def _inspect(root: Path, *options: str) -> tuple[int, dict[str, Any], str]:
 def test_the_inspector_calls_a_tool(workspace: Path, era: str) -> None:
     """Exit 0 and one block of text."""
     arguments = ["--tool-name", "ctx_view", "--tool-arg", "file_path=hello.txt", "--tool-arg", "limit=2"]
-    status, answer, _ = _inspect(workspace, "--protocol-era", era, "--method", "tools/call", *arguments)
+    status, answer, _ = _inspect(
+        workspace, "--protocol-era", era, "--method", "tools/call", *arguments, fresh=era == "auto"
+    )
     assert status == 0
     (block,) = answer["result"]["content"]
     assert block["text"].splitlines()[1:] == ["1|line 1", "2|line 2"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests import printed
 from tests.cli.screens import typed
-from tests.mcp.conftest import REPOSITORY, Wire, call, our_command, our_server, text_of
+from tests.mcp.conftest import REPOSITORY, Wire, call, our_command, our_server, text_of, warm_python
 
 from penstock.mcp_server.hosts import allowance_for
 from penstock.store import open_store
@@ -47,26 +47,26 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 @asynccontextmanager
-async def _over_stdio(root: Path, tmp_path: Path) -> AsyncIterator[Any]:
+async def _over_stdio(python: list[str], root: Path, tmp_path: Path) -> AsyncIterator[Any]:
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
     with (tmp_path / "errors").open("w+") as errors:
         kept = {"PENSTOCK_STORE": os.environ["PENSTOCK_STORE"]}
-        command = StdioServerParameters(command=sys.executable, args=our_command(root), cwd=REPOSITORY, env=kept)
+        arguments = [*python[1:], *our_command(root)]
+        command = StdioServerParameters(command=python[0], args=arguments, cwd=REPOSITORY, env=kept)
         yield stdio_client(command, errlog=errors)
         errors.seek(0)
         assert errors.read() == ""  # `without Landlock` would stand here
 
 
 @asynccontextmanager
-async def _over_http(root: Path, tmp_path: Path) -> AsyncIterator[Any]:
+async def _over_http(python: list[str], root: Path, tmp_path: Path) -> AsyncIterator[Any]:
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
     options = {"http": "127.0.0.1:0", "token_file": str(tmp_path / "token")}
-    with subprocess.Popen(
-        [sys.executable, *our_command(root, **options)], stderr=subprocess.PIPE, cwd=REPOSITORY
-    ) as process:
+    command = [*python, *our_command(root, **options)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, cwd=REPOSITORY) as process:
         assert process.stderr is not None
         try:
             said = process.stderr.readline().decode()
@@ -106,7 +106,7 @@ def test_a_cut_output_is_paged_back_byte_for_byte(
         from mcp import Client
 
         async with (
-            SERVED[transport](workspace, tmp_path) as served,
+            SERVED[transport]([sys.executable], workspace, tmp_path) as served,
             Client(served, client_info=Implementation(name=name, version="1")) as client,
         ):
             allowed, shown = allowance_for(name), ""
@@ -159,7 +159,7 @@ def test_a_handle_that_leads_nowhere_is_an_error_result(workspace: Path, tmp_pat
     async def steps() -> None:
         from mcp import Client
 
-        async with SERVED[transport](workspace, tmp_path) as served, Client(served) as client:
+        async with SERVED[transport](warm_python(), workspace, tmp_path) as served, Client(served) as client:
             for arguments, code, words in wrong:
                 for tool, more in (("ctx_page", {}), ("ctx_find", {"pattern": "x"})):
                     if tool == "ctx_find" and "offset" in arguments:
@@ -244,7 +244,8 @@ def test_a_server_without_a_usable_store_serves_the_other_tools(
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared").chmod(0o755)
     (tmp_path / "shared" / "a file").touch()
-    wire = Wire(*our_command(workspace, landlock=confined), PENSTOCK_STORE=url.format(tmp_path))
+    is_fresh = url.startswith("postgresql:")  # behind the wall it imports what speaks to the server
+    wire = Wire(*our_command(workspace, landlock=confined), fresh=is_fresh, PENSTOCK_STORE=url.format(tmp_path))
     view = wire.ask("tools/call", 1, name="ctx_view", arguments={"file_path": "hello.txt", "limit": 1})
     assert "1|line 1" in view["result"]["content"][0]["text"]
     for number, tool, more in ((2, "ctx_page", {}), (3, "ctx_find", {"pattern": "x"}), (4, "ctx_page", {})):
@@ -266,7 +267,7 @@ def test_a_ranked_search_behind_the_wall_keeps_its_index(workspace: Path, tmp_pa
     async def steps() -> None:
         from mcp import Client
 
-        async with _over_stdio(workspace, tmp_path) as served, Client(served) as client:
+        async with _over_stdio([sys.executable], workspace, tmp_path) as served, Client(served) as client:
             for _ in range(2):
                 result = await client.call_tool("ctx_search", {"pattern": "what does main return", "ranked": True})
                 assert not result.is_error, result

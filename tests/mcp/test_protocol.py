@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.mcp.conftest import REPOSITORY, TOKEN, our_command, text_of
+from tests.mcp.conftest import REPOSITORY, TOKEN, our_command, text_of, warm_python
 from tests.mcp.double_server import TABLE, Doubles
 
 from penstock.errors import CallerError
@@ -54,7 +54,8 @@ async def _client(transport: str, root: Path, era: str, port: int = 0) -> AsyncI
         server = create_server(root)
     else:
         kept = {"PENSTOCK_STORE": os.environ["PENSTOCK_STORE"]}  # a host hands on little of its environment
-        command = StdioServerParameters(command=sys.executable, args=our_command(root), cwd=REPOSITORY, env=kept)
+        python, *arguments = [*warm_python(), *our_command(root)]
+        command = StdioServerParameters(command=python, args=arguments, cwd=REPOSITORY, env=kept)
         server = stdio_client(command)
     async with Client(server, mode=era) as client:
         yield client

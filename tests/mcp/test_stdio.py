@@ -170,8 +170,9 @@ def test_what_libraries_print_does_not_reach_the_output() -> None:
 
 
 @pytest.mark.proves("L-9")
-def test_a_client_that_never_reads_costs_a_bounded_memory(doubles: Wire) -> None:
+def test_a_client_that_never_reads_costs_a_bounded_memory() -> None:
     """It may send as long as the pipe takes it: 200,000 characters an answer, and no more than 256 of them are made."""
+    doubles = Wire("-m", "tests.mcp.double_server", "stdio", fresh=True)
     doubles.ask("tools/list")
     before = _resident_kib(doubles.process.pid)
     assert doubles.process.stdin is not None
@@ -186,6 +187,8 @@ def test_a_client_that_never_reads_costs_a_bounded_memory(doubles: Wire) -> None
             time.sleep(0.05)
     assert sent < len(lines)
     assert _resident_kib(doubles.process.pid) - before < 96 << 10
+    doubles.process.kill()
+    doubles.process.communicate()
 
 
 @pytest.fixture(scope="module")

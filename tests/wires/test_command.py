@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.forks import COMMANDS, warm
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ def run(content: str, *arguments: str, cwd: Path) -> tuple[int, str, str]:
         "from penstock.cli.requests import violations_command as c; import sys; sys.exit(c(standalone_mode=False))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", command, *arguments],
+        [*warm(*COMMANDS), "-c", command, *arguments],
         cwd=cwd,
         input=content,
         capture_output=True,

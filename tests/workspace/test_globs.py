@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,6 +11,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.forks import warm_penstock
 
 from penstock import Tools, Workspace
 from penstock.errors import ToolError
@@ -76,7 +76,7 @@ def test_a_glob_means_what_models_mean_by_it(
 @pytest.mark.proves("L-1")
 def test_the_command_line_takes_them_too(tree: Path) -> None:
     """`penstock search --glob 'd25/*'` finds what lies in that folder."""
-    command = [sys.executable, "-m", "penstock", "search", "needle", "--glob", "d25/*", "--json", "--root", str(tree)]
+    command = [*warm_penstock(), "search", "needle", "--glob", "d25/*", "--json", "--root", str(tree)]
     found = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     assert [match["path"] for match in found["matches"]] == ["d25/e.go"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.cli.screens import typed
+from tests.forks import warm_penstock
 
 from penstock.workspace.paths import has_secret_name
 
@@ -251,7 +251,7 @@ def test_at_least_eighty_names_of_secrets_are_tried() -> None:
 def test_each_way_that_a_refusal_of_a_secret_names_works(tmp_path: Path) -> None:
     """The variable for any command, the flag for a server, the argument for a program; `penstock.toml` cannot."""
     (tmp_path / ".env").write_text("password\n")
-    command = [sys.executable, "-m", "penstock"]
+    command = warm_penstock()
     view = ("view", ".env", "--root", str(tmp_path))
     allowed = {**os.environ, "PENSTOCK_ALLOW_SECRETS": "1"}
     refused = typed(*view, cwd=tmp_path)
