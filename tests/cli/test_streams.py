@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.cli.screens import PENSTOCK
+from tests.forks import warm_penstock
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_a_reader_that_has_gone_is_no_fault(tree: Path, line: str) -> None:
     os.close(read)
     try:
         done = subprocess.run(
-            [*PENSTOCK, *line.split()], cwd=tree, stdout=write, stderr=subprocess.PIPE, timeout=60, check=False
+            [*warm_penstock(), *line.split()], cwd=tree, stdout=write, stderr=subprocess.PIPE, timeout=60, check=False
         )
     finally:
         os.close(write)
@@ -53,7 +53,7 @@ def test_a_full_disk_is_a_fault_in_one_line(tree: Path, line: str) -> None:
     """Exit status 8, whatever was to be printed, help and errors too."""
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
-            [*PENSTOCK, *line.split()], cwd=tree, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False
+            [*warm_penstock(), *line.split()], cwd=tree, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False
         )
     assert done.returncode == 8
     assert re.fullmatch(rb"penstock: .*No space left on device\n", done.stderr)
@@ -68,7 +68,7 @@ def test_a_request_without_an_end_is_an_error_that_names_the_bound(tree: Path, c
     """Neither an endless input nor a giant file is read whole."""
     with Path("/dev/zero").open("rb") as endless:
         done = subprocess.run(
-            [*PENSTOCK, command[0], "-", *command[1:]],
+            [*warm_penstock(), command[0], "-", *command[1:]],
             cwd=tree,
             stdin=endless,
             capture_output=True,
@@ -80,6 +80,10 @@ def test_a_request_without_an_end_is_an_error_that_names_the_bound(tree: Path, c
     with (tree / "giant.json").open("wb") as giant:
         giant.truncate(1 << 40)
     of_file = subprocess.run(
-        [*PENSTOCK, command[0], "giant.json", *command[1:]], cwd=tree, capture_output=True, timeout=60, check=False
+        [*warm_penstock(), command[0], "giant.json", *command[1:]],
+        cwd=tree,
+        capture_output=True,
+        timeout=60,
+        check=False,
     )
     assert (of_file.returncode, of_file.stderr) == (2, done.stderr.replace(b"-", b"giant.json", 1))

@@ -68,11 +68,23 @@ def main(arguments: list[str] | None = None) -> int:
     if "_PENSTOCK_COMPLETE" in os.environ:  # a shell asks: click looks for the shell before it looks for the command
         from penstock.cli import shells  # noqa: F401 - imported for what it registers
     try:
-        return _status_of(arguments)
+        status = _status_of(arguments)
     except BrokenPipeError:
         return answer.quiet_pipe()
     except OSError as error:  # what was to be printed cannot be: the disk is full
-        return answer.report(error, {})
+        status = answer.report(error, {})
+    return _written(status)
+
+
+def _written(status: int) -> int:
+    """Write what waits to be printed: failing at its very end, the interpreter would have a status of its own."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        if status != answer.FAULT and not isinstance(error, BrokenPipeError):
+            status = answer.report(error, {})
+        answer.quiet_pipe()
+    return status
 
 
 def _status_of(arguments: list[str]) -> int:
