@@ -131,3 +131,47 @@ def test_hosts_start_what_the_docs_name() -> None:
         command = shlex.split(entry["bash"] if host == "copilot" else entry["hooks"][0]["command"])
         done = subprocess.run(command, input="{}", capture_output=True, text=True, check=True, timeout=60)
         assert done.stdout == ""
+
+
+@pytest.mark.parametrize("host", ["claude", "gemini", "opencode"])
+@pytest.mark.timeout(200)
+def test_a_package_guards_the_shell_and_brings_our_tools(host: str, tmp_path: Path) -> None:
+    """Installed by the host's own means, with nothing else configured (H-6)."""
+    if "PENSTOCK_TEST_HOSTS" not in os.environ:
+        pytest.skip(
+            "real hosts take minutes: PENSTOCK_TEST_HOSTS=1 drives those that scripts/tools hosts has installed"
+        )
+    program = hosts.installed(host)
+    if program is None:
+        pytest.skip(f"{host} is not installed (scripts/tools hosts installs it)")
+    tool, argument, _ = SHELLS[host]
+    home, root, built = tmp_path / "home", tmp_path / "root", tmp_path / "packages"
+    root.mkdir()
+    home.mkdir()
+    build = [sys.executable, str(REPOSITORY / "scripts" / "packages.py"), str(built)]
+    subprocess.run(build, check=True, capture_output=True)
+    with LoopbackModel(tool, {argument: "seq 1 60000", "description": "count"}) as model:
+        arguments, environment = asked(host, model.url, home)
+        environment |= {
+            "PENSTOCK_STORE": str(tmp_path / "store"),
+            "PATH": f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}",
+            "ENABLE_TOOL_SEARCH": "false",
+            "MCP_CONNECTION_NONBLOCKING": "false",
+        }
+        if host == "claude":
+            arguments += ["--plugin-dir", str(built / "claude")]
+        elif host == "gemini":
+            (home / ".gemini").mkdir()
+            auth = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
+            (home / ".gemini" / "settings.json").write_text(json.dumps(auth))
+            install = [str(program), "extensions", "install", "--consent", str(built / "gemini")]
+            hosts.run(install, root, home, environment)
+        else:
+            settings = json.loads((home / "opencode.json").read_text())
+            settings["plugin"] = [f"file://{built / 'opencode' / 'index.js'}"]
+            (home / "opencode.json").write_text(json.dumps(settings))
+        done = hosts.run([str(program), *arguments], root, home, environment)
+    assert model.received, done[-600:]
+    assert "[OUTPUT TRUNCATED]" in model.received[-1], model.received[-1][:600]
+    if host != "opencode":
+        assert any("ctx_page" in name for name in model.offered), model.offered
