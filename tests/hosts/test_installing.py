@@ -10,55 +10,20 @@ import stat
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from penstock.errors import ToolError
 from penstock.hosts import installing
-from penstock.hosts.catalogue import HOST_CONFIGS, Surroundings
-from penstock.hosts.records import Records
-from tests.cli.screens import typed
+from penstock.hosts.catalogue import HOST_CONFIGS
+from tests.hosts.machine import Machine
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SETTINGS = '{\n\t"model": "opus", // the best\n\t"hooks": {"PostToolUse": [\n\t\t{"matcher": "Bash", "hooks": []},\n\t]},\n}\r\n'
 CONFIG = '# mine\nmodel = "o3"   # odd\n\n[mcp_servers.docs]\ncommand = "npx"\n\n[features]\n'
-
-
-class Machine:
-    """A home and a project of their own, in which the command line is typed."""
-
-    def __init__(self, folder: Path) -> None:
-        self.home, self.project = folder / "home", folder / "project"
-        self.home.mkdir()
-        self.project.mkdir()
-        self.environment = {"HOME": str(self.home), "PATH": os.environ["PATH"]}
-
-    def write(self, name: str, text: str, *, beneath: str = "home") -> Path:
-        path = Path(getattr(self, beneath), name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text.encode())
-        return path
-
-    def type(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return typed(*words, cwd=self.project, environment=self.environment)
-
-    def done(self, *words: str) -> str:
-        done = self.type(*words)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    def files(self) -> dict[str, bytes]:
-        """Everything but what Penstock remembers."""
-        found = (path for path in self.home.parent.rglob("*") if ".local" not in path.parts)
-        return {str(path): path.read_bytes() if path.is_file() else b"/" for path in found}
-
-    @property
-    def around(self) -> tuple[Surroundings, Records]:
-        around = Surroundings(
-            home=str(self.home), project=str(self.project), environment=self.environment, platform="linux"
-        )
-        return around, Records.of(str(self.home), self.environment)
 
 
 @pytest.fixture

@@ -61,7 +61,10 @@ def mcp_command(root: str, no_landlock: bool, **how: Any) -> int:
 @command("doctor")
 @options.json_option
 def doctor_command(as_json: bool) -> int:
-    """Say what is in force: confinement, store, versions, extras.
+    """Say what is in force: confinement, store, versions, extras, hosts.
+
+    What `penstock install` put into other agents is tried: a hook cuts a large result and all of it comes back, a server
+    lists its tools. Ends with 1 where one of them does not work.
 
     Examples:
       penstock doctor
@@ -71,13 +74,16 @@ def doctor_command(as_json: bool) -> int:
     """
     report = examine()
     fields: list[tuple[str, object]] = []
+    report["installed"] = _installed()
     for name, value in report.items():
-        if isinstance(value, dict):
+        if name == "installed":
+            fields += _installed_fields(value)
+        elif isinstance(value, dict):
             fields += [(f"{name} {inner}", what) for inner, what in value.items()]
         else:
             fields.append((name, value))
     answer.give(report, terminal.render_fields(fields, width=28), as_json)
-    return 0
+    return answer.NOTHING if any(each["works"] is False for each in report["installed"]) else 0
 
 
 _CONFINEMENTS = {
@@ -87,7 +93,40 @@ _CONFINEMENTS = {
 }
 
 
-def examine() -> dict[str, object]:
+def _installed() -> list[dict[str, object]]:
+    """Return what is installed in other agents, for the user and for the project in the current folder, and whether it works."""
+    from penstock.cli.installing import own_command, surroundings
+    from penstock.hosts import probing
+    from penstock.hosts.installed import find_installed
+
+    found = find_installed(*surroundings(), own_command())
+    said = probing.versions(sorted({each.host for each in found}))
+    return [
+        {
+            **answer.fields_of(each, "host", "part", "scope", "path"),
+            "version": said[each.host],
+            "works": probe.works,
+            "seen": probe.seen,
+        }
+        for each, probe in zip(found, probing.probe_all(found), strict=True)
+    ]
+
+
+def _installed_fields(installed: list[dict[str, object]]) -> list[tuple[str, object]]:
+    """Return the lines about other agents."""
+    words = {True: "works", False: "does not work", None: "not tried"}
+    if not installed:
+        return [("installed", "in no other agent: penstock install HOST does that")]
+    return [
+        (
+            f"{each['host']} {each['part']}",
+            f"{words[each['works']]}: {each['seen']} ({each['host']} {each['version']}, {each['path']})",  # type: ignore[index]
+        )
+        for each in installed
+    ]
+
+
+def examine() -> dict[str, Any]:
     """Return what `penstock doctor` reports, by subject."""
     from importlib import metadata
 

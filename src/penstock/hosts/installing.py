@@ -257,7 +257,7 @@ def _switched_off(host: HostConfig, scope: Scope, around: Surroundings) -> list[
     for each in dict.fromkeys((scope, "user")):
         path = file.path("user" if each == "user" else "project", around)
         try:
-            text = None if path is None else _text_of(os.path.realpath(path))
+            text = None if path is None else text_of(os.path.realpath(path))
             is_off = text is not None and Document(text, file.form).get(way) is off
         except (CannotEditError, CallerError):
             continue
@@ -273,10 +273,11 @@ def _read(path: str, target: str, scope: Scope, around: Surroundings) -> str | N
         root = os.path.realpath(around.project)
         if os.path.commonpath([root, target]) != root:
             raise CannotEditError(f"it is a link to {target}, out of the project")
-    return _text_of(target)
+    return text_of(target)
 
 
-def _text_of(target: str) -> str | None:
+def text_of(target: str) -> str | None:
+    """Return what a file holds, None for no file; raises CannotEditError or CallerError where it cannot be edited."""
     raw = own_files.read_own(target, _MAX_BYTES)
     if raw is not None and len(raw) >= _MAX_BYTES:
         raise CannotEditError(f"it is larger than {_MAX_BYTES >> 20} MiB")

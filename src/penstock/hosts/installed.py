@@ -1,0 +1,103 @@
+"""What of ours is in the configurations of this user's hosts, and with which command lines (H-3).
+
+Keeps out: whether it works (`probing`).
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock.errors import CallerError
+from penstock.hosts import parts
+from penstock.hosts.catalogue import HOST_CONFIGS
+from penstock.hosts.documents import CannotEditError, Document
+from penstock.hosts.installing import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from penstock.hosts.catalogue import ConfigFile, HostConfig, Scope, Surroundings
+    from penstock.hosts.records import Record, Records
+
+_SCOPES: tuple[Scope, ...] = ("user", "project")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Installed:
+    """A part that stands in a configuration.
+
+    Attributes:
+        host: The host.
+        part: The part.
+        scope: Whether it is for all projects, or for this one.
+        path: The file.
+        words: The command line with which the host starts it; empty for rules.
+        is_known: Whether that is a line that the Penstock that runs now would write, or one that is remembered. What is neither is
+            not run by us: a project of somebody else may name any program.
+        fault: Why it cannot be read; empty where it can.
+    """
+
+    host: str
+    part: str
+    scope: Scope
+    path: str
+    words: tuple[str, ...] = ()
+    is_known: bool = True
+    fault: str = ""
+
+
+def find_installed(around: Surroundings, records: Records, program: Sequence[str]) -> list[Installed]:
+    """Return all that is installed for a user, and for the project in the current folder.
+
+    Args:
+        around: Where the hosts' files are.
+        records: What was installed so far.
+        program: The words that start Penstock.
+    """
+    found: list[Installed] = []
+    seen: set[tuple[str, str, str]] = set()
+    for host in HOST_CONFIGS.values():
+        for scope in _SCOPES:
+            for part in parts.PARTS:
+                file = parts.file_of(host, part)
+                path = None if file is None else file.path(scope, around)
+                if file is None or path is None:
+                    continue
+                record = records.find(os.path.realpath(path))
+                owners = () if record is None else record.parts.get(part, ())
+                # Of a file that hosts share, the first has what nobody remembers; in the home folder both scopes may be one file.
+                key = (path, part, host.name if owners else "")
+                if key in seen or (owners and host.name not in owners):
+                    continue
+                if each := [*_of_part(host, part, scope, path, file, record, program)]:
+                    found += each
+                    seen.add(key)
+    return found
+
+
+def _of_part(
+    host: HostConfig,
+    part: str,
+    scope: Scope,
+    path: str,
+    file: ConfigFile,
+    record: Record | None,
+    program: Sequence[str],
+) -> Iterator[Installed]:
+    fault = "it was installed, and is there no longer"
+    try:
+        document = Document(text_of(os.path.realpath(path)) or "", file.form)
+        is_there = parts.has(document, host, part)
+    except (CannotEditError, CallerError) as error:
+        is_there, fault = False, str(error)
+    if not is_there:
+        if record is not None and part in record.parts:
+            yield Installed(host=host.name, part=part, scope=scope, path=path, fault=fault)
+        return
+    lines = parts.commands(document, host, part) or [[]]
+    ours = parts.commands(Document(record.last or "", file.form), host, part) if record is not None else []
+    for words in lines:
+        is_known = not words or words in ours or words[: len(program)] == list(program)
+        yield Installed(host=host.name, part=part, scope=scope, path=path, words=tuple(words), is_known=is_known)

@@ -1,0 +1,177 @@
+"""Whether what is installed works, by a real round trip: the command lines as they are configured are run, bounded in time (H-3).
+
+A hook is given a small result, which it has to leave alone, and a large one, all of which has to come back by the call that its
+answer names; a server has to answer `initialize` and `tools/list`. What is kept on the way lies in a folder that is removed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from penstock.hosts.catalogue import HOST_CONFIGS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.hosts.installed import Installed
+
+PROBE_SECONDS = 30.0
+"""How long one program may take: on a busy machine a host's own start was seen to take five, and a server's fourteen."""
+_AT_ONCE = 2
+_FLOOD = "".join(f"line {number} of what is too long\n" for number in range(1, 4_001))
+_VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
+
+
+class Probe(NamedTuple):
+    """What came of it: whether it `works`, None where that was not tried, and what was seen."""
+
+    works: bool | None
+    seen: str
+
+
+def probe_all(installed: Sequence[Installed]) -> list[Probe]:
+    """Return what came of each part, in their order. One command line is tried once, however many hosts have it."""
+
+    def key(part: Installed) -> Installed:
+        return replace(part, host=part.host if part.part == "hook" else "", scope="user", path="")
+
+    different = [*dict.fromkeys(map(key, installed))]
+    with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+        seen = dict(zip(different, pool.map(probe, different), strict=True))
+    return [seen[key(part)] for part in installed]
+
+
+def versions(hosts: Sequence[str]) -> dict[str, str]:
+    """Return what hosts say of their version, `not found` for one that is not on the path."""
+    with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+        return dict(zip(hosts, pool.map(_version, hosts), strict=True))
+
+
+def probe(part: Installed) -> Probe:
+    """Try one part."""
+    if part.fault:
+        return Probe(works=False, seen=part.fault)
+    if not part.words:
+        return Probe(works=None, seen="there")
+    if not part.is_known:
+        return Probe(works=None, seen="there, with a command that was not installed from here: it was not run")
+    started = time.monotonic()
+    try:
+        with tempfile.TemporaryDirectory(prefix="penstock-doctor-") as folder:
+            store = os.path.join(folder, "store")
+            seen = _hook(part, store) if part.part == "hook" else _server(part.words, store)
+    except subprocess.TimeoutExpired:
+        return Probe(works=False, seen=f"no answer within {PROBE_SECONDS:g} seconds")
+    except OSError as error:
+        return Probe(works=False, seen=f"{part.words[0]}: {error.strerror}")
+    except _DoesNotWork as error:
+        return Probe(works=False, seen=str(error))
+    return Probe(works=True, seen=f"{seen}, {time.monotonic() - started:.1f} s")
+
+
+class _DoesNotWork(Exception):
+    """What a program did instead of what it is for."""
+
+
+def _version(host: str) -> str:
+    program = shutil.which(HOST_CONFIGS[host].program)
+    if program is None:
+        return "not found"
+    try:
+        said = _run([program, "--version"], "").stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return "does not say"
+    found = _VERSION.search(said)
+    return found[0].rstrip(".") if found else "does not say"
+
+
+def _server(words: Sequence[str], store: str) -> str:
+    opening = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "penstock", "version": "0"}}
+    messages = (
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": opening},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+    )
+    done = _run(words, "".join(f"{json.dumps(message)}\n" for message in messages), store)
+    answers = [value for line in done.stdout.splitlines() if (value := _json(line)) is not None]
+    tools = next(
+        (value["result"].get("tools") for value in answers if value.get("id") == 2 and "result" in value), None
+    )
+    if not isinstance(tools, list) or not tools:
+        raise _DoesNotWork(f"it lists no tools: {_last_words(done)}")
+    return f"answers with {len(tools)} tools"
+
+
+def _hook(part: Installed, store: str) -> str:
+    small = _run(part.words, json.dumps(_event(part.host, "small")), store)
+    if small.returncode or small.stdout:
+        raise _DoesNotWork(f"it changes a small result: {_last_words(small)}")
+    large = _run(part.words, json.dumps(_event(part.host, _FLOOD)), store)
+    from penstock.text.calls import handle_in
+
+    handle = handle_in(json.dumps(_json(large.stdout), ensure_ascii=False))
+    if large.returncode or not handle:
+        raise _DoesNotWork(f"it leaves a large result as it is: {_last_words(large)}")
+    program = part.words[: part.words.index("hook")]
+    whole = _run([*program, "page", handle, "--raw", "--store", store], "", store).stdout
+    if whole != _FLOOD:
+        raise _DoesNotWork("what it kept of a large result is not all of it")
+    return f"cuts {len(_FLOOD)} characters to {len(large.stdout)} and keeps all of them"
+
+
+def _event(host: str, text: str) -> dict[str, Any]:
+    """Return a host's event after a call of an MCP tool, whose result hosts hand over whole."""
+    blocks = [{"type": "text", "text": text}]
+    response = {
+        "claude": blocks,
+        "codex": {"content": blocks},
+        "gemini": {"llmContent": text, "returnDisplay": "…"},
+    }[host]
+    hooks = HOST_CONFIGS[host].hooks
+    return {
+        "session_id": f"doctor-{os.getpid()}",
+        "cwd": os.getcwd(),
+        "hook_event_name": "" if hooks is None else hooks.event,
+        "tool_name": "mcp__doctor__flood",
+        "tool_input": {},
+        "tool_response": response,
+    }
+
+
+def _run(words: Sequence[str], given: str, store: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, with its own limit of time; raises OSError or TimeoutExpired."""
+    environment = os.environ if store is None else {**os.environ, "PENSTOCK_STORE": store}
+    return subprocess.run(
+        [*words],
+        input=given,
+        env=environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=PROBE_SECONDS,
+        check=False,
+    )
+
+
+def _json(line: str) -> Any:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _last_words(done: subprocess.CompletedProcess[str]) -> str:
+    """Return how a program ended, in its own last words."""
+    said = (done.stderr.strip() or done.stdout.strip()).rpartition("\n")[2][-200:]
+    return f"exit status {done.returncode}{f', {said}' if said else ''}"

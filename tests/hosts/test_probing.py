@@ -1,0 +1,110 @@
+"""`penstock doctor` says what is installed in which host, and whether it works, by trying it (H-3)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from penstock.hosts import probing
+from penstock.hosts.installed import Installed
+from tests.hosts.machine import Machine
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A new machine."""
+    return Machine(tmp_path)
+
+
+def told(machine: Machine, status: int) -> list[dict[str, Any]]:
+    """What doctor says of other agents."""
+    done = machine.type("doctor", "--json")
+    assert done.returncode == status, done.stderr
+    return list(json.loads(done.stdout)["installed"])
+
+
+def test_what_is_installed_is_tried(machine: Machine) -> None:
+    """The server lists its tools, each hook cuts a flood all of which comes back; with the version of the host that is there."""
+    assert told(machine, 0) == []
+    assert "penstock install HOST" in machine.done("doctor")
+    program = machine.write("bin/codex", "#!/bin/sh\necho codex-cli 0.169.0\n")
+    program.chmod(0o755)
+    machine.environment["PATH"] += f":{program.parent}"
+    for host in ("claude", "codex", "gemini"):
+        machine.done("install", host, "--yes", "--hook", *(["--mcp", "--rules"] if host == "codex" else []))
+    found = told(machine, 0)
+    assert [(each["host"], each["part"], each["works"]) for each in found] == [
+        ("claude", "hook", True),
+        ("codex", "mcp", True),
+        ("codex", "hook", True),
+        ("codex", "rules", None),
+        ("gemini", "hook", True),
+    ]
+    assert {each["version"] for each in found if each["host"] == "codex"} == {"0.169.0"}
+    assert {each["version"] for each in found if each["host"] == "claude"} == {"not found"}
+    assert "answers with 8 tools" in found[1]["seen"]
+    assert all("keeps all of them" in found[at]["seen"] for at in (0, 2, 4))
+    assert not (machine.home / ".local/state/penstock").exists()  # looking makes no store of the user's
+
+
+def test_what_does_not_work_is_told(machine: Machine) -> None:
+    """A hook of another host's, one that is gone, a file that is broken: exit status 1, and what was seen."""
+    for host in ("claude", "codex", "gemini"):
+        machine.done("install", host, "--yes", "--hook")
+    for name, old, new in (
+        (".claude/settings.json", "hook claude", "hook gemini"),
+        (".codex/hooks.json", "penstock", "nothing"),
+        (".gemini/settings.json", "{", "{{"),
+    ):
+        path = machine.home / name
+        path.write_text(path.read_text().replace(old, new))
+    found = {each["host"]: each for each in told(machine, 1)}
+    assert {each["works"] for each in found.values()} == {False}
+    assert "leaves a large result as it is" in found["claude"]["seen"]
+    assert "is there no longer" in found["codex"]["seen"]
+    assert "it cannot be read: line 1" in found["gemini"]["seen"]
+
+
+def test_a_program_that_a_project_names_is_not_run(machine: Machine) -> None:
+    """A repository of somebody else may call anything penstock: doctor says that it is there, and does not start it."""
+    evil = machine.write(
+        "evil/penstock", f"#!{sys.executable}\nopen({str(machine.home / 'ran')!r}, 'w')\n", beneath="project"
+    )
+    evil.chmod(0o755)
+    for at, key in ((".mcp.json", "mcpServers"), (".vscode/mcp.json", "servers")):
+        entry = {key: {"penstock": {"command": str(evil), "args": ["mcp"]}}}
+        machine.write(at, json.dumps(entry), beneath="project")
+    hook = {"hooks": [{"type": "command", "command": f"{evil} hook claude"}]}
+    machine.write(".claude/settings.json", json.dumps({"hooks": {"PostToolUse": [hook]}}), beneath="project")
+    found = told(machine, 0)
+    assert [each["works"] for each in found] == [None, None, None]
+    assert not (machine.home / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("program", "seen"),
+    [
+        ("import time; time.sleep(60)", "no answer within 1 seconds"),
+        ("print('{}'); raise SystemExit('broken')", "it lists no tools: exit status 1, broken"),
+        ('print(\'{"id": 2, "result": {"tools": []}}\')', "it lists no tools"),
+        ("import sys; sys.stdin.close(); print('x' * 10**7)", "it lists no tools"),
+    ],
+)
+def test_a_server_that_hangs_or_fails_is_named(monkeypatch: pytest.MonkeyPatch, program: str, seen: str) -> None:
+    """Within the time that it has."""
+    monkeypatch.setattr(probing, "PROBE_SECONDS", 1.0)
+    words = (sys.executable, "-c", program, "penstock", "mcp")
+    probe = probing.probe(Installed(host="codex", part="mcp", scope="user", path="x", words=words))
+    assert (probe.works, seen in probe.seen) == (False, True)
+
+
+def test_a_program_that_is_gone_is_named() -> None:
+    """By its path."""
+    part = Installed(host="codex", part="mcp", scope="user", path="x", words=("/gone/penstock", "mcp"))
+    assert probing.probe(part) == (False, "/gone/penstock: No such file or directory")
