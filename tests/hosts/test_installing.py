@@ -360,3 +360,32 @@ def test_both_scopes_are_apart(machine: Machine) -> None:
     machine.done("uninstall", "codex", "--scope", "project", "--yes")
     assert (machine.home / ".codex/hooks.json").exists()
     assert not (machine.project / ".codex").exists()
+
+
+def test_the_plugin_of_opencode_is_a_file_of_ours(machine: Machine) -> None:
+    """It starts the program that runs now; one that a person changed is left, one that is not ours too."""
+    machine.done("install", "opencode", "--hook", "--yes")
+    path = machine.home / ".config/opencode/plugins/penstock.js"
+    assert f'const COMMAND = ["{sys.executable}", "-m", "penstock", "hook", "opencode"]\n' in path.read_text()
+    written = path.read_text()
+    path.write_text(written + "// mine\n")
+    for _ in range(2):
+        done = machine.type("uninstall", "opencode", "--hook", "--yes")
+        assert (done.returncode, "it was changed since we wrote it" in done.stderr) == (3, True)
+        for each in (machine.home / ".local/state/penstock-hosts").iterdir():  # and the same without a record
+            each.unlink()
+    path.write_text(written)
+    machine.done("uninstall", "opencode", "--hook", "--yes")
+    assert not path.exists()
+    path.write_text("// another's\n")
+    assert "none of ours" in machine.done("install", "opencode", "--hook", "--yes")
+    machine.done("uninstall", "opencode", "--hook", "--yes")
+    assert path.read_text() == "// another's\n"
+
+
+def test_the_hook_of_copilot_has_a_file_of_its_own(machine: Machine) -> None:
+    """As Copilot CLI reads it."""
+    machine.done("install", "copilot", "--hook", "--yes")
+    written = json.loads((machine.home / ".copilot/hooks/penstock.json").read_text())
+    hook = {"type": "command", "bash": f"{sys.executable} -m penstock hook copilot"}
+    assert written == {"version": 1, "hooks": {"postToolUse": [hook]}}

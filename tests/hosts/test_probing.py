@@ -36,7 +36,7 @@ def test_what_is_installed_is_tried(machine: Machine) -> None:
     program = machine.write("bin/codex", "#!/bin/sh\necho codex-cli 0.169.0\n")
     program.chmod(0o755)
     machine.environment["PATH"] += f":{program.parent}"
-    for host in ("claude", "codex", "gemini"):
+    for host in ("claude", "codex", "gemini", "copilot", "opencode"):
         machine.done("install", host, "--yes", "--hook", *(["--mcp", "--rules"] if host == "codex" else []))
     found = told(machine, 0)
     assert [(each["host"], each["part"], each["works"]) for each in found] == [
@@ -45,11 +45,13 @@ def test_what_is_installed_is_tried(machine: Machine) -> None:
         ("codex", "hook", True),
         ("codex", "rules", None),
         ("gemini", "hook", True),
+        ("opencode", "hook", True),
+        ("copilot", "hook", True),
     ]
     assert {each["version"] for each in found if each["host"] == "codex"} == {"0.169.0"}
     assert {each["version"] for each in found if each["host"] == "claude"} == {"not found"}
     assert "answers with 8 tools" in found[1]["seen"]
-    assert all("keeps all of them" in found[at]["seen"] for at in (0, 2, 4))
+    assert all("keeps all of them" in found[at]["seen"] for at in (0, 2, 4, 5, 6))
     assert not (machine.home / ".local/state/penstock").exists()  # looking makes no store of the user's
 
 

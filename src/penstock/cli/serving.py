@@ -61,7 +61,7 @@ def mcp_command(root: str, no_landlock: bool, **how: Any) -> int:
 @command("doctor")
 @options.json_option
 def doctor_command(as_json: bool) -> int:
-    """Say what is in force: confinement, store, versions, extras, hosts.
+    """Say what is in force: confinement, store, versions, extras.
 
     What `penstock install` put into other agents is tried: a hook cuts a large result and all of it comes back, a server
     lists its tools. Ends with 1 where one of them does not work.

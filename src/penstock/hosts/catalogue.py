@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from penstock.hosts.documents import Format
 
+COMMAND, ARGUMENTS, COMMAND_LINE = "{command}", "{arguments}", "{command line}"
+"""What stands in an entry for the words that start a part."""
+
 Scope = Literal["user", "project"]
 """Whether a configuration holds for all projects of the user, or for the one in the current folder."""
 
@@ -105,11 +108,24 @@ class Servers:
 
 @dataclass(frozen=True, kw_only=True)
 class Hooks:
-    """Where a host's hooks stand: lists by event, beneath `hooks`. `switch` is what turns them off."""
+    """Where a host's hooks stand, and how one is written.
+
+    Attributes:
+        file: The file: with lists by event beneath `hooks`, or, where it is `whole`, a plugin that starts the hook.
+        event: The event after a call.
+        entry: An element of a list: `COMMAND_LINE` stands for the line of a shell.
+        beside: What has to stand in the file beside `hooks`.
+        switch: What turns all hooks off; None where nothing does.
+        note: What a person has to do, or to know, after an installation.
+    """
 
     file: ConfigFile
     event: str
-    switch: Switch
+    entry: Mapping[str, object] = field(
+        default_factory=lambda: {"hooks": [{"type": "command", "command": COMMAND_LINE}]}
+    )
+    beside: Mapping[str, object] = field(default_factory=dict)
+    switch: Switch | None = None
     note: str = ""
 
 
@@ -120,7 +136,7 @@ class HostConfig:
     Attributes:
         name: What `penstock install` calls it.
         title: What people call it.
-        program: Its command.
+        program: Its own program.
         servers: Its MCP servers.
         hooks: Its hooks; None where it has none that can give its model another text.
         rules: What its model reads first, by scope.
@@ -136,7 +152,6 @@ class HostConfig:
     note: str = ""
 
 
-COMMAND, ARGUMENTS, COMMAND_LINE = "{command}", "{arguments}", "{command line}"
 _PLAIN = {"command": COMMAND, "args": ARGUMENTS}
 _STDIO = {"type": "stdio", **_PLAIN}
 _AGENTS_MD = "AGENTS.md"
@@ -220,6 +235,14 @@ _ALL = (
             key=("mcp",),
             entry={"type": "local", "command": COMMAND_LINE, "enabled": True},
         ),
+        hooks=Hooks(
+            file=ConfigFile(
+                user=Place("XDG_CONFIG_HOME", "opencode/plugins/penstock.js", ".config/opencode/plugins/penstock.js"),
+                project=".opencode/plugins/penstock.js",
+                form="whole",
+            ),
+            event="tool.execute.after",
+        ),
         rules=_markdown(Place("XDG_CONFIG_HOME", "opencode/AGENTS.md", ".config/opencode/AGENTS.md"), _AGENTS_MD),
     ),
     HostConfig(
@@ -245,6 +268,15 @@ _ALL = (
             ),
             key=("mcpServers",),
             entry={"type": "local", **_PLAIN, "tools": ["*"]},
+        ),
+        hooks=Hooks(
+            file=ConfigFile(
+                user=Place("COPILOT_HOME", "hooks/penstock.json", ".copilot/hooks/penstock.json"),
+                project=".github/hooks/penstock.json",
+            ),
+            event="postToolUse",
+            entry={"type": "command", "bash": COMMAND_LINE},
+            beside={"version": 1},
         ),
         rules=_markdown(
             Place("COPILOT_HOME", "copilot-instructions.md", ".copilot/copilot-instructions.md"), _AGENTS_MD

@@ -6,6 +6,7 @@ was asked for is refused, and the text stays as it was. Keeps out: which edits a
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
     from penstock.hosts.trees import Path
 
-Format = Literal["json", "toml", "markdown"]
-"""How a configuration is written. JSON may have comments, and Markdown says nothing but itself."""
+Format = Literal["json", "toml", "markdown", "whole"]
+"""How a configuration is written. JSON may have comments; Markdown, and a file that is ours as a whole, say only themselves."""
 
 BEGIN, END = "<!-- penstock:begin -->", "<!-- penstock:end -->"
 """What stands around our lines in instructions for agents."""
@@ -54,17 +55,21 @@ class Document:
     def put(self, path: Path, value: Any) -> None:
         """Add a value where nothing stands; an index as long as its list appends. Raises CannotEditError."""
         edit = toml_text.put if self._format == "toml" else jsonc.put
-        self._keep(lambda: edit(self.text, path, value), lambda: [trees.put(self.value, path, value)])
+        self._keep(lambda: edit(self.text, path, value), lambda: [trees.put(self.value, path, self._as_read(value))])
 
     def replace(self, path: Path, value: Any) -> None:
         """Put another value where one stands. Raises CannotEditError."""
         edit = toml_text.replace if self._format == "toml" else jsonc.replace
-        self._keep(lambda: edit(self.text, path, value), lambda: [trees.put(self.value, path, value)])
+        self._keep(lambda: edit(self.text, path, value), lambda: [trees.put(self.value, path, self._as_read(value))])
 
     def remove(self, path: Path) -> None:
         """Take away what stands at a path. Raises CannotEditError."""
         edit = toml_text.remove if self._format == "toml" else jsonc.remove
         self._keep(lambda: edit(self.text, path), lambda: self._without(path))
+
+    def _as_read(self, value: Any) -> Any:
+        """Return a value as it is read again: numbers of JSON keep how they are written."""
+        return jsonc.to_value(jsonc.parse(json.dumps(value))) if self._format == "json" else value
 
     def _without(self, path: Path) -> list[object]:
         values = [trees.remove(self.value, path)]
@@ -86,7 +91,7 @@ class Document:
 
     def _read(self, text: str) -> Any:
         try:
-            if self._format == "markdown":
+            if self._format in {"markdown", "whole"}:
                 return {}
             value = toml_text.parse(text) if self._format == "toml" else jsonc.to_value(jsonc.parse(text))
         except (ValueError, RecursionError) as error:

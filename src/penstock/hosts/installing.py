@@ -250,7 +250,7 @@ def _by_hand(host: HostConfig, part: str, program: Sequence[str]) -> str:
 
 def _switched_off(host: HostConfig, scope: Scope, around: Surroundings) -> list[str]:
     """Return a note where a user has turned all hooks of a host off: that stays as it is, and ours do not run."""
-    if host.hooks is None:
+    if host.hooks is None or host.hooks.switch is None:
         return []
     file, way, off = host.hooks.switch
     notes: list[str] = []

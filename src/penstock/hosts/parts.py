@@ -6,14 +6,17 @@ Keeps out: where configurations lie (`catalogue`), and what was there before (`r
 
 from __future__ import annotations
 
+import json
+import re
 import shlex
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from penstock.hosts import catalogue, trees
 from penstock.hosts.documents import CannotEditError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from penstock.hosts.catalogue import ConfigFile, HostConfig
     from penstock.hosts.documents import Document
@@ -31,6 +34,7 @@ RULES = """\
 - Look for something in what was kept with `ctx_find HANDLE PATTERN`, or `penstock find HANDLE PATTERN` in a shell.
 """
 """The lines for AGENTS.md and its like: the first five of a session that has Penstock."""
+_PLUGIN_COMMAND = re.compile(r"^const COMMAND = (\[.*\])$", re.MULTILINE)
 
 
 def file_of(host: HostConfig, part: str) -> ConfigFile | None:
@@ -77,9 +81,11 @@ def take(document: Document, host: HostConfig, part: str) -> bool:
         case "hook":
             # From the last to the first, so that the indexes before stay true.
             for path in reversed([*_own_hooks(document)]):
-                found = True
-                group = path[:-2]
-                document.remove(group if len(document.get(path[:-1])) == 1 else path)
+                found, hook = True, path[:-1]
+                is_grouped = len(hook) > 3
+                document.remove(hook[:-2] if is_grouped and len(document.get(hook[:-1])) == 1 else hook)
+            if is_plugin(document.text):
+                found, document.text = True, ""
         case _:
             if found := document.block is not None:
                 document.remove_block()
@@ -92,7 +98,7 @@ def has(document: Document, host: HostConfig, part: str) -> bool:
         case "mcp":
             return is_ours(command_line(document.get((*host.servers.key, NAME))), "mcp")
         case "hook":
-            return any(True for _ in _own_hooks(document))
+            return is_plugin(document.text) or any(True for _ in _own_hooks(document))
         case _:
             return document.block is not None
 
@@ -103,7 +109,8 @@ def commands(document: Document, host: HostConfig, part: str) -> list[list[str]]
         case "mcp":
             return [command_line(document.get((*host.servers.key, NAME)))]
         case "hook":
-            return [shlex.split(document.get((*path, "command"))) for path in _own_hooks(document)]
+            plugin = _plugin_command(document.text)
+            return [plugin] if plugin else [shlex.split(document.get(path)) for path in _own_hooks(document)]
         case _:
             return []
 
@@ -135,13 +142,29 @@ def containers(host: HostConfig, part: str) -> Path:
 
 def server_entry(host: HostConfig, words: Sequence[str]) -> dict[str, Any]:
     """Return an MCP server as a host writes it."""
-    put = {
+    values = {
         catalogue.COMMAND: words[0],
         catalogue.ARGUMENTS: list(words[1:]),
         catalogue.COMMAND_LINE: list(words),
     }
-    entry = host.servers.entry
-    return {key: put.get(value, value) if isinstance(value, str) else value for key, value in entry.items()}
+    entry: dict[str, Any] = _filled(host.servers.entry, values)
+    return entry
+
+
+def hook_entry(host: HostConfig, program: Sequence[str]) -> dict[str, Any]:
+    """Return our hook as a host writes it."""
+    assert host.hooks is not None  # noqa: S101 - whoever asks has looked
+    entry: dict[str, Any] = _filled(host.hooks.entry, {catalogue.COMMAND_LINE: hook_command(host, program)})
+    return entry
+
+
+def _filled(template: Any, values: Mapping[str, Any]) -> Any:
+    """Return a template with values in the places of their names."""
+    if isinstance(template, str):
+        return values.get(template, template)
+    if isinstance(template, list):
+        return [_filled(inner, values) for inner in template]
+    return {key: _filled(inner, values) for key, inner in template.items()} if hasattr(template, "items") else template
 
 
 def command_line(entry: object) -> list[str]:
@@ -192,32 +215,44 @@ def hook_command(host: HostConfig, program: Sequence[str]) -> str:
 def _add_hook(document: Document, host: HostConfig, program: Sequence[str], *, is_renewed: bool) -> list[str]:
     if host.hooks is None:
         return []
+    if host.hooks.file.form == "whole":
+        if document.text and not is_plugin(document.text):
+            return ["it is none of ours: it stays as it is"]
+        if not document.text or is_renewed:
+            document.text = plugin(program)
+        return []
     own = [*_own_hooks(document)]
     for path in own if is_renewed else ():
-        words = shlex.split(document.get((*path, "command")))
+        words = shlex.split(document.get(path))
         if (renewed := _renewed(words, "hook", program)) != words:
-            document.replace((*path, "command"), shlex.join(renewed))
+            document.replace(path, shlex.join(renewed))
     if own:
         return []
+    for key, value in host.hooks.beside.items():
+        if document.get((key,)) is trees.MISSING:
+            document.put((key,), value)
     event = ("hooks", host.hooks.event)
     there = document.get(event)
     at = 0 if there is trees.MISSING else len(there) if isinstance(there, list) else None
     if at is None:
         raise CannotEditError(f"{'.'.join(event)} is no list")
-    document.put((*event, at), {"hooks": [{"type": "command", "command": hook_command(host, program)}]})
+    document.put((*event, at), hook_entry(host, program))
     return []
 
 
 def _own_hooks(document: Document) -> Iterator[Path]:
-    """Yield the ways to our hooks, of whatever event."""
+    """Yield the ways to the command lines of our hooks, of whatever event, alone or in a group."""
     events = document.get(("hooks",))
-    for event, groups in events.items() if isinstance(events, dict) else ():
-        for group_at, group in enumerate(groups if isinstance(groups, list) else ()):
-            hooks = group.get("hooks") if isinstance(group, dict) else None
-            for at, hook in enumerate(hooks if isinstance(hooks, list) else ()):
-                command = hook.get("command") if isinstance(hook, dict) else None
-                if isinstance(command, str) and is_ours(_split(command), "hook"):
-                    yield ("hooks", event, group_at, "hooks", at)
+    for event, entries in events.items() if isinstance(events, dict) else ():
+        for at, entry in enumerate(entries if isinstance(entries, list) else ()):
+            inner = entry.get("hooks") if isinstance(entry, dict) else None
+            ways: list[tuple[Path, Any]] = [(("hooks", event, at), entry)]
+            if isinstance(inner, list):
+                ways = [(("hooks", event, at, "hooks", place), hook) for place, hook in enumerate(inner)]
+            for way, hook in ways:
+                for key in ("command", "bash") if isinstance(hook, dict) else ():
+                    if isinstance(hook.get(key), str) and is_ours(_split(hook[key]), "hook"):
+                        yield (*way, key)
 
 
 def _split(command: str) -> list[str]:
@@ -225,3 +260,30 @@ def _split(command: str) -> list[str]:
         return shlex.split(command)
     except ValueError:  # a quote that does not end: no line of ours
         return []
+
+
+def plugin(program: Sequence[str]) -> str:
+    """Return the plugin for opencode that starts our hook."""
+    text = resources.files("penstock.hosts").joinpath("opencode_plugin.js").read_text("utf-8")
+    words = json.dumps([*program, "hook", "opencode"], ensure_ascii=False)
+    return _PLUGIN_COMMAND.sub(lambda _: f"const COMMAND = {words}", text, count=1)
+
+
+def is_plugin(text: str) -> bool:
+    """Return whether a text is our plugin for opencode, whatever it starts."""
+    return _plugin_command(text) != []
+
+
+def is_plugin_as_written(text: str) -> bool:
+    """Return whether a text is our plugin for opencode to the letter, but for what it starts."""
+    words = _plugin_command(text)
+    return bool(words) and text == plugin(words[: words.index("hook")])
+
+
+def _plugin_command(text: str) -> list[str]:
+    found = _PLUGIN_COMMAND.search(text)
+    try:
+        words = json.loads(found[1]) if found is not None else []
+    except ValueError:
+        return []
+    return words if is_ours(words, "hook") else []

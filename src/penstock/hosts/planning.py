@@ -95,6 +95,9 @@ def uninstall(host: HostConfig, wanted: Sequence[str], form: Format, present: st
         return Outcome(text=None, record=None)
     document = Document(present, form)
     if not record.parts:
+        if form == "whole" and any(parts.has(document, host, part) for part in wanted):
+            _expect_as_written(present)
+            return Outcome(text=None, record=None)
         for part in wanted:
             parts.take(document, host, part)
         return Outcome(text=document.text, record=None)
@@ -128,6 +131,9 @@ def _stripped(form: Format, present: str | None, record: Record) -> str | None:
     document = Document(present, form)
     if not any(parts.has(document, _one(hosts), part) for part, hosts in record.parts.items()):
         return present  # somebody has taken all of it out: what is there is theirs
+    if form == "whole":
+        _expect_as_written(present)
+        return None
     _take(document, record.parts, record, form)
     if record.base is None and not document.value and document.text.strip("\ufeff \t\r\n{}") == "":
         return None
@@ -154,3 +160,9 @@ def _take(document: Document, held: Mapping[str, tuple[str, ...]], record: Recor
 def _one(hosts: Sequence[str]) -> HostConfig:
     """Return a host whose form a part has: hosts that share a file write it alike."""
     return HOST_CONFIGS[hosts[0]]
+
+
+def _expect_as_written(text: str) -> None:
+    """Raise CannotEditError for a plugin of ours that somebody has changed: it cannot go without the change."""
+    if not parts.is_plugin_as_written(text):
+        raise CannotEditError("it was changed since we wrote it: remove it yourself, or take that change out")

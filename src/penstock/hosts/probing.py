@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from penstock.hosts import hook_host
 from penstock.hosts.catalogue import HOST_CONFIGS
 
 if TYPE_CHECKING:
@@ -131,16 +132,19 @@ def _hook(part: Installed, store: str) -> str:
 def _event(host: str, text: str) -> dict[str, Any]:
     """Return a host's event after a call of an MCP tool, whose result hosts hand over whole."""
     blocks = [{"type": "text", "text": text}]
+    if host == "copilot":
+        result = {"resultType": "success", "textResultForLlm": text}
+        return {"sessionId": f"doctor-{os.getpid()}", "toolName": "doctor-flood", "toolArgs": {}, "toolResult": result}
     response = {
         "claude": blocks,
         "codex": {"content": blocks},
         "gemini": {"llmContent": text, "returnDisplay": "…"},
+        "opencode": {"content": blocks},
     }[host]
-    hooks = HOST_CONFIGS[host].hooks
     return {
         "session_id": f"doctor-{os.getpid()}",
         "cwd": os.getcwd(),
-        "hook_event_name": "" if hooks is None else hooks.event,
+        "hook_event_name": hook_host(host).result_event,
         "tool_name": "mcp__doctor__flood",
         "tool_input": {},
         "tool_response": response,
