@@ -23,8 +23,9 @@ from penstock.wires import WIRES, wire_named
 SOURCE = Path(__file__).parent.parent / "src" / "penstock"
 VARIABLE = re.compile(r"(?:PENSTOCK|QQ|SCRIBE)_[A-Z_]+")
 MODEL_VARIABLE = re.compile(r"(?:AWS|ANTHROPIC|GEMINI(?!_CLI)|GOOGLE)_[A-Z_]+|OPENAI_(?!CHAT|RESPONSES)[A-Z_]+")
-INTERNAL = {"PENSTOCK_COMPLETE", "PENSTOCK_LINE", "PENSTOCK_BREAKS"}
-"""Set by the scripts of `penstock completion` for one call; nobody sets them by hand."""
+INTERNAL = {"PENSTOCK_COMPLETE", "PENSTOCK_LINE", "PENSTOCK_BREAKS", "PENSTOCK_GUARDED"}
+"""Set by the scripts of `penstock completion` for one call, and by the file of `penstock guard --shell-file`; nobody sets them
+by hand."""
 
 ENVIRONMENT = {
     "PENSTOCK_STORE": (

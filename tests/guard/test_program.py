@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import select
+import shlex
 import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.screens import on_terminal
 
 from penstock.store import open_store
 from penstock.text.calls import handle_in
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GUARD = (sys.executable, "-m", "penstock", "guard")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the programs here are of a POSIX system")
@@ -70,11 +71,11 @@ def test_a_program_that_a_signal_ends_is_seen_to_end_by_it(number: signal.Signal
 
 
 @pytest.mark.proves("H-2")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1])
-def test_signals_reach_the_program(number: signal.Signals, store: str) -> None:
+@pytest.mark.parametrize("name", ["TERM", "INT", "USR1", "ALRM", "PROF", "ABRT", "RTMIN"])
+def test_signals_reach_the_program(name: str, store: str) -> None:
     """A host that stops a command stops what runs behind the guard, which may clean up and end as it likes."""
-    name = number.name.removeprefix("SIG")
-    script = f"trap 'echo cleaned; exit 9' {name}; echo ready; while :; do sleep 0.05; done"
+    number = getattr(signal, f"SIG{name}")
+    script = f"trap 'echo cleaned; exit 9' {int(number)}; echo ready; while :; do sleep 0.05; done"
     with subprocess.Popen(
         [*GUARD, "--", "sh", "-c", script], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True
     ) as guarded:
@@ -82,6 +83,88 @@ def test_signals_reach_the_program(number: signal.Signals, store: str) -> None:
         guarded.send_signal(number)
         said = guarded.communicate(timeout=30)[0]
     assert (guarded.returncode, said) == (9, "ready\ncleaned\n")
+
+
+def state_of(process: int) -> str:
+    """What the kernel says of a process: T where it is stopped."""
+    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def becomes(process: int, state: str) -> bool:
+    """Whether it comes to that within ten seconds."""
+    until = time.monotonic() + 10
+    while state_of(process) not in state and time.monotonic() < until:
+        time.sleep(0.02)
+    return state_of(process) in state
+
+
+@pytest.mark.proves("H-2")
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody tells of a stop without taking the end")
+@pytest.mark.parametrize("to", ["the guard", "the program"])
+@pytest.mark.parametrize("number", [signal.SIGTSTP, signal.SIGSTOP])
+def test_both_stop_and_go_on_together(to: str, number: signal.Signals, store: str, tmp_path: Path) -> None:
+    """Who waits for the guard sees a program that stopped, and wakes it by waking the guard."""
+    if (to, number) == ("the guard", signal.SIGSTOP):
+        pytest.skip("nobody can hand on a stop that nobody can handle")
+    script = "echo $$ > pid; while ! test -e go; do sleep 0.05; done; echo done; exit 7"
+    # In a session of its own a stop from a terminal is ignored: the kernel thinks nobody could wake it.
+    command = ["sh", "-c", '"$@"; exit $?', "sh", *GUARD, "--", "sh", "-c", script]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, cwd=tmp_path, process_group=0
+    ) as shell:
+        until = time.monotonic() + 10
+        while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        program = int((tmp_path / "pid").read_text())
+        guard = int(Path(f"/proc/{program}/stat").read_text().rpartition(")")[2].split()[1])
+        os.kill(guard if to == "the guard" else program, number)
+        assert becomes(program, "T")
+        assert becomes(guard, "T")
+        os.kill(guard, signal.SIGCONT)
+        assert becomes(program, "SR")
+        (tmp_path / "go").touch()
+        said = shell.communicate(timeout=30)[0]
+    assert (shell.returncode, said) == (7, "done\n")
+
+
+@pytest.mark.proves("H-2")
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody tells of a stop without taking the end")
+@pytest.mark.needs("bash")
+def test_a_shell_stops_it_and_brings_it_back_as_any_job(store: str, tmp_path: Path) -> None:
+    """Ctrl-Z, `jobs`, `fg`, with the output in a file: the guard stands between the shell and the program."""
+    script = "touch up; while ! test -e go; do sleep 0.05; done; echo done"
+    line = f"{shlex.join(GUARD)} -- sh -c '{script}' > out; echo status $?\n"
+    shell, terminal = pty.fork()
+    if not shell:
+        os.chdir(tmp_path)
+        os.execvpe("bash", ["bash", "--norc", "--noprofile", "-i"], {**os.environ, "PS1": "> ", "TERM": "dumb"})
+    drawn = b""
+
+    def until_drawn(words: bytes) -> None:
+        nonlocal drawn
+        until = time.monotonic() + 20
+        while words not in drawn:
+            assert time.monotonic() < until, drawn
+            if select.select([terminal], [], [], 0.2)[0]:
+                drawn += os.read(terminal, 4_096)
+
+    os.write(terminal, line.encode())
+    until = time.monotonic() + 20
+    while not (tmp_path / "up").exists():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    os.write(terminal, b"\x1a")
+    until_drawn(b"Stopped")
+    (tmp_path / "go").touch()
+    time.sleep(0.3)
+    assert (tmp_path / "out").read_text() == "", "the program is stopped, too"
+    os.write(terminal, b"fg; echo st''atus $?\n")
+    until_drawn(b"status 0")
+    assert (tmp_path / "out").read_text() == "done\n"
+    os.write(terminal, b"exit\n")
+    os.close(terminal)
+    os.waitpid(shell, 0)
 
 
 @pytest.mark.proves("H-2")

@@ -231,9 +231,21 @@ def test_a_result_in_very_many_texts_stays_within_the_budget(rows: int, size: in
 
 @pytest.mark.proves("H-5")
 def test_what_is_no_json_is_never_printed(opened: Opened) -> None:
-    """Python writes `Infinity`, which no host reads."""
-    printed = Hook(CLAUDE, opened, CommandLine).answer(raw(bash(FLOOD)).replace(b"false", b"1e999", 1))
+    """Python reads and writes `Infinity`, which no host reads."""
+    printed = Hook(CLAUDE, opened, CommandLine).answer(raw(bash(FLOOD)).replace(b"false", b"Infinity", 1))
     assert list(json.loads(printed)) == ["systemMessage"]
+
+
+@pytest.mark.proves("H-1")
+def test_numbers_beside_a_flood_stay_as_they_were_spelled(opened: Opened) -> None:
+    """The same number in other digits is another text to a model."""
+    spelled = b"[1e5, 1.0, -0.10, 1E+2, 12345678901234567890, 1e999, 0.1000000000000000055511151231257827]"
+    event = raw(bash(FLOOD, rows=["ROWS"])).replace(b'["ROWS"]', spelled)
+    printed = Hook(CLAUDE, opened, CommandLine).answer(event)
+    assert b'"rows":' + spelled.replace(b" ", b"") in printed
+    structured = codex("mcp__db__rows", {"content": [], "structuredContent": {"n": "NUMBER", "text": FLOOD}})
+    reply = json.loads(Hook(CODEX, opened, CommandLine).answer(raw(structured).replace(b'"NUMBER"', b"1e5")))
+    assert opened.whole(reply["reason"]).startswith('{"n":1e5,')
 
 
 @pytest.mark.proves("H-1")
@@ -243,7 +255,7 @@ def test_what_stands_beside_a_text_is_named_where_only_text_can_be_shown(opened:
     content = [*blocks(FLOOD), link, {"type": "image", "data": "A" * 90_000, "mimeType": "image/png"}]
     whole = opened.whole(answered(CODEX, codex("mcp__db__rows", {"content": content}), opened)["reason"])
     assert whole.startswith(FLOOD)
-    assert json.dumps(link) in whole
+    assert json.dumps(link, separators=(",", ":")) in whole
     assert "[image of 90" in whole
 
 

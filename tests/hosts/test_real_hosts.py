@@ -52,13 +52,7 @@ def settings_of(host: str) -> dict[str, object] | str:
 @pytest.mark.timeout(200)
 def test_the_model_receives_our_text_for_a_flood_of_the_shell(host: str, is_guarded: bool, tmp_path: Path) -> None:
     """And the rest is behind its handle; all of it, where the host hands all over or the command is behind the guard."""
-    if "PENSTOCK_TEST_HOSTS" not in os.environ:
-        pytest.skip(
-            "real hosts take minutes: PENSTOCK_TEST_HOSTS=1 drives those that scripts/tools hosts has installed"
-        )
-    program = hosts.installed(host)
-    if program is None:
-        pytest.skip(f"{host} is not installed (scripts/tools hosts installs it)")
+    program = real(host)
     tool, argument, at = SHELLS[host]
     home, root, store = tmp_path / "home", tmp_path / "root", tmp_path / "store"
     root.mkdir()
@@ -86,6 +80,57 @@ def test_the_model_receives_our_text_for_a_flood_of_the_shell(host: str, is_guar
         assert whole.startswith("Warning: truncated output (original token count: 87224)")
     else:
         assert SEQUENCE in whole
+
+
+@pytest.mark.proves("H-2")
+@pytest.mark.parametrize("host", ["claude", "codex", "gemini", "opencode"])
+@pytest.mark.timeout(200)
+def test_a_hosts_shell_can_be_told_to_use_the_guard(host: str, tmp_path: Path) -> None:
+    """A command that fails, whose output three of them cut before any hook or show without one."""
+    program = real(host)
+    home, root, store, file = tmp_path / "home", tmp_path / "root", tmp_path / "store", tmp_path / "guard.bash"
+    root.mkdir()
+    home.mkdir()
+    made = [sys.executable, "-m", "penstock", "guard", "--chars", "9000", "--shell-file"]
+    file.write_text(subprocess.run(made, capture_output=True, text=True, check=True, timeout=60).stdout)
+    file.chmod(0o755)
+    tool, argument, _ = SHELLS[host]
+    call: dict[str, object] = {argument: "seq 1 60000; exit 3"}
+    if host == "opencode":
+        call["description"] = "count"
+    with LoopbackModel(tool, call) as model:
+        arguments, environment = asked(host, model.url, home)
+        if host == "codex":  # it gives its shell an environment of its own
+            settings = home / "config.toml"
+            settings.write_text(f"shell_environment_policy.set = {{ BASH_ENV = '{file}' }}\n{settings.read_text()}")
+        if host == "gemini":
+            (home / ".gemini").mkdir()
+            auth = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
+            (home / ".gemini" / "settings.json").write_text(json.dumps(auth))
+        environment["CLAUDE_CODE_SHELL_PREFIX" if host == "claude" else "BASH_ENV"] = str(file)
+        more = {"PENSTOCK_STORE": str(store), "SHELL": "/bin/bash"}
+        done = hosts.run([str(program), *arguments], root, home, {**environment, **more})
+    assert model.received, done[-600:]
+    received = model.received[-1]
+    assert "[OUTPUT TRUNCATED]" in received, received[:600]
+    assert "60000" in received
+    if host in {"claude", "codex"}:  # the others do not tell their models
+        assert re.search(r"(?:Exit|exited with) code 3", received)
+    kept = open_store(str(store))
+    assert kept.read(handle_in(received), 0, 1 << 20).decode() == SEQUENCE
+    kept.close()
+
+
+def real(host: str) -> Path:
+    """The program of a host; the test is skipped where that was not asked for or is not installed."""
+    if "PENSTOCK_TEST_HOSTS" not in os.environ:
+        pytest.skip(
+            "real hosts take minutes: PENSTOCK_TEST_HOSTS=1 drives those that scripts/tools hosts has installed"
+        )
+    program = hosts.installed(host)
+    if program is None:
+        pytest.skip(f"{host} is not installed (scripts/tools hosts installs it)")
+    return program
 
 
 def asked(host: str, url: str, home: Path) -> tuple[list[str], dict[str, str]]:

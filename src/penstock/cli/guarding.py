@@ -55,6 +55,12 @@ _PIPE_BYTES = 1 << 20
     help="Keep at most so many bytes: of more, the first and the last half.",
 )
 @click.option("--model", default="o200k", show_default=True, help="Whose tokens are counted.")
+@click.option(
+    "--shell-file",
+    "is_shell_file",
+    is_flag=True,
+    help="Print the file by which an agent's shell sends its commands here.",
+)
 @options.store_option
 def guard_command(
     program: tuple[str, ...],
@@ -65,6 +71,7 @@ def guard_command(
     seconds: float | None,
     keep_bytes: int,
     model: str,
+    is_shell_file: bool,
     store_url: str | None,
     as_json: bool,
 ) -> int:
@@ -86,6 +93,9 @@ def guard_command(
 
     if tokens is not None and chars is not None:
         raise CallerError("Give --tokens or --chars, not both.")
+    if is_shell_file:
+        given = {"--tokens": tokens, "--chars": chars, "--keep": keep, "--store": store_url}
+        return _print_shell_file([f"{flag}={value}" for flag, value in given.items() if value is not None])
     if program:
         if seconds is not None:
             raise CallerError("--seconds is for a pipe: a command ends by itself, or by `timeout`.")
@@ -120,6 +130,16 @@ def guard_command(
     if source.ended == "interrupt":
         return answer.INTERRUPTED
     return answer.FAULT if passed.fault else 0
+
+
+def _print_shell_file(flags: list[str]) -> int:
+    """Print what a shell reads to run this Penstock, wherever it is then."""
+    from penstock.guard import shell_file
+
+    program = os.path.abspath(sys.argv[0])
+    is_module = os.path.basename(program) == "__main__.py"
+    click.echo(shell_file.write([sys.executable, "-m", "penstock"] if is_module else [program], flags), nl=False)
+    return 0
 
 
 guard_command.allow_interspersed_args = False  # the flags behind a COMMAND are its own

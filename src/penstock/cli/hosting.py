@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -10,11 +11,12 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from penstock.cli.commands import command
+from penstock.cli.commands import HelpPage
 from penstock.hosts import HOOK_NAMES, hook_host
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from penstock.store import Store
     from penstock.text.calls import Dialect
@@ -23,7 +25,26 @@ _LAST_SECONDS = 3
 _HOOK_SECONDS = 20  # hosts wait 60 by default, and a person waits with them
 
 
-@command("hook")
+class _HookPage(HelpPage):
+    """A command that a host starts: a mistake in its line is told to the person and never blocks the host (H-5).
+
+    Claude Code and Gemini CLI take the exit status of wrong usage, 2, for a refusal of what their model did.
+    """
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """Read the arguments; what is wrong in them is a message in the form of hosts, unless a person looks."""
+        try:
+            return super().make_context(*args, **extra)
+        except click.UsageError as error:
+            if sys.stdout is None or sys.stdout.isatty():
+                raise
+            said = f"penstock hook: {error.format_message()} Nothing was changed."
+            click.echo(said, err=True)
+            click.echo(json.dumps({"systemMessage": said}))
+            raise click.exceptions.Exit(0) from None
+
+
+@click.command("hook", cls=_HookPage)
 @click.argument("host", type=click.Choice(HOOK_NAMES))
 @click.option(
     "--budget",

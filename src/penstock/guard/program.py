@@ -91,7 +91,7 @@ def run(
 
     with running, passing_signals_to(running), ThreadPoolExecutor(2) as takers:
         taken = [takers.submit(take, pipe) for pipe in (running.stdout, running.stderr) if pipe is not None]
-        status = running.wait()
+        status = _wait(running)
         stdout, stderr = (one.result() for one in taken)
     return Ran(status, *_shared(stdout, stderr, allowance, keep, name, dialect))
 
@@ -147,6 +147,58 @@ def _leave_reader(descriptor: int) -> None:
     )
 
 
+def _wait(running: subprocess.Popen[bytes]) -> int:
+    """Wait until a program ends, and stop whenever it stops: the shell that started this process waits for this one alone."""
+    while _has_stopped(running):
+        pass
+    return running.wait()
+
+
+def _has_stopped(running: subprocess.Popen[bytes]) -> bool:
+    """Wait until a program stops or ends. Where it stopped, stop until this process is woken, and return True."""
+    if sys.platform != "linux":  # elsewhere nobody can ask without taking the end from who asks next
+        return False
+    try:
+        seen = os.waitid(os.P_PID, running.pid, os.WEXITED | os.WSTOPPED | os.WNOWAIT)
+    except ChildProcessError:  # who reads its outputs has asked, too, and got its status
+        return False
+    if seen is None or seen.si_code != os.CLD_STOPPED:
+        return False
+    with suppress(ChildProcessError):  # nothing to be told of: it goes on already
+        os.waitid(os.P_PID, running.pid, os.WSTOPPED | os.WNOHANG)
+    # By the signal that stopped the program, so that a shell says of this process what it would say of that.
+    how = seen.si_status
+    earlier = None if how == signal.SIGSTOP else signal.signal(how, signal.SIG_DFL)
+    os.kill(os.getpid(), how)
+    if earlier is not None:
+        signal.signal(how, earlier)
+    return True
+
+
+# What is not handed on: nobody can handle the first two; the next are of this process's own making, or say something of it.
+_OWN_SIGNALS = (
+    "SIGKILL",
+    "SIGSTOP",
+    "SIGSEGV",
+    "SIGBUS",
+    "SIGFPE",
+    "SIGILL",
+    "SIGCHLD",
+    "SIGPIPE",
+    "SIGTTIN",
+    "SIGTTOU",
+)
+
+
+def _passed_signals(*, is_apart: bool) -> set[int]:
+    """Return the signals that a program is to get in the place of this process; one apart is not stopped by another's terminal."""
+    if sys.platform == "win32":
+        return {signal.SIGTERM}
+    return {int(number) for number in signal.valid_signals()} - {
+        getattr(signal, name) for name in (*_OWN_SIGNALS, "SIGINT", *(("SIGTSTP", "SIGCONT") if is_apart else ()))
+    }
+
+
 @contextmanager
 def passing_signals_to(running: subprocess.Popen[bytes], *, is_apart: bool = False) -> Iterator[None]:
     """Hand on to a program what is sent to this process; what a terminal sends to both is not sent twice.
@@ -155,8 +207,6 @@ def passing_signals_to(running: subprocess.Popen[bytes], *, is_apart: bool = Fal
         running: the program.
         is_apart: whether it has a process group of its own, which a terminal sends nothing.
     """
-    names = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGWINCH", "SIGQUIT")
-    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
 
     def hand_on(number: int, _: object) -> None:
         with suppress(OSError):
@@ -167,12 +217,13 @@ def passing_signals_to(running: subprocess.Popen[bytes], *, is_apart: bool = Fal
         if is_apart or not (sys.stdin and sys.stdin.isatty()):
             hand_on(number, frame)
 
-    # What is ignored stays so, as under `nohup`: the program ignores it too.
-    handlers = {**dict.fromkeys(numbers, hand_on), signal.SIGINT: interrupt}
+    # What is ignored stays so, as under `nohup`: the program ignores it too. A stop from the terminal reaches both, and who is
+    # stopped already is not stopped twice.
+    handlers = {**dict.fromkeys(_passed_signals(is_apart=is_apart), hand_on), signal.SIGINT: interrupt}
     earlier = {
         number: signal.signal(number, handler)
         for number, handler in handlers.items()
-        if signal.getsignal(number) is not signal.SIG_IGN
+        if signal.getsignal(number) not in {signal.SIG_IGN, None}
     }
     try:
         yield

@@ -1,16 +1,16 @@
 """Answer an event of a host: the result of a call that is too large is cut, and the whole kept (H-1, H-5).
 
-Laws: what is below the budget gets no answer, and below a quarter of it opens no store; what is cut is within the budget, notice
-included, and the whole is at its handle, byte for byte, as far as the host handed it over or named a file with it. Whatever
-fails, the host goes on with its own result, and the person is told. Keeps out: how a host writes its events (`results`).
+Laws: what is below the budget gets no answer and opens no store; what is cut is within the budget, notice included, and the
+whole is at its handle, byte for byte, as far as the host handed it over or named a file with it. Whatever fails, the host goes on
+with its own result, and the person is told. Keeps out: how a host writes its events (`results`), and how its JSON (`spelling`).
 """
 
 from __future__ import annotations
 
-import json
+import os
 from typing import TYPE_CHECKING, Any
 
-from penstock.errors import PenstockError
+from penstock.hosts import spelling, turns
 from penstock.hosts.results import is_ours, tool_of
 from penstock.hosts.whole_file import size_of_whole
 
@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 MAX_EVENT_BYTES = 64 << 20
 """How large an event may be: hosts were seen to hand over 1.4 MB, and a hook must not fill the memory of its host's machine."""
 TURN_SECONDS = 2.0
-"""How long results count as parallel, from the first: hosts do not say which calls their model made together."""
+"""How long results count as parallel, from the first, where the host does not say which calls its model made together."""
+_NAMED_TURN_SECONDS = 3_600.0  # one call of a turn may take as long
 TURN_BUDGETS = 2
 """How many times the budget of one result all parallel ones may take, before each gets no more than an eighth."""
 _LEAST_SHARE = 8  # a result is never cut below this part of its budget, however many came with it
-_COUNTS = 4  # a result below this part of its budget does not count towards its turn, and opens no store
+_COUNTS = 4  # a result below this part of its budget does not count towards its turn
 
 
 class Hook:
@@ -41,19 +42,22 @@ class Hook:
         find_dialect: Callable[[], Dialect],
         *,
         budget: int | None = None,
+        turns_folder: str | None = None,
     ) -> None:
         """Make the hook of a host.
 
         Args:
             host: how its events are read and answered.
-            open_store: called where something is to be kept, or counted towards a turn.
+            open_store: called where something is to be kept.
             find_dialect: called where something is cut: how its model can make the calls that show the rest.
             budget: what a result may measure, in what the host counts; None for what suits the host and the tool.
+            turns_folder: where is counted what the results of a turn take; None for the user's own.
         """
         self._host = host
         self._open = open_store
         self._find_dialect = find_dialect
         self._budget = budget
+        self._turns_folder = turns_folder
         self._opened: Store | None = None
 
     def answer(self, raw: bytes) -> bytes:
@@ -63,7 +67,7 @@ class Hook:
             raw: the event as the host wrote it.
         """
         try:
-            event = json.loads(raw)
+            event = spelling.read(raw)
             reply = self._reply(event) if isinstance(event, dict) else None
             return b"" if reply is None else _written(reply)
         except Exception as error:  # noqa: BLE001 - a hook that fails must not cost the host its result (H-5)
@@ -100,12 +104,11 @@ class Hook:
         budget = self._budget or self._host.budget_of(tool_of(event))
         if size <= budget // _COUNTS:
             return budget
-        try:
-            session = str(event.get("session_id", ""))[:200]
-            name = f"{self._host.name} {session}"
-            spent = self._store().spend(name, min(size, budget), window_seconds=TURN_SECONDS)
-        except PenstockError:  # a store that is busy or full decides nothing here: the cut says what it could not keep
-            spent = 0
+        turn = self._host.turn(event)
+        name = f"{self._host.name} {str(event.get('session_id', ''))[:200]} {turn or ''}"
+        seconds = _NAMED_TURN_SECONDS if turn else TURN_SECONDS
+        folder = self._turns_folder or turns.folder_for(os.environ)
+        spent = turns.spend(name, min(size, budget), window_seconds=seconds, folder=folder)
         return min(budget, max(TURN_BUDGETS * budget - spent, budget // _LEAST_SHARE))
 
     def _store(self) -> Store:
@@ -125,4 +128,5 @@ def _size_of(slot: Slot, unit: str) -> int | None:
 
 
 def _written(reply: dict[str, Any]) -> bytes:
-    return json.dumps(reply, allow_nan=False).encode() + b"\n"
+    # Half a character, as a cut within one leaves it, is no UTF-8: it goes as it came, as an escape.
+    return spelling.write(reply).encode("utf-8", "backslashreplace") + b"\n"

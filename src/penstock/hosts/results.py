@@ -12,6 +12,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from penstock.hosts import spelling
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -70,6 +72,8 @@ class HookHost:
     """Returns the texts of a result that the model is shown."""
     reply: Callable[[Event, Sequence[tuple[Slot, Guarded]]], Event]
     """Returns what to answer so that the model sees other texts in their places."""
+    turn: Callable[[Event], str | None] = lambda _: None
+    """Returns what names the model's answer that the call was made in, None where the host does not say: then time tells."""
     narrower: tuple[tuple[str, int], ...] = ()
     """Tools whose results the host cuts below `budget`, each with what it may measure."""
 
@@ -87,21 +91,24 @@ def tool_of(event: Event) -> str:
 # ── our own results ──────────────────────────────────────────────────────────────────────────────────────────────
 
 # `mcp__penstock__ctx_page`, `mcp_penstock_ctx_page`, `penstock-ctx_page`: of the server that our documents tell people to call so.
-_OUR_TOOLS = re.compile(r"(?:\A|_)penstock[_-]+ctx_[a-z_]+\Z")
+_OUR_TOOLS = r"(?:\A|_)penstock[_-]+ctx_[a-z_]+\Z"
 # Nothing of a shell in it: what is piped or joined is no page of ours any more.
-_OUR_COMMAND = re.compile(
+_OUR_COMMAND = (
     r"\A\s*(?:[\w.~/-]*/)?penstock (?:page|find|view|read|outline|list|count|search|guard)\b[^|;&<>()$`\n]*\Z"
 )
-_UNBOUNDED = re.compile(r"--(?:raw|chars|tokens)\b")
+_UNBOUNDED = r"--(?:raw|chars|tokens)\b"
 
 
 def is_ours(event: Event) -> bool:
     """Return whether the call was one of ours, whose result is a page already: it is never cut or kept a second time."""
-    if _OUR_TOOLS.search(tool_of(event)):
+    # Expressions are compiled where they are needed, which is in one start of a hook out of a hundred.
+    if "penstock" in tool_of(event) and re.search(_OUR_TOOLS, tool_of(event)):
         return True
     arguments = event.get("tool_input")
     command = arguments.get("command") if isinstance(arguments, dict) else None
-    return isinstance(command, str) and bool(_OUR_COMMAND.match(command)) and not _UNBOUNDED.search(command)
+    if not isinstance(command, str) or "penstock" not in command:
+        return False
+    return bool(re.match(_OUR_COMMAND, command)) and not re.search(_UNBOUNDED, command)
 
 
 # ── Claude Code ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -144,6 +151,29 @@ def _claude_reply(event: Event, changed: Sequence[tuple[Slot, Guarded]]) -> Even
 def text_blocks(content: object) -> list[str]:
     """Return the texts of MCP's content; none for what is no such content."""
     return [block["text"] for block in content if _is_text(block)] if isinstance(content, list) else []
+
+
+_TAIL_BYTES = 1 << 20  # results of parallel calls and copies of requests stand behind the answer that asked for them
+_ANSWER = rb'"message":\{"id":"([^"\\]{1,100})"'
+
+
+def _claude_turn(event: Event) -> str | None:
+    # The event names the call but not the answer that it was made in. Claude Code has written that answer to its session's file
+    # before it calls, each call in a record of its own with the id of the answer.
+    path, call = event.get("transcript_path"), event.get("tool_use_id")
+    if not isinstance(path, str) or not isinstance(call, str):
+        return None
+    from penstock.hosts.whole_file import open_whole
+
+    try:
+        with open_whole(path) as (file, size):
+            file.seek(max(0, size - _TAIL_BYTES))
+            tail = file.read(_TAIL_BYTES)
+    except (OSError, ValueError):
+        return None
+    at = tail.rfind(f'"id":{json.dumps(call)}'.encode())
+    found = re.search(_ANSWER, tail[tail.rfind(b"\n", 0, at) + 1 : at]) if at >= 0 else None
+    return found[1].decode("ascii", "replace") if found else None
 
 
 def with_text(blocks: list[Any], text: str) -> Iterator[Any]:
@@ -192,7 +222,7 @@ def _put(value: Any, place: Place, new: object) -> Any:
 # ── Codex ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _NAMED_CHARS = 1_000
-_CODEX_CUT = re.compile(r"\AWarning: truncated output \(original token count: (\d+)\)")
+_CODEX_CUT = r"Warning: truncated output \(original token count: (\d+)\)"
 
 
 def _codex_slots(event: Event) -> list[Slot]:
@@ -200,11 +230,11 @@ def _codex_slots(event: Event) -> list[Slot]:
     if isinstance(response, dict):
         structured = response.get("structuredContent")
         if structured is not None:  # its model is shown this and not the text beside it
-            return [Slot((), json.dumps(structured, ensure_ascii=False, separators=(",", ":")))]
+            return [Slot((), spelling.write(structured))]
         response = _as_text(response.get("content"))
     if not isinstance(response, str):
         return []
-    cut = _CODEX_CUT.match(response)
+    cut = re.match(_CODEX_CUT, response) if response.startswith("Warning") else None
     return [Slot((), response, lost=f"of {cut[1]} tokens" if cut else "")]
 
 
@@ -217,7 +247,7 @@ def _as_text(content: object) -> str | None:
 
 def _named(block: object) -> str:
     """Return a block that is no text as JSON, or its kind and size where that is long: a picture, say."""
-    written = json.dumps(block, ensure_ascii=False)
+    written = spelling.write(block)
     if len(written) <= _NAMED_CHARS:
         return written
     kind = block.get("type", "block") if isinstance(block, dict) else "block"
@@ -261,6 +291,7 @@ CLAUDE = HookHost(
     measured="30,000 characters of a command, 20,000 of a search, 50,000 of MCP (2.1.330)",
     slots=_claude_slots,
     reply=_claude_reply,
+    turn=_claude_turn,
     narrower=(("Grep", 19_000), ("Glob", 19_000)),
 )
 """Claude Code: the reply is the tool's own result with other texts in it."""

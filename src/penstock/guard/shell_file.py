@@ -1,0 +1,56 @@
+"""Write the file by which a coding agent's shell sends each of its commands through the guard (H-2).
+
+Two ways lead into it. A bash that is started with `-c` reads the file that `BASH_ENV` names before it begins: the shells of Codex,
+Gemini CLI and opencode. Claude Code takes that variable away and runs `FILE COMMAND` where `CLAUDE_CODE_SHELL_PREFIX` names one.
+Law: exit status, both outputs and working directory are those of the command; without Penstock it runs as ever; a shell that
+the command itself starts is left alone. Keeps out: what the guard does (`program`).
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# The prefix stands before hooks and MCP servers, too, whose outputs are protocols. Only a command of the model's ends by noting
+# the folder that it ended in; the file of aliases and functions that it begins with tells which shell it was written for.
+_FILE = """\
+#!/usr/bin/env bash
+# Commands of a coding agent go through `penstock guard`: what is too long is cut and kept whole.
+# Made by `penstock guard --shell-file`; read by BASH_ENV, run by CLAUDE_CODE_SHELL_PREFIX.
+if [ ! -x {program} ]; then
+  penstock_guard=
+else
+  penstock_guard=yes
+fi
+if [ -n "${{BASH_EXECUTION_STRING-}}" ]; then
+  if [ -n "$penstock_guard" ] && [ -z "${{PENSTOCK_GUARDED-}}" ] && [ ! -t 1 ]; then
+    if shopt -q login_shell; then penstock_guard=-l; else penstock_guard=; fi
+    export PENSTOCK_GUARDED=1
+    exec {guard} -- "$BASH" $penstock_guard -c "$BASH_EXECUTION_STRING" "$0" "$@"
+  fi
+elif [ "${{BASH_SOURCE[0]}}" = "$0" ]; then
+  penstock_shell=bash
+  case "$1" in *"/shell-snapshots/snapshot-zsh-"*) penstock_shell=zsh ;; esac
+  case "$penstock_guard$1" in
+    yes*" && pwd -P >| "*)
+      export PENSTOCK_GUARDED=1
+      exec {guard} -- "$penstock_shell" -c "$1" ;;
+  esac
+  exec "$penstock_shell" -c "$1"
+fi
+unset penstock_guard
+"""
+
+
+def write(program: Sequence[str], flags: Sequence[str]) -> str:
+    """Return the text of the file.
+
+    Args:
+        program: how Penstock is run, its first word an absolute path.
+        flags: those of `penstock guard`.
+    """
+    guard = shlex.join([*program, "guard", *flags])
+    return _FILE.format(program=shlex.quote(program[0]), guard=guard)

@@ -1,0 +1,106 @@
+"""`penstock guard --shell-file`: a shell that a coding agent starts sends its commands through the guard."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from penstock.guard import shell_file
+from penstock.store import open_store
+from penstock.text.calls import handle_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [pytest.mark.needs("bash"), pytest.mark.proves("H-2")]
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The file, as the docs say to make it, and a store of its own."""
+    monkeypatch.setenv("PENSTOCK_STORE", str(tmp_path / "store"))
+    monkeypatch.delenv("PENSTOCK_GUARDED", raising=False)
+    made = [sys.executable, "-m", "penstock", "guard", "--chars", "9000", "--shell-file"]
+    at = tmp_path / "a folder" / "guard.bash"
+    at.parent.mkdir()
+    at.write_text(subprocess.run(made, capture_output=True, text=True, check=True, timeout=60).stdout)
+    at.chmod(0o755)
+    return str(at)
+
+
+def by_environment(file: str, text: str, *arguments: str, flags: str = "-c") -> subprocess.CompletedProcess[str]:
+    """A command as Codex, Gemini CLI and opencode start it."""
+    environment = {**os.environ, "BASH_ENV": file, "HOME": os.path.dirname(file)}
+    command = ["bash", flags, text, *arguments]
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=60, check=False, input="in\n"
+    )
+
+
+@pytest.mark.parametrize("flags", ["-c", "-lc"])
+def test_a_flood_of_a_failing_command_is_cut_and_kept(flags: str, file: str, tmp_path: Path) -> None:
+    """With its status, and both outputs apart."""
+    done = by_environment(file, "seq 60000; cat; echo wrong >&2; exit 3", flags=flags)
+    assert (done.returncode, done.stderr) == (3, "wrong\n")
+    assert len(done.stdout) <= 9_000
+    assert done.stdout.endswith("60000\nin\n")
+    store = open_store(str(tmp_path / "store"))
+    handle = handle_in(done.stdout)
+    assert store.read(handle, 0, 1 << 20).decode() == "".join(f"{number}\n" for number in range(1, 60_001)) + "in\n"
+    store.close()
+
+
+def test_arguments_and_what_the_command_starts_are_as_without_it(file: str) -> None:
+    """A shell within the command is read by a program, which wants all of it."""
+    done = by_environment(
+        file, 'echo "$0 $1"; bash -c "seq 60000" | wc -l; shopt -q login_shell || echo no', "me", "a b"
+    )
+    assert done.stdout == "me a b\n60000\nno\n"
+    assert by_environment(file, "shopt -q login_shell && echo login", flags="-lc").stdout == "login\n"
+
+
+def test_a_script_is_left_alone(file: str, tmp_path: Path) -> None:
+    """An MCP server that is one speaks a protocol."""
+    script = tmp_path / "server"
+    script.write_text("#!/usr/bin/env bash\nseq 60000\n")
+    script.chmod(0o755)
+    done = subprocess.run([script], env={**os.environ, "BASH_ENV": file}, capture_output=True, check=True, timeout=60)
+    assert done.stdout.count(b"\n") == 60_000
+
+
+def test_without_penstock_commands_run_as_ever(file: str, tmp_path: Path) -> None:
+    """It was removed and its file was not."""
+    at = tmp_path / "a folder" / "guard.bash"
+    at.write_text(at.read_text().replace(sys.executable, "/no/such/program"))
+    assert by_environment(file, "seq 60000").stdout.count("\n") == 60_000
+    prefixed = subprocess.run([file, f"seq 60000 && pwd -P >| {tmp_path}/cwd"], capture_output=True, check=True)
+    assert prefixed.stdout.count(b"\n") == 60_000
+
+
+def test_as_a_prefix_it_guards_the_models_commands_and_nothing_else(file: str, tmp_path: Path) -> None:
+    """Claude Code puts it before hooks and MCP servers, too; only commands note the folder that they end in."""
+    guarded = subprocess.run(
+        [file, f"eval 'cd /; seq 60000; false' < /dev/null; s=$?; true && pwd -P >| '{tmp_path}/cwd'; exit $s"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert guarded.returncode == 1
+    assert guarded.stdout.startswith("[OUTPUT TRUNCATED]")
+    assert (tmp_path / "cwd").read_text() == "/\n"
+    server = subprocess.run([file, "seq 60000"], capture_output=True, check=True, timeout=60)
+    assert server.stdout.count(b"\n") == 60_000
+
+
+def test_a_program_in_a_folder_with_a_blank_is_found(file: str, tmp_path: Path) -> None:
+    """As they are on a Mac."""
+    program = tmp_path / "my programs" / "penstock"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m penstock "$@"\n')
+    program.chmod(0o755)
+    (tmp_path / "a folder" / "guard.bash").write_text(shell_file.write([str(program)], ["--chars=9000"]))
+    done = by_environment(file, "seq 60000")
+    assert done.stderr == ""
+    assert done.stdout.startswith("[OUTPUT TRUNCATED]")
