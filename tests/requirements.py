@@ -114,6 +114,8 @@ BUILT: dict[str, str] = {
     "H-2": "commands through guard keep status, signals and streams",
     "H-5": "a hook never blocks its host and starts fast",
     "H-6": "packages that hosts know, from one script",
+    "Y-1": "a relay before any MCP server, byte for byte but for what is guarded",
+    "Y-2": "official conformance through the relay as without it",
 }
 
 PENDING: dict[str, str] = {
@@ -129,8 +131,6 @@ PENDING: dict[str, str] = {
     "S-15": "project rules are read, pinned, priced (later)",
     "H-3": "install and uninstall, shown as a diff, restored byte for byte",
     "H-4": "handoffs and pinned rules around a host's compaction",
-    "Y-1": "a relay before any MCP server, byte for byte but for what is guarded",
-    "Y-2": "official conformance through the relay as without it",
     "Y-3": "one relay for several upstreams; 2 ms at the median",
     "X-1": "session files of seven hosts are read into one history",
     "X-2": "inspect: where the context went; replay",

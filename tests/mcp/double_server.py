@@ -13,7 +13,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-from penstock.mcp_server import create_server, http, stdio
+from penstock.mcp_server import create_server, http, listening, stdio
 from penstock.tools import REQUIRED, Parameter, Result, Tool
 
 if TYPE_CHECKING:
@@ -118,10 +118,10 @@ class Doubles:
 
 
 async def _serve_http(port_file: str, token: bytes | None) -> None:
-    listening = http.listen("127.0.0.1:0")
+    socket = listening.listen("127.0.0.1:0")
     with open(port_file, "w", encoding="ascii") as file:
-        file.write(f"{listening.getsockname()[1]}\n")
-    await http.serve(create_server(Doubles(), table=TABLE, prefix=""), listening, token, lambda _: None)
+        file.write(f"{socket.getsockname()[1]}\n")
+    await http.serve(create_server(Doubles(), table=TABLE, prefix=""), socket, token, lambda _: None)
 
 
 def main(transport: str, port_file: str = "", token: str = "") -> None:

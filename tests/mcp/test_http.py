@@ -23,6 +23,7 @@ from tests.mcp.double_server import TABLE, Doubles
 from penstock.errors import CallerError
 from penstock.mcp_server import http as http_server
 from penstock.mcp_server import token
+from penstock.mcp_server.listening import listen
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -364,14 +365,14 @@ def test_a_token_that_is_none_is_refused(tmp_path: Path, content: bytes, mode: i
 def test_other_machines_are_served_only_by_who_knows(address: str) -> None:
     """Nothing here is encrypted, so that only loopback is served by default."""
     with pytest.raises(CallerError, match="--i-know"):
-        http_server.listen(address)
+        listen(address)
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.1:x", "127.0.0.1:70000", "127.0.0.1:-1"])
 def test_an_address_needs_a_port(address: str) -> None:
     """The mistake and an example."""
     with pytest.raises(CallerError, match="HOST:PORT"):
-        http_server.listen(address)
+        listen(address)
 
 
 def test_our_tools_are_served_over_http(workspace: Path, tmp_path: Path) -> None:
@@ -409,7 +410,7 @@ def _serve_here(monkeypatch: pytest.MonkeyPatch, client: Callable[[int], Answere
 
     async def steps() -> Answered:
         ways: list[Callable[[], None]] = []
-        listening = http_server.listen("127.0.0.1:0")
+        listening = listen("127.0.0.1:0")
         port = listening.getsockname()[1]
         serving = asyncio.create_task(http_server.serve(server, listening, TOKEN.encode(), ways.append))
         try:

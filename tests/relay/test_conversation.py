@@ -77,6 +77,7 @@ def test_what_a_client_says_passes_byte_for_byte(said: list[bytes], places: list
     assert desk.up(cut_anywhere(raw, places), max_held) == raw
 
 
+@pytest.mark.proves("Y-1")
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_result_below_what_the_host_shows_passes_byte_for_byte(host: str, tmp_path: Path) -> None:
     """Up to the last character, in whatever form the server writes it."""
@@ -97,6 +98,7 @@ def test_a_result_below_what_the_host_shows_passes_byte_for_byte(host: str, tmp_
     assert desk.store.size().artifacts == 0
 
 
+@pytest.mark.proves("Y-1")
 @pytest.mark.parametrize("host", [*HOSTS, None])
 @pytest.mark.parametrize("era", ["old", "modern"])
 def test_a_flood_is_cut_to_what_the_host_shows_and_kept_whole(host: str | None, era: str, tmp_path: Path) -> None:
@@ -258,6 +260,7 @@ def test_batches_are_looked_into(tmp_path: Path) -> None:
     assert own.own[0].is_in_batch
 
 
+@pytest.mark.proves("Y-1")
 @given(
     st.lists(st.tuples(objects_json, st.booleans()), max_size=4),
     st.sampled_from([b"", b',"nextCursor":""', b',"nextCursor":null']),

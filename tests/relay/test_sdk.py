@@ -45,6 +45,7 @@ server.run()
 '''
 
 
+@pytest.mark.proves("Y-1")
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 def test_the_client_of_the_sdk_takes_cut_results(mode: Any, tmp_path: Path) -> None:
     """Small ones whole with their structured content, large ones as text, and pages of these."""

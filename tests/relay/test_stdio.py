@@ -110,6 +110,7 @@ SCRIPTS = {
 }
 
 
+@pytest.mark.proves("Y-2")
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_it_is_as_without_it(script: str, tmp_path: Path) -> None:
     """What comes out of both outputs, and how it ends, are the program's own."""
@@ -122,6 +123,7 @@ def test_it_is_as_without_it(script: str, tmp_path: Path) -> None:
     assert run([*RELAY, "--", *SERVER]) == run(SERVER)
 
 
+@pytest.mark.proves("Y-1", "Y-2")
 def test_a_flood_is_paged_back_by_the_printed_calls(relayed: Ends) -> None:
     """Call by call, until the whole is there byte for byte; progress comes before it."""
     relayed.send(call("progress", 1))
@@ -182,6 +184,7 @@ def test_a_reader_that_is_slow_holds_up_the_program(relayed: Ends) -> None:
     assert numbers == list(range(1, 3_000))
 
 
+@pytest.mark.proves("Y-2")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_reaches_the_program_and_ends_both_alike(number: int, relayed: Ends, tmp_path: Path) -> None:
     """Who waits sees the same signal or status."""
@@ -195,6 +198,7 @@ def test_a_signal_reaches_the_program_and_ends_both_alike(number: int, relayed: 
     assert all(map(is_gone, programs))
 
 
+@pytest.mark.proves("Y-2")
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
 def test_nothing_is_left_whatever_is_killed(relayed: Ends, tmp_path: Path) -> None:
     """The relay itself, with a program that hears nothing and has started another that holds its pipes."""

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
-import sys
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from penstock.cli.commands import command
 from penstock.errors import CallerError
+from penstock.text import escape
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.mcp_server import Serving
+    from penstock.relay.guarding import Guard
+    from penstock.relay.own_tools import OwnTools
+    from penstock.relay.upstream import Upstream
     from penstock.store import Store
 
 
@@ -26,6 +34,12 @@ if TYPE_CHECKING:
     metavar="CHARS",
     help="Characters of a result; else what the host shows.",
 )
+@click.option("--url", metavar="URL", help="The server, where it is reached over HTTP.")
+@click.option(
+    "--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="For the server; ${VAR} is read here."
+)
+@click.option("--http", metavar="HOST:PORT", help="Serve the host over HTTP on a loopback address instead of stdio.")
+@click.option("--i-know", is_flag=True, help="Bind --http to an address that others can reach.")
 @click.option("--name", default="", metavar="NAME", help="What notices call the server.")
 @click.option(
     "--hold-bytes",
@@ -38,12 +52,21 @@ if TYPE_CHECKING:
     "--store", "store_url", metavar="URL", help="Where the whole is kept; else PENSTOCK_STORE, else the user's own."
 )
 def relay_command(
-    program: tuple[str, ...], budget: int | None, name: str, hold_bytes: int, store_url: str | None
+    program: tuple[str, ...],
+    budget: int | None,
+    url: str | None,
+    headers: tuple[str, ...],
+    http: str | None,
+    i_know: bool,
+    name: str,
+    hold_bytes: int,
+    store_url: str | None,
 ) -> int:
     """Stand before another MCP server and cut what is too large.
 
-    COMMAND is the server as its host starts it. All passes byte for byte but results of tools that are larger than the host
-    shows: they are kept whole and cut, and two more tools, ctx_page and ctx_find, read the rest. Ends as COMMAND ends.
+    COMMAND is the server as its host starts it, --url names one that is reached over HTTP. All passes byte for byte but
+    results of tools that are larger than the host shows: they are kept whole and cut, and two more tools, ctx_page and
+    ctx_find, read the rest. Ends as COMMAND ends. --url needs penstock[mcp].
 
     Examples:
       echo '{"id": 1, "method": "ping"}' | penstock relay -- cat
@@ -51,8 +74,37 @@ def relay_command(
       echo '{"id": 1}' | penstock relay --budget 12000 -- cat
         the same with less of each result
     """
-    if not program:
-        raise CallerError("Name the server: penstock relay -- COMMAND…")
+    if bool(program) == bool(url):
+        raise CallerError("Name one server: penstock relay -- COMMAND…, or penstock relay --url URL.")
+    how = _How(budget, hold_bytes, name, _OneStore(store_url))
+    if url is None:
+        if http is not None:
+            raise CallerError("--http serves a server that --url names; a COMMAND is served over stdio.")
+        return _before_program(program, how)
+    return _before_url(url, dict(map(_header, headers)), http, how, i_know=i_know)
+
+
+class _How(NamedTuple):
+    """What every relay is set up with."""
+
+    budget: int | None
+    hold_bytes: int
+    name: str
+    store: _OneStore
+
+    def guard(self) -> Guard:
+        from penstock.relay.guarding import Guard
+
+        return Guard(self.store, self.budget, _say)
+
+    def own_tools(self) -> OwnTools:
+        from penstock.relay.own_tools import OwnTools
+
+        return OwnTools(self.store, self.budget)
+
+
+def _before_program(program: tuple[str, ...], how: _How) -> int:
+    """Stand before a program, and end as it ends."""
     # The watch over the program is forked before anything makes a thread.
     from penstock.relay import child
 
@@ -61,20 +113,73 @@ def relay_command(
     except OSError as error:
         return _not_started(program[0], error)
     from penstock.relay.conversation import Conversation
-    from penstock.relay.guarding import Guard
-    from penstock.relay.own_tools import OwnTools
     from penstock.relay.stdio import Relay
 
-    store = _OneStore(store_url)
-    talk = Conversation(Guard(store, budget, _say), server=name)
-    status = Relay(server, talk, OwnTools(store, budget), hold_bytes, _say).run()
-    sys.stdout.flush()
+    talk = Conversation(how.guard(), server=how.name)
+    status = Relay(server, talk, how.own_tools(), how.hold_bytes, _say).run()
     if status < 0:
         # As the program ended, so do we: who waits for this process sees the same signal.
         with suppress(OSError):  # nobody can handle a kill, so nobody does
             signal.signal(-status, signal.SIG_DFL)
         os.kill(os.getpid(), -status)
     os._exit(status if status >= 0 else 128 - status)  # a thread still waits for the host's next word
+
+
+def _before_url(url: str, headers: dict[str, str], http: str | None, how: _How, *, i_know: bool) -> int:
+    """Stand before a server that is reached over HTTP, until a signal or the end of input ends it."""
+    try:
+        import asyncio
+
+        from penstock.mcp_server import until_signal
+        from penstock.relay.upstream import Upstream
+
+        async def serve(serving: Callable[[Upstream], Serving]) -> int:
+            return await until_signal(serving(Upstream(url, headers)))
+
+        return asyncio.run(serve(partial(_over_stdio, how) if http is None else partial(_over_http, how, http, i_know)))
+    except ImportError as error:
+        raise CallerError(f"penstock relay --url needs the extra: pip install 'penstock[mcp]' ({error})") from error
+
+
+def _over_stdio(how: _How, upstream: Upstream) -> Serving:
+    from penstock.relay.bridge import Bridge
+    from penstock.relay.conversation import Conversation
+
+    talk = Conversation(how.guard(), server=how.name)
+    return Bridge(upstream, talk, how.own_tools(), how.hold_bytes, _say).run
+
+
+def _over_http(how: _How, address: str, i_know: bool, upstream: Upstream) -> Serving:
+    from penstock.mcp_server.http import PATH
+    from penstock.mcp_server.listening import ServedNames, listen, serve_app
+    from penstock.relay.proxy import Proxy
+
+    socket = listen(address, i_know=i_know)
+    host, port = socket.getsockname()[:2]
+    proxy = Proxy(upstream, how.guard(), how.own_tools(), how.hold_bytes, ServedNames(host, port), _say)
+    _say(f"serving {upstream.url} at http://{f'[{host}]' if ':' in host else host}:{port}{PATH}")
+    return partial(serve_app, proxy, socket)
+
+
+def _header(text: str) -> tuple[str, str]:
+    """Return a header of the command line, its variables put in."""
+    name, colon, value = text.partition(":")
+    if not colon or not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
+        raise CallerError(
+            f"--header {escape.clip(text)}: 'Name: value', for example 'Authorization: Bearer ${{TOKEN}}'"
+        )
+    return name, _with_variables(value.strip())
+
+
+def _with_variables(text: str) -> str:
+    """Return a text with the values of variables in the place of `${VAR}`; secrets then stand in no configuration."""
+
+    def value(found: re.Match[str]) -> str:
+        if found[1] not in os.environ:
+            raise CallerError(f"The variable {found[1]} is not set.")
+        return os.environ[found[1]]
+
+    return re.sub(r"\$\{(\w+)\}", value, text)
 
 
 relay_command.allow_interspersed_args = False  # the flags behind a COMMAND are its own

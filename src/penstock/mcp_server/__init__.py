@@ -227,7 +227,7 @@ def _serve(
 
     from penstock import settings
     from penstock.guard import output
-    from penstock.mcp_server import http, stdio, token
+    from penstock.mcp_server import http, listening, stdio, token
 
     walled_off = ""
 
@@ -246,9 +246,9 @@ def _serve(
             _say("this speaks MCP with an agent, not with a person; docs/mcp.md says how to configure one")
     else:
         secret, at = token.load(token_file)
-        listening = http.listen(address, i_know=i_know)
-        serving = partial(http.serve, server, listening, secret)
-        host, port = listening.getsockname()[:2]
+        socket = listening.listen(address, i_know=i_know)
+        serving = partial(http.serve, server, socket, secret)
+        host, port = socket.getsockname()[:2]
         _say(f"serving at http://{f'[{host}]' if ':' in host else host}:{port}{http.PATH}; the token is in {at}")
     # What binds a socket, or reads outside the root and the folders of Python, stands before this line.
     if landlock:
@@ -260,10 +260,10 @@ def _serve(
     gc.freeze()
     for name in ("mcp", "uvicorn", "asyncio"):
         logging.getLogger(name).setLevel(logging.ERROR)
-    return asyncio.run(_until_signal(serving))
+    return asyncio.run(until_signal(serving))
 
 
-async def _until_signal(serving: Serving) -> int:
+async def until_signal(serving: Serving) -> int:
     """Run `serving` to its end and return the exit status, 128 and the number of the signal where one ended it."""
     import asyncio
     import signal

@@ -11,18 +11,17 @@ from __future__ import annotations
 import base64
 import hmac
 import secrets
-import socket
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 
-from penstock.errors import CallerError
 from penstock.mcp_server import frames
-from penstock.mcp_server.addresses import is_address, is_loopback
+from penstock.mcp_server.listening import ServedNames, serve_app
 from penstock.mcp_server.token import ADMITTED
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator, Iterable, MutableMapping
+    import socket
+    from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 
     from mcp.server import Server
 
@@ -37,45 +36,11 @@ BODY_SECONDS = 30.0
 """How long a body may take from the headers to its end."""
 MAX_IN_FLIGHT = 64
 """Requests served at once; one more is answered with 503 and `Retry-After`."""
-_BACKLOG = 256
 _DRAIN_BYTES = 64 << 20  # of a refused body, so that the refusal is seen and not a reset
 _DRAIN_SECONDS = 5.0
 _STRANGER_DRAIN_SECONDS = 0.25  # for who has no token: enough for what is on its way, not for who only holds on
 
 _HOST_KEY = "penstock.client"  # in the ASGI scope: who a legacy client said it is
-
-
-def listen(address: str, *, i_know: bool = False) -> socket.socket:
-    """Return a listening socket for an address.
-
-    Args:
-        address: HOST:PORT, an IPv6 host in brackets; port 0 takes any that is free.
-        i_know: Whether an address that other machines reach is accepted: nothing here is encrypted.
-
-    Raises:
-        CallerError: The address cannot be one, is not loopback, or is in use.
-    """
-    host, colon, port = address.rpartition(":")
-    host = host.strip("[]")
-    if not colon or not port.isdecimal() or int(port) > 65535:
-        raise CallerError(f"--http {address}: HOST:PORT, for example 127.0.0.1:8377")
-    if not is_loopback(host) and not i_know:
-        raise CallerError(
-            f"--http {address}: {host or 'every interface'} can be reached from other machines, and nothing here is "
-            "encrypted. Use 127.0.0.1, or --i-know behind a server that speaks TLS."
-        )
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # The protocol has to be named: only then asyncio sets TCP_NODELAY on what it accepts.
-    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((host, int(port)))
-        listening.listen(_BACKLOG)
-    except OSError as error:
-        listening.close()
-        raise CallerError(f"--http {address}: {error.strerror}") from error
-    listening.setblocking(False)
-    return listening
 
 
 async def serve(
@@ -92,44 +57,14 @@ async def serve(
         token: What requests must carry; None (in tests) lets everybody in.
         stop: Told the function that ends serving; answers under way have two seconds more.
     """
-    from contextlib import contextmanager
-
-    import uvicorn
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-
-    from penstock.mcp_server.connections import IDLE_SECONDS, Connection
-
-    class Quiet(uvicorn.Server):
-        @contextmanager
-        def capture_signals(self) -> Generator[None]:
-            yield  # the door handles them
 
     manager = StreamableHTTPSessionManager(
         server, json_response=True, stateless=True, max_request_body_size=frames.MAX_BYTES
     )
     host, port = listening.getsockname()[:2]
-    config = uvicorn.Config(
-        Gate(manager.handle_request, token=token, host=host, port=port),
-        http=Connection,
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        date_header=False,
-        proxy_headers=False,
-        timeout_keep_alive=int(IDLE_SECONDS),
-        timeout_graceful_shutdown=2,
-        h11_max_incomplete_event_size=32 << 10,
-    )
-    web = Quiet(config)
-
-    def end() -> None:
-        web.should_exit = True
-
-    stop(end)
     async with manager.run():
-        await web.serve(sockets=[listening])
+        await serve_app(Gate(manager.handle_request, token=token, host=host, port=port), listening, stop)
 
 
 def client_of(scope: Message) -> str | None:
@@ -151,9 +86,7 @@ class Gate:
     def __init__(self, app: App, *, token: bytes | None, host: str, port: int) -> None:
         self._app = app
         self._token = token
-        self._any_address = not is_loopback(host)
-        names = {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}
-        self._hosts = {f"{name}:{port}" for name in names} | (names if port == 80 else set())
+        self._served = ServedNames(host, port)
         self._in_flight = 0
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -177,14 +110,8 @@ class Gate:
         # The order matters. Host and Origin come first: a page in a browser that rebinds its DNS name to 127.0.0.1
         # sends its own name, and learns nothing else. Then the token, so that path, method and load are told only to
         # who may know them.
-        hosts, origins = _values(headers, b"host"), _values(headers, b"origin")
-        if len(hosts) != 1 or len(origins) > 1:
-            return 400, "One Host header and at most one Origin", None
-        if not self._is_ours(hosts[0]):
-            return 421, "This server does not serve that Host", None
-        # `Origin` names the page that asks. Nothing here speaks TLS, so an https page is always a foreign one.
-        if origins and not (origins[0].startswith("http://") and self._is_ours(origins[0][7:])):
-            return 403, "This server does not serve pages of that Origin", None
+        if refusal := self._served.refusal(headers):
+            return *refusal, None
         if not self._knows_token(headers):
             return (
                 401,
@@ -209,13 +136,6 @@ class Gate:
         if any(not value.isdecimal() or int(value) > frames.MAX_BYTES for value in _values(headers, b"content-length")):
             return 413, f"A message has at most {frames.MAX_BYTES} bytes", None
         return None
-
-    def _is_ours(self, host: str) -> bool:
-        """Return whether `host`, with its port, names this server."""
-        if host.lower() in self._hosts:
-            return True
-        # An address cannot be rebound by DNS; names other than ours can.
-        return self._any_address and is_address(host.rpartition(":")[0].strip("[]"))
 
     def _knows_token(self, headers: list[tuple[bytes, bytes]]) -> bool:
         """Return whether the one Authorization header holds the token, compared in constant time."""

@@ -1,0 +1,137 @@
+"""Listen for HTTP on this machine, and know who is meant: the names that a request may call us by.
+
+A page in a browser can have its own name resolve to 127.0.0.1. It sends its own name then, in `Host` and in `Origin`, and is
+refused before anything is read. Law: nothing is served that calls for another host, or comes from a page of another origin. Keeps
+out: what is served.
+"""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING, Any
+
+from penstock.errors import CallerError
+from penstock.mcp_server.addresses import is_address, is_loopback
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Generator
+
+    App = Callable[[Any, Any, Any], Awaitable[None]]
+
+_BACKLOG = 256
+
+
+def listen(address: str, *, i_know: bool = False) -> socket.socket:
+    """Return a listening socket for an address.
+
+    Args:
+        address: HOST:PORT, an IPv6 host in brackets; port 0 takes any that is free.
+        i_know: Whether an address that other machines reach is accepted: nothing here is encrypted.
+
+    Raises:
+        CallerError: The address cannot be one, is not loopback, or is in use.
+    """
+    host, colon, port = address.rpartition(":")
+    host = host.strip("[]")
+    if not colon or not port.isdecimal() or int(port) > 65535:
+        raise CallerError(f"--http {address}: HOST:PORT, for example 127.0.0.1:8377")
+    if not is_loopback(host) and not i_know:
+        raise CallerError(
+            f"--http {address}: {host or 'every interface'} can be reached from other machines, and nothing here is "
+            "encrypted. Use 127.0.0.1, or --i-know behind a server that speaks TLS."
+        )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # The protocol has to be named: only then asyncio sets TCP_NODELAY on what it accepts.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, int(port)))
+        listening.listen(_BACKLOG)
+    except OSError as error:
+        listening.close()
+        raise CallerError(f"--http {address}: {error.strerror}") from error
+    listening.setblocking(False)
+    return listening
+
+
+async def serve_app(app: App, listening: socket.socket, stop: Callable[[Callable[[], None]], None]) -> None:
+    """Serve an ASGI application until the function that `stop` was given is called.
+
+    Args:
+        app: The application.
+        listening: What `listen` made.
+        stop: Told the function that ends serving; answers under way have two seconds more.
+    """
+    from contextlib import contextmanager
+
+    import uvicorn
+
+    from penstock.mcp_server.connections import IDLE_SECONDS, Connection
+
+    class Quiet(uvicorn.Server):
+        @contextmanager
+        def capture_signals(self) -> Generator[None]:
+            yield  # the door handles them
+
+    config = uvicorn.Config(
+        app,
+        http=Connection,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=int(IDLE_SECONDS),
+        timeout_graceful_shutdown=2,
+        h11_max_incomplete_event_size=32 << 10,
+    )
+    web = Quiet(config)
+
+    def end() -> None:
+        web.should_exit = True
+
+    stop(end)
+    await web.serve(sockets=[listening])
+
+
+class ServedNames:
+    """The names by which requests may call a server.
+
+    Args:
+        host: Where its socket listens.
+        port: The port, likewise.
+    """
+
+    def __init__(self, host: str, port: int) -> None:
+        self._any_address = not is_loopback(host)
+        names = {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}
+        self._hosts = {f"{name}:{port}" for name in names} | (names if port == 80 else set())
+
+    def refusal(self, headers: list[tuple[bytes, bytes]]) -> tuple[int, str] | None:
+        """Return the status and the reason why a request is refused; None for one that means us.
+
+        Args:
+            headers: Names in lower case, with their values.
+        """
+        hosts, origins = _values(headers, b"host"), _values(headers, b"origin")
+        if len(hosts) != 1 or len(origins) > 1:
+            return 400, "One Host header and at most one Origin"
+        if not self._has(hosts[0]):
+            return 421, "This server does not serve that Host"
+        # `Origin` names the page that asks. Nothing here speaks TLS, so an https page is always a foreign one.
+        if origins and not (origins[0].startswith("http://") and self._has(origins[0][7:])):
+            return 403, "This server does not serve pages of that Origin"
+        return None
+
+    def _has(self, host: str) -> bool:
+        """Return whether `host`, with its port, names this server."""
+        if host.lower() in self._hosts:
+            return True
+        # An address cannot be rebound by DNS; names other than ours can.
+        return self._any_address and is_address(host.rpartition(":")[0].strip("[]"))
+
+
+def _values(headers: list[tuple[bytes, bytes]], name: bytes) -> list[str]:
+    return [value.decode("latin-1") for key, value in headers if key == name]

@@ -1,0 +1,254 @@
+"""Stand between a host and a server that speak HTTP: an ASGI application that passes requests on.
+
+Each request is passed with its headers, and its answer with those of the server, whatever its status. Looked into are bodies of
+`POST`, which name calls, and answers to them, as JSON or as events. Law: headers for one hop end here, all others pass;
+whoever hangs up ends what the server does for it. Keeps out: what changes in a message (`conversation`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+from penstock.mcp_server.http import PATH
+from penstock.relay.conversation import Conversation
+from penstock.relay.listing import Names
+from penstock.relay.sse import Events, data_of, with_data
+from penstock.relay.upstream import end_to_end
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+
+    import httpx2
+
+    from penstock.mcp_server.listening import ServedNames
+    from penstock.relay.conversation import GuardResult, ToServer
+    from penstock.relay.own_tools import OwnTools
+    from penstock.relay.upstream import Upstream
+
+    Event = MutableMapping[str, Any]
+    Receive = Callable[[], Awaitable[Event]]
+    Send = Callable[[Event], Awaitable[None]]
+    Pairs = list[tuple[bytes, bytes]]
+
+MAX_SESSIONS = 1_000
+"""How many sessions of hosts are remembered; of more the one used longest ago is forgotten, and its host's name with it."""
+_SESSION = b"mcp-session-id"
+# What is smaller is decided about at once; what is larger beside the loop, which serves others meanwhile.
+_AT_ONCE_BYTES = 1 << 15
+
+
+class Proxy:
+    """The ASGI application.
+
+    Args:
+        upstream: the server.
+        guard: cuts what is too large.
+        own_tools: answers the calls of our tools.
+        max_held_bytes: how much of one message is held.
+        served: the names that requests may call us by.
+        say: is told what the person should know.
+    """
+
+    def __init__(
+        self,
+        upstream: Upstream,
+        guard: GuardResult,
+        own_tools: OwnTools,
+        max_held_bytes: int,
+        served: ServedNames,
+        say: Callable[[str], None],
+    ) -> None:
+        self._upstream = upstream
+        self._guard = guard
+        self._own_tools = own_tools
+        self._max_held = max_held_bytes
+        self._served = served
+        self._say = say
+        self._names = Names()
+        self._sessions: OrderedDict[bytes, Conversation] = OrderedDict()
+        self._client: str | None = None
+
+    async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            return
+        headers: Pairs = scope["headers"]
+        if refusal := self._served.refusal(headers):
+            await _answer(send, refusal[0], refusal[1].encode(), b"text/plain; charset=utf-8")
+            return
+        body = await self._body(receive)
+        if body is None:
+            await _answer(send, 413, f"A message has at most {self._max_held} bytes".encode(), b"text/plain")
+            return
+        passing = asyncio.ensure_future(self._pass(scope, headers, body, send))
+        gone = asyncio.ensure_future(_hung_up(receive))
+        await asyncio.wait({passing, gone}, return_when=asyncio.FIRST_COMPLETED)
+        gone.cancel()
+        if not passing.done():
+            passing.cancel()
+        try:
+            await passing
+        except asyncio.CancelledError:
+            if not passing.cancelled():
+                raise
+
+    async def _body(self, receive: Receive) -> bytes | None:
+        body = bytearray()
+        while True:
+            event = await receive()
+            body += event.get("body", b"")
+            if len(body) > self._max_held:
+                return None
+            if not event.get("more_body", False):
+                return bytes(body)
+
+    async def _pass(self, scope: Event, headers: Pairs, body: bytes, send: Send) -> None:
+        """Pass a request on, and its answer back."""
+        import httpx2
+
+        talk = self._conversation(headers)
+        is_message = scope["method"] == "POST" and bool(body)
+        said = talk.from_client(body) if is_message else None
+        if said is not None and said.own and not said.forward:
+            await self._answer_own(talk, said, send)
+            return
+        self._client = talk.client or self._client
+        answered = False
+
+        async def send_on(event: Event) -> None:
+            nonlocal answered
+            answered = True
+            await send(event)
+
+        try:
+            async with self._upstream.send(scope["method"], self._sent(headers), body, self._target(scope)) as response:
+                self._remember(scope["method"], headers, response, talk)
+                await self._pass_back(response, talk, send_on)
+        except httpx2.HTTPError as error:
+            if answered:  # the host sees that it broke off, as without us
+                raise
+            why = f"The server at {self._upstream.origin.decode()} did not answer: {type(error).__name__}: {error}"
+            self._say(why)
+            await _answer(send, 502, why.encode(), b"text/plain; charset=utf-8")
+
+    def _conversation(self, headers: Pairs) -> Conversation:
+        """Return what was said before in a session; one of its own for a request without any."""
+        session = next((value for name, value in headers if name == _SESSION), b"")
+        if session in self._sessions:
+            self._sessions.move_to_end(session)
+            return self._sessions[session]
+        return Conversation(self._guard, self._names, client=self._client)
+
+    def _remember(self, method: str, headers: Pairs, response: httpx2.Response, talk: Conversation) -> None:
+        """Keep a session that begins, and forget one that ends."""
+        session = response.headers.get("mcp-session-id")
+        if session:
+            self._sessions[session.encode()] = talk
+            while len(self._sessions) > MAX_SESSIONS:
+                self._sessions.popitem(last=False)
+        if method == "DELETE" and response.is_success:
+            self._sessions.pop(next((value for name, value in headers if name == _SESSION), b""), None)
+
+    def _sent(self, headers: Pairs) -> Pairs:
+        """Return a host's headers as the server is to see them: pages of ours are pages of its own."""
+        return [(name, self._upstream.origin if name == b"origin" else value) for name, value in headers]
+
+    def _target(self, scope: Event) -> httpx2.URL | None:
+        """Return where a request goes: to the endpoint, or to the same path of the server."""
+        if scope["path"] in {PATH, self._upstream.url.path} and not scope["query_string"]:
+            return None
+        path = scope.get("raw_path") or scope["path"].encode()
+        query = b"?" + scope["query_string"] if scope["query_string"] else b""
+        if scope["path"] == PATH:
+            path = self._upstream.url.raw_path.partition(b"?")[0]
+        return self._upstream.url.copy_with(raw_path=path + query)
+
+    async def _answer_own(self, talk: Conversation, said: ToServer, send: Send) -> None:
+        answers = [await asyncio.to_thread(self._own_tools.answer, call) for call in said.own]
+        for call in said.own:
+            talk.answered(call)
+        if said.own[0].is_in_batch:
+            answers = [b"[" + b",".join(answer[1:-1] for answer in answers) + b"]"]
+        await _answer(send, 200, answers[0], b"application/json")
+
+    async def _pass_back(self, response: httpx2.Response, talk: Conversation, send: Send) -> None:
+        """Pass an answer back with its headers, and with what changes in its body."""
+        headers = end_to_end(response.headers.raw)
+        kind = response.headers.get("content-type", "").lower()
+        is_events = kind.startswith("text/event-stream")
+        is_json = kind.startswith("application/json") and not talk.is_idle
+        parts = response.aiter_raw()
+        if (is_events or is_json) and "content-encoding" in response.headers:
+            parts = response.aiter_bytes()
+            headers = [pair for pair in headers if pair[0] not in {b"content-encoding", b"content-length"}]
+        start: Event = {"type": "http.response.start", "status": response.status_code, "headers": headers}
+        if is_json:
+            await self._pass_json(start, parts, talk, send)
+            return
+        await send(start)
+        async for part in self._changed(parts, talk) if is_events else parts:
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _pass_json(self, start: Event, parts: AsyncIterator[bytes], talk: Conversation, send: Send) -> None:
+        """Pass a body of JSON, which is held to its end unless it is too long."""
+        held = bytearray()
+        async for part in parts:
+            held += part
+            if len(held) > self._max_held:
+                break
+        else:
+            body = await _decided(talk, bytes(held))
+            if len(body) != len(held):
+                start["headers"] = [pair for pair in start["headers"] if pair[0] != b"content-length"]
+                start["headers"].append((b"content-length", str(len(body)).encode()))
+            await send(start)
+            await send({"type": "http.response.body", "body": body, "more_body": False})
+            return
+        self._say(f"a message of more than {self._max_held} bytes passed uncut")
+        await send(start)
+        await send({"type": "http.response.body", "body": bytes(held), "more_body": True})
+        async for part in parts:
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _changed(self, parts: AsyncIterator[bytes], talk: Conversation) -> AsyncIterator[bytes]:
+        """Yield a stream of events, those anew whose messages change."""
+        stream = Events(talk.is_plain_for_client, lambda: talk.is_idle, self._max_held)
+        async for part in parts:
+            for frame in stream.feed(part):
+                if frame.is_too_long:
+                    self._say(f"a message of more than {self._max_held} bytes passed uncut")
+                yield await _event(talk, frame.raw) if frame.is_message else frame.raw
+        for frame in stream.end():
+            yield frame.raw
+
+
+async def _event(talk: Conversation, event: bytes) -> bytes:
+    """Return an event as the host gets it."""
+    data = data_of(event)
+    if data is None or talk.is_idle:
+        return event
+    decided = await _decided(talk, data)
+    return event if decided is data else with_data(event, decided)
+
+
+async def _decided(talk: Conversation, raw: bytes) -> bytes:
+    if len(raw) <= _AT_ONCE_BYTES:
+        return talk.from_server(raw)
+    return await asyncio.to_thread(talk.from_server, raw)
+
+
+async def _hung_up(receive: Receive) -> None:
+    """Wait until the host has gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _answer(send: Send, status: int, body: bytes, kind: bytes) -> None:
+    """Send an answer of our own."""
+    headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": False})

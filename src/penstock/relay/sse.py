@@ -1,0 +1,130 @@
+"""Divide a stream of server-sent events into messages, as `frames` does with lines.
+
+An event is passed on as it came unless its message changes: then its `data` lines are written anew and its other lines (`event`,
+`id`, `retry`, comments) stay. Law: the bytes of all frames, joined, are the bytes that came. Source: the event stream format of
+the HTML standard, section 9.2.6.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from penstock.relay.frames import LOOKED_AT_BYTES, MAX_HELD_BYTES, Frame
+from penstock.relay.messages import begins
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from penstock.relay.messages import Beginning
+
+# An empty line. Lines end with CRLF, LF or CR; possessive, or the two halves of one CRLF would be taken for two ends.
+_EMPTY_LINE = re.compile(rb"(?:\r\n?+|\n)(?:\r\n?+|\n)")
+_LINE_END = re.compile(rb"\r\n?+|\n")
+_DATA = re.compile(rb"^data(?:: ?+|(?=[\r\n]|\Z))", re.MULTILINE)
+
+
+class Events:
+    """Events of one stream; `feed` takes what came. The arguments are those of `frames.Lines`."""
+
+    def __init__(
+        self,
+        is_plain: Callable[[Beginning | None], bool],
+        is_idle: Callable[[], bool],
+        max_held_bytes: int = MAX_HELD_BYTES,
+    ) -> None:
+        self._is_plain = is_plain
+        self._is_idle = is_idle
+        self._max_held = max_held_bytes
+        self._held = bytearray()
+        self._searched = 0
+        self._is_passing = False
+        self._passed = b""  # the last bytes that passed: an empty line may be cut in two
+        self._was_looked_at = False
+
+    def feed(self, part: bytes) -> Iterator[Frame]:
+        """Yield what can go on of all that came."""
+        while part:
+            if self._is_passing:
+                end = self._end_of_passing(part)
+                yield Frame(part[:end], is_message=False)
+                part = part[end:]
+                continue
+            if not self._held and self._is_idle():
+                self._is_passing, self._passed = True, b""
+                continue
+            self._held += part
+            part = b""
+            while found := _EMPTY_LINE.search(self._held, self._searched):
+                event = bytes(self._held[: found.end()])
+                del self._held[: found.end()]
+                self._searched, self._was_looked_at = 0, False
+                yield Frame(event, is_message=True)
+            self._searched = max(0, len(self._held) - 3)
+            if self._held:
+                yield from self._released()
+
+    def end(self) -> Iterator[Frame]:
+        """Yield what is left where the last event has no end."""
+        if self._held:
+            yield Frame(bytes(self._held), is_message=False)
+            self._held.clear()
+
+    def _end_of_passing(self, part: bytes) -> int:
+        """Return where in a part the event ends that passes; all of it where it goes on."""
+        before, joined = len(self._passed), self._passed + part
+        if self._is_idle():
+            # Events need not be told apart, only whether the last one has ended: nothing that begins now was asked for.
+            tail = joined[-4:]
+            ends = [found.end() for found in _EMPTY_LINE.finditer(tail)]
+            self._passed = tail[ends[-1] :] if ends else tail[-3:]
+            self._is_passing = not ends or ends[-1] != len(tail)
+            return len(part)
+        found = _EMPTY_LINE.search(joined)
+        if not found:
+            self._passed = joined[-3:]
+            return len(part)
+        self._is_passing, self._passed = False, b""
+        return found.end() - before
+
+    def _released(self) -> Iterator[Frame]:
+        """Yield what is held, where it need not or cannot be held any longer."""
+        is_too_long = len(self._held) > self._max_held
+        if not self._was_looked_at and len(self._held) >= LOOKED_AT_BYTES:
+            self._was_looked_at = True
+            beginning = bytes(self._held[:LOOKED_AT_BYTES])
+            data = _DATA.search(beginning)
+            is_plain = data is not None and self._is_plain(begins(beginning[data.end() :]))
+        else:
+            is_plain = False
+        if is_plain or is_too_long:
+            held, self._held = bytes(self._held), bytearray()
+            self._is_passing, self._passed = True, held[-3:]
+            self._searched, self._was_looked_at = 0, False
+            yield Frame(held, is_message=False, is_too_long=is_too_long and not is_plain)
+
+
+def data_of(event: bytes) -> bytes | None:
+    """Return the data of an event, its lines joined; None where it has none."""
+    lines = [line[found.end() :] for line in _LINE_END.split(event) if (found := _DATA.match(line))]
+    return b"\n".join(lines) if lines else None
+
+
+def field_of(event: bytes, name: bytes) -> bytes | None:
+    """Return the last value of a field of an event, such as `id` or `retry`; None where it has none."""
+    values = [line[len(name) + 1 :] for line in _LINE_END.split(event) if line.startswith(name + b":")]
+    return values[-1].removeprefix(b" ") if values else None
+
+
+def with_data(event: bytes, data: bytes) -> bytes:
+    """Return an event with other data in the place of its own."""
+    end = b"\r\n" if b"\r\n" in event else b"\n" if b"\n" in event else b"\r"
+    written = [b"data: " + line for line in data.split(b"\n")]
+    lines: list[bytes] = []
+    for line in _LINE_END.split(event):
+        if not _DATA.match(line):
+            lines.append(line)
+        elif written:
+            lines += written
+            written = []
+    return end.join(lines)

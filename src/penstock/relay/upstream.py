@@ -1,0 +1,119 @@
+"""Send requests to a server over HTTP, and read what it answers.
+
+Redirects are followed within its origin only: a header with a token is meant for that. Law: a body is decoded only where it has to
+be looked into. Keeps out: what the requests say.
+"""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from penstock.errors import CallerError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping, Sequence
+
+    import httpx2
+
+_CONNECT_SECONDS = 30.0
+_REDIRECTS = 5
+_KEEPS_METHOD = frozenset({307, 308})
+# RFC 9110, section 7.6.1: these are said from one hop to the next.
+_HOP_BY_HOP = frozenset(
+    {
+        b"connection",
+        b"keep-alive",
+        b"proxy-authenticate",
+        b"proxy-authorization",
+        b"proxy-connection",
+        b"te",
+        b"trailer",
+        b"transfer-encoding",
+        b"upgrade",
+    }
+)
+
+
+def end_to_end(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Return the headers that are for the other end, names in lower case."""
+    lower = [(name.lower(), value) for name, value in headers]
+    named = {part.strip().lower() for name, value in lower if name == b"connection" for part in value.split(b",")}
+    return [(name, value) for name, value in lower if name not in _HOP_BY_HOP and name not in named]
+
+
+class Upstream:
+    """A server at a URL.
+
+    Args:
+        url: where its endpoint is.
+        headers: what every request to it carries besides its own.
+
+    Raises:
+        CallerError: the URL is none of HTTP.
+    """
+
+    def __init__(self, url: str, headers: Mapping[str, str] | None = None) -> None:
+        import httpx2
+
+        try:
+            self.url = httpx2.URL(url)
+        except httpx2.InvalidURL as error:
+            raise CallerError(f"--url {url}: {error}") from error
+        if self.url.scheme not in {"http", "https"} or not self.url.host:
+            raise CallerError(f"--url {url}: http://… or https://…, for example http://127.0.0.1:8000/mcp")
+        self._headers = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
+        timeout = httpx2.Timeout(None, connect=_CONNECT_SECONDS)
+        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
+        # Nothing of its own: what a request says of its sender is the host's.
+        self._client = httpx2.AsyncClient(timeout=timeout, limits=limits, headers=httpx2.Headers())
+
+    @property
+    def origin(self) -> bytes:
+        """Its scheme, host and port, as pages of its own would send them."""
+        return f"{self.url.scheme}://{self.url.netloc.decode()}".encode()
+
+    @asynccontextmanager
+    async def send(
+        self, method: str, headers: Sequence[tuple[bytes, bytes]], body: bytes, target: httpx2.URL | None = None
+    ) -> AsyncIterator[httpx2.Response]:
+        """Send one request, and give the response before its body has come.
+
+        Args:
+            method: of HTTP.
+            headers: for the server; what is for one hop only is left out.
+            body: all of it.
+            target: where it goes; the endpoint where it is left out.
+
+        Raises:
+            httpx2.HTTPError: the server cannot be reached, or breaks off.
+        """
+        own = {name for name, _ in self._headers}
+        left_out = own | {b"host", b"content-length", b"accept-encoding"}
+        sent = [(name, value) for name, value in end_to_end(headers) if name not in left_out]
+        # Bodies are looked into: what is not packed need not be unpacked.
+        sent += [*self._headers, (b"accept-encoding", b"identity")]
+        response = await self._send(method, target or self.url, sent, body)
+        for _ in range(_REDIRECTS):
+            following = response.next_request
+            if response.status_code not in _KEEPS_METHOD or following is None or not self._is_ours(following.url):
+                break
+            await response.aclose()
+            response = await self._send(method, following.url, sent, body)
+        try:
+            yield response
+        finally:
+            await response.aclose()
+
+    async def _send(
+        self, method: str, target: httpx2.URL, headers: Sequence[tuple[bytes, bytes]], body: bytes
+    ) -> httpx2.Response:
+        request = self._client.build_request(method, target, headers=list(headers), content=body or None)
+        return await self._client.send(request, stream=True)
+
+    async def close(self) -> None:
+        """Close its connections."""
+        await self._client.aclose()
+
+    def _is_ours(self, url: httpx2.URL) -> bool:
+        return (url.scheme, url.netloc) == (self.url.scheme, self.url.netloc)

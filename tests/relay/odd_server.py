@@ -1,0 +1,132 @@
+"""A server over HTTP that answers as real ones do on bad days, in this process."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+
+FLOOD = "".join(f"{at}: a line\n" for at in range(10_000))
+
+
+class OddServer:
+    """`seen` are the requests that came, as (method, headers, body); a tool's name says how its call is answered."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, dict[str, str], bytes]] = []
+        self.cancelled = threading.Event()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/mcp"
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def _answer(number: object, text: str) -> bytes:
+    return json.dumps(
+        {"result": {"content": [{"type": "text", "text": text}]}, "id": number, "jsonrpc": "2.0"}
+    ).encode()
+
+
+def _handler(odd: OddServer) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - one class, a case a bad day
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+        def _came(self) -> bytes:
+            body = self.rfile.read(int(self.headers.get("content-length") or 0))
+            odd.seen.append((self.command, {name.lower(): value for name, value in self.headers.items()}, body))
+            return body
+
+        def _send(self, status: int, body: bytes, kind: str = "application/json", **headers: str) -> None:
+            self.send_response(status)
+            named = {name.replace("_", "-"): value for name, value in headers.items()}
+            for name, value in {
+                "content-type": kind,
+                "content-length": str(len(body)),
+                "x-odd": "yes",
+                **named,
+            }.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def _stream(self, *parts: bytes) -> None:
+            self.send_response(200)
+            self.send_header("content-type", "text/event-stream; charset=utf-8")
+            self.send_header("connection", "close, x-hop")
+            self.send_header("x-hop", "for one hop")
+            self.end_headers()
+            for part in parts:
+                self.wfile.write(part)
+                self.wfile.flush()
+            self.close_connection = True
+
+        def do_DELETE(self) -> None:
+            self._came()
+            self._send(200, b"")
+
+        def do_GET(self) -> None:
+            self._came()
+            if self.path.startswith("/.well-known"):
+                self._send(200, self.path.encode(), "text/plain")
+            elif "last-event-id" in self.headers:
+                self._stream(b"id: 2\r\ndata: " + _answer(self.headers["last-event-id"], FLOOD) + b"\r\n\r\n")
+            else:
+                self._send(405, b"", allow="POST, DELETE")
+
+        def do_POST(self) -> None:
+            message: Any = json.loads(self._came())
+            number, params = message.get("id"), message.get("params") or {}
+            if message.get("method") == "initialize":
+                result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "o"}}
+                body = json.dumps({"jsonrpc": "2.0", "id": number, "result": result}, indent=2).encode()
+                self._send(200, body, mcp_session_id="session-1")
+            elif number is None or "method" not in message:
+                self._send(202, b"")
+            elif message["method"] == "tools/call":
+                self._call(number, params["name"])
+            else:
+                self._send(200, json.dumps({"jsonrpc": "2.0", "id": number, "result": {}}).encode())
+
+        def _call(self, number: object, tool: str) -> None:
+            note = b': hello\r\nevent: message\r\nid: 1\r\ndata: {"jsonrpc":"2.0","method":"notifications/progress"}\r\n\r\n'
+            match tool:
+                case "moved" if self.path == "/mcp":
+                    self._send(307, b"", location="/mcp?moved")
+                case "json" | "moved":
+                    self._send(200, _answer(number, FLOOD))
+                case "gzip":
+                    self._send(200, gzip.compress(_answer(number, FLOOD)), content_encoding="gzip")
+                case "events":
+                    self._stream(note, b"data: " + _answer(number, FLOOD)[:9], _answer(number, FLOOD)[9:] + b"\r\n\r\n")
+                case "breaks off":
+                    self._stream(b"retry: 10\nid: " + str(number).encode() + b"\ndata:\n\n")
+                case "says nothing":
+                    self._stream(b": nothing\n\n")
+                case "unauthorised":
+                    self._send(401, b"who?", "text/plain", www_authenticate='Bearer resource_metadata="x"')
+                case "refused":
+                    error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32001, "message": "no"}}
+                    self._send(400, json.dumps(error).encode())
+                case "hangs":
+                    self._stream(note)
+                    try:
+                        while not odd.cancelled.wait(0.05):
+                            self.wfile.write(b": still here\n\n")
+                    except OSError:
+                        odd.cancelled.set()
+                case _:
+                    self._send(200, _answer(number, "small"))
+
+    return Handler

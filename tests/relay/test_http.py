@@ -1,0 +1,282 @@
+"""Servers that are reached over HTTP, before hosts at pipes and over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+from mcp import Client
+from penstock.store import open_store
+from tests.mcp.conftest import REPOSITORY
+from tests.relay.odd_server import FLOOD, OddServer
+from tests.relay.test_stdio import RELAY, Ends
+from tests.relay.traffic import call, line, modern, request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+JSON = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+
+
+@pytest.fixture
+def odd() -> Iterator[OddServer]:
+    with OddServer() as server:
+        yield server
+
+
+@contextmanager
+def proxied(url: str, store: Path, *options: str) -> Iterator[int]:
+    """The port at which the relay serves a URL."""
+    command = [*RELAY, "--url", url, "--http", "127.0.0.1:0", *options]
+    environment = {**os.environ, "PENSTOCK_STORE": str(store)}
+    with subprocess.Popen(command, cwd=REPOSITORY, env=environment, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        try:
+            found = re.search(rb"at http://127\.0\.0\.1:(\d+)/mcp", process.stderr.readline())
+            assert found
+            yield int(found[1])
+        finally:
+            process.terminate()
+            process.stderr.read()
+            assert process.wait(10) == 143
+
+
+def ask(
+    port: int, body: bytes, method: str = "POST", path: str = "/mcp", **headers: str
+) -> tuple[int, dict[str, str], bytes]:
+    """Status, headers and body of one request."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    connection.request(method, path, body.strip() or None, {**JSON, **named})
+    response = connection.getresponse()
+    got = response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
+    connection.close()
+    return got
+
+
+def text_of(body: bytes) -> str:
+    return str(json.loads(body)["result"]["content"][0]["text"])
+
+
+def is_cut(text: str, store: Path) -> bool:
+    """Whether a text is the flood cut, with the whole at its handle."""
+    found = re.search(r'ctx_page\(handle="([^"]+)"', text)
+    if not found:
+        return False
+    kept = open_store(str(store))
+    try:
+        return kept.read(found[1], 0, 1 << 20) == FLOOD.encode() and len(text) <= 16_000
+    finally:
+        kept.close()
+
+
+@pytest.mark.proves("Y-1")
+@pytest.mark.parametrize("how", ["json", "gzip", "moved", "events"])
+def test_a_flood_over_http_is_cut(how: str, odd: OddServer, tmp_path: Path) -> None:
+    """As JSON, packed, behind a redirect within the origin, and as an event behind others."""
+    with proxied(odd.url, tmp_path / "s") as port:
+        status, headers, body = ask(port, call(how))
+        assert status == 200
+        if how == "events":
+            first, second = body.split(b"\r\n\r\n")[:2]
+            assert (
+                first
+                == b': hello\r\nevent: message\r\nid: 1\r\ndata: {"jsonrpc":"2.0","method":"notifications/progress"}'
+            )
+            assert "x-hop" not in headers
+            body = second.removeprefix(b"data: ")
+        else:
+            assert headers["x-odd"] == "yes"
+            assert int(headers["content-length"]) == len(body)
+        assert is_cut(text_of(body), tmp_path / "s")
+        page = json.loads(body)["result"]["content"][0]["text"].split("ctx_page(handle=")[1].split('"')[1]
+        own = ask(port, modern("tools/call", "p", name="ctx_page", arguments={"handle": page, "offset": 9_999}))
+        assert "9999: a line" in text_of(own[2])
+        assert json.loads(own[2])["result"]["resultType"] == "complete"
+
+
+def test_what_is_no_flood_passes_with_its_status_and_headers(odd: OddServer, tmp_path: Path) -> None:
+    """Refusals, resources of other paths, notifications, streams and sessions; the host's headers reach the server."""
+    with proxied(odd.url, tmp_path / "s", "--header", "X-Key: k") as port:
+        status, headers, body = ask(port, call("unauthorised"))
+        assert (status, headers["www-authenticate"], body) == (401, 'Bearer resource_metadata="x"', b"who?")
+        assert ask(port, call("refused"))[0] == 400
+        assert ask(port, b"", "GET")[:1] == (405,)
+        assert ask(port, b"", "GET", "/.well-known/x?y=1")[2] == b"/.well-known/x?y=1"
+        assert ask(port, line({"jsonrpc": "2.0", "method": "notifications/initialized"}))[0] == 202
+        status, headers, body = ask(port, request("initialize", 1, clientInfo={"name": "codex-mcp-client"}))
+        assert (headers["mcp-session-id"], json.loads(body)["result"]["protocolVersion"]) == ("session-1", "2025-11-25")
+        assert b"\n" in body  # as the server wrote it
+        small = text_of(ask(port, call("json", 5), mcp_session_id="session-1", connection="x-mine", x_mine="1")[2])
+        assert 10_000 < len(small) <= 11_000  # what that host shows
+        assert ask(port, b"", "DELETE", mcp_session_id="session-1")[0] == 200
+        _, sent, raw = odd.seen[-2]
+        assert (sent["x-key"], sent["mcp-session-id"], raw) == ("k", "session-1", call("json", 5).strip())
+        assert "x-mine" not in sent
+
+
+def test_a_stream_is_taken_up_where_it_broke_off(odd: OddServer, tmp_path: Path) -> None:
+    """The answer to a call comes on another request, with `Last-Event-ID`, and is cut there."""
+    with proxied(odd.url, tmp_path / "s") as port:
+        ask(port, request("initialize", 0, clientInfo={"name": "x"}))
+        ask(port, call("breaks off", "7"), mcp_session_id="session-1")
+        _, _, body = ask(port, b"", "GET", last_event_id="7", mcp_session_id="session-1")
+        assert body.startswith(b"id: 2\r\ndata: ")
+        assert is_cut(text_of(body.partition(b"data: ")[2]), tmp_path / "s")
+
+
+@pytest.mark.parametrize(
+    ("header", "status"), [({"host": "evil.example"}, 421), ({"origin": "http://evil.example"}, 403)]
+)
+def test_other_hosts_and_pages_are_refused(header: dict[str, str], status: int, odd: OddServer, tmp_path: Path) -> None:
+    """Nothing of it reaches the server."""
+    with proxied(odd.url, tmp_path / "s") as port:
+        assert ask(port, call("json"), **header)[0] == status
+        assert odd.seen == []
+
+
+def test_who_hangs_up_ends_what_the_server_does(odd: OddServer, tmp_path: Path) -> None:
+    """Since 2026-07-28 that is how a call is cancelled."""
+    with proxied(odd.url, tmp_path / "s") as port:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        connection.request("POST", "/mcp", modern("tools/call", 1, name="hangs"), JSON)
+        response = connection.getresponse()
+        assert response.read(8) == b": hello\r"
+        response.close()
+        connection.close()
+        assert odd.cancelled.wait(10)
+
+
+def test_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
+    """By a status of HTTP, or as an answer at a pipe."""
+    with proxied("http://127.0.0.1:9/mcp", tmp_path / "s") as port:
+        assert ask(port, call("json"))[0] == 502
+    ends = Ends([*RELAY, "--url", "http://127.0.0.1:9/mcp"], tmp_path / "s")
+    assert ends.ask(call("json", "x"))["error"]["code"] == -32000
+    assert ends.end()[0] == 0
+
+
+@pytest.fixture
+def piped(odd: OddServer, tmp_path: Path) -> Iterator[Ends]:
+    """The relay at pipes, before the odd server."""
+    ends = Ends([*RELAY, "--url", odd.url, "--header", "X-Key: ${ODD_KEY}"], tmp_path / "s", ODD_KEY="secret")
+    yield ends
+    ends.process.kill()
+    ends.process.communicate()
+
+
+@pytest.mark.proves("Y-1")
+def test_a_host_at_pipes_speaks_with_a_server_over_http(piped: Ends, odd: OddServer, tmp_path: Path) -> None:
+    """Answers are lines, whatever form they came in; headers and sessions are seen to."""
+    got = piped.ask(request("initialize", "i", protocolVersion="2025-11-25", clientInfo={"name": "x"}))
+    assert got["result"]["protocolVersion"] == "2025-11-25"
+    piped.send(line({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+    assert is_cut(piped.text(call("json", 1)), tmp_path / "s")
+    assert is_cut(piped.text(call("gzip", 2)), tmp_path / "s")
+    piped.send(call("events", 3))
+    assert json.loads(piped.output.readline())["method"] == "notifications/progress"
+    assert is_cut(json.loads(piped.output.readline())["result"]["content"][0]["text"], tmp_path / "s")
+    assert is_cut(piped.text(call("breaks off", "7")), tmp_path / "s")
+    assert piped.text(call("ctx_find", 8, handle="x", pattern="y")).startswith("There is no artifact")
+    assert piped.ask(call("says nothing", 9))["error"]["code"] == -32000
+    assert piped.ask(call("refused", "r")) == {"jsonrpc": "2.0", "id": "r", "error": {"code": -32001, "message": "no"}}
+    refused = piped.ask(call("unauthorised", 10))
+    assert (refused["id"], "401" in refused["error"]["message"]) == (10, True)
+    assert piped.end()[0] == 0
+    methods = [(method, sent.get("mcp-session-id"), sent.get("mcp-protocol-version")) for method, sent, _ in odd.seen]
+    assert methods[0] == ("POST", None, None)
+    assert methods[1] == ("POST", "session-1", "2025-11-25")
+    assert methods[-1] == ("DELETE", "session-1", "2025-11-25")
+    assert {sent["x-key"] for _, sent, _ in odd.seen} == {"secret"}
+    assert "GET" in [method for method, _, _ in methods]
+
+
+def test_a_modern_call_says_in_headers_what_its_body_says_and_is_cancelled_by_hanging_up(
+    piped: Ends, odd: OddServer
+) -> None:
+    """No notification is sent for it."""
+    piped.send(modern("tools/call", 1, name="hängs"), modern("tools/call", 2, name="hangs"))
+    got = [json.loads(piped.output.readline()) for _ in range(2)]
+    assert {message.get("method") for message in got} == {None, "notifications/progress"}
+    headers = {sent["mcp-name"]: sent for _, sent, _ in odd.seen}
+    assert headers["hangs"]["mcp-method"] == "tools/call"
+    assert headers["hangs"]["mcp-protocol-version"] == "2026-07-28"
+    assert "=?base64?aMOkbmdz?=" in headers
+    piped.send(line({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}))
+    assert odd.cancelled.wait(10)
+    assert not [body for _, _, body in odd.seen if b"notifications/cancelled" in body]
+
+
+@pytest.fixture(scope="module")
+def everything() -> Iterator[str]:
+    """The URL of a server of the official SDK."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "tests.relay.everything", str(port)]
+    with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            for _ in range(400):
+                try:
+                    socket.create_connection(("127.0.0.1", port), 0.1).close()
+                    break
+                except OSError:
+                    assert process.poll() is None
+                    time.sleep(0.05)
+            yield f"http://127.0.0.1:{port}/mcp"
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+@pytest.mark.parametrize("host", ["pipes", "http"])
+def test_the_client_of_the_sdk_reaches_the_server_of_the_sdk(
+    mode: Any, host: str, everything: str, tmp_path: Path
+) -> None:
+    """Progress, pictures, errors, arguments in headers, and floods that are paged."""
+    environment = {**os.environ, "PENSTOCK_STORE": str(tmp_path / "s")}
+
+    async def steps(transport: Any) -> None:
+        steps_seen: list[float] = []
+
+        async def note(progress: float, total: float | None, message: str | None) -> None:
+            del total, message
+            steps_seen.append(progress)
+
+        async with Client(transport, mode=mode) as client:
+            names = [tool.name for tool in (await client.list_tools()).tools]
+            assert names[-2:] == ["ctx_page", "ctx_find"]
+            await client.call_tool("test_tool_with_progress", {}, progress_callback=note)
+            assert steps_seen == [0, 50, 100]
+            assert (await client.call_tool("test_image_content", {})).content[0].type == "image"
+            assert (await client.call_tool("test_error_handling", {})).is_error
+            echoed = await client.call_tool("test_x_mcp_header", {"region": "süd"})
+            assert echoed.content[0].text == "region=süd"  # type: ignore[union-attr]
+            cut = await client.call_tool("rows", {"count": 20_000})
+            assert cut.structured_content is None
+            found = re.search(r'handle="([^"]+)"', cut.content[0].text)  # type: ignore[union-attr]
+            assert found
+            page = await client.call_tool("ctx_page", {"handle": found[1]})
+            assert not page.is_error
+
+    if host == "pipes":
+        arguments = [*RELAY[1:], "--url", everything]
+        server = StdioServerParameters(command=sys.executable, args=arguments, env=environment, cwd=str(REPOSITORY))
+        asyncio.run(steps(stdio_client(server)))
+    else:
+        with proxied(everything, tmp_path / "s") as port:
+            asyncio.run(steps(streamable_http_client(f"http://127.0.0.1:{port}/mcp")))
