@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "event.json").write_text(
         json.dumps({**event, "tool_response": {"stdout": "line\n" * 20_000, "stderr": ""}})
     )
+    server = {"command": sys.executable, "args": ["-m", "penstock", "mcp", "--no-landlock"]}
+    (root / "servers.json").write_text(json.dumps({"mcpServers": {"files": server}}))
     (root / "messages.json").write_text(json.dumps([asked]))
     (root / "request.json").write_text(json.dumps({"model": "gpt-4o", "messages": [asked, called, result]}))
     (root / "PAYROLL.cbl").write_bytes((ESTATE / "cbl/MWB010.cbl").read_bytes())

@@ -9,9 +9,14 @@ import pytest
 
 SOURCE = Path(__file__).parent.parent.parent / "src" / "penstock"
 OPENERS = {SOURCE / "workspace" / f"{name}.py" for name in ("root", "system", "replacing", "own_files")}
-RUNNERS = {SOURCE / "guard" / "program.py", SOURCE / "relay" / "child.py", SOURCE / "hosts" / "probing.py"}
-"""What a person typed behind `penstock guard --` and `penstock relay --` is run as it would be without it, and what
-`penstock install` put into other agents is tried by `penstock doctor`."""
+RUNNERS = {
+    SOURCE / "guard" / "program.py",
+    SOURCE / "relay" / "child.py",
+    SOURCE / "hosts" / "probing.py",
+    SOURCE / "hosts" / "tool_definitions.py",
+}
+"""What a person typed behind `penstock guard --` and `penstock relay --` is run as it would be without it, what `penstock install`
+put into other agents is tried by `penstock doctor`, and servers that hosts start are started by `penstock bill --mcp`."""
 
 _METHODS = {
     "read_text",

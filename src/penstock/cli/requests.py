@@ -96,25 +96,36 @@ def repair_command(file: str, wire: str | None, as_json: bool) -> int:
 
 
 @command("bill")
-@_request_argument
+@click.argument("file", type=options.OWN_FILE, metavar="[FILE|-]", required=False)
 @_wire_option
 @_model_option
+@click.option(
+    "--mcp", "is_mcp", is_flag=True, help="Itemise the tools of your hosts' MCP servers, or of those in FILE."
+)
 @options.json_option
-def bill_command(file: str, wire: str | None, model: str | None, as_json: bool) -> int:
+def bill_command(file: str | None, wire: str | None, model: str | None, is_mcp: bool, as_json: bool) -> int:
     """Itemise what a saved request takes of the model's window.
 
     Instructions, tools, messages, results, media, the reply's reserve. FILE, or standard input, holds the body as it is sent, or
-    its list of messages alone. Large items are named, the others added up by kind; sizes are upper bounds.
+    its list of messages alone. Large items are named, the others added up by kind; sizes are upper bounds. With --mcp each
+    configured server is started, or called, and what the definitions of its tools add to every request is said: of those in the
+    user's configurations, or in FILE. Exit status 6 where one does not answer.
 
     Examples:
       penstock bill request.json
         what takes how many tokens, the largest first
-      penstock bill messages.json --wire anthropic --json
-        the same for a list of messages, for a script
+      penstock bill servers.json --mcp
+        what the tools of each MCP server in the file add to every request
     """
     from penstock.context.bill import bill
     from penstock.text.tokens import best_counter
 
+    if is_mcp:
+        from penstock.cli.servers import bill_of_servers
+
+        return bill_of_servers(file, wire or "openai-chat", model or "o200k", as_json=as_json)
+    if file is None:
+        raise click.UsageError("Name the FILE of a saved request, - for standard input, or --mcp.")
     request = saved_request(file)
     made = bill(request, wire or _wire_of(request), counter=best_counter(model) if model else None)
     answer.give(_bill_json(made), str(made), as_json)

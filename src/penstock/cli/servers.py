@@ -1,0 +1,82 @@
+"""What do the MCP servers of other agents cost? `penstock bill --mcp`."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from penstock.cli import answer
+from penstock.cli.installing import surroundings
+from penstock.errors import CallerError, ToolError
+from penstock.hosts.documents import CannotEditError
+from penstock.text import escape
+
+if TYPE_CHECKING:
+    from penstock.hosts.servers import ConfiguredServer
+    from penstock.hosts.tool_definitions import ServerTools
+
+_NAMED_TOOLS = 3
+
+
+def bill_of_servers(file: str | None, wire: str, model: str, *, as_json: bool) -> int:
+    """Print what the tools of each server take of every request; the exit status says whether each has answered.
+
+    Args:
+        file: a configuration that names servers; None for those of the user's hosts.
+        wire: the API whose form of definitions is counted.
+        model: whose tokens are counted.
+        as_json: print it for a script.
+    """
+    try:
+        from penstock.hosts.tool_definitions import ask_servers
+    except ImportError as error:
+        raise CallerError(f"penstock bill --mcp needs the extra: pip install 'penstock[mcp]' ({error})") from error
+    from penstock.text.tokens import best_counter
+
+    servers = _servers(file)
+    if not servers:
+        answer.give({"servers": [], "tokens": 0}, "No MCP server is configured for this user.", as_json)
+        return answer.NOTHING
+    asked = ask_servers(
+        servers, best_counter(model), wire, tell=lambda line: click.echo(escape.show(line)[0], err=True)
+    )
+    asked.sort(key=lambda each: -each.tokens)
+    total = sum(each.tokens for each in asked)
+    lines = [_line(each) for each in asked]
+    lines.append(
+        f"{total:>9}  in all, at most, in each request of a host that has them all ({wire}, counted for {model})"
+    )
+    answer.give({"servers": [_row(each) for each in asked], "tokens": total}, "\n".join(lines), as_json)
+    return answer.PARTIAL if any(each.fault for each in asked) else 0
+
+
+def _servers(file: str | None) -> list[ConfiguredServer]:
+    from penstock.hosts.installing import text_of
+    from penstock.hosts.servers import configured_servers, servers_of
+
+    if file is None:
+        return configured_servers(surroundings()[0])
+    try:
+        text = text_of(file)
+        if text is None:
+            raise ToolError("not_found", f"There is no file {escape.show_argument(file)}.")
+        return servers_of(text, os.environ, is_toml=file.endswith(".toml"))
+    except CannotEditError as error:
+        raise CallerError(f"{file}: {error}") from error
+
+
+def _line(each: ServerTools) -> str:
+    hosts = f"; {', '.join(each.server.hosts)}" if each.server.hosts else ""
+    if each.fault:
+        return escape.show(f"        ?  {each.server.name}{hosts}: {each.fault}")[0]
+    largest = ", ".join(f"{name} {tokens}" for name, tokens in each.tools[:_NAMED_TOOLS])
+    tools = f"{len(each.tools)} tools" if len(each.tools) != 1 else "1 tool"
+    return escape.show(f"{each.tokens:>9}  {each.server.name} ({tools}{hosts}): {largest}")[0]
+
+
+def _row(each: ServerTools) -> dict[str, Any]:
+    tools = [{"name": name, "tokens": tokens} for name, tokens in each.tools]
+    row: dict[str, Any] = {"name": each.server.name, "hosts": list(each.server.hosts), "tokens": each.tokens}
+    return {**row, "tools": tools, "error": each.fault or None}

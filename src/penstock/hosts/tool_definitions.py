@@ -1,0 +1,155 @@
+"""What do the tools of configured MCP servers cost? Each server is started, or called, and asked for its list.
+
+Keeps out: which servers there are (`servers`), and how tokens are counted (`text.tokens`).
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from mcp import Client
+from penstock.text.json_access import as_json
+from penstock.wires import tool_definitions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from penstock.hosts.servers import ConfiguredServer
+    from penstock.text.tokens import TokenCounter
+
+SERVER_SECONDS = 30.0
+"""How long one server may take until its list is there: some are fetched by their command first."""
+_AT_ONCE = 4
+_MAX_PAGES = 1_000  # a list without an end is a fault of its server
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerTools:
+    """What one server adds to each request of its host."""
+
+    server: ConfiguredServer
+    tools: tuple[tuple[str, int], ...] = ()
+    """Its tools with the tokens of their definitions, at most, the largest first."""
+    fault: str = ""
+    """Why there are none: what the server, its program or its address said."""
+
+    @property
+    def tokens(self) -> int:
+        """All of them together."""
+        return sum(tokens for _, tokens in self.tools)
+
+
+@dataclass(frozen=True)
+class _Listed:
+    """A tool of a list, as definitions are made of it."""
+
+    name: str
+    description: str
+    arguments: dict[str, object]
+
+    def schema(self) -> dict[str, object]:
+        """Return its arguments as the server gave them."""
+        return self.arguments
+
+
+def ask_servers(
+    servers: Sequence[ConfiguredServer],
+    counter: TokenCounter,
+    wire: str,
+    *,
+    seconds: float = SERVER_SECONDS,
+    tell: Callable[[str], None] = lambda _: None,
+) -> list[ServerTools]:
+    """Return what each server's tools cost, in their order. Needs `penstock[mcp]`.
+
+    Args:
+        servers: whom to ask.
+        counter: counts the definitions.
+        wire: the API whose form of definitions is counted.
+        seconds: how long one of them may take.
+        tell: is given a line as each has answered.
+    """
+    found: dict[int, ServerTools] = {}
+
+    async def ask(at: int, limit: anyio.CapacityLimiter) -> None:
+        server = servers[at]
+        async with limit:
+            with tempfile.TemporaryFile("w+", errors="replace") as spoken:
+                try:
+                    with anyio.fail_after(seconds):
+                        listed = await _listed(server, spoken)
+                except TimeoutError:
+                    fault = f"no answer within {seconds:g} seconds"
+                    found[at] = ServerTools(server=server, fault=_with_last_words(fault, spoken))
+                except Exception as error:  # noqa: BLE001 - whatever one server does, the others are asked
+                    found[at] = ServerTools(server=server, fault=_with_last_words(_said(error), spoken))
+                else:
+                    found[at] = ServerTools(server=server, tools=_counted(listed, counter, wire))
+        tell(f"{server.name}: {found[at].fault or f'{len(found[at].tools)} tools'}")
+
+    async def ask_all() -> None:
+        limit = anyio.CapacityLimiter(_AT_ONCE)
+        async with anyio.create_task_group() as group:
+            for at in range(len(servers)):
+                group.start_soon(ask, at, limit)
+
+    anyio.run(ask_all)
+    return [found[at] for at in range(len(servers))]
+
+
+def _counted(listed: Sequence[_Listed], counter: TokenCounter, wire: str) -> tuple[tuple[str, int], ...]:
+    """Return each tool with what its definition takes, as `penstock bill` counts those of a request."""
+    rows = [(tool.name, counter.count(as_json(tool_definitions([tool], wire))).high) for tool in listed]
+    return tuple(sorted(rows, key=lambda row: -row[1]))
+
+
+async def _listed(server: ConfiguredServer, spoken: Any) -> list[_Listed]:
+    async with AsyncExitStack() as stack:
+        client = await stack.enter_async_context(Client(await _transport(server, stack, spoken)))
+        tools: list[_Listed] = []
+        cursor = None
+        for _ in range(_MAX_PAGES):
+            page = await client.list_tools(cursor=cursor)
+            tools += [_Listed(tool.name, tool.description or "", dict(tool.input_schema)) for tool in page.tools]
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+        return tools
+
+
+async def _transport(server: ConfiguredServer, stack: AsyncExitStack, spoken: Any) -> Any:
+    if not server.url:
+        from mcp.client.stdio import StdioServerParameters, stdio_client
+
+        command, *rest = server.words
+        environment = {**os.environ, **dict(server.variables)}
+        return stdio_client(StdioServerParameters(command=command, args=rest, env=environment), errlog=spoken)
+    if server.is_events:
+        from mcp.client.sse import sse_client
+
+        return sse_client(server.url, headers=dict(server.headers))
+    import httpx2
+    from mcp.client.streamable_http import streamable_http_client
+
+    http = await stack.enter_async_context(httpx2.AsyncClient(headers=dict(server.headers), timeout=SERVER_SECONDS))
+    return streamable_http_client(server.url, http_client=http)
+
+
+def _with_last_words(fault: str, spoken: Any) -> str:
+    """Return a fault with the last line that the server's process wrote for people."""
+    spoken.seek(0)
+    words = spoken.read().strip().rpartition("\n")[2][-200:]
+    return f"{fault}: {words}" if words else fault
+
+
+def _said(error: BaseException) -> str:
+    """Return what went wrong, in the words of whoever said it: of a group of faults the first."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return (str(error) or type(error).__name__)[:300]

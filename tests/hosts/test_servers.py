@@ -1,0 +1,158 @@
+"""What the tools of configured MCP servers cost: read from the hosts' own files, asked from real servers."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from penstock.errors import CallerError
+from penstock.hosts.servers import ConfiguredServer, configured_servers, servers_of
+from penstock.hosts.tool_definitions import ask_servers
+from penstock.text.json_access import as_json
+from penstock.text.tokens import best_counter
+from penstock.tools import TOOLS
+from penstock.wires import tool_definitions
+from tests.hosts.machine import Machine
+from tests.mcp.conftest import serve_http
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+OURS = [sys.executable, "-m", "penstock", "mcp"]
+
+
+def read(value: object, **environment: str) -> list[ConfiguredServer]:
+    """The servers of a file."""
+    return servers_of(json.dumps(value), environment)
+
+
+def test_each_host_s_names_are_read() -> None:
+    """For a command and its variables, for an address and its headers."""
+    assert read({"mcpServers": {"a": {"command": "x", "args": ["-y"], "env": {"K": "v"}}}}) == [
+        ConfiguredServer(name="a", words=("x", "-y"), variables=(("K", "v"),))
+    ]
+    assert read({"mcp": {"a": {"type": "local", "command": ["x", "-y"], "environment": {"K": "v"}}}}) == [
+        ConfiguredServer(name="a", words=("x", "-y"), variables=(("K", "v"),))
+    ]
+    for key in ("url", "httpUrl", "serverUrl"):
+        assert read({"servers": {"a": {key: "http://h/mcp", "headers": {"A": "b"}}}}) == [
+            ConfiguredServer(name="a", url="http://h/mcp", headers=(("A", "b"),))
+        ]
+    assert read({"mcpServers": {"a": {"type": "sse", "url": "http://h/sse"}}})[0].is_events
+    toml = '[mcp_servers.a]\ncommand = "x" # mine\nargs = ["-y"]\n'
+    assert servers_of(toml, {}, is_toml=True) == [ConfiguredServer(name="a", words=("x", "-y"))]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("${KEY}", "k"),
+        ("${env:KEY}", "k"),
+        ("{env:KEY}", "k"),
+        ("${NONE:-else}", "else"),
+        ("Bearer ${KEY}", "Bearer k"),
+        ("$KEY {a}", "$KEY {a}"),
+    ],
+)
+def test_variables_are_put_in_as_hosts_do(written: str, meant: str) -> None:
+    """So that an address with a key of the person's can be asked."""
+    (server,) = read({"mcpServers": {"a": {"url": "http://h", "headers": {"A": written}}}}, KEY="k")
+    assert dict(server.headers) == {"A": meant}
+
+
+def test_what_is_switched_off_or_nothing_is_no_server() -> None:
+    """And a file without servers is an error that says what would be one."""
+    off: dict[str, Any] = {
+        "a": {"command": "x", "disabled": True},
+        "b": {"command": "x", "enabled": False},
+        "c": {},
+        "d": 1,
+    }
+    assert read({"mcpServers": off}) == []
+    with pytest.raises(CallerError, match="mcpServers"):
+        read({"hooks": {}})
+
+
+def test_a_server_of_several_hosts_is_one(tmp_path: Path) -> None:
+    """Named by all of them; a project's servers are started for nobody who only asks what things cost."""
+    machine = Machine(tmp_path)
+    machine.write(".claude.json", json.dumps({"mcpServers": {"db": {"command": "x"}, "only": {"command": "y"}}}))
+    machine.write(".codex/config.toml", '[mcp_servers.db]\ncommand = "x"\n')
+    machine.write(".mcp.json", json.dumps({"mcpServers": {"theirs": {"command": "rm"}}}), beneath="project")
+    machine.write(".gemini/settings.json", "{ no JSON")
+    found = configured_servers(machine.around[0])
+    assert {server.name: server.hosts for server in found} == {"db": ("claude", "codex"), "only": ("claude",)}
+
+
+@pytest.fixture(scope="module")
+def open_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """A server over HTTP that lets everybody in."""
+    yield from serve_http(tmp_path_factory.mktemp("http"))
+
+
+def test_servers_are_asked_and_faults_are_theirs(open_port: int) -> None:
+    """Over both transports; what one of them does keeps no other from answering."""
+    environment = (("PYTHONPATH", os.getcwd()),)
+    servers = [
+        ConfiguredServer(name="ours", words=(*OURS, "--no-landlock")),
+        ConfiguredServer(name="web", url=f"http://127.0.0.1:{open_port}/mcp"),
+        ConfiguredServer(name="gone", words=("no-such-program",)),
+        ConfiguredServer(name="dies", words=("sh", "-c", "echo no database >&2; exit 3"), variables=environment),
+        ConfiguredServer(name="nobody", url="http://127.0.0.1:9/mcp"),
+    ]
+    counter, heard = best_counter("o200k"), list[str]()
+    ours, web, *faulty = ask_servers(servers, counter, "openai-chat", tell=heard.append)
+    assert not ours.fault
+    assert len(ours.tools) == len(TOOLS)
+    assert [tokens for _, tokens in ours.tools] == sorted((tokens for _, tokens in ours.tools), reverse=True)
+    assert ours.tokens == sum(tokens for _, tokens in ours.tools)
+    assert not web.fault
+    assert len(web.tools) > 5
+    faults = [each.fault for each in faulty]
+    assert "no-such-program" in faults[0]
+    assert "no database" in faults[1]
+    assert faults[2]
+    assert all(each.tokens == 0 for each in faulty)
+    assert sorted(line.partition(":")[0] for line in heard) == sorted(server.name for server in servers)
+
+
+def test_a_server_that_never_answers_is_waited_for_so_long() -> None:
+    """And is ended."""
+    (mute,) = ask_servers([ConfiguredServer(name="mute", words=("sleep", "60"))], COUNTER, "anthropic", seconds=0.5)
+    assert mute.fault == "no answer within 0.5 seconds"
+
+
+def test_a_definition_counts_as_in_the_bill_of_a_request() -> None:
+    """What a person adds up is what the provider is sent."""
+    (asked,) = ask_servers([ConfiguredServer(name="a", words=(*OURS, "--no-landlock"))], COUNTER, "anthropic")
+    sent = {name: as_json(definition) for name, definition in DEFINITIONS.items()}
+    by_name = dict(asked.tools)
+    # Our server hands on what the table has, with another name.
+    assert by_name["ctx_outline"] >= COUNTER.count(sent["outline"]).high - 2
+
+
+COUNTER = best_counter("o200k")
+DEFINITIONS = {tool.name: tool_definitions([tool], "anthropic") for tool in TOOLS}
+
+
+def test_the_command_says_what_each_costs(tmp_path: Path) -> None:
+    """Of a file; the status says whether all answered."""
+    machine = Machine(tmp_path)
+    entry = {"command": OURS[0], "args": [*OURS[1:], "--no-landlock"]}
+    both = {"mcpServers": {"ours": entry, "gone": {"command": "no-such-program"}}}
+    path = machine.write("servers.json", json.dumps(both))
+    done = machine.type("bill", str(path), "--mcp", "--json")
+    assert done.returncode == 6
+    said = json.loads(done.stdout)
+    assert [row["name"] for row in said["servers"]] == ["ours", "gone"]
+    assert said["tokens"] == said["servers"][0]["tokens"] > 500
+    assert "no-such-program" in said["servers"][1]["error"]
+    machine.write("servers.json", json.dumps({"mcpServers": {"ours": entry}}))
+    assert "ours (8 tools): ctx_" in machine.done("bill", str(path), "--mcp")
+    assert "No MCP server is configured" in machine.type("bill", "--mcp").stdout
+    assert machine.type("bill").returncode == 2
