@@ -22,6 +22,7 @@ from tests.hosts.machine import Machine
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.proves("H-3")
 SETTINGS = '{\n\t"model": "opus", // the best\n\t"hooks": {"PostToolUse": [\n\t\t{"matcher": "Bash", "hooks": []},\n\t]},\n}\r\n'
 CONFIG = '# mine\nmodel = "o3"   # odd\n\n[mcp_servers.docs]\ncommand = "npx"\n\n[features]\n'
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.hosts import parts, planning, trees
+from penstock.hosts import entries, parts, planning, trees
 from penstock.hosts.catalogue import HOST_CONFIGS
 from penstock.hosts.documents import Document
+from penstock.hosts.jsonc import Number
 from penstock.hosts.records import Record
 from tests.hosts import configurations
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from penstock.hosts.catalogue import HostConfig
     from penstock.hosts.documents import Format
 
+pytestmark = pytest.mark.proves("H-3")
 PROGRAM = ["/opt/my tools/bin/penstock"]
 FILES = range(200)
 FORMS: dict[Format, tuple[str, tuple[str, ...], Callable[[int], str]]] = {
@@ -63,7 +65,7 @@ def with_ours(value: Any, file: File, *wanted: str) -> Any:
     for part in wanted:
         if part == "mcp":
             value = trees.put(
-                value, (*file.host.servers.key, "penstock"), parts.server_entry(file.host, [*PROGRAM, "mcp"])
+                value, (*file.host.servers.key, "penstock"), entries.server_entry(file.host, [*PROGRAM, "mcp"])
             )
         if part == "hook":
             assert file.host.hooks
@@ -196,4 +198,4 @@ def plain(value: Any) -> Any:
         return {key: plain(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [plain(inner) for inner in value]
-    return json.loads(value) if type(value).__name__ == "Number" else value
+    return json.loads(value.text) if isinstance(value, Number) else value

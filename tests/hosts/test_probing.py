@@ -15,6 +15,8 @@ from tests.hosts.machine import Machine
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.proves("H-3")
+
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:

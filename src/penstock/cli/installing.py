@@ -37,6 +37,7 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
             help="For all projects of yours, or for the one in the current folder.",
         ),
         click.option("--rules", "is_rules", is_flag=True, help="Five lines of AGENTS.md, CLAUDE.md or GEMINI.md."),
+        click.option("--relay", "is_relay", is_flag=True, help="penstock relay before the MCP servers that are there."),
         click.option("--hook", "is_hook", is_flag=True, help="The hook that cuts results that are too long."),
         click.option("--mcp", "is_mcp", is_flag=True, help="Our MCP server."),
         click.argument("host", type=click.Choice(_HOSTS)),
@@ -50,8 +51,8 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
 def install_command(**how: Any) -> int:
     """Add Penstock to the configuration of another agent's HOST.
 
-    Shows what it will change as a diff, and asks. Without --mcp, --hook or --rules it adds the first two. What is there stays
-    as it is, comments included, and `penstock uninstall HOST` gives back every byte.
+    Shows what it will change as a diff, and asks. Without --mcp, --hook, --relay or --rules it adds the first two. What is
+    there stays as it is, comments included, and `penstock uninstall HOST` gives back every byte.
 
     Examples:
       penstock install claude --dry-run

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from penstock.hosts.documents import Format
 
-COMMAND, ARGUMENTS, COMMAND_LINE = "{command}", "{arguments}", "{command line}"
+COMMAND, ARGUMENTS, COMMAND_LINE, URL = "{command}", "{arguments}", "{command line}", "{url}"
 """What stands in an entry for the words that start a part."""
 
 Scope = Literal["user", "project"]
@@ -99,11 +99,13 @@ class Servers:
         file: The file.
         key: The way to the object whose members are servers.
         entry: A server: `COMMAND`, `ARGUMENTS` and `COMMAND_LINE` stand for its command, the rest of its words, and all of them.
+        remote: One over HTTP: `URL` stands for its address.
     """
 
     file: ConfigFile
     key: tuple[str, ...]
     entry: Mapping[str, object]
+    remote: Mapping[str, object] = field(default_factory=lambda: {"url": URL})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,6 +191,7 @@ _ALL = (
             file=ConfigFile(user=Place("CLAUDE_CONFIG_DIR", ".claude.json", ".claude.json"), project=".mcp.json"),
             key=("mcpServers",),
             entry=_STDIO,
+            remote={"type": "http", "url": URL},
         ),
         hooks=Hooks(
             file=_CLAUDE_SETTINGS,
@@ -214,7 +217,7 @@ _ALL = (
         name="gemini",
         title="Gemini CLI",
         program="gemini",
-        servers=Servers(file=_GEMINI_SETTINGS, key=("mcpServers",), entry=_PLAIN),
+        servers=Servers(file=_GEMINI_SETTINGS, key=("mcpServers",), entry=_PLAIN, remote={"httpUrl": URL}),
         hooks=Hooks(
             file=_GEMINI_SETTINGS,
             event="AfterTool",
@@ -234,6 +237,7 @@ _ALL = (
             ),
             key=("mcp",),
             entry={"type": "local", "command": COMMAND_LINE, "enabled": True},
+            remote={"type": "remote", "url": URL},
         ),
         hooks=Hooks(
             file=ConfigFile(
@@ -255,6 +259,7 @@ _ALL = (
             ),
             key=("mcpServers",),
             entry=_PLAIN,
+            remote={"httpUrl": URL},
         ),
         rules=_markdown(Place("QWEN_HOME", "QWEN.md", ".qwen/QWEN.md"), "QWEN.md"),
     ),
@@ -268,6 +273,7 @@ _ALL = (
             ),
             key=("mcpServers",),
             entry={"type": "local", **_PLAIN, "tools": ["*"]},
+            remote={"type": "http", "url": URL},
         ),
         hooks=Hooks(
             file=ConfigFile(
@@ -305,6 +311,7 @@ _ALL = (
             ),
             key=("servers",),
             entry=_STDIO,
+            remote={"type": "http", "url": URL},
         ),
         rules=_markdown(None, _AGENTS_MD),
     ),

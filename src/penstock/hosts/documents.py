@@ -6,7 +6,6 @@ was asked for is refused, and the text stays as it was. Keeps out: which edits a
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -69,7 +68,7 @@ class Document:
 
     def _as_read(self, value: Any) -> Any:
         """Return a value as it is read again: numbers of JSON keep how they are written."""
-        return jsonc.to_value(jsonc.parse(json.dumps(value))) if self._format == "json" else value
+        return jsonc.to_value(jsonc.parse(jsonc.dump(value))) if self._format == "json" else value
 
     def _without(self, path: Path) -> list[object]:
         values = [trees.remove(self.value, path)]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from penstock.hosts.trees import Path
@@ -32,10 +32,10 @@ class JsonSyntaxError(ValueError):
         super().__init__(f"line {line}, column {at - (text.rfind(chr(10), 0, at) + 1) + 1}: {what}")
 
 
-class Number(str):
-    """A number as it is written: no digit of it is lost on the way through a comparison."""
+class Number(NamedTuple):
+    """A number as it is written: no digit of it is lost on the way through a comparison, and `1` is not the string `1`."""
 
-    __slots__ = ()
+    text: str
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,11 @@ def to_value(node: Node | None) -> object:
     if node.kind == "[":
         return [to_value(item.node) for item in node.items]
     return node.scalar
+
+
+def dump(value: object) -> str:
+    """Return a value as JSON; raises ValueError for a number that Python would write in another way."""
+    return json.dumps(_writable(value))
 
 
 def put(text: str, path: Path, value: object) -> str:
@@ -234,6 +239,7 @@ class _Style:
         self.colon = ":" if self.is_one_line and '": ' not in whole and '":' in whole else ": "
 
     def render(self, value: object, indent: str) -> str:
+        value = _writable(value)
         if self.is_one_line:
             return json.dumps(value, ensure_ascii=False, separators=("," if self.colon == ":" else ", ", self.colon))
         lines = json.dumps(value, ensure_ascii=False, indent=self.unit).split("\n")
@@ -287,6 +293,22 @@ def _nested(path: Path, value: object) -> object:
     for step in reversed(path):
         value = [value] if isinstance(step, int) else {step: value}
     return value
+
+
+def _writable(value: object) -> object:
+    """Return a value that json.dumps writes; raises ValueError for a number that Python would write in another way."""
+    match value:
+        case Number(text):
+            number = json.loads(text)
+            if json.dumps(number) != text:
+                raise ValueError(f"{text} cannot be written again")
+            return number
+        case dict():
+            return {key: _writable(inner) for key, inner in value.items()}
+        case list():
+            return [_writable(inner) for inner in value]
+        case _:
+            return value
 
 
 def _line_end(text: str, at: int) -> int:

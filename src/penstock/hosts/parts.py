@@ -12,17 +12,18 @@ import shlex
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from penstock.hosts import catalogue, trees
+from penstock.hosts import catalogue, relaying, trees
 from penstock.hosts.documents import CannotEditError
+from penstock.hosts.entries import command_line, filled, is_ours, server_entry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from penstock.hosts.catalogue import ConfigFile, HostConfig
     from penstock.hosts.documents import Document
     from penstock.hosts.trees import Path
 
-PARTS = ("mcp", "hook", "rules")
+PARTS = ("mcp", "hook", "relay", "rules")
 """What can be installed, in the order in which it is."""
 NAME = "penstock"
 """What our MCP server is called in every host."""
@@ -65,14 +66,29 @@ def add(document: Document, host: HostConfig, part: str, program: Sequence[str],
             return _add_server(document, host, program, is_renewed=is_renewed)
         case "hook":
             return _add_hook(document, host, program, is_renewed=is_renewed)
+        case "relay":
+            return relaying.add(document, host, program, is_renewed=is_renewed)
         case _:
             if is_renewed or document.block is None:
                 document.put_block(RULES)
             return []
 
 
-def take(document: Document, host: HostConfig, part: str) -> bool:
-    """Take a part out of a configuration. Returns whether there was one; raises CannotEditError."""
+def take(document: Document, host: HostConfig, part: str, before: object = trees.MISSING) -> bool:
+    """Take a part out of a configuration.
+
+    Args:
+        document: The configuration; it is changed.
+        host: Whose it is.
+        part: One of `PARTS`.
+        before: What it said before the part was added; `trees.MISSING` where nobody knows.
+
+    Returns:
+        Whether there was one.
+
+    Raises:
+        CannotEditError: It cannot be taken out safely.
+    """
     found = False
     match part:
         case "mcp":
@@ -86,6 +102,8 @@ def take(document: Document, host: HostConfig, part: str) -> bool:
                 document.remove(hook[:-2] if is_grouped and len(document.get(hook[:-1])) == 1 else hook)
             if is_plugin(document.text):
                 found, document.text = True, ""
+        case "relay":
+            found = relaying.take(document, host, before)
         case _:
             if found := document.block is not None:
                 document.remove_block()
@@ -99,6 +117,8 @@ def has(document: Document, host: HostConfig, part: str) -> bool:
             return is_ours(command_line(document.get((*host.servers.key, NAME))), "mcp")
         case "hook":
             return is_plugin(document.text) or any(True for _ in _own_hooks(document))
+        case "relay":
+            return relaying.has(document, host)
         case _:
             return document.block is not None
 
@@ -140,46 +160,11 @@ def containers(host: HostConfig, part: str) -> Path:
 # ── the MCP server ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def server_entry(host: HostConfig, words: Sequence[str]) -> dict[str, Any]:
-    """Return an MCP server as a host writes it."""
-    values = {
-        catalogue.COMMAND: words[0],
-        catalogue.ARGUMENTS: list(words[1:]),
-        catalogue.COMMAND_LINE: list(words),
-    }
-    entry: dict[str, Any] = _filled(host.servers.entry, values)
-    return entry
-
-
 def hook_entry(host: HostConfig, program: Sequence[str]) -> dict[str, Any]:
     """Return our hook as a host writes it."""
     assert host.hooks is not None  # noqa: S101 - whoever asks has looked
-    entry: dict[str, Any] = _filled(host.hooks.entry, {catalogue.COMMAND_LINE: hook_command(host, program)})
+    entry: dict[str, Any] = filled(host.hooks.entry, {catalogue.COMMAND_LINE: hook_command(host, program)})
     return entry
-
-
-def _filled(template: Any, values: Mapping[str, Any]) -> Any:
-    """Return a template with values in the places of their names."""
-    if isinstance(template, str):
-        return values.get(template, template)
-    if isinstance(template, list):
-        return [_filled(inner, values) for inner in template]
-    return {key: _filled(inner, values) for key, inner in template.items()} if hasattr(template, "items") else template
-
-
-def command_line(entry: object) -> list[str]:
-    """Return the words that a server's entry starts; none for anything else."""
-    if not isinstance(entry, dict):
-        return []
-    command, rest = entry.get("command"), entry.get("args", [])
-    words = [*(command if isinstance(command, list) else [command]), *(rest if isinstance(rest, list) else [])]
-    return words if all(isinstance(word, str) for word in words) else []
-
-
-def is_ours(words: Sequence[str], command: str) -> bool:
-    """Return whether words start a command of Penstock: by its script, as a module, or through what runs it."""
-    programs = (word.replace("\\", "/").rpartition("/")[2].removesuffix(".exe") for word in words)
-    return any(name == "penstock" and words[at + 1 : at + 2] == [command] for at, name in enumerate(programs))
 
 
 def _add_server(document: Document, host: HostConfig, program: Sequence[str], *, is_renewed: bool) -> list[str]:

@@ -153,7 +153,7 @@ def _take(document: Document, held: Mapping[str, tuple[str, ...]], record: Recor
     before = Document(record.base or "", form).value
     for part, hosts in held.items():
         host = _one(hosts)
-        if parts.take(document, host, part):
+        if parts.take(document, host, part, before):
             parts.prune(document, before, [parts.containers(host, part)])
 
 

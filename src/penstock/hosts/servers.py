@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from penstock.errors import CallerError
 from penstock.hosts.catalogue import HOST_CONFIGS
 from penstock.hosts.documents import CannotEditError, Document
+from penstock.hosts.entries import command_line
 from penstock.hosts.installing import text_of
-from penstock.hosts.parts import command_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from penstock.hosts.trees import Path
 
 _BLANK = re.compile(r"(?:[ \t\r\n]++|#[^\n]*+)*+")
@@ -47,15 +45,26 @@ def parse(text: str) -> dict[str, object]:
     return tomllib.loads(text.removeprefix("\ufeff"))
 
 
-def put(text: str, path: Path, value: Mapping[str, object]) -> str:
-    """Return the text with a table behind its last line.
+def put(text: str, path: Path, value: object) -> str:
+    """Return the text with a table behind its last line, or with a value behind the last of its own table.
 
     Args:
         text: What `parse` takes.
-        path: The table's name, key by key.
-        value: What it holds: strings, booleans, numbers, lists of them, and tables of them.
+        path: The way to what is new, key by key.
+        value: A table: strings, booleans, numbers, lists of them, and tables of them; or one of those.
+
+    Raises:
+        KeyError: There is no table for the value.
     """
     newline = "\r\n" if "\r\n" in text else "\n"
+    if not isinstance(value, dict):
+        beside = [each for each in statements(text) if each.path == path[:-1] or each.path[:-1] == path[:-1]]
+        if not beside:
+            raise KeyError(path)
+        found = text.find("\n", beside[-1].end)
+        at = len(text) if found < 0 else found + 1
+        gap = newline if found < 0 else ""
+        return f"{text[:at]}{gap}{_key(str(path[-1]))} = {_literal(value)}{newline}{text[at:]}"
     lines = [
         f"[{'.'.join(_key(str(step)) for step in path)}]",
         *(f"{_key(k)} = {_literal(v)}" for k, v in value.items()),

@@ -1,0 +1,47 @@
+"""How a host writes the words that start a program, and which words start Penstock (H-3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from penstock.hosts import catalogue
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from penstock.hosts.catalogue import HostConfig
+
+
+def server_entry(host: HostConfig, words: Sequence[str]) -> dict[str, Any]:
+    """Return an MCP server as a host writes it."""
+    values = {
+        catalogue.COMMAND: words[0],
+        catalogue.ARGUMENTS: list(words[1:]),
+        catalogue.COMMAND_LINE: list(words),
+    }
+    entry: dict[str, Any] = filled(host.servers.entry, values)
+    return entry
+
+
+def command_line(entry: object) -> list[str]:
+    """Return the words that a server's entry starts; none for anything else."""
+    if not isinstance(entry, dict):
+        return []
+    command, rest = entry.get("command"), entry.get("args", [])
+    words = [*(command if isinstance(command, list) else [command]), *(rest if isinstance(rest, list) else [])]
+    return words if all(isinstance(word, str) for word in words) else []
+
+
+def is_ours(words: Sequence[str], command: str) -> bool:
+    """Return whether words start a command of Penstock: by its script, as a module, or through what runs it."""
+    programs = (word.replace("\\", "/").rpartition("/")[2].removesuffix(".exe") for word in words)
+    return any(name == "penstock" and words[at + 1 : at + 2] == [command] for at, name in enumerate(programs))
+
+
+def filled(template: Any, values: Mapping[str, Any]) -> Any:
+    """Return a template with values in the places of their names."""
+    if isinstance(template, str):
+        return values.get(template, template)
+    if isinstance(template, list):
+        return [filled(inner, values) for inner in template]
+    return {key: filled(inner, values) for key, inner in template.items()} if hasattr(template, "items") else template

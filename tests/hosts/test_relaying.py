@@ -1,0 +1,157 @@
+"""`penstock install HOST --relay`: before the servers that are there, and away again (H-3)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from penstock.hosts import entries, trees
+from penstock.hosts.catalogue import HOST_CONFIGS
+from tests.hosts import configurations
+from tests.hosts.machine import Machine
+from tests.hosts.test_planning import FILES, PROGRAM, File, plain
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from penstock.hosts.documents import Format
+
+SERVER = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    tool = {"name": "read", "inputSchema": {"type": "object"}}
+    about = {"name": "s", "version": "1"}
+    first = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": about}
+    result = {"initialize": first, "tools/list": {"tools": [tool]}}.get(message["method"])
+    if result:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"""
+pytestmark = pytest.mark.proves("H-3")
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A new machine."""
+    return Machine(tmp_path)
+
+
+def relayed(form: Format, seed: int) -> tuple[File, dict[str, Any]]:
+    """A file with the relay before its servers, and its servers before that."""
+    file = File(form, configurations.json_text(seed) if form == "json" else configurations.toml_text(seed))
+    file.host = HOST_CONFIGS["cursor" if form == "json" else "codex"]
+    servers = trees.get(file.value, file.host.servers.key)
+    file.install("relay")
+    return file, servers if isinstance(servers, dict) else {}
+
+
+@pytest.mark.parametrize("form", ["json", "toml"])
+def test_the_relay_comes_and_goes_without_a_trace(form: Format) -> None:
+    """Each server is started behind it with its own words and variables; nothing else differs, and every byte comes back."""
+    seen = 0
+    for seed in FILES:
+        base = configurations.json_text(seed) if form == "json" else configurations.toml_text(seed)
+        file, before = relayed(form, seed)
+        after = trees.get(file.value, file.host.servers.key)
+        for name, entry in before.items():
+            words = entries.command_line(after[name])
+            assert words[:4] == [*PROGRAM, "relay", "--name", name] or "headers" in entry
+            if "command" in entry:
+                assert words[4:] == ["--", *entries.command_line(entry)]
+                assert after[name].get("env") == entry.get("env")
+            elif "headers" not in entry:
+                assert words[4:] == ["--url", entry["url"]]
+                assert "url" not in after[name]
+            seen += 1
+        once = file.text
+        file.install("relay")
+        assert file.text == once
+        file.uninstall("relay")
+        assert file.text == base
+    assert seen > 50
+
+
+@pytest.mark.parametrize("form", ["json", "toml"])
+def test_what_a_user_changed_behind_the_relay_stays(form: Format) -> None:
+    """Other words of a server, and what stands elsewhere; without a record too, the relay goes by what it starts."""
+    for seed in FILES:
+        for is_known in (True, False):
+            file, before = relayed(form, seed)
+            if "npx" not in (file.text or ""):
+                continue
+            file.text = (file.text or "").replace('"docs"', '"docs2"', 1 if form == "toml" else -1).replace("14", "15")
+            if not is_known:
+                file.record = File(form, None).record
+            changed = plain(file.value)
+            file.uninstall("relay")
+            left = plain(trees.get(file.value, file.host.servers.key))
+            for name, entry in left.items():
+                old = entries.command_line(plain(trees.get(changed, (*file.host.servers.key, name))))
+                if "--" in old:
+                    assert entries.command_line(entry) == old[old.index("--") + 1 :]
+                elif "--url" in old:
+                    assert entry["url"] == old[-1]
+            assert len(left) == len(before)
+            assert "15" in (file.text or "")
+
+
+def test_a_server_that_only_its_host_can_reach_stays(machine: Machine) -> None:
+    """With headers, by the older transport, and ours."""
+    servers = {
+        "headers": {"type": "http", "url": "http://x", "headers": {"Authorization": "k"}},
+        "events": {"type": "sse", "url": "http://x"},
+        "odd": {"disabled": True},
+        "penstock": {"command": "penstock", "args": ["mcp"]},
+        "web": {"type": "http", "url": "http://x/mcp", "timeout": 5},
+    }
+    path = machine.write(".claude.json", json.dumps({"mcpServers": servers}, indent=2))
+    before = path.read_bytes()
+    shown = machine.done("install", "claude", "--relay", "--yes")
+    assert shown.count("stays as it is") == 3
+    after = json.loads(path.read_text())["mcpServers"]
+    assert {name for name in servers if after[name] != servers[name]} == {"web"}
+    words = ["-m", "penstock", "relay", "--name", "web", "--url", "http://x/mcp"]
+    assert after["web"] == {"type": "stdio", "command": sys.executable, "args": words, "timeout": 5}
+    machine.done("uninstall", "claude", "--relay", "--yes")
+    assert path.read_bytes() == before
+    machine.done("install", "claude", "--relay", "--yes")
+    for each in (machine.home / ".local/state/penstock-hosts").iterdir():
+        each.unlink()
+    machine.done("uninstall", "claude", "--relay", "--yes")
+    assert json.loads(path.read_text())["mcpServers"] == servers
+
+
+def test_a_server_behind_the_relay_answers_as_before(machine: Machine) -> None:
+    """The command line as it is configured is started; its tools and two of ours are there."""
+    script = machine.write("server.py", SERVER)
+    entry = {"command": sys.executable, "args": [str(script)]}
+    path = machine.write(".cursor/mcp.json", json.dumps({"mcpServers": {"files": entry}}))
+    opening = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "0"}}
+    given = "".join(
+        f"{json.dumps({'jsonrpc': '2.0', **message})}\n"
+        for message in (
+            {"id": 1, "method": "initialize", "params": opening},
+            {"method": "notifications/initialized"},
+            {"id": 2, "method": "tools/list"},
+        )
+    )
+    names = []
+    for _ in range(2):
+        words = entries.command_line(json.loads(path.read_text())["mcpServers"]["files"])
+        done = subprocess.run(
+            words,
+            cwd=machine.project,
+            env=machine.environment,
+            input=given,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        answers = {value.get("id"): value for value in map(json.loads, done.stdout.splitlines())}
+        names.append([tool["name"] for tool in answers[2]["result"]["tools"]])
+        machine.done("install", "cursor", "--relay", "--yes")
+    assert names[1] == [*names[0], "ctx_page", "ctx_find"]
