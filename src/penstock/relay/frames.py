@@ -89,8 +89,12 @@ class Lines:
         """Yield the line that ends here, or what need not be held, and return where the next one begins."""
         end = part.find(b"\n", at) + 1
         if end:
-            line = bytes(self._held) + part[at:end] if self._held else part[at:end]
-            self._held.clear()
+            if self._held:
+                self._held += part[at:end]
+                line = bytes(self._held)
+                self._held = bytearray()
+            else:
+                line = part[at:end]
             self._was_looked_at = False
             yield Frame(line, is_message=True)
             return end

@@ -21,13 +21,21 @@ _QUOTES = 16
 
 # Possessive repeats (`*+`) give nothing back: time stays linear in what is looked at, and memory does not grow with it.
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-_FLAT = rb'(?:[^"\[\]{}]++|' + _STRING + rb")*+"
+
+
+def _nested(levels: int) -> bytes:
+    """Return what matches anything between brackets that is nested no deeper than so many levels."""
+    inner = _nested(levels - 1) if levels else b""
+    deeper = rb"|\{" + inner + rb"\}|\[" + inner + rb"\]" if levels else b""
+    return rb'(?:[^"\[\]{}]++|' + _STRING + deeper + rb")*+"
+
+
+# Up to the next bracket that opens or closes what is nested deeper than that: what data mostly is made of, rows of rows, is passed
+# over here, without a step in Python. What turns out to be deeper is looked at once more for each level.
+_LEVEL = re.compile(_nested(3), re.DOTALL)
 _BLANKS = re.compile(rb"[ \t\r\n]*+")
 _REST_OF_STRING = re.compile(_STRING[1:], re.DOTALL)
 _SCALAR = re.compile(rb"[-+.\w]++")
-# Up to the next bracket that opens or closes something deeper: arrays and objects with no others in them are passed over here,
-# without a step in Python.
-_LEVEL = re.compile(rb'(?:[^"\[\]{}]++|' + _STRING + rb"|\{" + _FLAT + rb"\}|\[" + _FLAT + rb"\])*+", re.DOTALL)
 
 
 class NotJson(ValueError):

@@ -7,7 +7,6 @@ pictures, sounds, links and whatever else stands in a result are never cut. Keep
 from __future__ import annotations
 
 import re
-from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from penstock.relay.json_slices import Array, NotJson, Object, Reader, Slice, Value, is_text, pieces_of, text_of
@@ -23,6 +22,7 @@ PICTURE_CHARS = 5_600
 # A character takes at most so many bytes in JSON: a pair of escapes.
 _BYTES_PER_CHAR = 12
 _COMPARED_BYTES = 16 << 20
+_PIECE_BYTES = 1 << 20
 _BETWEEN = re.compile(rb'("[^"\\]*+(?:\\.[^"\\]*+)*+")|[ \t\r\n]+', re.DOTALL)
 
 
@@ -37,7 +37,8 @@ class Part(NamedTuple):
     def pieces(self, raw: bytes) -> Iterator[bytes]:
         """Yield it as UTF-8, as a model reads it."""
         if self.is_json:
-            yield raw[self.value.start : self.value.end]
+            for at in range(self.value.start, self.value.end, _PIECE_BYTES):
+                yield raw[at : min(at + _PIECE_BYTES, self.value.end)]
         else:
             yield from pieces_of(raw, self.value)
 
@@ -132,18 +133,29 @@ def says_the_same(raw: bytes, shown: Shown) -> bool:
     if shown.structured is None or len(shown.texts) != 1 or not shown.is_listed:
         return False
     text, structured = shown.texts[0].value, shown.structured.value
-    if raw[structured.start : structured.start + 1] == b"{":
-        try:
-            members = list(islice(Reader(raw, at=structured.start).members(), 2))
-        except NotJson:
-            return False
-        if len(members) == 1 and members[0].name == "result":
-            value = members[0].value
-            return raw[value.start : value.end] == raw[text.start : text.end]
+    if _wraps(raw, structured, text):
+        return True
     if max(text.end - text.start, structured.end - structured.start) > _COMPARED_BYTES:
         return False
     decoded = b"".join(pieces_of(raw, text))
     return _compact(decoded) == _compact(raw[structured.start : structured.end])
+
+
+def _wraps(raw: bytes, structured: Slice, text: Slice) -> bool:
+    """Return whether structured content is an object of one member, `result`, whose value is a text as it stands."""
+    reader = Reader(raw, at=structured.start + 1)
+    try:
+        reader.blanks()
+        if raw[structured.start : structured.start + 1] != b"{" or reader.name() != "result":
+            return False
+        size = text.end - text.start
+        if memoryview(raw)[reader.at : reader.at + size] != memoryview(raw)[text.start : text.end]:
+            return False
+        reader.at += size
+        reader.blanks()
+    except NotJson:
+        return False
+    return reader.at == structured.end - 1
 
 
 def _compact(json: bytes) -> bytes:
