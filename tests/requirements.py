@@ -117,6 +117,7 @@ BUILT: dict[str, str] = {
     "H-6": "packages that hosts know, from one script",
     "Y-1": "a relay before any MCP server, byte for byte but for what is guarded",
     "Y-2": "official conformance through the relay as without it",
+    "Y-3": "one relay for several upstreams; 2 ms at the median",
 }
 
 PENDING: dict[str, str] = {
@@ -131,7 +132,6 @@ PENDING: dict[str, str] = {
     "S-14": "a conversation: line editing, commands, approvals, undo (later)",
     "S-15": "project rules are read, pinned, priced (later)",
     "H-4": "handoffs and pinned rules around a host's compaction",
-    "Y-3": "one relay for several upstreams; 2 ms at the median",
     "X-1": "session files of seven hosts are read into one history",
     "X-2": "inspect: where the context went; replay",
     "X-3": "rescue: a new session that the host resumes and whose next request fits",

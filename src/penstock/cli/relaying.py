@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import threading
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import click
 
+from penstock.cli import options
 from penstock.cli.commands import command
 from penstock.errors import CallerError
-from penstock.text import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
 @click.option(
     "--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="For the server; ${VAR} is read here."
 )
+@click.option("--config", type=options.OWN_FILE, metavar="FILE", help='Several servers: {"mcpServers": {…}}.')
 @click.option("--http", metavar="HOST:PORT", help="Serve the host over HTTP on a loopback address instead of stdio.")
 @click.option("--i-know", is_flag=True, help="Bind --http to an address that others can reach.")
 @click.option("--name", default="", metavar="NAME", help="What notices call the server.")
@@ -56,15 +56,17 @@ def relay_command(
     budget: int | None,
     url: str | None,
     headers: tuple[str, ...],
+    config: str | None,
     http: str | None,
     i_know: bool,
     name: str,
     hold_bytes: int,
     store_url: str | None,
 ) -> int:
-    """Stand before another MCP server and cut what is too large.
+    """Stand before other MCP servers and cut what is too large.
 
-    COMMAND is the server as its host starts it, --url names one that is reached over HTTP. All passes byte for byte but
+    COMMAND is the server as its host starts it, --url names one that is reached over HTTP, --config a file with several,
+    which their host then sees as one. All passes byte for byte but
     results of tools that are larger than the host shows: they are kept whole and cut, and two more tools, ctx_page and
     ctx_find, read the rest. Ends as COMMAND ends. --url needs penstock[mcp].
 
@@ -74,14 +76,18 @@ def relay_command(
       echo '{"id": 1}' | penstock relay --budget 12000 -- cat
         the same with less of each result
     """
-    if bool(program) == bool(url):
-        raise CallerError("Name one server: penstock relay -- COMMAND…, or penstock relay --url URL.")
+    if sum((bool(program), bool(url), bool(config))) != 1:
+        raise CallerError("Name what stands behind it: -- COMMAND…, --url URL, or --config FILE.")
+    if http is not None and url is None:
+        raise CallerError("--http serves a server that --url names; others are served over stdio.")
     how = _How(budget, hold_bytes, name, _OneStore(store_url))
+    if config is not None:
+        return _before_several(config, how)
     if url is None:
-        if http is not None:
-            raise CallerError("--http serves a server that --url names; a COMMAND is served over stdio.")
         return _before_program(program, how)
-    return _before_url(url, dict(map(_header, headers)), http, how, i_know=i_know)
+    from penstock.relay.config import read_header
+
+    return _before_url(url, dict(read_header(text, os.environ) for text in headers), http, how, i_know=i_know)
 
 
 class _How(NamedTuple):
@@ -125,6 +131,20 @@ def _before_program(program: tuple[str, ...], how: _How) -> int:
     os._exit(status if status >= 0 else 128 - status)  # a thread still waits for the host's next word
 
 
+def _before_several(path: str, how: _How) -> NoReturn:
+    """Stand before all servers of a configuration."""
+    from penstock.relay.config import read_servers
+    from penstock.relay.several import Several
+    from penstock.workspace.own_files import read_own
+
+    content = read_own(path)
+    if content is None:
+        raise CallerError(f"There is no file {path}.")
+    servers = read_servers(content, os.environ)
+    status = Several(servers, how.guard(), how.own_tools(), how.hold_bytes, _say).run()
+    os._exit(status)  # a thread still waits for the host's next word
+
+
 def _before_url(url: str, headers: dict[str, str], http: str | None, how: _How, *, i_know: bool) -> int:
     """Stand before a server that is reached over HTTP, until a signal or the end of input ends it."""
     try:
@@ -159,27 +179,6 @@ def _over_http(how: _How, address: str, i_know: bool, upstream: Upstream) -> Ser
     proxy = Proxy(upstream, how.guard(), how.own_tools(), how.hold_bytes, ServedNames(host, port), _say)
     _say(f"serving {upstream.url} at http://{f'[{host}]' if ':' in host else host}:{port}{PATH}")
     return partial(serve_app, proxy, socket)
-
-
-def _header(text: str) -> tuple[str, str]:
-    """Return a header of the command line, its variables put in."""
-    name, colon, value = text.partition(":")
-    if not colon or not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
-        raise CallerError(
-            f"--header {escape.clip(text)}: 'Name: value', for example 'Authorization: Bearer ${{TOKEN}}'"
-        )
-    return name, _with_variables(value.strip())
-
-
-def _with_variables(text: str) -> str:
-    """Return a text with the values of variables in the place of `${VAR}`; secrets then stand in no configuration."""
-
-    def value(found: re.Match[str]) -> str:
-        if found[1] not in os.environ:
-            raise CallerError(f"The variable {found[1]} is not set.")
-        return os.environ[found[1]]
-
-    return re.sub(r"\$\{(\w+)\}", value, text)
 
 
 relay_command.allow_interspersed_args = False  # the flags behind a COMMAND are its own

@@ -50,6 +50,7 @@ class Bridge:
         own_tools: answers the calls of our tools.
         max_held_bytes: how much of one message is held.
         say: is told what the person should know.
+        descriptors: where the host is read and written.
     """
 
     def __init__(
@@ -59,13 +60,15 @@ class Bridge:
         own_tools: OwnTools,
         max_held_bytes: int,
         say: Callable[[str], None],
+        descriptors: tuple[int, int] = (0, 1),
     ) -> None:
         self._upstream = upstream
         self._talk = talk
         self._own_tools = own_tools
         self._max_held = max_held_bytes
         self._say = say
-        self._output = Output(1)
+        self._input, written = descriptors
+        self._output = Output(written)
         self._mirror = Mirror()
         self._session: bytes | None = None
         self._version: bytes | None = None
@@ -106,7 +109,7 @@ class Bridge:
                 loop.call_soon_threadsafe(lines.put_nowait, frame)
 
         with suppress(RuntimeError):  # the loop has ended
-            while part := read_some(0):
+            while part := read_some(self._input):
                 bring(cut.feed(part))
             bring(cut.end())
             loop.call_soon_threadsafe(lines.put_nowait, None)

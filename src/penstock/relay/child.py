@@ -101,6 +101,17 @@ def _child(process: subprocess.Popen[bytes], watch: _Watch | None) -> Child:
 
 if sys.platform != "win32":
 
+    def _close_all_but(descriptor: int) -> None:
+        """Close every descriptor of this process but the standard ones and one more."""
+        try:
+            there = [int(name) for name in os.listdir("/dev/fd")]
+        except OSError:  # no such folder: as many as there can be by default
+            there = list(range(1_024))
+        for other in there:
+            if other > 2 and other != descriptor:
+                with suppress(OSError):
+                    os.close(other)
+
     class _Watch:
         """A process that ends a group when this process ends, however that happens.
 
@@ -130,7 +141,9 @@ if sys.platform != "win32":
             """Wait for the end of the process that forked, and end the group unless all went well. Never returns."""
             try:
                 os.setsid()  # what a terminal or a host sends to our group is not for this process
-                os.close(self._told)
+                # Not only the end that is written to: of programs that were started before this one the pipes are here too, and
+                # a program whose input two processes hold open never finds its end.
+                _close_all_but(end)
                 null = os.open(os.devnull, os.O_RDWR)
                 for descriptor in (0, 1, 2):  # who waits for the end of our output must not wait for this process
                     os.dup2(null, descriptor)

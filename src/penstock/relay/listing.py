@@ -25,6 +25,8 @@ class Names:
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
+        self.is_hidden = False
+        """Whether lists and calls pass as if there were no tools of ours: another relay before this one has them."""
 
     def take(self, name: str) -> None:
         """Note the name of a foreign tool; only those matter that could be ours."""
@@ -45,6 +47,8 @@ class Names:
     def ours(self, name: str | None) -> str | None:
         """Return which of our tools a name is, `page` or `find`; None for others."""
         prefix = self.prefix
+        if self.is_hidden:
+            return None
         return next((tool for tool in _OURS if name == prefix + tool), None)
 
     def _is_free(self, prefix: str) -> bool:
@@ -59,7 +63,7 @@ def edits(raw: bytes, result: Value | None, names: Names) -> Iterator[Edit]:
         result: its result.
         names: is told the names of the tools.
     """
-    tools = result.get("tools") if isinstance(result, Object) else None
+    tools = result.get("tools") if isinstance(result, Object) and not names.is_hidden else None
     if not isinstance(result, Object) or not isinstance(tools, Array):
         return
     for tool in tools.items or ():

@@ -29,7 +29,10 @@ Id = tuple[str, str | int | float]
 """An id with its kind: 1 and "1" are two."""
 
 _INTO = frozenset(
-    {"params", "_meta", "clientInfo", "io.modelcontextprotocol/clientInfo", "result", "content", "tools", "resource"}
+    {
+        *("params", "_meta", "clientInfo", "io.modelcontextprotocol/clientInfo", "ref"),
+        *("result", "content", "resource", "tools", "prompts", "resources", "resourceTemplates"),
+    }
 )
 MODERN = "io.modelcontextprotocol/protocolVersion"
 """What the `_meta` of every request has since 2026-07-28."""

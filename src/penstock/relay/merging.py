@@ -1,0 +1,160 @@
+"""Make one answer of the answers of several servers: what they can, and lists of what they offer.
+
+Law: entries of lists stay as their servers wrote them, but for a name that two of them have and the `outputSchema` of tools. Keeps
+out: who is asked (`switchboard`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from penstock.relay.json_slices import Array, Edit, Object, Value, splice, without
+from penstock.relay.messages import text_in
+from penstock.relay.own_tools import entries
+from penstock.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from penstock.relay.listing import Names
+
+LISTS = {
+    "tools/list": ("tools", "name"),
+    "prompts/list": ("prompts", "name"),
+    "resources/list": ("resources", "uri"),
+    "resources/templates/list": ("resourceTemplates", "uriTemplate"),
+}
+"""What is asked for lists: where the entries stand in the answer, and what an entry is called by."""
+
+
+class Answer(NamedTuple):
+    """What one server answered."""
+
+    server: int
+    raw: bytes
+    result: Value | None
+
+
+class Entry(NamedTuple):
+    """One entry of a merged list."""
+
+    server: int
+    name: str
+    """Its name for the host."""
+    own_name: str
+    """Its name for its server."""
+    raw: bytes
+
+
+def list_entries(method: str, answers: Sequence[Answer], server_names: Sequence[str]) -> list[Entry]:
+    """Return the entries of all servers, in their order; names that two have begin with that of their server.
+
+    Args:
+        method: one of `LISTS`.
+        answers: the pages of all servers.
+        server_names: how servers are called, by their numbers.
+    """
+    key, called = LISTS[method]
+    found = [
+        (answer, item, name)
+        for answer in sorted(answers, key=lambda answer: answer.server)
+        for item in _items(answer.result, key)
+        if (name := text_in(answer.raw, item, called)) is not None
+    ]
+    count = Counter(name for _, name in {(answer.server, name) for answer, _, name in found})
+    by_name: dict[str, Entry] = {}
+    for answer, item, name in found:
+        # A resource has one address wherever it is offered: the first server that has it is asked for it.
+        is_shared = called == "name" and count[name] > 1
+        shown = f"{server_names[answer.server]}_{name}" if is_shared else name
+        raw = _entry(answer.raw, item, called, shown if is_shared else None)
+        by_name.setdefault(shown, Entry(answer.server, shown, name, raw))
+    return list(by_name.values())
+
+
+def _items(result: Value | None, key: str) -> Iterator[Object]:
+    listed = result.get(key) if isinstance(result, Object) else None
+    if isinstance(listed, Array):
+        yield from (item for item in listed.items or () if isinstance(item, Object))
+
+
+def _entry(raw: bytes, item: Object, called: str, name: str | None) -> bytes:
+    """Return an entry with another name where it has to have one, and without its output schema."""
+    edits = list(without(item.members, "outputSchema"))
+    at = item.get(called)
+    if name is not None and at is not None:
+        edits.append(Edit(at.start, at.end, json.dumps(name).encode()))
+    moved = [Edit(edit.start - item.start, edit.end - item.start, edit.new) for edit in edits]
+    return splice(raw[item.start : item.end], moved)
+
+
+def merge_list(method: str, found: Sequence[Entry], answers: Sequence[Answer], names: Names) -> bytes:
+    """Return the result of a list of all servers, ours behind the tools."""
+    written = [entry.raw for entry in found]
+    if method == "tools/list":
+        for entry in found:
+            names.take(entry.name)
+        written.append(entries(names.prefix))
+    rest = json.dumps(_hints([_decoded(answer) for answer in answers]), separators=(",", ":")).encode()[1:]
+    return (
+        b'{"' + LISTS[method][0].encode() + b'":[' + b",".join(written) + b"]" + (b"}" if rest == b"}" else b"," + rest)
+    )
+
+
+def merge_introductions(answers: Sequence[Answer], server_names: Sequence[str]) -> bytes:
+    """Return one answer to `initialize` or `server/discover`: all that one of the servers can, in a version that all speak."""
+    results = [(server_names[answer.server], _decoded(answer)) for answer in answers]
+    merged: dict[str, Any] = dict(_hints([result for _, result in results]))
+    versions = [str(result["protocolVersion"]) for _, result in results if "protocolVersion" in result]
+    if versions:
+        merged["protocolVersion"] = min(versions)  # dates
+    supported = [
+        result["supportedVersions"] for _, result in results if isinstance(result.get("supportedVersions"), list)
+    ]
+    if supported:
+        merged["supportedVersions"] = [one for one in supported[0] if all(one in other for other in supported)]
+    merged["capabilities"] = {"tools": {}}
+    for _, result in results:
+        merged["capabilities"] = _united(merged["capabilities"], result.get("capabilities"))
+    merged["serverInfo"] = {"name": "penstock relay", "version": __version__}
+    said = [f"{name}: {result['instructions']}" for name, result in results if result.get("instructions")]
+    if said:
+        merged["instructions"] = "\n\n".join(said)
+    return json.dumps(merged).encode()
+
+
+def _decoded(answer: Answer) -> dict[str, Any]:
+    """Return the members of a result that are no lists of entries."""
+    if not isinstance(answer.result, Object):
+        return {}
+    listed = {key for key, _ in LISTS.values()}
+    return {
+        member.name: json.loads(answer.raw[member.value.start : member.value.end])
+        for member in answer.result.members
+        if member.name not in listed
+    }
+
+
+def _hints(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what results of the modern era say of themselves: kept for the shortest time, shared with the fewest."""
+    merged: dict[str, Any] = {}
+    if any("resultType" in result for result in results):
+        merged["resultType"] = "complete"
+    times = [result["ttlMs"] for result in results if isinstance(result.get("ttlMs"), int | float)]
+    if times:
+        merged["ttlMs"] = min(times)
+    scopes = {result["cacheScope"] for result in results if isinstance(result.get("cacheScope"), str)}
+    if scopes:
+        merged["cacheScope"] = "private" if "private" in scopes else min(scopes)
+    return merged
+
+
+def _united(first: Any, second: Any) -> Any:
+    """Return what either of two values allows."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        return {**first, **{name: _united(first.get(name), value) for name, value in second.items()}}
+    if isinstance(first, bool) and isinstance(second, bool):
+        return first or second
+    return first if second is None else second

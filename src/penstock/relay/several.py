@@ -1,0 +1,221 @@
+"""Carry messages between a host at standard input and output and several servers, programs or URLs.
+
+A thread reads the host and one each server; what they bring goes through one switchboard, one message at a time. Law: the order
+in which a server speaks is kept, and no program is left when this ends. Keeps out: what goes where (`switchboard`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.relay import child
+from penstock.relay.conversation import Conversation
+from penstock.relay.frames import Lines
+from penstock.relay.stdio import Output, read_some, write_all
+from penstock.relay.switchboard import HOST, Out, Switchboard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from penstock.relay.config import Server
+    from penstock.relay.conversation import GuardResult
+    from penstock.relay.json_slices import Edit, Object
+    from penstock.relay.messages import Asked, OwnCall
+    from penstock.relay.own_tools import OwnTools
+
+_END_SECONDS = 5.0
+"""How long a program may take to end once its input has ended, before it is told to; as long again before it is ended."""
+_ANSWER_SECONDS = 32.0
+_CALLS_AT_ONCE = 8
+
+
+class _Line(NamedTuple):
+    """What leads to one server."""
+
+    to: int
+    from_: int
+    program: child.Child | None
+
+
+class Several:
+    """What stands between standard input and output and some servers.
+
+    Args:
+        servers: the servers; those that cannot be started are named and left out.
+        guard: cuts what is too large.
+        own_tools: answers the calls of our tools.
+        max_held_bytes: how much of one message is held.
+        say: is told what the person should know.
+    """
+
+    def __init__(
+        self,
+        servers: Sequence[Server],
+        guard: GuardResult,
+        own_tools: OwnTools,
+        max_held_bytes: int,
+        say: Callable[[str], None],
+    ) -> None:
+        self._own_tools = own_tools
+        self._max_held = max_held_bytes
+        self._say = say
+        self._output = Output(1)
+        self._turn = threading.Lock()
+        self._writing = [threading.Lock() for _ in servers]
+        self._places = threading.Semaphore(_CALLS_AT_ONCE)
+        self._ended = threading.Event()
+        self._status = 0
+        self._answers: list[threading.Thread] = []
+        # Programs first: the watch over each is forked before there are threads.
+        programs = [self._started(server) if server.command else None for server in servers]
+        self._lines = [
+            _Line(program.input, program.output, program)
+            if program is not None
+            else (self._bridged(server) if server.url else None)
+            for server, program in zip(servers, programs, strict=True)
+        ]
+        self._board = Switchboard([server.name for server in servers], guard)
+
+    def _started(self, server: Server) -> child.Child | None:
+        try:
+            return child.start(server.command, {**os.environ, **server.variables})
+        except OSError as error:
+            self._say(f"{server.name}: {server.command[0]}: {error.strerror}")
+            return None
+
+    def _bridged(self, server: Server) -> _Line:
+        """Return two pipes at whose other ends a bridge speaks with a URL."""
+        from penstock.relay.bridge import Bridge
+        from penstock.relay.upstream import Upstream
+
+        ours_from, theirs_to = os.pipe()
+        theirs_from, ours_to = os.pipe()
+
+        def say(sentence: str) -> None:
+            self._say(f"{server.name}: {sentence}")
+
+        async def serve() -> None:
+            upstream = Upstream(server.url, server.headers)
+            talk = Conversation(_pass_all)
+            talk.names.is_hidden = True
+            bridge = Bridge(upstream, talk, self._own_tools, self._max_held, say, (theirs_from, theirs_to))
+            await bridge.run(lambda _: None)
+
+        def run() -> None:
+            try:
+                asyncio.run(serve())
+            except Exception as error:  # noqa: BLE001 - one server that fails must not end the others
+                say(str(error))
+            finally:
+                os.close(theirs_to)
+
+        threading.Thread(target=run, daemon=True, name=f"penstock-{server.name}").start()
+        return _Line(ours_to, ours_from, None)
+
+    def run(self) -> int:
+        """Carry until the host's input ends or a signal comes, and return the exit status."""
+        for number in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._stop)
+        readers = []
+        for number, line in enumerate(self._lines):
+            if line is None:
+                self._send(self._board.lost(number))
+                continue
+            reader = threading.Thread(target=self._read_server, args=(number, line), daemon=True)
+            reader.start()
+            readers.append(reader)
+        threading.Thread(target=self._read_host, daemon=True, name="penstock-up").start()
+        while not self._ended.wait(1.0):  # in slices: a signal is handled between two
+            if not any(reader.is_alive() for reader in readers):
+                self._status = self._status or 1  # no server is left
+                break
+        for answer in self._answers:
+            answer.join(_ANSWER_SECONDS)
+        self._end(readers)
+        return self._status
+
+    def _stop(self, number: int, _: object) -> None:
+        self._status = 128 + number
+        self._ended.set()
+
+    def _end(self, readers: Sequence[threading.Thread]) -> None:
+        """Let every server find the end of its input, and end what does not end then."""
+        lines = [line for line in self._lines if line is not None]
+        for line in lines:
+            with suppress(OSError):
+                line.program.close_input() if line.program is not None else os.close(line.to)
+        seconds = _END_SECONDS if self._status == 0 else _END_SECONDS / 5
+        for reader in readers:
+            reader.join(seconds)
+        programs = [line.program for line in lines if line.program is not None]
+        for program in programs:
+            if program.process.poll() is None:
+                with suppress(OSError):
+                    program.process.terminate()
+        for program in programs:
+            with suppress(Exception):
+                program.process.wait(seconds)
+            program.end()
+
+    def _read_host(self) -> None:
+        """Bring what the host says to the switchboard, until its end."""
+        lines = Lines(lambda _: False, lambda: False, self._max_held)
+        while part := read_some(0):
+            for frame in lines.feed(part):
+                if frame.is_message:
+                    self._send(self._turned(lambda raw=frame.raw: self._board.from_host(raw)))  # type: ignore[misc]
+        for frame in lines.end():
+            self._send(self._turned(lambda raw=frame.raw: self._board.from_host(raw)))  # type: ignore[misc]
+        self._ended.set()
+
+    def _read_server(self, number: int, line: _Line) -> None:
+        """Bring what a server says to the switchboard, until its end."""
+        lines = Lines(lambda _: False, lambda: False, self._max_held)
+        while part := read_some(line.from_):
+            for frame in lines.feed(part):
+                if frame.is_too_long:
+                    self._say(f"a message of more than {self._max_held} bytes did not pass")
+                if frame.is_message:
+                    self._send(self._turned(lambda raw=frame.raw: self._board.from_server(number, raw)))  # type: ignore[misc]
+        self._send(self._turned(partial(self._board.lost, number)))
+
+    def _turned(self, work: Callable[[], list[Out]]) -> list[Out]:
+        with self._turn:
+            return work()
+
+    def _send(self, outs: Sequence[Out]) -> None:
+        """Send messages where they belong, and answer what is ours."""
+        for out in outs:
+            if out.own is not None:
+                thread = threading.Thread(target=self._answer, args=(out.own,), daemon=True, name="penstock-answer")
+                self._answers = [answer for answer in self._answers if answer.is_alive()] + [thread]
+                thread.start()
+                continue
+            with suppress(OSError):  # who reads no more will be found to have ended
+                line = self._lines[out.to] if out.to != HOST else None
+                if out.to == HOST:
+                    self._output.write_message(out.raw)
+                elif line is not None:
+                    with self._writing[out.to]:
+                        write_all(line.to, out.raw)
+
+    def _answer(self, call: OwnCall) -> None:
+        with self._places:
+            answer = self._own_tools.answer(call)
+        with self._turn:
+            is_awaited = self._board.answered(call)
+        if is_awaited:
+            self._send([Out(HOST, answer + b"\n")])
+
+
+def _pass_all(raw: bytes, result: Object, asked: Asked, prefix: str) -> list[Edit]:
+    """Cut nothing: the switchboard does, once for all servers."""
+    del raw, result, asked, prefix
+    return []

@@ -1,0 +1,321 @@
+"""Connect one host with several servers, so that it sees one.
+
+What is for one server goes there and comes back as it was, but for a name that two servers have; what is for all is asked of all
+and answered once. Laws: every request of the host has one answer, also where its server is gone; an id of a server's own request
+never meets that of another. It does no I/O. Keeps out: what a merged answer says (`merging`), what is cut (`conversation`).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.relay.conversation import Conversation
+from penstock.relay.json_slices import Edit, NotJson, Object, decode, splice
+from penstock.relay.listing import Names, is_last_page
+from penstock.relay.merging import LISTS, Answer, list_entries, merge_introductions, merge_list
+from penstock.relay.messages import Id, Message, OwnCall, parse, text_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from penstock.relay.conversation import GuardResult
+
+HOST = -1
+"""The host, where something goes to it and not to a server."""
+_INTRODUCTIONS = frozenset({"initialize", "server/discover"})
+_OF_ALL = frozenset({*_INTRODUCTIONS, *LISTS, "logging/setLevel"})
+_NAMED = {"tools/call": "tools/list", "prompts/get": "prompts/list"}
+_ADDRESSED = frozenset({"resources/read", "resources/subscribe", "resources/unsubscribe"})
+_THEIRS = "penstock:"
+_UNKNOWN, _GONE = -32602, -32000
+
+
+class Out(NamedTuple):
+    """A message on its way: to a server by its number, or to the host; or a call that is ours to answer."""
+
+    to: int
+    raw: bytes
+    own: OwnCall | None = None
+
+
+@dataclass
+class _Gathering:
+    """One request that all servers are asked."""
+
+    method: str
+    request: bytes
+    message: Message
+    waiting: set[int] = field(default_factory=set)
+    answers: list[Answer] = field(default_factory=list)
+    errors: list[tuple[bytes, Message]] = field(default_factory=list)
+    then: list[bytes] = field(default_factory=list)
+    """What the host asked and could not be passed on before this is known; then nobody waits for the answer itself."""
+
+
+class Switchboard:
+    """One host and its servers.
+
+    Args:
+        server_names: how servers are called, in their order.
+        guard: cuts what is too large.
+    """
+
+    def __init__(self, server_names: Sequence[str], guard: GuardResult) -> None:
+        self._server_names = server_names
+        self._names = Names()
+        self._talks = [Conversation(guard, self._names, server=name) for name in server_names]
+        self._desk = Conversation(guard, self._names)
+        self._living = set(range(len(server_names)))
+        self._asked: dict[Id, tuple[int, bytes]] = {}
+        self._gatherings: dict[str, tuple[_Gathering, int]] = {}
+        self._known: dict[str, dict[str, tuple[int, str]]] = {method: {} for method in LISTS}
+        self._count = 0
+
+    # ── from the host ────────────────────────────────────────────────────────────────────────────────────────
+
+    def from_host(self, raw: bytes) -> list[Out]:
+        """Return what follows from what the host says; each message of a batch goes its own way."""
+        messages = parse(raw)
+        if messages is None:
+            error = b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}\n'
+            return [Out(HOST, error)] if raw.strip() else []
+        return [out for part, message in _each(raw, messages) for out in self._said(part, message)]
+
+    def answered(self, call: OwnCall) -> bool:
+        """Note that a call of ours has its answer. Returns whether anybody still waits for it."""
+        return self._desk.answered(call)
+
+    def _said(self, raw: bytes, message: Message) -> Iterator[Out]:
+        if message.method is None:
+            yield from self._answer_to_server(raw, message)
+        elif message.id is None:
+            yield from self._notified(raw, message)
+        elif message.method in _OF_ALL:
+            yield from self._gather(_Gathering(message.method, raw, message), message)
+        elif message.method == "ping":
+            yield Out(HOST, _result(raw, message, b"{}"))
+        elif self._names.ours(text_in(raw, message.params, "name")) and message.method == "tools/call":
+            yield from (Out(HOST, b"", call) for call in self._desk.from_client(raw).own)
+        else:
+            yield from self._routed(raw, message)
+
+    def _routed(self, raw: bytes, message: Message) -> Iterator[Out]:
+        """Pass a request to the server that it is for; what is not known yet is asked first."""
+        listed = _NAMED.get(message.method or "")
+        if listed is None:
+            yield from self._to(self._server_of(raw, message), raw, message)
+            return
+        name = text_in(raw, message.params, "name") or ""
+        if name in self._known[listed]:
+            server, own_name = self._known[listed][name]
+            yield from self._to(server, _renamed(raw, message, own_name) if own_name != name else raw, message)
+        elif len(self._living) == 1:
+            yield from self._to(next(iter(self._living)), raw, message)
+        elif not self._known[listed]:
+            # A host may know its tools from another day.
+            asking = _Gathering(listed, _relisted(raw, message, listed), message, then=[raw])
+            yield from self._gather(asking, message)
+        else:
+            yield Out(HOST, _error(raw, message, _UNKNOWN, f"No server has {name[:128]!r}"))
+
+    def _server_of(self, raw: bytes, message: Message) -> int:
+        """Return the server that a request is for which names no tool or prompt: by its address, else the first one."""
+        first = min(self._living, default=0)
+        uri = (
+            text_in(raw, message.params, "uri")
+            if message.method in _ADDRESSED
+            else text_in(raw, message.params, "ref", "uri")
+        )
+        if uri is None:
+            prompt = text_in(raw, message.params, "ref", "name")
+            return self._known["prompts/list"].get(prompt or "", (first, ""))[0]
+        if uri in self._known["resources/list"]:
+            return self._known["resources/list"][uri][0]
+        templates = self._known["resources/templates/list"].items()
+        return next((server for form, (server, _) in templates if uri.startswith(form.partition("{")[0])), first)
+
+    def _to(self, server: int, raw: bytes, message: Message) -> Iterator[Out]:
+        if server not in self._living or message.id is None:
+            yield Out(HOST, _error(raw, message, _GONE, f"The server {self._server_names[server]} has ended"))
+            return
+        self._asked[message.id] = (server, raw)
+        yield Out(server, self._talks[server].from_client(raw).forward.strip() + b"\n")
+
+    def _notified(self, raw: bytes, message: Message) -> Iterator[Out]:
+        """Pass a notification on: of the end of a call to who answers it, others to all."""
+        servers: Iterable[int] = sorted(self._living)
+        if message.method == "notifications/cancelled":
+            said = self._desk.from_client(raw)
+            if not said.forward:
+                return
+            at = message.params.get("requestId") if isinstance(message.params, Object) else None
+            ended = parse(b'{"id":' + raw[at.start : at.end] + b"}") if at is not None else None
+            asked = self._asked.get(ended[0].id) if ended and ended[0].id is not None else None
+            servers = [asked[0]] if asked is not None else []
+        yield from (Out(server, raw + b"\n") for server in servers)
+
+    def _answer_to_server(self, raw: bytes, message: Message) -> Iterator[Out]:
+        """Give an answer of the host to the server that asked, under the id that it asked with."""
+        if message.id is None or message.id_at is None or not str(message.id[1]).startswith(_THEIRS):
+            return
+        server, _, number = str(message.id[1]).removeprefix(_THEIRS).partition(":")
+        if server.isdigit() and int(server) in self._living:
+            yield Out(int(server), splice(raw, [Edit(*message.id_at, number.encode())]) + b"\n")
+
+    # ── from a server ────────────────────────────────────────────────────────────────────────────────────────
+
+    def from_server(self, server: int, raw: bytes) -> list[Out]:
+        """Return what follows from what a server says."""
+        messages = parse(raw)
+        if messages is None:
+            return [Out(HOST, raw)]
+        return [out for part, message in _each(raw, messages) for out in self._told(server, part, message)]
+
+    def lost(self, server: int) -> list[Out]:
+        """Return what follows from the end of a server: what was asked of it is answered."""
+        self._living.discard(server)
+        outs: list[Out] = []
+        for number, (asked, raw) in list(self._asked.items()):
+            if asked == server:
+                del self._asked[number]
+                why = f"The server {self._server_names[server]} has ended"
+                outs += [Out(HOST, _error(raw, message, _GONE, why)) for message in parse(raw) or ()]
+        for key, (gathering, asked) in list(self._gatherings.items()):
+            if asked == server:
+                del self._gatherings[key]
+                gathering.waiting.discard(server)
+                outs += self._finished(gathering)
+        return outs
+
+    def _told(self, server: int, raw: bytes, message: Message) -> Iterator[Out]:
+        if message.method is not None:
+            if message.id_at is not None:
+                number = _THEIRS + f"{server}:" + raw[message.id_at.start : message.id_at.end].decode()
+                raw = splice(raw, [Edit(*message.id_at, json.dumps(number).encode())])
+            yield Out(HOST, raw + b"\n")
+            return
+        gathered = self._gatherings.pop(str(message.id[1]), None) if message.id is not None else None
+        if gathered is not None:
+            yield from self._gathered(gathered[0], server, raw, message)
+            return
+        if message.id is not None:
+            self._asked.pop(message.id, None)
+        yield Out(HOST, self._talks[server].from_server(raw) + b"\n")
+
+    # ── what all are asked ───────────────────────────────────────────────────────────────────────────────────
+
+    def _gather(self, gathering: _Gathering, message: Message) -> Iterator[Out]:
+        """Ask all servers."""
+        if gathering.method == "initialize":
+            for talk in (*self._talks, self._desk):
+                talk.client = text_in(gathering.request, message.params, "clientInfo", "name")
+        gathering.waiting = set(self._living)
+        if not gathering.waiting:
+            yield from self._finished(gathering)
+        for server in sorted(gathering.waiting):
+            yield self._ask(gathering, server, gathering.request)
+
+    def _ask(self, gathering: _Gathering, server: int, request: bytes) -> Out:
+        self._count += 1
+        key = f"{_THEIRS}{self._count}"
+        self._gatherings[key] = (gathering, server)
+        places = [message.id_at for message in parse(request) or () if message.id_at is not None]
+        edits = [Edit(*at, json.dumps(key).encode()) for at in places]
+        return Out(server, splice(request, edits) + b"\n")
+
+    def _gathered(self, gathering: _Gathering, server: int, raw: bytes, message: Message) -> Iterator[Out]:
+        """Take the answer of one server; of a list the next page is asked for."""
+        result = message.result
+        if not isinstance(result, Object):
+            gathering.errors.append((raw, message))
+        else:
+            gathering.answers.append(Answer(server, raw, result))
+            if gathering.method in LISTS and not is_last_page(raw, result):
+                cursor = result.get("nextCursor")
+                if cursor is not None:
+                    yield self._ask(gathering, server, _next_page(gathering.request, raw[cursor.start : cursor.end]))
+                    return
+        gathering.waiting.discard(server)
+        yield from self._finished(gathering)
+
+    def _finished(self, gathering: _Gathering) -> Iterator[Out]:
+        """Answer the host once all servers have answered."""
+        if gathering.waiting:
+            return
+        result = self._merged(gathering)
+        if gathering.then:
+            for raw in gathering.then:
+                # Only once: what nobody has is not asked for again.
+                self._known[gathering.method].setdefault("", (0, ""))
+                yield from self.from_host(raw)
+        elif result is not None:
+            yield Out(HOST, _result(gathering.request, gathering.message, result))
+        elif gathering.errors:
+            raw, message = gathering.errors[0]
+            at, asked = message.id_at, gathering.message.id_at
+            number = gathering.request[asked.start : asked.end] if asked is not None else b"null"
+            yield Out(HOST, splice(raw, [Edit(*at, number)] if at is not None else []) + b"\n")
+        else:
+            yield Out(HOST, _error(gathering.request, gathering.message, _GONE, "No server is left"))
+
+    def _merged(self, gathering: _Gathering) -> bytes | None:
+        """Return the answer of all; None where no server gave one."""
+        if not gathering.answers:
+            return None
+        try:
+            if gathering.method in _INTRODUCTIONS:
+                return merge_introductions(gathering.answers, self._server_names)
+            if gathering.method in LISTS:
+                found = list_entries(gathering.method, gathering.answers, self._server_names)
+                self._known[gathering.method] = {entry.name: (entry.server, entry.own_name) for entry in found}
+                return merge_list(gathering.method, found, gathering.answers, self._names)
+        except (NotJson, ValueError):  # a server that writes no JSON
+            return None
+        first = gathering.answers[0]
+        return first.raw[first.result.start : first.result.end] if first.result is not None else None
+
+
+def _each(raw: bytes, messages: list[Message]) -> Iterator[tuple[bytes, Message]]:
+    """Yield each message of a batch in bytes of its own; a message that is none as it came."""
+    if raw.lstrip()[:1] != b"[":
+        yield from ((raw.strip(), message) for message in (messages if raw[:1] == b"{" else parse(raw.strip()) or ()))
+        return
+    for message in messages:
+        part = raw[message.whole.start : message.whole.end]
+        yield from ((part, alone) for alone in parse(part) or ())
+
+
+def _raw_id(raw: bytes, message: Message) -> bytes:
+    return raw[message.id_at.start : message.id_at.end] if message.id_at is not None else b"null"
+
+
+def _result(raw: bytes, message: Message, result: bytes) -> bytes:
+    return b'{"jsonrpc":"2.0","id":' + _raw_id(raw, message) + b',"result":' + result + b"}\n"
+
+
+def _error(raw: bytes, message: Message, code: int, why: str) -> bytes:
+    error = json.dumps({"code": code, "message": why}).encode()
+    return b'{"jsonrpc":"2.0","id":' + _raw_id(raw, message) + b',"error":' + error + b"}\n"
+
+
+def _renamed(raw: bytes, message: Message, name: str) -> bytes:
+    """Return a request under the name that its server knows."""
+    at = message.params.get("name") if isinstance(message.params, Object) else None
+    return raw if at is None else splice(raw, [Edit(at.start, at.end, json.dumps(name).encode())])
+
+
+def _relisted(raw: bytes, message: Message, method: str) -> bytes:
+    """Return a request for a list, in the era of another request."""
+    params = decode(raw, message.params) if message.params is not None else {}
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    asked = {"jsonrpc": "2.0", "id": 0, "method": method, "params": {"_meta": meta} if meta else {}}
+    return json.dumps(asked).encode()
+
+
+def _next_page(request: bytes, cursor: bytes) -> bytes:
+    """Return a request for the next page of a list."""
+    asked = json.loads(request)
+    asked["params"] = {**(asked.get("params") or {}), "cursor": json.loads(cursor)}
+    return json.dumps(asked).encode()

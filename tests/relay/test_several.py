@@ -1,0 +1,288 @@
+"""Several servers behind one relay are one server to their host."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import signal
+import statistics
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from mcp import Client
+from penstock.errors import CallerError
+from penstock.relay.config import read_servers
+from penstock.relay.guarding import Guard
+from penstock.relay.switchboard import HOST, Switchboard
+from penstock.store import open_store
+from tests.mcp.conftest import REPOSITORY
+from tests.relay.odd_server import OddServer
+from tests.relay.test_http import everything
+from tests.relay.test_stdio import RELAY, SERVER, Ends, children_of, is_gone
+from tests.relay.traffic import FLOOD, answer, call, line, modern, request, text_result
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["everything"]
+
+
+def board(folder: Path, *names: str) -> Switchboard:
+    store = open_store(str(folder))
+    return Switchboard(names, Guard(lambda: store, None, lambda _: None))
+
+
+def tool(name: str, **more: object) -> dict[str, object]:
+    return {"name": name, "inputSchema": {"type": "object"}, **more}
+
+
+def ids_of(outs: list[Any]) -> list[Any]:
+    return [json.loads(out.raw)["id"] for out in outs]
+
+
+def listed(talk: Switchboard, *lists: list[dict[str, object]]) -> dict[str, Any]:
+    """What the host is told where servers list these tools."""
+    outs = talk.from_host(modern("tools/list", "l"))
+    assert [out.to for out in outs] == list(range(len(lists)))
+    got: list[Any] = []
+    for number, (key, tools) in enumerate(zip(ids_of(outs), lists, strict=True)):
+        hints = {"ttlMs": 1000 * (number + 1), "cacheScope": "public", "resultType": "complete"}
+        got += talk.from_server(number, answer({"tools": tools, **hints}, key))
+    (out,) = got
+    assert (out.to, json.loads(out.raw)["id"]) == (HOST, "l")
+    return dict(json.loads(out.raw)["result"])
+
+
+@pytest.mark.proves("Y-3")
+def test_names_are_kept_but_where_two_collide(tmp_path: Path) -> None:
+    """Then they begin with that of their server, and calls go there under the name that it knows."""
+    talk = board(tmp_path, "a", "b")
+    result = listed(talk, [tool("same", x=1.50), tool("one", outputSchema={"a": 1})], [tool("same"), tool("ctx_page")])
+    assert [entry["name"] for entry in result["tools"]] == [
+        *("a_same", "one", "b_same", "ctx_page"),
+        *("penstock_ctx_page", "penstock_ctx_find"),
+    ]
+    assert (result["ttlMs"], result["cacheScope"], result["resultType"]) == (1000, "public", "complete")
+    assert "outputSchema" not in result["tools"][1]
+    for name, server, known in (
+        ("a_same", 0, "same"),
+        ("b_same", 1, "same"),
+        ("one", 0, "one"),
+        ("ctx_page", 1, "ctx_page"),
+    ):
+        (out,) = talk.from_host(call(name, 7, x=1.50))
+        assert (out.to, json.loads(out.raw)["params"]["name"]) == (server, known)
+        (back,) = talk.from_server(server, answer(text_result("x"), 7))
+        assert (back.to, back.raw) == (HOST, answer(text_result("x"), 7))
+    (unknown,) = talk.from_host(call("nobody", 8))
+    assert json.loads(unknown.raw)["error"]["code"] == -32602
+    (own,) = talk.from_host(call("penstock_ctx_find", 9, handle="x", pattern="y"))
+    assert own.own is not None
+
+
+def test_a_flood_names_its_server_and_is_cut(tmp_path: Path) -> None:
+    """One store for all."""
+    talk = board(tmp_path, "a", "b")
+    listed(talk, [tool("x")], [tool("y")])
+    talk.from_host(modern("tools/call", 1, client="opencode", name="y"))
+    (back,) = talk.from_server(1, answer(text_result(FLOOD), 1))
+    text = json.loads(back.raw)["result"]["content"][0]["text"]
+    assert "Tool 'b y' returned" in text
+    assert len(text) <= 48_000
+
+
+def test_lists_have_all_pages_of_all_servers(tmp_path: Path) -> None:
+    """Each asked for its next page with its own cursor; a server that refuses has none."""
+    talk = board(tmp_path, "a", "b", "c")
+    first = talk.from_host(request("tools/list", 5))
+    (more,) = talk.from_server(0, answer({"tools": [tool("one")], "nextCursor": ""}, ids_of(first)[0]))
+    assert (more.to, json.loads(more.raw)["params"]["cursor"]) == (0, "")
+    assert talk.from_server(0, answer({"tools": [tool("two")]}, ids_of([more])[0])) == []
+    refused = {"jsonrpc": "2.0", "id": ids_of(first)[1], "error": {"code": -32601, "message": "no"}}
+    assert talk.from_server(1, line(refused)) == []
+    (got,) = talk.lost(2)
+    assert [entry["name"] for entry in json.loads(got.raw)["result"]["tools"]][:2] == ["one", "two"]
+
+
+def test_a_call_before_any_list_asks_for_the_list_first(tmp_path: Path) -> None:
+    """A host may know its tools from another day; what is asked meanwhile is not lost."""
+    talk = board(tmp_path, "a", "b")
+    asking = talk.from_host(modern("tools/call", 3, name="y"))
+    assert [json.loads(out.raw)["method"] for out in asking] == ["tools/list", "tools/list"]
+    assert "io.modelcontextprotocol/protocolVersion" in json.loads(asking[0].raw)["params"]["_meta"]
+    talk.from_server(0, answer({"tools": [tool("x")]}, ids_of(asking)[0]))
+    (out,) = talk.from_server(1, answer({"tools": [tool("y")]}, ids_of(asking)[1]))
+    assert (out.to, json.loads(out.raw)["method"], json.loads(out.raw)["id"]) == (1, "tools/call", 3)
+    (error,) = talk.from_host(modern("tools/call", 4, name="z"))
+    assert "error" in json.loads(error.raw)
+
+
+def test_introductions_are_united(tmp_path: Path) -> None:
+    """The oldest version that one speaks, and all that any of them can."""
+    talk = board(tmp_path, "a", "b")
+    outs = talk.from_host(request("initialize", 0, protocolVersion="2025-11-25", clientInfo={"name": "opencode"}))
+    results = [
+        {"protocolVersion": "2025-11-25", "capabilities": {"tools": {"listChanged": False}}, "instructions": "Use x."},
+        {"protocolVersion": "2025-06-18", "capabilities": {"tools": {"listChanged": True}, "prompts": {}}},
+    ]
+    got: list[Any] = []
+    for number, (key, result) in enumerate(zip(ids_of(outs), results, strict=True)):
+        got += talk.from_server(number, answer(result, key))
+    result = json.loads(got[0].raw)["result"]
+    assert result["protocolVersion"] == "2025-06-18"
+    assert result["capabilities"] == {"tools": {"listChanged": True}, "prompts": {}}
+    assert result["instructions"] == "a: Use x."
+    assert [out.to for out in talk.from_host(line({"jsonrpc": "2.0", "method": "notifications/initialized"}))] == [0, 1]
+
+
+@pytest.mark.parametrize("number", [1, "1", "a:b", -2.5])
+def test_ids_of_requests_of_servers_do_not_meet(number: object, tmp_path: Path) -> None:
+    """Each answer goes to the server that asked, under the id that it asked with, as it was written."""
+    talk = board(tmp_path, "a", "b")
+    asked = [talk.from_server(server, request("sampling/createMessage", number))[0] for server in (0, 1)]
+    assert len({str(json.loads(out.raw)["id"]) for out in asked}) == 2
+    for server in (1, 0):
+        reply = answer({"x": 1.50}, json.loads(asked[server].raw)["id"])
+        (back,) = talk.from_host(reply)
+        assert (back.to, json.loads(back.raw)["id"]) == (server, number)
+    assert talk.from_host(answer({}, "nobody asked")) == []
+
+
+def test_the_end_of_a_server_answers_what_was_asked_of_it(tmp_path: Path) -> None:
+    """And what is asked of it later."""
+    talk = board(tmp_path, "a", "b")
+    listed(talk, [tool("x")], [tool("y")])
+    talk.from_host(call("x", 1))
+    talk.from_host(call("y", 2))
+    (out,) = talk.lost(0)
+    assert (json.loads(out.raw)["id"], "has ended" in json.loads(out.raw)["error"]["message"]) == (1, True)
+    (late,) = talk.from_host(call("x", 3))
+    assert json.loads(late.raw)["error"]["code"] == -32000
+    assert [o.to for o in talk.from_host(line({"method": "notifications/cancelled", "params": {"requestId": 2}}))] == [
+        1
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"mcpServers": {}}', '{"mcpServers": {"a": {}}}', '{"mcpServers": {"a": {"command": 5}}}',
+     '{"mcpServers": {"a": {"url": "x", "headers": [1]}}}', '{"mcpServers": {"a": {"url": "${NOT_SET}"}}}'],
+)  # fmt: skip
+def test_what_is_no_configuration_is_refused_with_what_would_be(text: str) -> None:
+    """By a sentence and not a trace."""
+    with pytest.raises(CallerError, match=r"configuration|NOT_SET"):
+        read_servers(text, {})
+
+
+def test_variables_stand_in_for_secrets() -> None:
+    """With defaults, in every text."""
+    entry = {"command": "${A}", "args": ["${B:-b}"], "env": {"K": "x${A}"}}
+    (server,) = read_servers(json.dumps({"mcpServers": {"my server": entry}}), {"A": "a"})
+    assert (server.name, server.command, server.variables) == ("my_server", ("a", "b"), {"K": "xa"})
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Iterator[Path]:
+    path = tmp_path / "servers.json"
+    one = {"command": SERVER[0], "args": SERVER[1:], "env": {"PYTHONPATH": str(REPOSITORY)}}
+    with OddServer() as odd:
+        servers = {"one": one, "two": one, "odd": {"url": odd.url}, "none": {"command": "/nowhere/at/all"}}
+        path.write_text(json.dumps({"mcpServers": servers}))
+        yield path
+
+
+@pytest.mark.proves("Y-3")
+def test_programs_and_urls_stand_behind_one_relay(config: Path, tmp_path: Path) -> None:
+    """Calls of all, one of which cannot be started; no program is left at the end."""
+    ends = Ends([*RELAY, "--config", str(config)], tmp_path / "store")
+    assert ends.ask(request("initialize", 0, protocolVersion="2025-11-25"))["result"]["protocolVersion"] == "2025-11-25"
+    names = [entry["name"] for entry in ends.ask(request("tools/list", 1))["result"]["tools"]]
+    assert names == ["one_text", "two_text", "ctx_page", "ctx_find"]
+    assert len(ends.text(call("two_text", 2, size=500))) == 500
+    cut = ends.text(call("one_text", 3, size=100_000))
+    found = re.search(r'handle="([^"]+)"', cut)
+    assert found
+    assert "100000 bytes" in cut
+    assert "| bytes 0-" in ends.text(call("ctx_page", 4, handle=found[1]))
+    children = children_of(ends.process.pid)
+    status, _, errors = ends.end()
+    assert status == 0
+    assert b"none: /nowhere/at/all: No such file" in errors
+    assert len(children) == 4  # two programs and a watch over each; that over what could not be started has ended
+    assert all(map(is_gone, children))
+
+
+@pytest.mark.proves("Y-3")
+def test_a_small_call_takes_at_most_two_milliseconds_more(config: Path, tmp_path: Path) -> None:
+    """At the median, before one server and before several; the calls take turns, so that all have the same machine."""
+    store = tmp_path / "store"
+    ways = [Ends(SERVER, store), Ends([*RELAY, "--", *SERVER], store), Ends([*RELAY, "--config", str(config)], store)]
+    ways[2].ask(request("tools/list", 0))
+    names = ("text", "text", "one_text")
+    seconds: list[list[float]] = [[] for _ in ways]
+    for number in range(200):
+        for ends, name, taken in zip(ways, names, seconds, strict=True):
+            started = time.perf_counter()
+            ends.ask(call(name, number + 1, size=500))
+            taken.append(time.perf_counter() - started)
+    direct, *through = map(statistics.median, seconds)
+    for ends in ways:
+        ends.end()
+    assert max(through) - direct <= 0.002
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_no_program_is_left_when_the_relay_is_told_to_end_or_killed(number: int, config: Path, tmp_path: Path) -> None:
+    """All of them at once."""
+    ends = Ends([*RELAY, "--config", str(config)], tmp_path / "store")
+    ends.ask(request("initialize", 0, protocolVersion="2025-11-25"))
+    children = children_of(ends.process.pid)
+    ends.process.send_signal(number)
+    assert ends.end()[0] in {143, -9}
+    assert all(map(is_gone, children))
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+def test_the_client_of_the_sdk_sees_one_server(mode: Any, everything: str, tmp_path: Path) -> None:
+    """Two of the SDK's own, one at pipes and one over HTTP: tools, progress, resources, prompts, questions of either."""
+    path = tmp_path / "servers.json"
+    program = {
+        "command": sys.executable,
+        "args": ["-m", "tests.relay.everything"],
+        "env": {"PYTHONPATH": str(REPOSITORY)},
+    }
+    path.write_text(json.dumps({"mcpServers": {"p": program, "u": {"url": everything}}}))
+    environment = {**os.environ, "PENSTOCK_STORE": str(tmp_path / "s")}
+
+    async def sampled(context: Any, params: Any) -> Any:
+        from mcp_types import CreateMessageResult, TextContent
+
+        del context, params
+        return CreateMessageResult(role="assistant", content=TextContent(text="sampled"), model="m")
+
+    async def steps() -> None:
+        server = StdioServerParameters(
+            command=sys.executable, args=[*RELAY[1:], "--config", str(path)], env=environment, cwd=str(REPOSITORY)
+        )
+        async with Client(stdio_client(server), mode=mode, sampling_callback=sampled) as client:
+            names = [entry.name for entry in (await client.list_tools()).tools]
+            assert {"p_test_simple_text", "u_test_simple_text", "ctx_page"} <= set(names)
+            for which in ("p", "u"):
+                assert not (await client.call_tool(f"{which}_test_simple_text", {})).is_error
+                cut = await client.call_tool(f"{which}_rows", {"count": 20_000})
+                assert "[OUTPUT TRUNCATED]" in cut.content[0].text  # type: ignore[union-attr]
+                if mode == "legacy":
+                    got = await client.call_tool(f"{which}_test_sampling", {"prompt": "x"})
+                    assert got.content[0].text == "LLM response: sampled"  # type: ignore[union-attr]
+            assert (await client.read_resource("test://static-text")).contents
+            assert (await client.read_resource("test://template/7/data")).contents
+            assert (await client.get_prompt("u_test_simple_prompt")).messages
+
+    asyncio.run(steps())
