@@ -14,6 +14,8 @@ from tests.hosts.test_hook import FLOOD, Opened, answered
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from penstock.hosts.results import HookHost
+
 pytestmark = pytest.mark.proves("H-1")
 
 
@@ -151,6 +153,24 @@ def test_short_lines_are_cut_below_where_opencode_counts_them(opened: Opened) ->
     shown = text["content"][0]["text"]
     assert shown.count("\n") < 1_900
     assert opened.whole(shown) == "1\n" * 4_000
+
+
+@pytest.mark.parametrize("host", [COPILOT, OPENCODE], ids=["copilot", "opencode"])
+def test_both_count_bytes(host: HookHost, opened: Opened) -> None:
+    """A text of other letters is twice as large for them as it is long."""
+    text = "é" * (host.budget * 3 // 4)
+    event = copilot(text) if host is COPILOT else opencode("webfetch", {"output": text})
+    reply = answered(host, event, opened)
+    shown = reply["modifiedResult"]["textResultForLlm"] if host is COPILOT else reply["output"]
+    assert len(shown.encode()) <= host.budget
+
+
+def test_a_file_named_beside_another_text_is_not_taken_for_its_whole(opened: Opened, tmp_path: Path) -> None:
+    """Where opencode did not cut the text, that is what there is."""
+    path = tmp_path / "tool_1"
+    path.write_text("another\n" * 9_000)
+    text = answered(OPENCODE, opencode("task", {"output": FLOOD, "metadata": {"outputPath": str(path)}}), opened)
+    assert opened.whole(text["output"]) == FLOOD
 
 
 def test_a_picture_named_by_no_text_changes_nothing(opened: Opened) -> None:
