@@ -6,9 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from penstock.guard.output import OutputLimits, guard_output
 from penstock.hosts import hook_host
 from penstock.hosts.copilot import COPILOT
 from penstock.hosts.opencode import OPENCODE
+from penstock.hosts.results import CLAUDE
+from penstock.text.calls import handle_in, mcp
+from tests.hosts.events import blocks, claude
 from tests.hosts.test_hook import FLOOD, Opened, answered
 
 if TYPE_CHECKING:
@@ -178,3 +182,31 @@ def test_a_picture_named_by_no_text_changes_nothing(opened: Opened) -> None:
     assert (
         answered(OPENCODE, opencode("db_rows", {"content": [{"type": "image", "data": "x" * 90_000}]}), opened) is None
     )
+
+
+@pytest.mark.proves("H-5")
+def test_what_the_relay_has_cut_is_not_cut_again(opened: Opened) -> None:
+    """A notice that names what is kept here is ours: around it another would speak of a whole that is none."""
+    store = opened()
+    cut = guard_output(FLOOD, "db", store=store, limits=OutputLimits(chars=45_000), dialect=mcp())
+    store.close()
+    for text in (cut, f"above it\n{cut}"):
+        assert answered(CLAUDE, claude("mcp__db__rows", blocks(text)), opened) is None
+    forged = cut.replace(handle_in(cut), "AAAAAAAAAAAAAAAAAAAAAA")
+    reply = answered(CLAUDE, claude("mcp__db__rows", blocks(forged)), opened)
+    (block,) = reply["hookSpecificOutput"]["updatedToolOutput"]
+    assert len(block["text"]) <= CLAUDE.budget
+    # It takes no more of a host than twice what a result may take there.
+    behind = answered(CLAUDE, claude("mcp__db__rows", blocks(f"{cut}\n{FLOOD}")), opened)
+    assert behind is not None
+
+
+@pytest.mark.proves("H-5")
+def test_many_cut_results_at_once_share_what_a_turn_may_take(opened: Opened) -> None:
+    """As any other results do."""
+    store = opened()
+    cut = guard_output(FLOOD, "db", store=store, limits=OutputLimits(chars=45_000), dialect=mcp())
+    store.close()
+    replies = [answered(CLAUDE, claude("mcp__db__rows", blocks(cut)), opened) for _ in range(4)]
+    assert replies[0] is None
+    assert replies[-1] is not None

@@ -31,6 +31,7 @@ def test_the_handle_of_a_printed_call_is_found(dialect: Dialect) -> None:
     handle = "abcdefghij0123456789AB"
     assert handle_in(f"[cleared: view; the whole: {dialect.write(Call('page', {'handle': handle}))}]") == handle
     assert handle_in("the first page of it") == ""
+    assert handle_in("ctx_page(nothing=1)") == ""
 
 
 def test_truth_is_spelt_as_the_face_spells_it() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from penstock.errors import PenstockError
 from penstock.hosts import spelling, turns
 from penstock.hosts.results import is_ours, tool_of
 from penstock.hosts.whole_file import size_of_whole
@@ -29,6 +30,7 @@ _NAMED_TURN_SECONDS = 3_600.0  # one call of a turn may take as long
 TURN_BUDGETS = 2
 """How many times the budget of one result all parallel ones may take, before each gets no more than an eighth."""
 _LEAST_SHARE = 8  # a result is never cut below this part of its budget, however many came with it
+_NOTICE_CHARS = 1_000
 _COUNTS = 4  # a result below this part of its budget does not count towards its turn
 
 
@@ -91,6 +93,9 @@ class Hook:
         most = self._host.max_lines
         if sum(sizes) <= room and (most is None or all(slot.text.count("\n") < most for slot in slots)):
             return None
+        budget = self._budget_for(event)
+        if room == budget and sum(sizes) <= TURN_BUDGETS * budget and any(map(self._has_our_cut, slots)):
+            return None
         # What nearly no event needs, and half of the time of a start.
         from penstock.hosts.cutting import cut_slots
         from penstock.text.allowance import Allowance
@@ -99,9 +104,27 @@ class Hook:
         cut = cut_slots(slots, sizes, allowance, tool_of(event), open_store=self._store, dialect=self._find_dialect())
         return self._host.reply(event, cut)
 
+    def _budget_for(self, event: Event) -> int:
+        return self._budget or self._host.budget_of(tool_of(event))
+
+    def _has_our_cut(self, slot: Slot) -> bool:
+        """Return whether a text is what the relay or the guard has cut, which is not cut again: its notice names what is kept here.
+
+        Nobody else can write such a notice: it takes a handle of this user's store.
+        """
+        from penstock.text import stand_ins
+        from penstock.text.calls import handle_in
+
+        at = f"\n{slot.text}".find(f"\n{stand_ins.TRUNCATED}")
+        handle = handle_in(slot.text[at : at + _NOTICE_CHARS]) if at >= 0 and slot.whole_path is None else ""
+        try:
+            return bool(handle and self._store().info(handle))
+        except PenstockError:
+            return False
+
     def _room(self, event: Event, size: int) -> int:
         """Return what a result may take beside those that arrived with it."""
-        budget = self._budget or self._host.budget_of(tool_of(event))
+        budget = self._budget_for(event)
         if size <= budget // _COUNTS:
             return budget
         turn = self._host.turn(event)

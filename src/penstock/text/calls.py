@@ -66,7 +66,7 @@ class Function(NamedTuple):
 
 PYTHON = Function()
 """Calls as a program in Python makes them; what is written where no face is named."""
-_PAGE = re.compile(r"\bpage[ (](?:handle=)?[\"']?([\w-]{16,64})")
+_PAGE = re.compile(r"(?:\b|_)page[ (](?:handle=)?[\"']?([\w-]{16,64})")
 
 
 def handle_in(text: str) -> str:
