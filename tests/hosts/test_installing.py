@@ -17,6 +17,7 @@ import pytest
 from penstock.errors import ToolError
 from penstock.hosts import installing
 from penstock.hosts.catalogue import HOST_CONFIGS
+from tests.hosts import configurations
 from tests.hosts.machine import Machine
 
 if TYPE_CHECKING:
@@ -390,3 +391,25 @@ def test_the_hook_of_copilot_has_a_file_of_its_own(machine: Machine) -> None:
     written = json.loads((machine.home / ".copilot/hooks/penstock.json").read_text())
     hook = {"type": "command", "bash": f"{sys.executable} -m penstock hook copilot"}
     assert written == {"version": 1, "hooks": {"postToolUse": [hook]}}
+
+
+@pytest.mark.needs("patch")
+def test_a_diff_is_one_that_others_can_apply(machine: Machine) -> None:
+    """Also where a string holds what Python takes for the end of a line, and where no line end is last."""
+    for seed in range(60):
+        path = machine.write(f"{seed}/.gemini/settings.json", configurations.json_text(seed))
+        machine.environment["GEMINI_CLI_HOME"] = str(machine.home / str(seed))
+        (change,) = json.loads(machine.done("install", "gemini", "--yes", "--json"))["changes"]
+        after = path.read_bytes()
+        path.write_text(configurations.json_text(seed), newline="")
+        command = ["patch", "--binary", "--force", "--silent", str(path)]
+        subprocess.run(command, input=change["diff"].encode(), check=True, capture_output=True)
+        assert path.read_bytes() == after
+
+
+def test_what_stays_is_named(machine: Machine) -> None:
+    """Rules that were installed go only where they are named."""
+    machine.done("install", "claude", "--rules", "--hook", "--yes")
+    assert "`penstock uninstall claude --rules`" in machine.done("uninstall", "claude", "--yes")
+    assert "penstock:begin" in (machine.home / ".claude/CLAUDE.md").read_text()
+    assert "What stays" not in machine.done("uninstall", "claude", "--rules", "--yes")

@@ -65,7 +65,12 @@ def install_command(**how: Any) -> int:
 
     request = _Request("install", **how)
     host = HOST_CONFIGS[request.host]
-    plan = plan_install(host, request.parts, request.scope, request.around, request.records, own_command())
+    program = own_command()
+    if "archive-v0" in program[0].split(os.sep):  # where `uvx` runs what it has fetched
+        click.echo(
+            "Penstock runs from a cache that may be emptied: installed for good, it stays where it is.", err=True
+        )
+    plan = plan_install(host, request.parts, request.scope, request.around, request.records, program)
     return request.carry_out(plan, f"{host.title}: it is all there already.")
 
 

@@ -8,6 +8,7 @@ hold (`planning`), and questions to a person.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     Decide = Callable[[str | None, Record], Outcome]
 
 _MAX_BYTES = 64 << 20
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _PRIVATE, _SHARED = 0o600, 0o666  # what lies in a home folder, and what lies in a project beside its sources
 
 
@@ -57,7 +59,8 @@ class Change:
 
         if self.before == self.after:
             return ""
-        old, new = (self.before or "").splitlines(keepends=True), (self.after or "").splitlines(keepends=True)
+        # Not `splitlines`: in a string of JSON may stand what Python takes for the end of a line.
+        old, new = _LINE.findall(self.before or ""), _LINE.findall(self.after or "")
         name = self.path if self.path == self.target else f"{self.path} ({self.target})"
         ends = ("/dev/null" if self.before is None else name, "/dev/null" if self.after is None else name)
         lines = unified_diff(old, new, *ends)
@@ -128,6 +131,7 @@ def plan_uninstall(
             return planning.uninstall(host, here, file.form, text, record)
 
         draft.add(path, decide)
+    draft.notes += _left(host, wanted, scope, around, records)
     return draft.plan()
 
 
@@ -166,7 +170,7 @@ def _apply(change: Change, scope: Scope, records: Records, made: list[str]) -> l
     if known is None and new is not None:
         made += own_files.make_folders(os.path.dirname(change.target))
     if change.record is not None:
-        folders = [folder for folder in made if os.path.commonpath([folder, change.target]) == folder]
+        folders = [folder for folder in made if _is_beneath(change.target, folder)]
         records.keep(replace(change.record, folders=(*change.record.folders, *folders)))
     lost: list[str] = []
     if change.before != change.after:
@@ -230,6 +234,22 @@ def _by_file(
     return list(found.values())
 
 
+def _left(host: HostConfig, wanted: Sequence[str], scope: Scope, around: Surroundings, records: Records) -> list[str]:
+    """Return a note on what of ours stays in a host because it was not named."""
+    others = [part for part in parts.PARTS if part not in wanted]
+    left = [
+        f"--{part}"
+        for file, path, here in _by_file(host, others, scope, around, None)
+        for part in here
+        if (record := records.find(os.path.realpath(path))) is not None and host.name in record.parts.get(part, ())
+    ]
+    return (
+        [f"What stays: {' '.join(left)}, which `penstock uninstall {host.name} {' '.join(left)}` takes out."]
+        if left
+        else []
+    )
+
+
 def _no_place(host: HostConfig, part: str, scope: Scope) -> str:
     if part == "hook":
         return (
@@ -271,9 +291,13 @@ def _read(path: str, target: str, scope: Scope, around: Surroundings) -> str | N
     """Return what a configuration holds; None for no file. Raises CannotEditError or CallerError where it cannot be edited."""
     if scope == "project" and os.path.islink(path):
         root = os.path.realpath(around.project)
-        if os.path.commonpath([root, target]) != root:
+        if not _is_beneath(target, root):
             raise CannotEditError(f"it is a link to {target}, out of the project")
     return text_of(target)
+
+
+def _is_beneath(path: str, folder: str) -> bool:
+    return path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def text_of(target: str) -> str | None:

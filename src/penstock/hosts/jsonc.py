@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -38,8 +38,7 @@ class Number(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(NamedTuple):
     """A member of an object or an element of an array. `comma` is where its comma stands; None without one."""
 
     key: str | None
@@ -53,8 +52,7 @@ class Item:
         return self.node.end
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(NamedTuple):
     """A value with its place in the text: `kind` is `{`, `[`, or empty for a scalar."""
 
     start: int
@@ -71,6 +69,7 @@ class Node:
         return found[-1] if found else None
 
 
+@lru_cache(maxsize=2)  # an edit reads what the one before it has read
 def parse(text: str) -> Node | None:
     """Return the value of a text with the places of all its parts; None for a text that is empty but for comments.
 
@@ -146,7 +145,7 @@ def remove(text: str, path: Path) -> str:
     Comments within it go with it; those before and behind it stay.
     """
     container, item = _container_and_item(parse(text), path)
-    index = container.items.index(item)
+    index = next(at for at, each in enumerate(container.items) if each is item)
     start, end = item.start, item.end if item.comma is None else item.comma + 1
     line_end = _line_end(text, end)
     if not text[end:line_end].strip():  # nothing else behind it: its line goes with it
