@@ -335,10 +335,14 @@ def test_two_at_once_leave_one_installation(machine: Machine) -> None:
 
 def test_a_place_for_records_that_cannot_be_made_stops_before_anything(machine: Machine) -> None:
     """What could not be undone is not done."""
-    machine.write(".local/state", "a file")
+    place = machine.write(".local/state", "a file")
     before = machine.files()
     done = machine.type("install", "claude", "--yes")
-    assert done.returncode != 0
+    assert (done.returncode, "cannot be read: Not a directory" in done.stderr) == (3, True)
+    place.unlink()
+    place.symlink_to("nowhere")
+    done = machine.type("install", "claude", "--yes")
+    assert (done.returncode, "What was there before cannot be kept" in done.stderr) == (8, True)
     assert machine.files() == before
 
 
@@ -413,3 +417,36 @@ def test_what_stays_is_named(machine: Machine) -> None:
     assert "`penstock uninstall claude --rules`" in machine.done("uninstall", "claude", "--yes")
     assert "penstock:begin" in (machine.home / ".claude/CLAUDE.md").read_text()
     assert "What stays" not in machine.done("uninstall", "claude", "--rules", "--yes")
+
+
+def test_a_comment_in_what_we_made_stays(machine: Machine) -> None:
+    """A person wrote into the list that we had made: the list stays with it, and so does its file."""
+    machine.done("install", "claude", "--hook", "--yes")
+    path = machine.home / ".claude/settings.json"
+    path.write_text(path.read_text().replace('"PostToolUse": [', '"PostToolUse": [ // mine'))
+    machine.done("uninstall", "claude", "--hook", "--yes")
+    assert path.read_text() == '{\n  "hooks": {\n    "PostToolUse": [ // mine\n    ]\n  }\n}\n'
+
+
+def test_what_a_person_emptied_is_theirs(machine: Machine) -> None:
+    """A file that we had made, and in which somebody left an empty object, stays."""
+    machine.done("install", "cursor", "--yes")
+    path = machine.home / ".cursor/mcp.json"
+    path.write_text("{}")
+    machine.done("uninstall", "cursor", "--yes")
+    assert path.read_text() == "{}"
+
+
+def test_a_folder_in_the_place_of_a_file_is_named(machine: Machine) -> None:
+    """And a pipe, and a link to itself: nothing waits, nothing is written."""
+    path = machine.home / ".claude.json"
+    for kind, said in {"folder": "it is a folder", "pipe": "is not a regular file", "link": "cannot be read"}.items():
+        if kind == "folder":
+            path.mkdir()
+        elif kind == "pipe":
+            os.mkfifo(path)
+        else:
+            path.symlink_to(path)
+        done = machine.type("install", "claude", "--yes")
+        assert (done.returncode, said in done.stderr) == (3, True), done.stderr
+        path.rmdir() if kind == "folder" else path.unlink()

@@ -51,6 +51,12 @@ class Document:
         """Return what stands at a path, `trees.MISSING` where nothing does."""
         return trees.get(self.value, path)
 
+    def is_blank(self, path: Path) -> bool:
+        """Return whether an object or a list stands at a path that holds nothing, not even a comment."""
+        if self.get(path) not in ({}, []):
+            return False
+        return self._format == "toml" or jsonc.is_blank(self.text, path)
+
     def put(self, path: Path, value: Any) -> None:
         """Add a value where nothing stands; an index as long as its list appends. Raises CannotEditError."""
         edit = toml_text.put if self._format == "toml" else jsonc.put

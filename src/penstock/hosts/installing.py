@@ -148,7 +148,8 @@ def apply(plan: InstallPlan, scope: Scope, records: Records) -> list[str]:
 
     Raises:
         ToolError: `stale`: a file was changed since the plan was made. It is as it was left; files before it are done.
-        OSError: A file, or what is to be remembered of it, could not be written. It is as it was.
+        OSError: A file could not be written. It is as it was.
+        CannotRememberError: What was there before could not be kept. The file is as it was.
         CallerError: The folder for what is remembered cannot be relied on.
     """
     lost: list[str] = []
@@ -302,7 +303,10 @@ def _is_beneath(path: str, folder: str) -> bool:
 
 def text_of(target: str) -> str | None:
     """Return what a file holds, None for no file; raises CannotEditError or CallerError where it cannot be edited."""
-    raw = own_files.read_own(target, _MAX_BYTES)
+    try:
+        raw = own_files.read_own(target, _MAX_BYTES)
+    except IsADirectoryError:
+        raise CannotEditError("it is a folder") from None
     if raw is not None and len(raw) >= _MAX_BYTES:
         raise CannotEditError(f"it is larger than {_MAX_BYTES >> 20} MiB")
     try:

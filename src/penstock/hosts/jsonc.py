@@ -96,6 +96,12 @@ def to_value(node: Node | None) -> object:
     return node.scalar
 
 
+def is_blank(text: str, path: Path) -> bool:
+    """Return whether an object or a list holds nothing, not even a comment; raises KeyError where none stands."""
+    node = _container_and_item(parse(text), path)[1].node
+    return not text[node.start + 1 : node.end - 1].strip()
+
+
 def dump(value: object) -> str:
     """Return a value as JSON; raises ValueError for a number that Python would write in another way."""
     return json.dumps(_writable(value))

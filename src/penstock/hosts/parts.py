@@ -146,7 +146,7 @@ def prune(document: Document, before: object, paths: Sequence[Path]) -> None:
     for path in paths:
         for depth in range(len(path), 0, -1):
             at = path[:depth]
-            if document.get(at) in ({}, []) and trees.get(before, at) is trees.MISSING:
+            if trees.get(before, at) is trees.MISSING and document.is_blank(at):
                 document.remove(at)
 
 

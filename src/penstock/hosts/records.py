@@ -9,16 +9,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
-from penstock.errors import CallerError
+from penstock.errors import CallerError, PenstockError
 from penstock.workspace import own_files
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator, Mapping
 
 _MAX_BYTES = 256 << 20
 
@@ -40,6 +39,10 @@ class Record:
     last: str | None
     parts: Mapping[str, tuple[str, ...]]
     folders: tuple[str, ...] = field(default=())
+
+
+class CannotRememberError(PenstockError):
+    """What is to be done cannot be remembered, and is not done."""
 
 
 class Records:
@@ -72,15 +75,16 @@ class Records:
             return None
 
     def keep(self, record: Record) -> None:
-        """Write a record and the backup. Raises OSError or CallerError; nothing else was done then."""
-        with closing(own_files.OwnFolder(self.folder)):  # makes it, and looks whether it is private
-            pass
-        if record.base is not None:
-            own_files.replace_own(self.backup(record.path), record.base.encode())
+        """Write a record and the backup. Raises CannotRememberError or CallerError; nothing else was done then."""
         raw = json.dumps({"format": 1, **asdict(record)}).encode()
         if len(raw) >= _MAX_BYTES:
             raise CallerError(f"{record.path} is too large")
-        own_files.replace_own(os.path.join(self.folder, f"{_name(record.path)}.json"), raw)
+        try:
+            if record.base is not None:
+                own_files.replace_own(self.backup(record.path), record.base.encode())
+            own_files.replace_own(os.path.join(self.folder, f"{_name(record.path)}.json"), raw)
+        except OSError as error:
+            raise self._cannot(error) from error
 
     def forget(self, path: str) -> None:
         """Remove the record of a file and its backup."""
@@ -88,11 +92,26 @@ class Records:
             folder.remove(f"{_name(path)}.json")
             folder.remove(f"{_name(path)}.before")
 
-    def lock(self) -> AbstractContextManager[None]:
-        """Return a context in which no other process of Penstock installs or uninstalls."""
-        with closing(own_files.OwnFolder(self.folder)):
-            pass
-        return own_files.alone_in_own(self.folder)
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Hold the folder, which is made where there is none, against other processes of Penstock.
+
+        Raises:
+            CannotRememberError: It cannot be made.
+            CallerError: It cannot be relied on: it is another user's, or open to others.
+            ToolError: `busy`: others hold it for too long.
+        """
+        try:
+            with closing(own_files.OwnFolder(self.folder)):
+                pass
+        except OSError as error:
+            raise self._cannot(error) from error
+        with own_files.alone_in_own(self.folder):
+            yield
+
+    def _cannot(self, error: OSError) -> CannotRememberError:
+        said = f"{self.folder}: {error.strerror}. What was there before cannot be kept, so nothing more is changed."
+        return CannotRememberError(said)
 
 
 def _name(path: str) -> str:

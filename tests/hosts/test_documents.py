@@ -1,0 +1,133 @@
+"""Edits of configurations: proved before they are kept, each on its own (H-3)."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.hosts import jsonc, toml_text
+from penstock.hosts.documents import CannotEditError, Document
+
+pytestmark = pytest.mark.proves("H-3")
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20)
+
+
+@pytest.mark.parametrize("verb", ["put", "replace", "remove"])
+@pytest.mark.parametrize("form", ["json", "toml"])
+def test_an_edit_that_changes_anything_else_is_refused(monkeypatch: pytest.MonkeyPatch, form: str, verb: str) -> None:
+    """Whatever is wrong with an editor, the text stays as it was."""
+    text = '{"a": 1, "b": {"c": "x"}}' if form == "json" else "a = 1\n[b]\nc = 'x'\n"
+    wrong = text.replace("1", "2")
+    monkeypatch.setattr(jsonc if form == "json" else toml_text, verb, lambda *_: wrong)
+    document = Document(text, "json" if form == "json" else "toml")
+    with pytest.raises(CannotEditError, match="cannot be edited safely"):
+        document.remove(("b", "c")) if verb == "remove" else getattr(document, verb)(("b", "c"), "y")
+    assert document.text == text
+
+
+@given(VALUES)
+def test_json_says_what_the_standard_reader_reads(value: object) -> None:
+    """All of JSON, whatever is in it."""
+    for text in (json.dumps(value), json.dumps(value, indent=3, ensure_ascii=False)):
+        assert read(jsonc.to_value(jsonc.parse(text))) == json.loads(text)
+
+
+def read(value: object) -> object:
+    """A value with its numbers as numbers."""
+    match value:
+        case jsonc.Number(text):
+            return json.loads(text)
+        case dict():
+            return {key: read(inner) for key, inner in value.items()}
+        case list():
+            return [read(inner) for inner in value]
+        case _:
+            return value
+
+
+@given(st.text(alphabet='{}[]",:/*\\ \n\ttruefalsn01-.eE+x', max_size=30))
+def test_what_is_no_json_is_refused_with_its_place(text: str) -> None:
+    """Nothing that the standard reader refuses is read but for comments and trailing commas; nothing else is raised."""
+    said = "line "
+    try:
+        jsonc.parse(text)
+        is_read = True
+    except jsonc.JsonSyntaxError as error:
+        said, is_read = str(error), False
+    assert said.startswith("line ")
+    try:
+        json.loads(text)
+    except ValueError:
+        assert not is_read or "//" in text or "/*" in text or "," in text or not text.strip()
+    else:
+        assert is_read
+
+
+@given(st.dictionaries(st.text(min_size=1), st.text() | st.booleans() | st.lists(st.text()), min_size=1))
+def test_toml_that_is_written_is_read_again(table: dict[str, object]) -> None:
+    """Keys and strings of any characters."""
+    assert tomllib.loads(toml_text.put("", ("a b", "c"), table)) == {"a b": {"c": table}}
+
+
+@pytest.mark.parametrize("text", ['{"a": 1e400, "b": {}}', '{"a": 1.0e2}', '{"a": 123456789012345678901234567890.5}'])
+def test_a_number_is_never_written_in_another_way(text: str) -> None:
+    """An object that holds one is not replaced as a whole; one beside it is edited all the same."""
+    document = Document(f'{{"o": {text}}}', "json")
+    with pytest.raises(CannotEditError):
+        document.replace(("o",), {**document.get(("o",)), "c": "x"})
+    document.put(("o", "c"), "x")
+    assert document.text.startswith(f'{{"o": {text[:-1]}')
+
+
+def test_a_number_is_no_string() -> None:
+    """`1` in the place of `"1"` is a difference."""
+    assert Document('{"a": 1}', "json").value != Document('{"a": "1"}', "json").value
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("{}", '{\n  "k": 1\n}'),
+        ("{ }\n", '{\n  "k": 1\n }\n'),
+        ("{\n}\n", '{\n  "k": 1\n}\n'),
+        ("", '{\n  "k": 1\n}\n'),
+        ("// only\n", '// only\n{\n  "k": 1\n}\n'),
+        ('{"a":1}', '{"a":1,"k":1}'),
+        ('{"a": 1}', '{"a": 1, "k": 1}'),
+        ('{"a": 1,}', '{"a": 1, "k": 1,}'),
+        ('{\n    "a": 1 // x\n}', '{\n    "a": 1, // x\n    "k": 1\n}'),
+        ('{\r\n\t"a": 1\r\n}', '{\r\n\t"a": 1,\r\n\t"k": 1\r\n}'),
+        ('{\n  "a": 1, // x\n  // y\n}', '{\n  "a": 1, // x\n  "k": 1,\n  // y\n}'),
+        ("{\n  // none\n}", '{\n  // none\n  "k": 1\n}'),
+        ("{/* none */}", '{/* none */ "k": 1}'),
+    ],
+)
+def test_what_is_added_looks_like_what_is_there(text: str, after: str) -> None:
+    """Indentation, line ends, commas, comments."""
+    document = Document(text, "json")
+    document.put(("k",), 1)
+    assert document.text == after
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ('{\n  "a": 1,\n  "k": 1\n}', '{\n  "a": 1\n}'),
+        ('{\n  "k": 1, // x\n  "a": 1\n}', '{\n  // x\n  "a": 1\n}'),
+        (
+            '{\n  // of k\n  "k": {"x": 1, /* within */ "y": 2},\n  // of a\n  "a": 1\n}',
+            '{\n  // of k\n  // of a\n  "a": 1\n}',
+        ),
+        ('{ // x\n "k": 1}', "{ // x\n}"),
+        ('{"a": 1, "k": 1, "b": 2}', '{"a": 1, "b": 2}'),
+        ('{"k": 0, "a": 1, "k": 1}', '{"k": 0, "a": 1}'),
+    ],
+)
+def test_what_is_removed_leaves_what_is_beside_it(text: str, after: str) -> None:
+    """Its comma and its line go; comments before and behind it stay. Of a key that stands twice, the one that holds goes."""
+    assert jsonc.remove(text, ("k",)) == after
