@@ -25,7 +25,7 @@ def test_each_face_prints_its_own_syntax(dialect: object, written: str) -> None:
     assert dialect.write(CALL) == written  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("dialect", [PYTHON, CommandLine(), CommandLine("my root")])
+@pytest.mark.parametrize("dialect", [PYTHON, CommandLine(), CommandLine("my root"), mcp(), mcp("x_")])
 def test_the_handle_of_a_printed_call_is_found(dialect: Dialect) -> None:
     """In a notice, and in what stands for a result that was cleared; a text that names none has none."""
     handle = "abcdefghij0123456789AB"
