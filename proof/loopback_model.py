@@ -23,13 +23,15 @@ _USAGE = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
 
 
 class LoopbackModel:
-    """`tool` is how the name ends that the host gives our tool; `received` are the results that came back."""
+    """`tool` is how the name ends that the host gives our tool; `received` are results that came back, `bodies` requests."""
 
     def __init__(self, tool: str, arguments: dict[str, object]) -> None:
         self.tool = tool
         self.arguments = arguments
         self.received: list[str] = []
         self.offered: list[str] = []
+        self.bodies: list[Body] = []
+        self.usage = dict(_USAGE)
         self.asked = False
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
@@ -44,6 +46,7 @@ class LoopbackModel:
 
     def turn(self, body: Body) -> tuple[str, str | None] | None:
         """The offered name of the tool and its namespace if it is to be called now, else None: say done."""
+        self.bodies.append(body)
         self.received += [result for result in _results(body) if result not in self.received]
         names = list(_offered(body))
         self.offered += [name for name, _ in names if name not in self.offered]
@@ -95,13 +98,13 @@ def _text(content: object) -> str:
     return str(content)
 
 
-def _responses(call: tuple[str, str | None] | None, arguments: str) -> list[Body]:
+def _responses(call: tuple[str, str | None] | None, arguments: str, usage: Body) -> list[Body]:
     item: Body = {"type": "message", "id": "m", "role": "assistant", "status": "completed"}
     item["content"] = [{"type": "output_text", "text": "done", "annotations": []}]
     if call:
         item = {"type": "function_call", "id": "f", "call_id": "c", "name": call[0], "arguments": arguments}
         item |= {"status": "completed"} | ({"namespace": call[1]} if call[1] else {})
-    answer = {"id": "r", "object": "response", "status": "completed", "output": [item], "usage": _USAGE}
+    answer = {"id": "r", "object": "response", "status": "completed", "output": [item], "usage": usage}
     return [
         {"type": "response.created", "response": {**answer, "status": "in_progress", "output": []}},
         {"type": "response.output_item.added", "output_index": 0, "item": item},
@@ -126,12 +129,12 @@ def _chat(call: tuple[str, str | None] | None, arguments: str, *, stream: bool) 
     return [first, {**frame, "choices": [{**finish, part: {}}], "usage": usage}]
 
 
-def _messages(call: tuple[str, str | None] | None, arguments: str, *, stream: bool) -> list[Body]:
+def _messages(call: tuple[str, str | None] | None, arguments: str, usage: Body, *, stream: bool) -> list[Body]:
     block: Body = {"type": "text", "text": "done"}
     if call:
         block = {"type": "tool_use", "id": "toolu_1", "name": call[0], "input": json.loads(arguments)}
     stop = {"stop_reason": "tool_use" if call else "end_turn", "stop_sequence": None}
-    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [], "usage": _USAGE}
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [], "usage": usage}
     if not stream:
         return [{**message, **stop, "content": [block]}]
     delta: Body = {"type": "text_delta", "text": "done"}
@@ -174,12 +177,12 @@ def _handler(model: LoopbackModel) -> type[BaseHTTPRequestHandler]:
             if path.endswith(("count_tokens", "countTokens")):
                 self._answer([{"input_tokens": 1, "totalTokens": 1}], stream=False)
             elif path.endswith("/responses"):
-                frames = _responses(model.turn(body), arguments)
+                frames = _responses(model.turn(body), arguments, model.usage)
                 self._answer(frames if stream else [frames[-1]["response"]], stream=stream)
             elif path.endswith("/chat/completions"):
                 self._answer(_chat(model.turn(body), arguments, stream=stream), stream=stream, last=b"data: [DONE]\n\n")
             elif path.endswith("/messages"):
-                self._answer(_messages(model.turn(body), arguments, stream=stream), stream=stream)
+                self._answer(_messages(model.turn(body), arguments, model.usage, stream=stream), stream=stream)
             elif path.endswith("enerateContent"):
                 self._answer(_gemini(model.turn(body), arguments), stream=stream)
             else:

@@ -14,6 +14,7 @@ import pytest
 from proof.hosts import REPOSITORY
 from proof.loopback_model import LoopbackModel
 
+from penstock.hosts import hook_host
 from penstock.store import open_store
 from penstock.text.calls import handle_in
 from proof import hosts
@@ -121,6 +122,48 @@ def test_a_hosts_shell_can_be_told_to_use_the_guard(host: str, tmp_path: Path) -
     kept.close()
 
 
+@pytest.mark.proves("H-4")
+@pytest.mark.parametrize("host", ["claude", "codex"])
+@pytest.mark.timeout(200)
+def test_after_a_compaction_the_model_has_the_rules_and_the_open_ends(host: str, tmp_path: Path) -> None:
+    """The host compacts for real: Claude Code by its command, Codex because its window is full; the next request has them."""
+    program = real(host)
+    home, root = tmp_path / "home", tmp_path / "root"
+    (root / ".penstock").mkdir(parents=True)
+    (root / ".penstock" / "pinned.md").write_text("Never touch secrets.py.\n")
+    at = home / SHELLS[host][2]
+    at.parent.mkdir(parents=True)
+    at.write_text(json.dumps(settings_of(host)))
+    tool, argument, _ = SHELLS[host]
+    with LoopbackModel(tool, {argument: "cat gone.txt"}) as model:
+        model.usage = {"input_tokens": 15_000, "output_tokens": 5, "total_tokens": 15_005}
+        arguments, environment = asked(host, model.url, home)
+        environment |= {"XDG_STATE_HOME": str(tmp_path / "state"), "XDG_RUNTIME_DIR": str(tmp_path / "run")}
+        if host == "codex":
+            limits = "model_context_window = 20000\nmodel_auto_compact_token_limit = 9000\n"
+            (home / "config.toml").write_text(limits + (home / "config.toml").read_text())
+        steps = {
+            "claude": [
+                ["-p", "fix it", "--allowedTools", "Bash"],
+                ["-p", "/compact", "--continue"],
+                ["-p", "on", "--continue"],
+            ],
+            "codex": [[*arguments[:-1], "fix it"], [arguments[0], "resume", "--last", *arguments[1:-1], "on"]],
+        }[host]
+        for step in steps:
+            done = hosts.run([str(program), *step], root, home, environment)
+    last = json.dumps(model.bodies[-1])
+    found = re.search(r"\[penstock: (\d+) tokens: pinned rules \d+, open ends \d+\]", last)
+    assert found, done[-600:]
+    assert last.count("[penstock: ") == 1
+    assert int(found[1]) <= 800
+    for said in ("Never touch secrets.py.", "Goal:\\nfix it", "Open errors:\\n- cat gone.txt: "):
+        assert said in last, last[found.start() :][:900]
+    assert '"name": "exec_command"' not in json.dumps(model.bodies[-1].get("input", "")), (
+        "the call itself is compacted away"
+    )
+
+
 def real(host: str) -> Path:
     """The program of a host; the test is skipped where that was not asked for or is not installed."""
     if "PENSTOCK_TEST_HOSTS" not in os.environ:
@@ -169,9 +212,10 @@ def asked(host: str, url: str, home: Path) -> tuple[list[str], dict[str, str]]:
 
 
 def test_hosts_start_what_the_docs_name() -> None:
-    """Each setting starts a hook of that host behind the event of its results."""
+    """Each setting starts a hook of that host behind all events that it is for, that of its results among them."""
     for host, spoken in SPOKEN.items():
         settings: Any = settings_of(host)
+        assert tuple(settings["hooks"]) == hook_host(host).events
         (entry,) = settings["hooks"][spoken]
         command = shlex.split(entry["bash"] if host == "copilot" else entry["hooks"][0]["command"])
         done = subprocess.run(command, input="{}", capture_output=True, text=True, check=True, timeout=60)

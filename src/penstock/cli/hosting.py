@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from penstock.cli import options
 from penstock.cli.commands import HelpPage
 from penstock.hosts import HOOK_NAMES, hook_host
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from penstock.text.calls import Dialect
 
 _LAST_SECONDS = 3
+_HANDOFF_TOKENS = 800  # `handing_on` is loaded where it is needed
 _HOOK_SECONDS = 20  # hosts wait 60 by default, and a person waits with them
 
 
@@ -56,12 +58,25 @@ class _HookPage(HelpPage):
 @click.option(
     "--store", "store_url", metavar="URL", help="Where the whole is kept; else PENSTOCK_STORE, else the user's own."
 )
-def hook_command(host: str, budget: int | None, has_tools: bool, store_url: str | None) -> int:
+@click.option(
+    "--pinned", type=options.OWN_FILE, metavar="FILE", help="Rules that outlive compactions; else .penstock/pinned.md."
+)
+@click.option(
+    "--handoff-tokens",
+    type=click.IntRange(min=200),
+    default=_HANDOFF_TOKENS,
+    show_default=True,
+    help="What rules and open ends may take together.",
+)
+def hook_command(
+    host: str, budget: int | None, has_tools: bool, store_url: str | None, pinned: str | None, handoff_tokens: int
+) -> int:
     """Cut a result that is too large for another agent's HOST.
 
     The host starts this after each call, with its event on standard input, and reads the answer. What is too large is kept
     whole, and the model is shown as much as fits, with the call that shows the rest. Below the budget nothing is printed and
-    nothing changes.
+    nothing changes. Before a compaction the session's handoff is written; after it, and at the start of a session, its open
+    ends are given back with the project's pinned rules.
 
     Examples:
       penstock hook claude < event.json
@@ -81,7 +96,12 @@ def hook_command(host: str, budget: int | None, has_tools: bool, store_url: str 
 
         return mcp() if has_tools else CommandLine(store=store_url, program=_program())
 
-    hook = Hook(hook_host(host), open_store, find_dialect, budget=budget)
+    handing_on = None
+    if pinned is not None or handoff_tokens != _HANDOFF_TOKENS:
+        from penstock.hosts.handing_on import HandingOn, folder_for
+
+        handing_on = HandingOn(folder=folder_for(os.environ), budget_tokens=handoff_tokens, pinned=pinned)
+    hook = Hook(hook_host(host), open_store, find_dialect, budget=budget, handing_on=handing_on)
     if sys.stdin is None or sys.stdout is None:  # nobody asks, or nobody listens
         return 0
     with suppress(OSError, TimeoutError), _at_most(_HOOK_SECONDS):

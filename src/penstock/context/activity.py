@@ -519,11 +519,23 @@ _EXIT = re.compile(
     r"[\"'>]{0,2}\s{0,2}[:=]?\s{0,2}[\"']?(-?\d{1,6})\b"
 )
 _ERROR = re.compile(r"\s{0,4}(?:<[\w-]{1,30}>)?\[?(?i:error|fatal|exception)\b[^\n]{0,40}?:")
-# SWE-agent, above the file as it would have been: long, and a failure all the same.
-_REFUSED = "Your proposed edit has introduced"
+# SWE-agent, above the file as it would have been: long, and a failure all the same. Codex: nothing else tells it on its wire.
+_REFUSED = (
+    "Your proposed edit has introduced",
+    "apply_patch verification failed",
+    "patch rejected by user",
+    "exec command rejected by user",
+    "command aborted by user",
+    "aborted by user after",
+    "aborted before dispatch",
+)
 _RAISED = re.compile(r"[A-Za-z_][\w.]{0,200}(?::|$)")
 _TRACEBACK = "Traceback (most recent call last)"
-_SAYS_NOTHING = re.compile(r"(?i)\W*|</?[\w-]{1,30}>|.{0,40}(?:exit(?:ed)?|return).{0,20}(?:code|status).{0,20}")
+_SAYS_NOTHING = re.compile(
+    r"(?i)\W*|</?[\w-]{1,30}>|.{0,40}(?:exit(?:ed)?|return).{0,20}(?:code|status).{0,20}"
+    # Codex, before the output of a command.
+    r"|Chunk ID: \w{1,20}|Wall time: [\d.]{1,20} seconds|Original token count: \d{1,20}|Output:"
+)
 
 
 class _Ended(NamedTuple):
@@ -537,7 +549,7 @@ class _Ended(NamedTuple):
 def _ended(call: ToolCall, result: ToolResult, raw: Json) -> _Ended:
     """Return how a call ended. What a file says of errors is not how the read of it ended."""
     kind, text, code = _named(call.name)[0], result.text, None
-    if kind == "run":
+    if kind == "run" or text.startswith("Exit code: "):  # Codex runs its patches, too
         text, code = _exit(text, raw)
     last = text[-_LOOK_CHARS:].rstrip().rpartition("\n")[2]
     is_raised = kind in {"run", "other"} and _TRACEBACK in text[-_TRACE_CHARS:] and _RAISED.match(last) is not None

@@ -54,6 +54,7 @@ def _reply(event: Event, changed: Sequence[tuple[Slot, Guarded]]) -> Event:
 
 COPILOT = HookHost(
     name="copilot",
+    title="Copilot CLI",
     result_event="postToolUse",
     before_compaction="",
     start="sessionStart",

@@ -1,4 +1,4 @@
-"""Answer an event of a host: the result of a call that is too large is cut, and the whole kept (H-1, H-5).
+"""Answer an event of a host: a result that is too large is cut and kept whole, a compaction is bridged (H-1, H-4, H-5).
 
 Laws: what is below the budget gets no answer and opens no store; what is cut is within the budget, notice included, and the
 whole is at its handle, byte for byte, as far as the host handed it over or named a file with it. Whatever fails, the host goes on
@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.errors import PenstockError
 from penstock.hosts import spelling, turns
-from penstock.hosts.results import is_ours, tool_of
+from penstock.hosts.results import context_reply, is_ours, tool_of
 from penstock.hosts.whole_file import size_of_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from penstock.hosts.handing_on import HandingOn
     from penstock.hosts.results import Event, HookHost, Slot
     from penstock.store import Store
     from penstock.text.calls import Dialect
@@ -29,6 +30,8 @@ TURN_SECONDS = 2.0
 _NAMED_TURN_SECONDS = 3_600.0  # one call of a turn may take as long
 TURN_BUDGETS = 2
 """How many times the budget of one result all parallel ones may take, before each gets no more than an eighth."""
+GIVEN_SECONDS = 5.0
+"""How long the same handoff is not given to a session again."""
 _LEAST_SHARE = 8  # a result is never cut below this part of its budget, however many came with it
 _NOTICE_CHARS = 1_000
 _COUNTS = 4  # a result below this part of its budget does not count towards its turn
@@ -45,6 +48,7 @@ class Hook:
         *,
         budget: int | None = None,
         turns_folder: str | None = None,
+        handing_on: HandingOn | None = None,
     ) -> None:
         """Make the hook of a host.
 
@@ -54,12 +58,14 @@ class Hook:
             find_dialect: called where something is cut: how its model can make the calls that show the rest.
             budget: what a result may measure, in what the host counts; None for what suits the host and the tool.
             turns_folder: where is counted what the results of a turn take; None for the user's own.
+            handing_on: where handoffs lie, and how much of one is given back; None for the user's own folder.
         """
         self._host = host
         self._open = open_store
         self._find_dialect = find_dialect
         self._budget = budget
         self._turns_folder = turns_folder
+        self._handing_on = handing_on
         self._opened: Store | None = None
 
     def answer(self, raw: bytes) -> bytes:
@@ -82,7 +88,10 @@ class Hook:
 
     def _reply(self, event: Event) -> Event | None:
         event = self._host.read(event)
-        if event.get("hook_event_name") != self._host.result_event or is_ours(event):
+        name = event.get("hook_event_name")
+        if name != self._host.result_event:
+            return self._around_compaction(event) if name and name in self._host.events else None
+        if is_ours(event):
             return None
         slots = self._host.slots(event)
         # Where the host has all of a text somewhere and that cannot be had, its own words about it are better than ours.
@@ -121,6 +130,24 @@ class Hook:
             return bool(handle and self._store().info(handle))
         except PenstockError:
             return False
+
+    def _around_compaction(self, event: Event) -> Event | None:
+        """Write the handoff of a session that is about to be compacted; give it back to one that goes on, or begins."""
+        from penstock.hosts.handing_on import HandingOn, folder_for
+
+        name, host = event["hook_event_name"], self._host
+        handing_on = self._handing_on or HandingOn(folder=folder_for(os.environ))
+        if name == host.before_compaction:
+            handing_on.write(host, event, self._find_dialect)
+            return None
+        if name != host.start and not handing_on.is_due(host, event):
+            return None
+        # Codex begins a session anew and after its compaction in one breath: what is given with the first is there.
+        folder = self._turns_folder or turns.folder_for(os.environ)
+        if turns.spend(handing_on.stamp(host, event), 1, window_seconds=GIVEN_SECONDS, folder=folder):
+            return None
+        text = handing_on.given(host, event)
+        return context_reply(event, text) if text else None
 
     def _room(self, event: Event, size: int) -> int:
         """Return what a result may take beside those that arrived with it."""

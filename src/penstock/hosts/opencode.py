@@ -43,6 +43,7 @@ def _reply(event: Event, changed: Sequence[tuple[Slot, Guarded]]) -> Event:
 
 OPENCODE = HookHost(
     name="opencode",
+    title="opencode",
     result_event="tool.execute.after",
     before_compaction="",
     start="",

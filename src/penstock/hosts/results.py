@@ -50,12 +50,16 @@ class HookHost:
 
     name: str
     """The word behind `penstock hook`."""
+    title: str
+    """What people call it."""
     result_event: str
     """The event after a call."""
     before_compaction: str
     """The event before the host compacts."""
     start: str
     """The event at the start of a session."""
+    after_compaction: str = ""
+    """The event with which a session goes on once it was compacted; empty where that is no event of its own."""
     budget: int
     """What a result may measure by default: less than where the host cuts."""
     measured: str
@@ -76,6 +80,13 @@ class HookHost:
     """Returns what names the model's answer that the call was made in, None where the host does not say: then time tells."""
     narrower: tuple[tuple[str, int], ...] = ()
     """Tools whose results the host cuts below `budget`, each with what it may measure."""
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """The events that a hook of ours is to be configured for, each once."""
+        named = (self.result_event, self.before_compaction, self.start, self.after_compaction)
+        # A session's file that nobody here reads gives no handoff.
+        return tuple(dict.fromkeys(name for name in (named if self.before_compaction else named[:1]) if name))
 
     def budget_of(self, tool: str) -> int:
         """Return what a result of a tool may measure by default."""
@@ -282,11 +293,18 @@ def _gemini_reply(_: Event, changed: Sequence[tuple[Slot, Guarded]]) -> Event:
     return {"decision": "deny", "reason": "\n".join(slot.before + text + slot.after for slot, text in changed)}
 
 
+def context_reply(event: Event, text: str) -> Event:
+    """Return the answer to the start of a session that gives its model a text beside the person's words."""
+    return {"hookSpecificOutput": {"hookEventName": event["hook_event_name"], "additionalContext": text}}
+
+
 CLAUDE = HookHost(
     name="claude",
+    title="Claude Code",
     result_event="PostToolUse",
     before_compaction="PreCompact",
     start="SessionStart",
+    after_compaction="SessionStart",
     budget=28_000,
     measured="30,000 characters of a command, 20,000 of a search, 50,000 of MCP (2.1.330)",
     slots=_claude_slots,
@@ -297,9 +315,11 @@ CLAUDE = HookHost(
 """Claude Code: the reply is the tool's own result with other texts in it."""
 CODEX = HookHost(
     name="codex",
+    title="Codex",
     result_event="PostToolUse",
     before_compaction="PreCompact",
     start="SessionStart",
+    after_compaction="SessionStart",
     budget=9_500,
     unit="bytes",
     measured="10,000 bytes of what a hook answers and of a command, 12,000 of MCP (0.169.0)",
@@ -309,9 +329,11 @@ CODEX = HookHost(
 """Codex: the reply blocks the result and gives another text as the reason, which is all that its model is shown."""
 GEMINI = HookHost(
     name="gemini",
+    title="Gemini CLI",
     result_event="AfterTool",
     before_compaction="PreCompress",
     start="SessionStart",
+    after_compaction="BeforeAgent",
     budget=28_000,
     measured="40,000 characters (0.61.0)",
     slots=_gemini_slots,

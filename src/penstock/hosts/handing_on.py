@@ -1,0 +1,305 @@
+"""Write a session's handoff before its host compacts, and give its open ends back afterwards, with the pinned rules (H-4).
+
+A handoff is made from the host's own file, without a model: what the file does not show is not said. It lies as two files in a
+folder of the user's own: the document, and the text that is given back, measured. Laws: what is given is at most the budget, and
+its first line says what it takes; where there is nothing to give, nothing is said. Keeps out: how a host's file is read
+(`sessions`), and how a host takes a text (`results`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+import zlib
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock.errors import CallerError
+from penstock.workspace import own_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from penstock.context.handoff import Handoff
+    from penstock.hosts.results import Event, HookHost
+    from penstock.text.calls import Dialect
+
+BUDGET_TOKENS = 800
+"""What is given back may take, by the upper bound: half a percent of a common window, paid once after each compaction."""
+PINNED = os.path.join(".penstock", "pinned.md")
+"""Where a project has its pinned rules: in the folder of the session, or in one above it up to the root of the repository."""
+_PINNED_PART = 0.6  # of the budget, where the open ends need the rest
+_HEAD_TOKENS = 60
+_MAX_PINNED_BYTES = 64 << 10
+_MAX_FILES = 400
+_FRESH_SECONDS = 86_400.0  # a new session is told of one that was compacted within a day before
+_LAST_WORDS = 400
+_REWRITTEN = b'"$set":{"messages":'  # Gemini CLI, when its history has become another
+_MAX_LOOK_BYTES = 64 << 20
+
+
+def folder_for(environment: Mapping[str, str]) -> str:
+    """Return the folder of handoffs, beside the user's store.
+
+    Args:
+        environment: the variables to look at: `XDG_STATE_HOME`, else `HOME`.
+    """
+    state = environment.get("XDG_STATE_HOME") or ""
+    if not os.path.isabs(state):  # the XDG specification: relative ones are to be ignored
+        state = os.path.join(environment.get("HOME") or os.path.expanduser("~"), ".local", "state")
+    return os.path.join(state, "penstock-handoffs")
+
+
+@dataclass(frozen=True, kw_only=True)
+class HandingOn:
+    """Where handoffs lie, and how much of one is given back."""
+
+    folder: str
+    budget_tokens: int = BUDGET_TOKENS
+    pinned: str | None = None
+    """A file of pinned rules that the person named; None looks for the project's own."""
+
+    def write(self, host: HookHost, event: Event, dialect: Callable[[], Dialect]) -> None:
+        """Write the handoff of the session that is about to be compacted.
+
+        Args:
+            host: whose session it is.
+            event: what the host says: its session, folder and file.
+            dialect: called for how the calls are written that read what was kept.
+
+        Raises:
+            OSError: The host's file cannot be read, or the handoff not written.
+            CallerError: The folder of handoffs is another's.
+        """
+        from dataclasses import replace
+
+        from penstock.context.handoff import encode, mechanical, render
+        from penstock.hosts.sessions import read_session
+        from penstock.hosts.sessions.todos import titles
+        from penstock.text import escape
+
+        path = event.get("transcript_path")
+        if not isinstance(path, str) or not path:
+            return
+        read = read_session(host.name, path)
+        said = [entry.text for entry in read.transcript.entries if entry.speaks]
+        made = mechanical(
+            read.transcript,
+            session_id=_session(event),
+            agent=host.title,
+            created_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            completed=titles(read.todos, done=True),
+            pending=titles(read.todos, done=False),
+        )
+        last = next(
+            (entry.text for entry in reversed(read.transcript.entries) if entry.role == "assistant" and entry.text), ""
+        )
+        made = replace(
+            made,
+            constraints=tuple(words[:2_000] for words in said[1:-1]),
+            state={"folder": _folder(event), **({"lastWords": escape.clip(last, _LAST_WORDS)} if last else {})},
+            log_ref={"host": host.name, "path": path, "torn": read.torn, "unknown": read.unknown},
+        )
+        made = _with_earlier(made, self._earlier(host, event))
+        # What is behind is in the host's own summary: given back is what is open, and the words of the person.
+        still_open = replace(made, summary="", commands=(), failed_attempts=(), completed_tasks=())
+        written = (
+            ""
+            if not read.transcript.entries
+            else render(still_open, max_chars=5 * self.budget_tokens, dialect=dialect())
+        )
+        own = own_files.OwnFolder(self.folder)
+        with closing(own):
+            name = _name(host, event)
+            files = {".json": encode(made), ".txt": written}
+            if host.after_compaction not in {"", host.start}:
+                files[".due"] = str(os.stat(path).st_size)
+            for kind, text in files.items():
+                own_files.replace_own(os.path.join(self.folder, name + kind), _kept(text))
+            _forget_oldest(own)
+
+    def _earlier(self, host: HookHost, event: Event) -> Handoff | None:
+        """Return the handoff that was written at an earlier compaction of a session, None for none."""
+        from penstock.context.handoff import decode
+
+        raw = own_files.read_own(os.path.join(self.folder, _name(host, event) + ".json"))
+        with suppress(CallerError):
+            return decode(raw.decode("utf-8", "replace")) if raw else None
+        return None
+
+    def given(self, host: HookHost, event: Event) -> str:
+        """Return what a session is given at its start or after its compaction, empty for nothing.
+
+        Args:
+            host: whose session it is.
+            event: what the host says: its session, its folder, and whether it is new.
+        """
+        rules, at = self._rules(_folder(event))
+        ends = self._open_ends(host, event)
+        if not rules and not ends:
+            return ""
+        title = f"Pinned rules ({at}):\n" if rules else ""
+        room = self.budget_tokens - _HEAD_TOKENS - _tokens(title)
+        rules = _fitted(rules, max(int(room * _PINNED_PART), room - _tokens(ends)), "… the rest is in the file.")
+        ends = _fitted(ends, room - _tokens(rules), "… the rest is left out.")
+        parts = (("pinned rules", title + rules if rules else ""), ("open ends", ends))
+        named = ", ".join(f"{name} {_tokens(text)}" for name, text in parts if text)
+        if not named:
+            return ""
+        body = "\n\n".join(text for _, text in parts if text)
+        # The price is of all that is given, its own line too.
+        price = _tokens(f"[penstock: {self.budget_tokens} tokens: {named}]\n{body}")
+        return f"[penstock: {price} tokens: {named}]\n{body}"
+
+    def is_due(self, host: HookHost, event: Event) -> bool:
+        """Return whether a session was compacted since its handoff was written, once: for hosts that say nothing afterwards."""
+        due = os.path.join(self.folder, _name(host, event) + ".due")
+        try:
+            marked = own_files.read_own(due)
+            if marked is None:
+                return False
+            with own_files.open_regular(str(event.get("transcript_path"))) as file:
+                file.seek(int(marked))
+                is_done = _REWRITTEN in file.read(_MAX_LOOK_BYTES)
+            if is_done:
+                os.unlink(due)
+        except (OSError, CallerError, ValueError):
+            return False
+        return is_done
+
+    def stamp(self, host: HookHost, event: Event) -> str:
+        """Return what tells this handoff of a session from its others."""
+        name = _name(host, event)
+        return f"given {name} {_changed(self.folder, name + '.txt')}"
+
+    def _rules(self, folder: str) -> tuple[str, str]:
+        """Return the pinned rules of a folder and where they are, both empty for none."""
+        for at in (self.pinned,) if self.pinned else _above(folder) if folder else ():
+            # A link that leads out of its project could have any file of the person's read to a model.
+            if self.pinned is None and os.path.realpath(at) != os.path.join(
+                os.path.realpath(os.path.dirname(at)), "pinned.md"
+            ):
+                continue
+            with suppress(OSError, ValueError), own_files.open_regular(at) as file:
+                text = file.read(_MAX_PINNED_BYTES).decode("utf-8", "replace").strip()
+                return (_shown(text), at) if text else ("", "")
+        return "", ""
+
+    def _open_ends(self, host: HookHost, event: Event) -> str:
+        """Return the open ends of the session; of a new one those of the last that was compacted in its folder."""
+        source = event.get("source")
+        if source == "clear":  # the person wants to begin anew
+            return ""
+        own = os.path.join(self.folder, _name(host, event) + ".txt")
+        try:
+            found = [own] if source != "startup" else self._newest_in(host, event)
+            return "".join((own_files.read_own(path) or b"").decode("utf-8", "replace") for path in found)
+        except (OSError, CallerError):
+            return ""
+
+    def _newest_in(self, host: HookHost, event: Event) -> list[str]:
+        start = _project(host, event)
+        names = [name for name in os.listdir(self.folder) if name.startswith(start) and name.endswith(".txt")]
+        ages = {os.path.join(self.folder, name): time.time() - _changed(self.folder, name) for name in names}
+        fresh = [path for path, age in ages.items() if age < _FRESH_SECONDS]
+        return [min(fresh, key=ages.__getitem__)] if fresh else []
+
+
+def _with_earlier(made: Handoff, earlier: Handoff | None) -> Handoff:
+    """Return a handoff with what an earlier one of the session knew: Gemini CLI forgets in its file what it has compacted."""
+    from dataclasses import replace
+
+    if earlier is None or not earlier.goal or earlier.goal == made.goal:
+        return made
+    return replace(
+        made,
+        goal=earlier.goal,
+        next_step=made.next_step or made.goal or earlier.next_step,
+        constraints=tuple(dict.fromkeys((*earlier.constraints, *made.constraints))),
+        modified_files=tuple(dict.fromkeys((*earlier.modified_files, *made.modified_files))),
+    )
+
+
+def _above(folder: str) -> list[str]:
+    """Return where the pinned rules of a folder may be, the nearest first."""
+    at, found = os.path.abspath(folder), [os.path.join(os.path.abspath(folder), PINNED)]
+    while not os.path.exists(os.path.join(at, ".git")):
+        above = os.path.dirname(at)
+        if above == at:  # it is in no repository: a folder above may be anybody's
+            return found[:1]
+        at = above
+        found.append(os.path.join(at, PINNED))
+    return found
+
+
+def _session(event: Event) -> str:
+    return str(event.get("session_id", ""))[:200]
+
+
+def _folder(event: Event) -> str:
+    folder = event.get("cwd")
+    return folder if isinstance(folder, str) else ""
+
+
+def _project(host: HookHost, event: Event) -> str:
+    """Return how the names of all handoffs of a folder begin."""
+    return f"{host.name}-{zlib.crc32(os.path.realpath(_folder(event)).encode('utf-8', 'surrogatepass')):08x}-"
+
+
+def _name(host: HookHost, event: Event) -> str:
+    """Return the name of a session's handoff: a host's id is made safe, and never read back."""
+    session = _session(event)
+    safe = re.sub(r"[^A-Za-z0-9-]", "", session)[:80]
+    return f"{_project(host, event)}{safe}-{zlib.crc32(session.encode('utf-8', 'surrogatepass')):08x}"
+
+
+def _kept(text: str) -> bytes:
+    """Return a text as it is kept: by the store's rules on secrets."""
+    from penstock.store import default_redaction
+    from penstock.store.marks import SecretWatch
+
+    raw = text.encode("utf-8", "backslashreplace")
+    return b"".join(SecretWatch(hides=True).passed([raw])) if default_redaction() else raw
+
+
+def _changed(folder: str, name: str) -> float:
+    try:
+        return os.stat(os.path.join(folder, name)).st_mtime
+    except OSError:  # another process has just forgotten it
+        return 0.0
+
+
+def _forget_oldest(own: own_files.OwnFolder) -> None:
+    """Remove the handoffs that are one too many."""
+    names = own.names()
+    for name in sorted(names, key=lambda name: _changed(own.path, name))[: max(0, len(names) - _MAX_FILES)]:
+        own.remove(name)
+
+
+def _shown(text: str) -> str:
+    """Return a person's text without what acts on a terminal."""
+    from penstock.text import escape
+
+    return escape.show_text(text)
+
+
+def _tokens(text: str) -> int:
+    """Return how many tokens a text surely does not exceed."""
+    from penstock.text.tokens import Tokens
+
+    return Tokens().count(text).high if text else 0
+
+
+def _fitted(text: str, tokens: int, more: str) -> str:
+    """Return a text within so many tokens, cut at the end of a line; `more` stands for what is not shown."""
+    if _tokens(text) <= tokens:
+        return text
+    lines = text.split("\n")
+    fewest, most = 0, len(lines)
+    while fewest < most:  # the most lines that fit
+        middle = (fewest + most + 1) // 2
+        fits = _tokens("\n".join([*lines[:middle], more])) <= tokens
+        fewest, most = (middle, most) if fits else (fewest, middle - 1)
+    return "\n".join([*lines[:fewest], more]) if fewest else ""

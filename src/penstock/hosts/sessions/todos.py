@@ -1,0 +1,76 @@
+"""Read the list of tasks that a model keeps through a tool of its host."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.text.json_access import objects, string
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.text.json_access import Json
+    from penstock.wires import Transcript
+    from penstock.wires.entries import ToolCall, ToolResult
+
+# Tools that write the whole list: where it is, and how a task is called in it.
+_LISTS = {
+    "TodoWrite": ("todos", "content"),
+    "todo_write": ("todos", "content"),
+    "todowrite": ("todos", "content"),
+    "update_plan": ("plan", "step"),
+    "write_todos": ("todos", "description"),
+}
+_MADE = re.compile(r"#(\w+)")
+
+
+class Todo(NamedTuple):
+    """One task of a model's own list."""
+
+    title: str
+    is_done: bool
+    """Whether the model has ticked it off: its own word, and nobody's proof."""
+
+
+def todos_of(transcript: Transcript) -> tuple[Todo, ...]:
+    """Return the list as the calls that went well left it; what was cancelled or deleted is not in it."""
+    failed = {result.call_id for entry in transcript.entries for result in entry.results if result.is_error}
+    answers = {result.call_id: result for entry in transcript.entries for result in entry.results}
+    calls = [call for entry in transcript.entries for call in entry.calls]
+    listed: tuple[Todo, ...] = ()
+    single: dict[str, Todo] = {}
+    for call in calls:
+        if call.id in failed or call.id not in answers:
+            continue
+        if call.name in _LISTS:
+            listed = _listed(call.values, *_LISTS[call.name])
+        elif call.name in {"TaskCreate", "TaskUpdate"}:  # Claude Code: a call for each task, with a number
+            _take(call, answers[call.id], single)
+    return listed or tuple(single.values())
+
+
+def _listed(values: dict[str, Json], key: str, title: str) -> tuple[Todo, ...]:
+    rows = [row for row in objects(values.get(key)) if string(row.get("status")) != "cancelled"]
+    return tuple(Todo(string(row.get(title)), row.get("status") == "completed") for row in rows if row.get(title))
+
+
+def _take(call: ToolCall, result: ToolResult, tasks: dict[str, Todo]) -> None:
+    values = call.values
+    if call.name == "TaskCreate":
+        if (made := _MADE.search(result.text)) and (title := string(values.get("subject"))):
+            tasks[made[1]] = Todo(title, False)
+        return
+    number, status = string(values.get("taskId")), values.get("status")
+    if number not in tasks:
+        return
+    if status == "deleted":
+        del tasks[number]
+        return
+    title = string(values.get("subject")) or tasks[number].title
+    tasks[number] = Todo(title, status == "completed" if status else tasks[number].is_done)
+
+
+def titles(todos: Sequence[Todo], *, done: bool) -> tuple[str, ...]:
+    """Return the titles of the tasks that are done, or of those that are not."""
+    return tuple(todo.title for todo in todos if todo.is_done is done)

@@ -1,0 +1,332 @@
+"""Before a compaction a session's handoff is written; afterwards its open ends and pinned rules are given back, and their price."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.errors import Ended
+from penstock.handoff import decode
+from penstock.hosts import HOOK_NAMES, hook_host
+from penstock.hosts.handing_on import BUDGET_TOKENS, HandingOn, folder_for
+from penstock.hosts.hook import Hook
+from penstock.text.calls import CommandLine
+from penstock.text.tokens import Tokens
+from tests.hosts import histories
+from tests.hosts.histories import Claude, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from penstock.store import Store
+
+pytestmark = pytest.mark.proves("H-4")
+
+BEFORE = {"claude": "PreCompact", "codex": "PreCompact", "gemini": "PreCompress"}
+
+
+def no_store() -> Store:
+    """Nothing here is kept in a store."""
+    raise Ended("no store is opened")
+
+
+class Host:
+    """A host with a session in a project."""
+
+    def __init__(self, name: str, root: Path, *, rules: str = "", **how: Any) -> None:
+        self.name, self.root = name, root
+        self.project = root / "p"
+        self.project.mkdir()
+        self.how = how
+        self.path = root / "session.jsonl"
+        self.runs = 0
+        if rules:
+            (self.project / ".penstock").mkdir()
+            (self.project / ".penstock" / "pinned.md").write_text(rules)
+
+    def hook(self, event: str, **more: object) -> Any:
+        """What the hook prints, as JSON; None for nothing. Long enough after the last one."""
+        self.runs += 1
+        handing_on = HandingOn(folder=str(self.root / "handoffs"), **self.how)
+        hook = Hook(
+            hook_host(self.name),
+            no_store,
+            CommandLine,
+            turns_folder=str(self.root / f"turns{more.pop('turns', self.runs)}"),
+            handing_on=handing_on,
+        )
+        asked = {
+            "session_id": "s",
+            "cwd": str(self.project),
+            "transcript_path": str(self.path),
+            "hook_event_name": event,
+        }
+        printed = hook.answer(json.dumps({**asked, **more}).encode())
+        return json.loads(printed) if printed else None
+
+    def compacts(self, **more: object) -> None:
+        """The event before it."""
+        assert self.hook(BEFORE[self.name], trigger="auto", **more) is None
+
+    def given(self, source: str, **more: object) -> str:
+        """What the model gets at a start."""
+        reply = self.hook("SessionStart", source=source, **more)
+        if reply is None:
+            return ""
+        assert reply["hookSpecificOutput"]["hookEventName"] == "SessionStart"
+        return str(reply["hookSpecificOutput"]["additionalContext"])
+
+    def written(self) -> Any:
+        """The document."""
+        (at,) = (self.root / "handoffs").glob("*.json")
+        return decode(at.read_text())
+
+
+def talk(*more: str) -> Claude:
+    """A session with something open."""
+    made = Claude()
+    made.says("Fix the parser.")
+    made.calls(
+        ("c1", "Edit", {"file_path": "/p/a.py"}, "The file has been updated.", False),
+        ("c2", "Bash", {"command": "pytest -q"}, "Exit code 1\nFAILED test_tabs", True),
+    )
+    for text in more:
+        made.says(text)
+    made.answers_with("I changed a.py.")
+    return made
+
+
+@pytest.fixture
+def claude(tmp_path: Path) -> Host:
+    """Claude Code with such a session and one rule."""
+    host = Host("claude", tmp_path, rules="Never touch secrets.py {}.\n")
+    written(host.path, talk("Leave the lexer alone.", "Now the docs.").records)
+    return host
+
+
+def test_what_was_open_is_given_back_after_the_compaction(claude: Host) -> None:
+    """The person's own words, what failed, what was changed; and what that costs."""
+    claude.compacts()
+    text = claude.given("compact")
+    price, rules, ends = map(int, re.findall(r"\d+", text.partition("]")[0]))
+    assert text.startswith(f"[penstock: {price} tokens: pinned rules {rules}, open ends {ends}]\n")
+    assert Tokens().count(text).tokens <= price <= BUDGET_TOKENS
+    assert rules + ends <= price
+    for said in ("Never touch secrets.py {}.", "Fix the parser.", "Leave the lexer alone.", "Now the docs."):
+        assert said in text
+    assert "pytest -q: FAILED test_tabs" in text
+    assert "/p/a.py" in text
+    assert "Commands run" not in text, "what is behind is in the host's own summary"
+
+
+def test_the_handoff_is_a_document_like_every_other(claude: Host) -> None:
+    """With where it came from."""
+    claude.compacts()
+    made = claude.written()
+    assert (made.session_id, made.agent, made.goal) == ("s", "Claude Code", "Fix the parser.")
+    assert made.modified_files == ("/p/a.py",)
+    assert made.constraints == ("Leave the lexer alone.",)
+    assert made.state["lastWords"] == "I changed a.py."
+    assert made.log_ref["path"] == str(claude.path)
+    assert {at.stat().st_mode & 0o777 for at in (claude.root / "handoffs").iterdir()} <= {0o600}
+
+
+def test_where_there_is_nothing_to_give_nothing_is_said(tmp_path: Path) -> None:
+    """No rules, and no compaction yet."""
+    host = Host("claude", tmp_path)
+    for source in ("startup", "resume", "clear", "compact"):
+        assert host.hook("SessionStart", source=source) is None
+    written(host.path, [])
+    host.compacts()
+    assert host.hook("SessionStart", source="compact") is None
+
+
+def test_rules_are_given_at_every_start(claude: Host) -> None:
+    """Without a handoff, too."""
+    for source in ("startup", "resume", "clear", "compact"):
+        text = claude.given(source)
+        assert re.match(r"\[penstock: \d+ tokens: pinned rules \d+\]\nPinned rules \(.*pinned\.md\):\nNever", text)
+
+
+def test_a_new_session_hears_of_the_last_one_in_its_folder(claude: Host, tmp_path: Path) -> None:
+    """For a day; not where the person cleared it, and not of another project's."""
+    claude.compacts()
+    assert "session s of Claude Code" in claude.given("startup", session_id="new")
+    assert "open ends" not in claude.given("clear", session_id="new")
+    assert "open ends" not in claude.given("clear")
+    assert "open ends" not in claude.given("resume", session_id="new"), "it goes on from itself"
+    assert claude.given("startup", session_id="new", cwd=str(tmp_path)) == ""
+    for at in (tmp_path / "handoffs").iterdir():
+        os.utime(at, (time.time() - 90_000,) * 2)
+    assert "open ends" not in claude.given("startup", session_id="new")
+    assert "open ends" in claude.given("resume"), "its own is never too old"
+
+
+@pytest.mark.parametrize("budget", [200, 300, 800])
+@pytest.mark.parametrize(("rules", "words"), [(900, 900), (900, 1), (1, 900), (0, 900), (900, 0)])
+def test_both_stay_within_the_budget(budget: int, rules: int, words: int, tmp_path: Path) -> None:
+    """Where both are long each gets its part, and each says that it was cut."""
+    host = Host("claude", tmp_path, rules="Rule: do nothing rash.\n" * rules, budget_tokens=budget)
+    written(host.path, talk(*(f"Wish {number}: keep {'it ' * 9}" for number in range(words))).records)
+    if words:
+        host.compacts()
+    text = host.given("compact")
+    price = int(re.findall(r"\d+", text)[0])
+    assert Tokens().count(text).high <= price <= budget
+    assert price > budget // 3
+    assert ("Rule:" in text, "Fix the parser." in text) == (bool(rules), bool(words))
+    assert ("… the rest is in the file." in text) == (rules == 900)
+
+
+@given(rules=st.text(max_size=3_000), words=st.text(max_size=3_000), budget=st.integers(200, 900))
+def test_the_price_is_never_too_low(
+    rules: str, words: str, budget: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Whatever is in them."""
+    host = Host("claude", tmp_path_factory.mktemp("any"), budget_tokens=budget)
+    (host.project / ".penstock").mkdir()
+    (host.project / ".penstock" / "pinned.md").write_text(rules, "utf-8", "replace")
+    written(host.path, talk(words).records)
+    host.compacts()
+    text = host.given("compact")
+    assert Tokens().count(text).high <= int(re.findall(r"\d+", text)[0]) <= budget
+
+
+@pytest.mark.parametrize("folders", [1, 4, 12])
+def test_a_long_path_costs_its_price(folders: int, tmp_path: Path) -> None:
+    """It stands above the rules; where it leaves no room for them nothing is said."""
+    root = tmp_path.joinpath(*["a-folder-with-a-long-name-of-fifty-characters-abcdef"] * folders)
+    root.mkdir(parents=True)
+    host = Host("claude", root, rules="Rule: do nothing rash.\n" * 900, budget_tokens=250)
+    text = host.given("startup")
+    assert Tokens().count(text).high <= 250
+    assert bool(text) == (folders < 12)
+
+
+def test_rules_of_the_repository_hold_beneath_it(claude: Host, tmp_path: Path) -> None:
+    """Up to its root and no higher: what lies above may be anybody's."""
+    below = claude.project / "src" / "deep"
+    below.mkdir(parents=True)
+    assert claude.given("startup", cwd=str(below)) == ""
+    (claude.project / ".git").mkdir()
+    assert "Never touch" in claude.given("startup", cwd=str(below))
+    (claude.project / "src" / ".git").mkdir()
+    assert claude.given("startup", cwd=str(below)) == ""
+
+
+def test_rules_that_are_a_link_to_elsewhere_are_none(claude: Host, tmp_path: Path) -> None:
+    """A project from the network could have any file of the person's read to its model."""
+    (tmp_path / "secret").write_text("SECRETKEY")
+    rules = claude.project / ".penstock" / "pinned.md"
+    rules.unlink()
+    rules.symlink_to(tmp_path / "secret")
+    assert claude.given("startup") == ""
+    rules.unlink()
+    os.mkfifo(rules)
+    assert claude.given("startup") == ""
+    claude.how["pinned"] = str(tmp_path / "secret")
+    assert "SECRETKEY" in claude.given("startup"), "the person named it"
+
+
+def test_what_acts_on_a_terminal_is_inert_in_what_is_given(tmp_path: Path) -> None:
+    """Rules and words alike."""
+    host = Host("claude", tmp_path, rules="rule \x1b[31mred\n")
+    written(host.path, talk("words \x1b]0;t\x07").records)
+    host.compacts()
+    text = host.given("compact")
+    assert "\x1b" not in text
+    assert r"rule \x1b[31mred" in text
+
+
+def test_a_host_that_starts_twice_in_one_breath_gets_it_once(tmp_path: Path) -> None:
+    """Codex resumes and goes on after a compaction with one request."""
+    host = Host("codex", tmp_path)
+    written(host.path, histories.codex("Fix the parser.", ["Done."], "Now the docs."))
+    host.compacts()
+    assert "Fix the parser." in host.given("resume", turns="same")
+    assert host.given("compact", turns="same") == ""
+    time.sleep(0.02)
+    host.compacts()
+    assert "Fix the parser." in host.given("compact", turns="same"), "of the next compaction there is another"
+
+
+def test_gemini_gets_it_with_the_next_words_once_it_has_compacted(tmp_path: Path) -> None:
+    """It has no event afterwards, and one before that comes to nothing as often as not."""
+    host = Host("gemini", tmp_path)
+    records = histories.gemini("Fix the parser.", ["Done."], "Now the docs.")
+    written(host.path, records)
+    assert host.hook("BeforeAgent", prompt="x") is None
+    host.compacts()
+    assert host.hook("BeforeAgent", prompt="x") is None
+    summary = {"id": "n", "type": "user", "content": [{"text": "<state_snapshot>"}]}
+    written(host.path, [*records, {"$set": {"messages": [summary]}}])
+    reply = host.hook("BeforeAgent", prompt="x")
+    assert reply["hookSpecificOutput"]["hookEventName"] == "BeforeAgent"
+    assert "Fix the parser." in reply["hookSpecificOutput"]["additionalContext"]
+    assert host.hook("BeforeAgent", prompt="x") is None
+    written(host.path, [{"$set": {"messages": [summary]}}, *histories.gemini("And the tests.")[2:]])
+    host.compacts()
+    assert host.written().goal == "Fix the parser.", "the file has forgotten it, the last handoff has not"
+    assert host.written().next_step == "And the tests."
+
+
+@pytest.mark.proves("H-5")
+@pytest.mark.parametrize("path", ["gone", "/dev/zero", "", None, 7])
+def test_a_file_that_cannot_be_read_blocks_no_compaction(path: object, tmp_path: Path) -> None:
+    """At most a word for the person."""
+    host = Host("claude", tmp_path)
+    reply = host.hook("PreCompact", transcript_path=path)
+    assert reply is None or list(reply) == ["systemMessage"]
+    assert host.hook("SessionStart", source="compact") is None
+
+
+def test_an_id_of_a_host_names_no_path(claude: Host, tmp_path: Path) -> None:
+    """It comes from outside."""
+    claude.compacts(session_id="../../evil/\0x")
+    assert {at.parent for at in tmp_path.rglob("*.json")} == {tmp_path / "handoffs"}
+    assert "Fix the parser." in claude.given("compact", session_id="../../evil/\0x")
+    assert "Fix the parser." not in claude.given("resume", session_id="....evilx")
+
+
+def test_handoffs_do_not_pile_up(claude: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The oldest go."""
+    monkeypatch.setattr("penstock.hosts.handing_on._MAX_FILES", 6)
+    for number in range(5):
+        claude.compacts(session_id=f"s{number}")
+        time.sleep(0.02)
+    assert len(list((tmp_path / "handoffs").iterdir())) == 6
+    assert "open ends" in claude.given("resume", session_id="s4")
+    assert "open ends" not in claude.given("resume", session_id="s0")
+
+
+def test_secrets_are_kept_by_the_stores_rules(claude: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With marks in their places where the person said so."""
+    written(claude.path, talk("Use the key AKIAIOSFODNN7EXAMPLQ for it.").records)
+    monkeypatch.setenv("PENSTOCK_STORE_REDACT", "1")
+    claude.compacts()
+    text = "".join(at.read_text() for at in (claude.root / "handoffs").iterdir())
+    assert "AKIAIOSFODNN7EXAMPLQ" not in text
+    assert "Use the key" in text
+
+
+def test_it_lies_beside_the_users_store() -> None:
+    """Where programs keep their state."""
+    assert folder_for({"XDG_STATE_HOME": "/s"}) == os.path.join("/s", "penstock-handoffs")
+    assert folder_for({"XDG_STATE_HOME": "s", "HOME": "/h"}) == os.path.join(
+        "/h", ".local", "state", "penstock-handoffs"
+    )
+
+
+def test_every_host_says_which_events_it_wants() -> None:
+    """What is configured for a hook is read from here."""
+    events = {name: hook_host(name).events for name in HOOK_NAMES}
+    assert events["claude"] == events["codex"] == ("PostToolUse", "PreCompact", "SessionStart")
+    assert events["gemini"] == ("AfterTool", "PreCompress", "SessionStart", "BeforeAgent")
+    assert events["copilot"] == ("postToolUse",)
