@@ -142,12 +142,13 @@ class Hook:
             return None
         if name != host.start and not handing_on.is_due(host, event):
             return None
+        text = handing_on.given(host, event)
+        if not text:
+            return None
         # Codex begins a session anew and after its compaction in one breath: what is given with the first is there.
         folder = self._turns_folder or turns.folder_for(os.environ)
-        if turns.spend(handing_on.stamp(host, event), 1, window_seconds=GIVEN_SECONDS, folder=folder):
-            return None
-        text = handing_on.given(host, event)
-        return context_reply(event, text) if text else None
+        is_given = turns.spend(handing_on.stamp(host, event), 1, window_seconds=GIVEN_SECONDS, folder=folder)
+        return None if is_given else context_reply(event, text)
 
     def _room(self, event: Event, size: int) -> int:
         """Return what a result may take beside those that arrived with it."""
