@@ -236,7 +236,7 @@ def test_another_hook_in_our_group_stays(machine: Machine) -> None:
     path = machine.home / ".claude/settings.json"
     group = '"hooks": [\n          {'
     theirs = '"hooks": [\n          // first theirs\n          {"type": "command", "command": "say"},\n          {'
-    text = path.read_text().replace(group, theirs)
+    text = path.read_text().replace(group, theirs, 1)
     path.write_text(text)
     machine.done("uninstall", "claude", "--hook", "--yes")
     assert "// first theirs" in path.read_text()
@@ -348,9 +348,8 @@ def test_a_place_for_records_that_cannot_be_made_stops_before_anything(machine: 
 
 def test_without_records_our_own_is_known(machine: Machine) -> None:
     """A lost folder of records: entries go by what they start."""
-    path = machine.write(
-        ".gemini/settings.json", '{\n  "a": 1,\n  "mcpServers": {},\n  "hooks": {"AfterTool": []}\n}\n'
-    )
+    events: dict[str, list[str]] = {"AfterTool": [], "PreCompress": [], "SessionStart": [], "BeforeAgent": []}
+    path = machine.write(".gemini/settings.json", json.dumps({"a": 1, "mcpServers": {}, "hooks": events}, indent=2))
     value: Any = json.loads(path.read_text())
     machine.done("install", "gemini", "--yes")
     for each in (machine.home / ".local/state/penstock-hosts").iterdir():

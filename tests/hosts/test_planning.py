@@ -69,10 +69,10 @@ def with_ours(value: Any, file: File, *wanted: str) -> Any:
             )
         if part == "hook":
             assert file.host.hooks
-            at: trees.Path = ("hooks", file.host.hooks.event)
-            there = trees.get(value, at)
             entry = {"hooks": [{"type": "command", "command": parts.hook_command(file.host, PROGRAM)}]}
-            value = trees.put(value, (*at, 0 if there is trees.MISSING else len(there)), entry)
+            for event in (file.host.hooks.event, *file.host.hooks.around):
+                there = trees.get(value, ("hooks", event))
+                value = trees.put(value, ("hooks", event, 0 if there is trees.MISSING else len(there)), entry)
     return value
 
 
@@ -186,7 +186,8 @@ def test_without_a_record_only_what_is_ours_is_taken_out() -> None:
         file.record = Record(path="f", base=None, last=None, parts={})
         file.uninstall("mcp", "hook")
         left = file.value
-        for path in (("mcpServers",), ("hooks", "AfterTool"), ("hooks",)):
+        events = ("AfterTool", "PreCompress", "SessionStart", "BeforeAgent")
+        for path in (("mcpServers",), *(("hooks", event) for event in events), ("hooks",)):
             if trees.get(left, path) in ({}, []) and trees.get(value, path) is trees.MISSING:
                 left = trees.remove(left, path)
         assert left == value

@@ -115,6 +115,7 @@ class Hooks:
     Attributes:
         file: The file: with lists by event beneath `hooks`, or, where it is `whole`, a plugin that starts the hook.
         event: The event after a call.
+        around: The events before and after a compaction, and at a start.
         entry: An element of a list: `COMMAND_LINE` stands for the line of a shell.
         beside: What has to stand in the file beside `hooks`.
         switch: What turns all hooks off; None where nothing does.
@@ -123,6 +124,7 @@ class Hooks:
 
     file: ConfigFile
     event: str
+    around: tuple[str, ...] = ()
     entry: Mapping[str, object] = field(
         default_factory=lambda: {"hooks": [{"type": "command", "command": COMMAND_LINE}]}
     )
@@ -196,6 +198,7 @@ _ALL = (
         hooks=Hooks(
             file=_CLAUDE_SETTINGS,
             event="PostToolUse",
+            around=("PreCompact", "SessionStart"),
             switch=Switch(_CLAUDE_SETTINGS, ("disableAllHooks",), off=True),
         ),
         rules=_markdown(Place("CLAUDE_CONFIG_DIR", "CLAUDE.md", ".claude/CLAUDE.md"), "CLAUDE.md"),
@@ -208,6 +211,7 @@ _ALL = (
         hooks=Hooks(
             file=ConfigFile(user=Place("CODEX_HOME", "hooks.json", ".codex/hooks.json"), project=".codex/hooks.json"),
             event="PostToolUse",
+            around=("PreCompact", "SessionStart"),
             switch=Switch(_CODEX_CONFIG, ("features", "hooks"), off=False),
             note="Codex asks once whether the hook is to be trusted: until then it does not run.",
         ),
@@ -221,6 +225,7 @@ _ALL = (
         hooks=Hooks(
             file=_GEMINI_SETTINGS,
             event="AfterTool",
+            around=("PreCompress", "SessionStart", "BeforeAgent"),
             switch=Switch(_GEMINI_SETTINGS, ("hooksConfig", "enabled"), off=False),
         ),
         rules=_markdown(Place("GEMINI_CLI_HOME", ".gemini/GEMINI.md", ".gemini/GEMINI.md"), "GEMINI.md"),

@@ -98,6 +98,6 @@ def _of_part(
         return
     lines = parts.commands(document, host, part) or [[]]
     ours = parts.commands(Document(record.last or "", file.form), host, part) if record is not None else []
-    for words in lines:
+    for words in map(list, dict.fromkeys(map(tuple, lines))):  # one line behind several events is one
         is_known = not words or words in ours or words[: len(program)] == list(program)
         yield Installed(host=host.name, part=part, scope=scope, path=path, words=tuple(words), is_known=is_known)

@@ -150,11 +150,11 @@ def prune(document: Document, before: object, paths: Sequence[Path]) -> None:
                 document.remove(at)
 
 
-def containers(host: HostConfig, part: str) -> Path:
-    """Return the way to the object or list that a part goes into."""
+def containers(host: HostConfig, part: str) -> list[Path]:
+    """Return the ways to the objects and lists that a part goes into."""
     if part == "hook" and host.hooks is not None:
-        return ("hooks", host.hooks.event)
-    return () if part == "rules" else host.servers.key
+        return [("hooks", event) for event in (host.hooks.event, *host.hooks.around)]
+    return [] if part == "rules" else [host.servers.key]
 
 
 # ── the MCP server ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -211,17 +211,19 @@ def _add_hook(document: Document, host: HostConfig, program: Sequence[str], *, i
         words = shlex.split(document.get(path))
         if (renewed := _renewed(words, "hook", program)) != words:
             document.replace(path, shlex.join(renewed))
-    if own:
+    there = {path[1] for path in own}
+    if own and not is_renewed:
         return []
     for key, value in host.hooks.beside.items():
         if document.get((key,)) is trees.MISSING:
             document.put((key,), value)
-    event = ("hooks", host.hooks.event)
-    there = document.get(event)
-    at = 0 if there is trees.MISSING else len(there) if isinstance(there, list) else None
-    if at is None:
-        raise CannotEditError(f"{'.'.join(event)} is no list")
-    document.put((*event, at), hook_entry(host, program))
+    for event in (host.hooks.event, *host.hooks.around):
+        entries = document.get(("hooks", event))
+        at = 0 if entries is trees.MISSING else len(entries) if isinstance(entries, list) else None
+        if at is None:
+            raise CannotEditError(f"hooks.{event} is no list")
+        if event not in there:
+            document.put(("hooks", event, at), hook_entry(host, program))
     return []
 
 

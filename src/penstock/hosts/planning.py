@@ -154,7 +154,7 @@ def _take(document: Document, held: Mapping[str, tuple[str, ...]], record: Recor
     for part, hosts in held.items():
         host = _one(hosts)
         if parts.take(document, host, part, before):
-            parts.prune(document, before, [parts.containers(host, part)])
+            parts.prune(document, before, parts.containers(host, part))
 
 
 def _one(hosts: Sequence[str]) -> HostConfig:
