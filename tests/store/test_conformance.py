@@ -423,38 +423,6 @@ def test_threads_share_a_store(store: Tables) -> None:
     assert store.size().records == 32
 
 
-def test_what_several_spend_in_a_window_adds_up(store: Tables, clock: Clock) -> None:
-    """Each is told what was spent before it; the window begins anew when it is over, however often it is spent in."""
-    before: list[int] = []
-    threads = [
-        threading.Thread(target=lambda: before.append(store.spend("turn", 10, window_seconds=2.0))) for _ in range(8)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(before) == list(range(0, 80, 10))
-    assert store.spend("another", 5, window_seconds=2.0) == 0
-    clock.now += 1.9
-    assert store.spend("turn", 1, window_seconds=2.0) == 80
-    clock.now += 0.2
-    assert store.spend("turn", 3, window_seconds=2.0) == 0
-    assert store.spend("turn", 3, window_seconds=2.0) == 3
-    clock.now -= 3_600  # somebody set it back: no window lasts for an hour
-    assert store.spend("turn", 3, window_seconds=2.0) == 0
-
-
-def test_windows_that_nobody_looks_at_any_more_go(store: Tables, clock: Clock) -> None:
-    """One for each session of another agent, for as long as the store lives, would be many."""
-    store.learn("window:m", "128000")
-    for session in range(5):
-        store.spend(f"claude {session}", 1, window_seconds=2.0)
-    clock.now += 4_000
-    store.spend("claude 5", 1, window_seconds=2.0)
-    left = store._read("SELECT name FROM learned ORDER BY name", ())
-    assert [name for (name,) in left] == ["spent claude 5", "window:m"]
-
-
 def test_a_closed_store_says_so(store: Tables) -> None:
     """Nothing is done after close, and closing twice is no error."""
     store.close()

@@ -341,16 +341,6 @@ class Store(Protocol):
         """Return what was kept under a name, and when, in seconds since 1970; None where nothing was."""
         ...
 
-    def spend(self, name: str, amount: int, *, window_seconds: float) -> int:
-        """Add to what was spent under a name, for all processes at once, and return what it was before.
-
-        Args:
-            name: whose window it is.
-            amount: what is added.
-            window_seconds: how long a window lasts from its first amount; then it begins anew at 0.
-        """
-        ...
-
     def size(self) -> Size:
         """Return how full the store is."""
         ...

@@ -20,8 +20,6 @@ from penstock.store.removal import RemovalTables
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_SPENT = "spent "  # how the names of windows begin among what is learned
-_SPENT_SECONDS = 3_600.0
 _WORTH = 0.75  # compressed pieces are taken when they are no longer than this share
 
 
@@ -39,28 +37,6 @@ class Tables(RemovalTables):
         """Return what was kept under a name, and when, in seconds since 1970; None where nothing was."""
         rows = self._read("SELECT value, at FROM learned WHERE name = ?", (name,))
         return (str(rows[0][0]), float(rows[0][1])) if rows else None
-
-    def spend(self, name: str, amount: int, *, window_seconds: float) -> int:
-        """Add to what was spent under a name, for all processes at once, and return what it was before.
-
-        Args:
-            name: whose window it is.
-            amount: what is added.
-            window_seconds: how long a window lasts from its first amount; then it begins anew at 0.
-        """
-        key = _SPENT + name
-        with self._writing() as execute:  # one writer at a time: nobody adds to what another is about to replace
-            # Not the time of the store, which never goes back: a window would last until a clock that was set back is there again.
-            now = self._clock()
-            rows = list(execute("SELECT value, at FROM learned WHERE name = ?", (key,)))
-            before, since = (int(rows[0][0]), float(rows[0][1])) if rows else (0, -1.0)
-            if not now - window_seconds < since <= now:
-                before, since = 0, now
-                # Names are of sessions, which are many: what nobody looks at any more goes when a window begins.
-                execute("DELETE FROM learned WHERE name LIKE ? AND at < ?", (_SPENT + "%", now - _SPENT_SECONDS))
-            execute("DELETE FROM learned WHERE name = ?", (key,))
-            execute("INSERT INTO learned VALUES (?, ?, ?)", (key, str(before + amount), since))
-        return before
 
     def size(self) -> Size:
         """Return how full the store is."""
