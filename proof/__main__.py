@@ -44,6 +44,7 @@ RIGS = {
     "R22": "keeping",
     "R24": "mutants",
     "R25": "trees",
+    "R26": "relayed",
 }
 
 

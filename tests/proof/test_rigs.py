@@ -23,6 +23,7 @@ from proof import (
     mutants,
     mutating,
     race,
+    relayed,
     requests,
     stale,
     text,
@@ -130,6 +131,12 @@ def test_one_interrupt_is_enough_and_the_session_goes_on() -> None:
 def test_a_mutant_is_killed_and_one_that_nobody_could_tell_survives() -> None:
     """R24: a mutant of the rooms that promises rest on, and two of a planted module, whose verdicts are known beforehand."""
     assert _is_met(mutants.measure(long=False, seed=SEED))
+
+
+@pytest.mark.proves("Y-2")
+def test_nothing_is_left_around_a_relay_whatever_is_killed() -> None:
+    """R26: the relay, the server, or their host, while calls go to and fro; without a watch something is left."""
+    assert _is_met(relayed.measure(long=False, seed=SEED))
 
 
 @pytest.mark.proves("S-10", "S-11", "L-1")

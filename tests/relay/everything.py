@@ -21,6 +21,7 @@ from mcp_types import (
     SamplingMessage,
     TextContent,
     TextResourceContents,
+    ToolAnnotations,
 )
 from pydantic import BaseModel, Field
 
@@ -154,7 +155,7 @@ def rows(count: int) -> Rows:
     return Rows(rows=list(range(count)))
 
 
-@server.tool()
+@server.tool(annotations=ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False))
 def lines(count: int) -> str:
     """Lines of text."""
     return "".join(f"{at}: a line\n" for at in range(count))

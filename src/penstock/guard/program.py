@@ -11,6 +11,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -33,6 +34,7 @@ NOT_RUN = 126
 """The exit status of a program that is there and cannot be run."""
 _LINGER_SECONDS = 2.0
 """How long an output is read once the program has ended: what it left behind may hold it open for ever."""
+_SLICE_SECONDS = 0.5
 _READ_BYTES = 256 * 1024
 # What programs ask before they colour what they print. A program that a person told to colour still does.
 _NO_COLOURS = {"NO_COLOR": "1", "CLICOLOR": "0"}
@@ -113,6 +115,24 @@ def _shared(
         for one, share in zip((stdout, stderr), shares, strict=True)
     )
     return first, second
+
+
+def end_of(running: subprocess.Popen[bytes]) -> int:
+    """Wait for the end of a program and return its status; signals are handled meanwhile.
+
+    A thread does the waiting. A signal that came as this one began to wait for a program would be handled when that ends, which
+    it may do only because of the signal; a lock is waited for in slices.
+    """
+    has_ended = threading.Event()
+
+    def wait() -> None:
+        running.wait()
+        has_ended.set()
+
+    threading.Thread(target=wait, daemon=True, name="penstock-wait").start()
+    while not has_ended.wait(_SLICE_SECONDS):
+        pass
+    return running.returncode
 
 
 def _parts(descriptor: int, running: subprocess.Popen[bytes]) -> Iterator[bytes]:

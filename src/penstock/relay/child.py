@@ -1,8 +1,8 @@
 """Run the program that a server is, so that nothing of it is left whatever ends first.
 
-The program has a process group of its own. Beside it a second process waits for the end of this one, which not even a kill can keep
-from it: a pipe closes. Then it ends the group. Law: once this process is gone, so is every process of the group. Keeps out: what is
-said to the program.
+Beside the program stands a second process that waits for the end of this one, which not even a kill can keep from it: a pipe
+closes. Both are of one process group, made before the program starts, and then that process ends the group, itself included. Law:
+once this process is gone, so is every process of the group. Keeps out: what is said to the program.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _PIPE_BYTES = 1 << 20
 _F_SETPIPE_SZ = 1031  # of fcntl.h on Linux
-_WELL = b"ended"
 
 
 class Child(NamedTuple):
@@ -55,9 +54,6 @@ class Child(NamedTuple):
             self.process.kill()
             self.process.wait()
         if self.watch is not None:
-            if sys.platform != "win32":
-                with suppress(OSError):
-                    os.killpg(self.process.pid, signal.SIGKILL)
             self.watch.end()
         self.close_input()
 
@@ -78,11 +74,12 @@ def start(command: Sequence[str], environment: Mapping[str, str] | None = None) 
         return _child(process, None)
     watch = _Watch()
     try:
-        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, bufsize=0, env=environment, process_group=0)
+        process = subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, bufsize=0, env=environment, process_group=watch.group
+        )
     except BaseException:
         watch.end()
         raise
-    watch.over(process.pid)
     return _child(process, watch)
 
 
@@ -119,39 +116,39 @@ if sys.platform != "win32":
         """
 
         def __init__(self) -> None:
-            end, self._told = os.pipe()
-            self._pid = os.fork()
-            if self._pid == 0:
+            end, self._held = os.pipe()
+            self.group = os.fork()
+            if self.group == 0:
                 self._wait(end)
             os.close(end)
-
-        def over(self, group: int) -> None:
-            """Name the group."""
-            os.write(self._told, b"%d " % group)
+            # It does the same itself; whoever comes first, the group is there before the program is to join it.
+            with suppress(OSError):
+                os.setpgid(self.group, self.group)
 
         def end(self) -> None:
-            """End the watch: there is nothing left to end."""
+            """End the group, and so the watch."""
             with suppress(OSError):
-                os.write(self._told, _WELL)
-            os.close(self._told)
+                os.killpg(self.group, signal.SIGKILL)
+            os.close(self._held)
             with suppress(OSError):
-                os.waitpid(self._pid, 0)
+                os.waitpid(self.group, 0)
 
         def _wait(self, end: int) -> None:
-            """Wait for the end of the process that forked, and end the group unless all went well. Never returns."""
+            """Wait for the end of the process that forked, and end the group. Never returns."""
             try:
-                os.setsid()  # what a terminal or a host sends to our group is not for this process
-                # Not only the end that is written to: of programs that were started before this one the pipes are here too, and
+                with suppress(OSError):
+                    os.setpgid(0, 0)
+                # What a program sends to its own group, to end what it has started, is not for this process.
+                for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+                    signal.signal(number, signal.SIG_IGN)
+                # Not only the end that is held: of programs that were started before this one the pipes are here too, and
                 # a program whose input two processes hold open never finds its end.
                 _close_all_but(end)
                 null = os.open(os.devnull, os.O_RDWR)
                 for descriptor in (0, 1, 2):  # who waits for the end of our output must not wait for this process
                     os.dup2(null, descriptor)
-                said = b""
-                while part := os.read(end, 64):
-                    said += part
-                if said and not said.endswith(_WELL):
-                    os.killpg(int(said), signal.SIGKILL)
+                os.read(end, 1)
+                os.killpg(0, signal.SIGKILL)
             finally:
                 os._exit(0)
 

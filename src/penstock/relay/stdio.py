@@ -14,6 +14,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from penstock.guard.program import end_of
 from penstock.relay.frames import Lines
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ class Relay:
             down = threading.Thread(target=self._carry_down, daemon=True, name="penstock-down")
             down.start()
             try:
-                status = self._child.process.wait()
+                status = end_of(self._child.process)
                 down.join(_LINGER_SECONDS)
                 until = time.monotonic() + _ANSWER_SECONDS
                 for answer in self._answers:
