@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from penstock.errors import CallerError
 from penstock.relay.conversation import MAX_WAITING, Conversation
 from penstock.relay.guarding import Guard
+from penstock.relay.switchboard import Switchboard
 from tests.relay.traffic import (
     FLOOD,
     Desk,
@@ -347,3 +348,51 @@ def test_a_cancelled_call_of_ours_has_no_answer_and_the_server_hears_nothing_of_
     assert not talk.from_client(line(cancel)).forward
     assert not talk.answered(own)
     assert talk.from_client(line(cancel)).forward
+
+
+BAD = [
+    b'{"id":1,"method":"tools/call","params":{"name":"\\x"}}\n',
+    b'{"id":1,"method":"tools/call","params":{"name":"ctx_page","arguments":{"handle":"\\q"}}}\n',
+    b'{"id":1,"method":"tools/call","params":{"name":"ctx_page","arguments":nope}}\n',
+    b'{"id":1,"method":"tools/call","params":{"name":"\xff"}}\n',
+    b'{"id":1,"method":"initialize","params":{"clientInfo":{"name":"\\x"}}}\n',
+    b'{"method":"notifications/cancelled","params":{"requestId":nope}}\n',
+    b'{"method":"notifications/cancelled","params":{"requestId":' + b"1" * 5_000 + b"}}\n",
+    b'{"id":' + b"1" * 5_000 + b',"method":"tools/call","params":{"name":"x"}}\n',
+    b'{"id":1,"method":"tools/call","params":' + b"[" * 50_000 + b"]" * 50_000 + b"}\n",
+    b'{"id":1,"method":"tools/call","params":{"name":"ctx_find","arguments":' + b"[" * 50_000 + b"]" * 50_000 + b"}}\n",
+]
+
+
+@pytest.mark.parametrize("raw", BAD, ids=lambda raw: repr(raw[:90]))
+def test_what_is_nearly_a_message_passes_and_ends_nothing(raw: bytes) -> None:
+    """A name, an argument or an id that is none: the server will say so."""
+    talk = quiet_talk()
+    assert talk.from_client(raw).forward == raw
+    assert Switchboard(["a", "b"], Guard(no_store, None, lambda _: None)).from_host(raw) is not None
+
+
+ANSWERS = [
+    b'{"id":1,"result":{"tools":[{"name":"\\x"}]}}\n',
+    b'{"id":1,"result":{"tools":[5,null,[]]},"nextCursor":5}\n',
+    b'{"id":1,"result":{"resultType":"\\x","content":[{"type":"text","text":"' + b"x" * 60_000 + b'"}]}}\n',
+    b'{"id":1,"result":{"content":[{"type":"text","text":"\\x' + b"x" * 60_000 + b'"}]}}\n',
+    b'{"id":1,"result":{"content":[{"type":"text","text":"\xff' + b"x" * 60_000 + b'"}]}}\n',
+    b'{"id":1,"result":{"content":"' + b"x" * 60_000 + b'"}}\n',
+    b'{"id":1,"result":{"content":[' + b"[" * 60_000 + b"]" * 60_000 + b"]}}\n",
+]
+
+
+@pytest.mark.parametrize("raw", ANSWERS, ids=lambda raw: repr(raw[:60]))
+@pytest.mark.parametrize("asked", ["tools/call", "tools/list"])
+def test_what_is_nearly_an_answer_ends_nothing(raw: bytes, asked: str, tmp_path: Path) -> None:
+    """It passes, or is kept and cut as far as it can be read."""
+    desk = Desk(tmp_path)
+    desk.ask(request(asked, 1, name="x"))
+    got = desk.down([raw])
+    assert got == raw or b"OUTPUT TRUNCATED" in got or b"ctx_find" in got
+    talk = Switchboard(["a", "b"], desk.guard)
+    asking = talk.from_host(request(asked, 1, name="x"))
+    for out in asking:
+        number = json.dumps(json.loads(out.raw)["id"]).encode()
+        assert talk.from_server(out.to, raw.replace(b'"id":1,', b'"id":' + number + b",", 1)) is not None

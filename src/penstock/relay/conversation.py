@@ -83,6 +83,12 @@ class Conversation:
         Args:
             raw: all of it, with its line end where it has one.
         """
+        try:
+            return self._from_client(raw)
+        except NotJson:  # a name or an argument that is none: the server will say so
+            return ToServer(raw)
+
+    def _from_client(self, raw: bytes) -> ToServer:
         messages = parse(raw)
         if messages is None:
             return ToServer(raw)

@@ -188,7 +188,11 @@ class Several:
 
     def _turned(self, work: Callable[[], list[Out]]) -> list[Out]:
         with self._turn:
-            return work()
+            try:
+                return work()
+            except Exception as error:  # noqa: BLE001 - one message that nobody foresaw must not silence its sender
+                self._say(f"a message was dropped: {type(error).__name__}: {error}")
+                return []
 
     def _send(self, outs: Sequence[Out]) -> None:
         """Send messages where they belong, and answer what is ours."""

@@ -12,9 +12,10 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from penstock.guard.program import end_of
+from penstock.relay.conversation import ToServer
 from penstock.relay.frames import Lines
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from penstock.relay.conversation import Conversation
     from penstock.relay.messages import OwnCall
     from penstock.relay.own_tools import OwnTools
+
+Decided = TypeVar("Decided")
 
 READ_BYTES = 1 << 18
 _LINGER_SECONDS = 2.0
@@ -160,7 +163,7 @@ class Relay:
         if not is_message:
             write_all(self._child.input, raw)
             return
-        said = self._conversation.from_client(raw)
+        said = self._decided(self._conversation.from_client, raw) or ToServer(raw)
         if said.forward:
             write_all(self._child.input, said.forward)
         for call in said.own:
@@ -184,7 +187,8 @@ class Relay:
                 for frame in lines.feed(part):
                     if frame.is_too_long:
                         self._say(f"a message of more than {self._max_held} bytes passed uncut")
-                    raw = talk.from_server(frame.raw) if frame.is_message else frame.raw
+                    raw = self._decided(talk.from_server, frame.raw) if frame.is_message else None
+                    raw = frame.raw if raw is None else raw
                     self._output.write(raw, is_within=lines.is_within)
             for frame in lines.end():
                 self._output.write(talk.from_server(frame.raw))
@@ -192,6 +196,14 @@ class Relay:
             self._child.close_output()
         finally:
             self._output.end()
+
+    def _decided(self, decide: Callable[[bytes], Decided], raw: bytes) -> Decided | None:
+        """Return what follows from a message; None where that fails, and the message passes as it came."""
+        try:
+            return decide(raw)
+        except Exception as error:  # noqa: BLE001 - one message that nobody foresaw must not end a direction
+            self._say(f"a message passed unread: {type(error).__name__}: {error}")
+            return None
 
     def _end_without_host(self) -> None:
         """End a program that goes on although its host has gone: its input has ended, and nobody reads what it prints."""

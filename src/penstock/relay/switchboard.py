@@ -29,7 +29,7 @@ _OF_ALL = frozenset({*_INTRODUCTIONS, *LISTS, "logging/setLevel"})
 _NAMED = {"tools/call": "tools/list", "prompts/get": "prompts/list"}
 _ADDRESSED = frozenset({"resources/read", "resources/subscribe", "resources/unsubscribe"})
 _THEIRS = "penstock:"
-_UNKNOWN, _GONE = -32602, -32000
+_UNKNOWN, _GONE, _INVALID = -32602, -32000, -32700
 
 
 class Out(NamedTuple):
@@ -78,10 +78,15 @@ class Switchboard:
     def from_host(self, raw: bytes) -> list[Out]:
         """Return what follows from what the host says; each message of a batch goes its own way."""
         messages = parse(raw)
-        if messages is None:
-            error = b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}\n'
-            return [Out(HOST, error)] if raw.strip() else []
-        return [out for part, message in _each(raw, messages) for out in self._said(part, message)]
+        try:
+            if messages is not None:
+                return [out for part, message in _each(raw, messages) for out in self._said(part, message)]
+        except NotJson:  # a name or an argument that is none
+            return [
+                Out(HOST, _error(raw, message, _INVALID, "Parse error")) for message in messages or () if message.id
+            ]
+        error = b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}\n'
+        return [Out(HOST, error)] if raw.strip() else []
 
     def answered(self, call: OwnCall) -> bool:
         """Note that a call of ours has its answer. Returns whether anybody still waits for it."""
@@ -167,7 +172,7 @@ class Switchboard:
     # ── from a server ────────────────────────────────────────────────────────────────────────────────────────
 
     def from_server(self, server: int, raw: bytes) -> list[Out]:
-        """Return what follows from what a server says."""
+        """Return what follows from what a server says; what is no message passes."""
         messages = parse(raw)
         if messages is None:
             return [Out(HOST, raw)]
@@ -271,7 +276,7 @@ class Switchboard:
                 found = list_entries(gathering.method, gathering.answers, self._server_names)
                 self._known[gathering.method] = {entry.name: (entry.server, entry.own_name) for entry in found}
                 return merge_list(gathering.method, found, gathering.answers, self._names)
-        except (NotJson, ValueError):  # a server that writes no JSON
+        except (NotJson, ValueError, RecursionError):  # a server that writes no JSON
             return None
         first = gathering.answers[0]
         return first.raw[first.result.start : first.result.end] if first.result is not None else None
