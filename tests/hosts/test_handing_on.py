@@ -169,7 +169,7 @@ def test_a_new_session_hears_of_the_last_one_in_its_folder(claude: Host, tmp_pat
     assert "open ends" in claude.given("resume"), "its own is never too old"
 
 
-@pytest.mark.parametrize("budget", [200, 300, 800])
+@pytest.mark.parametrize("budget", [260, 300, 800])
 @pytest.mark.parametrize(("rules", "words"), [(900, 900), (900, 1), (1, 900), (0, 900), (900, 0)])
 def test_both_stay_within_the_budget(budget: int, rules: int, words: int, tmp_path: Path) -> None:
     """Where both are long each gets its part, and each says that it was cut."""

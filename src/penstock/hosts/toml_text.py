@@ -20,9 +20,9 @@ _BLANK = re.compile(r"(?:[ \t\r\n]++|#[^\n]*+)*+")
 _KEY = re.compile(r"""[ \t]*(?:([A-Za-z0-9_-]+)|("(?:[^"\\\n]|\\.)*")|('[^'\n]*'))[ \t]*""")
 _QUOTED = re.compile(
     r"""
-    "{3} (?:[^"\\] | \\. | "{1,2}(?!"))*+ "{3,5}  # two of the marks may stand right before the closing three
-    | '{3} (?:[^'] | '{1,2}(?!'))*+ '{3,5}
-    | " (?:[^"\\\n] | \\.)*+ "
+    "{3} (?>(?:[^"\\] | \\. | "{1,2}(?!"))*) "{3,5}  # two of the marks may stand right before the closing three
+    | '{3} (?>(?:[^'] | '{1,2}(?!'))*) '{3,5}
+    | " (?>(?:[^"\\\n] | \\.)*) "
     | ' [^'\n]*+ '
     """,
     re.DOTALL | re.VERBOSE,

@@ -19,7 +19,7 @@ MAX_ITEMS = 10_000
 _PIECE_BYTES = 1 << 20
 _QUOTES = 16
 
-# Possessive repeats (`*+`) give nothing back: time stays linear in what is looked at, and memory does not grow with it.
+# Possessive repeats (`*+`) and atomic groups (`(?>…)`) give nothing back: time stays linear in what is looked at, and memory does not grow with it.
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 
 
@@ -27,7 +27,7 @@ def _nested(levels: int) -> bytes:
     """Return what matches anything between brackets that is nested no deeper than so many levels."""
     inner = _nested(levels - 1) if levels else b""
     deeper = rb"|\{" + inner + rb"\}|\[" + inner + rb"\]" if levels else b""
-    return rb'(?:[^"\[\]{}]++|' + _STRING + deeper + rb")*+"
+    return rb'(?>(?:[^"\[\]{}]++|' + _STRING + deeper + rb")*)"
 
 
 # Up to the next bracket that opens or closes what is nested deeper than that: what data mostly is made of, rows of rows, is passed
