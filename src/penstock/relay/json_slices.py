@@ -19,7 +19,8 @@ MAX_ITEMS = 10_000
 _PIECE_BYTES = 1 << 20
 _QUOTES = 16
 
-# Possessive repeats (`*+`) and atomic groups (`(?>…)`) give nothing back: time stays linear in what is looked at, and memory does not grow with it.
+# Possessive repeats (`*+`) and atomic groups (`(?>…)`) give nothing back: time stays linear in what is looked at, and memory does
+# not grow with it.
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 
 
