@@ -17,6 +17,7 @@ class OddServer:
     def __init__(self) -> None:
         self.seen: list[tuple[str, dict[str, str], bytes]] = []
         self.cancelled = threading.Event()
+        self.let_go = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}/mcp"
@@ -26,6 +27,7 @@ class OddServer:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.let_go.set()
         self._server.shutdown()
         self._server.server_close()
 
@@ -87,19 +89,26 @@ def _handler(odd: OddServer) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - on
 
         def do_POST(self) -> None:
             message: Any = json.loads(self._came())
+            if isinstance(message, list):
+                self._send(202, b"")
+                return
             number, params = message.get("id"), message.get("params") or {}
             if message.get("method") == "initialize":
                 result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "o"}}
                 body = json.dumps({"jsonrpc": "2.0", "id": number, "result": result}, indent=2).encode()
                 self._send(200, body, mcp_session_id="session-1")
             elif number is None or "method" not in message:
+                if params.get("hangs"):
+                    odd.let_go.wait(60)
+                    self.close_connection = True
+                    return
                 self._send(202, b"")
             elif message["method"] == "tools/call":
                 self._call(number, params["name"])
             else:
                 self._send(200, json.dumps({"jsonrpc": "2.0", "id": number, "result": {}}).encode())
 
-        def _call(self, number: object, tool: str) -> None:
+        def _call(self, number: object, tool: str) -> None:  # noqa: C901 - as above
             note = b': hello\r\nevent: message\r\nid: 1\r\ndata: {"jsonrpc":"2.0","method":"notifications/progress"}\r\n\r\n'
             match tool:
                 case "moved" if self.path == "/mcp":
@@ -114,6 +123,20 @@ def _handler(odd: OddServer) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - on
                     self._stream(b"retry: 10\nid: " + str(number).encode() + b"\ndata:\n\n")
                 case "says nothing":
                     self._stream(b": nothing\n\n")
+                case "oauth":
+                    body = b'{"error":"invalid_token","error_description":"Authentication\\u001b[31m required"}'
+                    self._send(401, body, www_authenticate='Bearer error="invalid_token"')
+                case "html":
+                    self._send(200, b"<html>\n<p>Sign in</p>" + b"x" * 5_000, "text/html")
+                case "another's":
+                    self._send(200, _answer("zz", "another's"))
+                case "another's first":
+                    self._stream(*(b"data: " + _answer(one, str(one)) + b"\n\n" for one in ("zz", number)))
+                case "notes in a batch":
+                    notes = b'data: [{"jsonrpc":"2.0","method":"notifications/x"}]\n\n'
+                    self._stream(b"data: <html>\n\n", notes, b"data: " + _answer(number, "mine") + b"\n\n")
+                case "marked":
+                    self._stream(b"\xef", b"\xbb\xbfdata: " + _answer(number, FLOOD) + b"\n\n")
                 case "unauthorised":
                     self._send(401, b"who?", "text/plain", www_authenticate='Bearer resource_metadata="x"')
                 case "refused":

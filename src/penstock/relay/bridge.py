@@ -1,24 +1,28 @@
 """Carry messages between a host at standard input and output and a server that is reached over HTTP.
 
 Every message of the host is one `POST`; what the server answers, as JSON or as events, is written as lines. Laws: every request
-gets one answer, ours where the server gives none; notifications go out in their order. Source: the streamable HTTP transport of
-MCP, 2025-03-26 to 2026-07-28. Keeps out: what changes in a message (`conversation`).
+gets one answer, ours where the server gives none; notifications go out in their order; nothing but messages is written. Source:
+the streamable HTTP transport of MCP, 2025-03-26 to 2026-07-28. Keeps out: what changes in a message (`conversation`).
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
+from codecs import BOM_UTF8
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from penstock.relay.frames import Frame, Lines
-from penstock.relay.json_slices import Edit, Object, splice
-from penstock.relay.messages import begins, parse, text_in
+from penstock.relay.json_slices import Object
+from penstock.relay.messages import parse, text_in
 from penstock.relay.mirrored import Mirror
 from penstock.relay.sse import Events, data_of, field_of
 from penstock.relay.stdio import Output, read_some
+from penstock.relay.turns import Turns
+from penstock.relay.unanswered import Unanswered, error_of_ours, first_words, is_error, read_messages, under_id
+from penstock.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
@@ -33,11 +37,13 @@ if TYPE_CHECKING:
 _AHEAD = 16
 """How many messages of the host are read before they are sent."""
 _LAST_ANSWERS_SECONDS = 32.0
+_LAST_TURNS_SECONDS = 5.0
+_STOPPED_SECONDS = 2.0
 _RETRY_SECONDS = 1.0
 _MAX_RETRIES = 3
 _ERROR_BYTES = 1 << 20
 _AT_ONCE_BYTES = 1 << 15
-_SESSION = "mcp-session-id"
+_SESSION, _EVENTS = "mcp-session-id", "text/event-stream"
 _ENDED, _REFUSED, _FAILED = -32000, -32600, -32603
 
 
@@ -74,6 +80,8 @@ class Bridge:
         self._version: bytes | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._requests: dict[Id, asyncio.Task[None]] = {}
+        self._unanswered = Unanswered()
+        self._turns = Turns()
         self._listening: asyncio.Task[None] | None = None
 
     async def run(self, stop: Callable[[Callable[[], None]], None]) -> None:
@@ -83,18 +91,36 @@ class Bridge:
             stop: is told, before anything is carried, the function that ends it at once.
         """
         lines: asyncio.Queue[Frame | None] = asyncio.Queue()
-        stop(lambda: lines.put_nowait(None))
+        stopped = asyncio.Event()
+
+        def end() -> None:
+            stopped.set()
+            lines.put_nowait(None)
+
+        stop(end)
         room = threading.Semaphore(_AHEAD)
         loop = asyncio.get_running_loop()
         threading.Thread(target=self._read, args=(loop, lines, room), daemon=True, name="penstock-up").start()
         try:
-            while (frame := await lines.get()) is not None:
+            while (frame := await lines.get()) is not None and not stopped.is_set():
                 room.release()
                 await self._take(frame)
-            if self._tasks:
-                await asyncio.wait(self._tasks, timeout=_LAST_ANSWERS_SECONDS)
+            await self._finish(stopped)
         finally:
             await self._close()
+
+    async def _finish(self, stopped: asyncio.Event) -> None:
+        """Wait for what was asked, and once a signal came only for what is about to end."""
+        waits = [asyncio.ensure_future(wait) for wait in (self._last_answers(), stopped.wait())]
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(waits[:1], timeout=_STOPPED_SECONDS)
+        for wait in waits:
+            wait.cancel()
+
+    async def _last_answers(self) -> None:
+        await self._turns.passed(_LAST_TURNS_SECONDS)
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=_LAST_ANSWERS_SECONDS)
 
     def _read(
         self, loop: asyncio.AbstractEventLoop, lines: asyncio.Queue[Frame | None], room: threading.Semaphore
@@ -116,6 +142,7 @@ class Bridge:
 
     async def _close(self) -> None:
         """End what runs, and the session with it."""
+        self._turns.cancel()
         for task in [*self._tasks, *([self._listening] if self._listening else [])]:
             task.cancel()
         if self._session is not None:
@@ -140,14 +167,24 @@ class Bridge:
             return
         messages = parse(raw) or []
         message = messages[0] if messages else None
-        request = next((one for one in messages if one.method is not None and one.id is not None), None)
         if message is not None and message.method == "notifications/cancelled" and self._cancelled(raw, message):
             return
-        posting = self._post(raw, message, request)
-        if request is None or request.id is None:
-            await posting  # or what the host says next would overtake it
+        if messages and all(one.id is None and one.method is not None for one in messages):
+            await self._turns.put(partial(self._post, raw, message, ()))
             return
-        self._requests[request.id] = self._start(posting)
+        asked = self._unanswered.add(raw, messages)
+        task = self._start(self._in_turn(raw, message, asked))
+        self._requests.update(dict.fromkeys(asked, task))
+
+    async def _in_turn(self, raw: bytes, message: Message | None, asked: tuple[Id, ...]) -> None:
+        """Send what may be answered behind the notifications that were said before it."""
+        try:
+            await self._turns.passed()
+            await self._post(raw, message, asked)
+        finally:
+            self._unanswered.take(asked)
+            for number in asked:
+                self._requests.pop(number, None)
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.ensure_future(work)
@@ -167,109 +204,110 @@ class Bridge:
         ended = parse(b'{"id":' + _raw_id(raw, message) + b"}")
         task = self._requests.pop(ended[0].id, None) if ended and ended[0].id is not None else None
         if task is not None:
-            task.cancel()
+            task.cancel()  # and its request needs no answer
         return True
 
     # ── to the server and back ───────────────────────────────────────────────────────────────────────────────
 
     def _headers(self, accept: bytes = b"application/json, text/event-stream") -> list[tuple[bytes, bytes]]:
-        headers = [(b"accept", accept)]
+        # Without a name of its sender a request is refused at many doors; one that --header gives takes its place.
+        headers = [(b"accept", accept), (b"user-agent", f"penstock/{__version__}".encode())]
         if self._session is not None:
             headers.append((_SESSION.encode(), self._session))
         if self._version is not None:
             headers.append((b"mcp-protocol-version", self._version))
         return headers
 
-    async def _post(self, raw: bytes, message: Message | None, request: Message | None) -> None:
+    async def _post(self, raw: bytes, message: Message | None, asked: tuple[Id, ...]) -> None:
         """Send one message, and write what comes back."""
-        import httpx2
-
+        method = message.method if message is not None else None
         mirrored = self._mirror.headers(raw, message) if message is not None else []
         headers = [*self._headers(), (b"content-type", b"application/json"), *mirrored]
-        if message is not None and message.method == "initialize":
+        if method == "initialize":
             headers = [pair for pair in headers if pair[0] not in {_SESSION.encode(), b"mcp-protocol-version"}]
         try:
             async with self._upstream.send("POST", headers, raw) as response:
-                await self._back(response, message, request, raw)
-        except httpx2.HTTPError as error:
-            self._fail(raw, request, _ENDED, f"The server did not answer: {type(error).__name__}: {error}")
-        finally:
-            if request is not None and request.id is not None:
-                self._requests.pop(request.id, None)
-        if message is not None and message.method == "notifications/initialized" and self._listening is None:
+                is_initialize = method == "initialize" and response.is_success
+                if is_initialize and _SESSION in response.headers:
+                    self._session = response.headers[_SESSION].encode()
+                if response.is_success and response.headers.get("content-type", "").lower().startswith(_EVENTS):
+                    await self._events(response, asked, is_initialize=is_initialize)
+                else:
+                    await self._body(response, asked, is_initialize=is_initialize)
+        except Exception as error:  # noqa: BLE001 - whatever went wrong, who asked waits for an answer
+            self._fail(asked, _ENDED, f"The server did not answer: {type(error).__name__}: {error}")
+        if method == "notifications/initialized" and self._listening is None:
             self._listening = asyncio.ensure_future(self._listen())
 
-    async def _back(
-        self, response: httpx2.Response, message: Message | None, request: Message | None, raw: bytes
-    ) -> None:
-        """Write what a response brings; a request without an answer in it gets one of ours."""
-        kind = response.headers.get("content-type", "").lower()
-        is_initialize = message is not None and message.method == "initialize" and response.is_success
-        if is_initialize and _SESSION in response.headers:
-            self._session = response.headers[_SESSION].encode()
-        if response.is_success and kind.startswith("text/event-stream"):
-            await self._events(response, request, raw, is_initialize=is_initialize)
-            return
+    async def _body(self, response: httpx2.Response, asked: tuple[Id, ...], *, is_initialize: bool) -> None:
+        """Write what a response is; what is no message of JSON-RPC is told in an error of ours."""
         body = bytearray()
         async for part in response.aiter_bytes():
             body += part
             if len(body) > (self._max_held if response.is_success else _ERROR_BYTES):
-                self._fail(raw, request, _FAILED, f"The server answered with more than {len(body)} bytes")
+                self._fail(asked, _FAILED, f"The server answered with more than {len(body)} bytes")
                 return
-        if response.is_success and (body.strip() or request is None):
-            if body.strip():
-                await self._said(bytes(body), is_initialize=is_initialize)
+        if response.is_success and not asked and not body.strip():
             return
-        if not self._pass_error(bytes(body), request, raw):
+        raw = bytes(body.removeprefix(BOM_UTF8))
+        del body
+        if self._pass_error(raw, asked, is_success=response.is_success):
+            return
+        if response.is_success and await self._said(raw, is_initialize=is_initialize):
+            why = "The server answered something else"
+        else:
             what = "Session terminated" if response.status_code == 404 and self._session else "The server answered"
+            kind = response.headers.get("content-type", "no content type")
             why = f"{what}: HTTP {response.status_code} {response.reason_phrase}".strip()
-            self._fail(raw, request, _REFUSED if response.status_code < 500 else _FAILED, why)
+            why += f" ({first_words(kind.encode())}): {first_words(raw)}" if raw.strip() else ""
+        if not response.is_success or self._unanswered.has_any(asked):
+            self._fail(asked, _REFUSED if response.status_code < 500 else _FAILED, why)
 
-    def _pass_error(self, body: bytes, request: Message | None, raw: bytes) -> bool:
-        """Write an error of JSON-RPC that came with a status of HTTP, under the id of its request. Returns whether it is one."""
-        found = parse(body)
-        if not found or request is None or request.id_at is None or found[0].whole.get("error") is None:
+    def _pass_error(self, body: bytes, asked: tuple[Id, ...], *, is_success: bool) -> bool:
+        """Write an error of JSON-RPC that names no request, or came with a status of HTTP, under the id of its request."""
+        found = parse(body) if asked and len(body) <= _ERROR_BYTES and b"error" in body else None
+        if not found or len(found) > 1 or body.lstrip()[:1] == b"[" or not is_error(body, found[0]):
             return False
-        number, at = raw[request.id_at.start : request.id_at.end], found[0].whole.get("id")
-        start = found[0].whole.start + 1
-        edit = Edit(start, start, b'"id":' + number + b",") if at is None else Edit(at.start, at.end, number)
-        self._write(self._talk.from_server(splice(body, [edit])))
+        if is_success and found[0].id is not None:
+            return False
+        for number in self._unanswered.take(asked):
+            self._write(self._talk.from_server(under_id(body, found[0].whole, number)))
         return True
 
-    async def _events(
-        self, response: httpx2.Response, request: Message | None, raw: bytes, *, is_initialize: bool
-    ) -> None:
-        """Write the messages of a stream until the answer has come; one that breaks off is taken up where it ended."""
+    async def _events(self, response: httpx2.Response, asked: tuple[Id, ...], *, is_initialize: bool) -> None:
+        """Write the messages of a stream until all answers have come; one that breaks off is taken up where it ended."""
         import httpx2
 
         place = _Place()
         with suppress(httpx2.HTTPError):
-            if await self._carry(response, place, request, is_initialize=is_initialize) or request is None:
-                return
+            await self._carry(response, place, asked, is_initialize=is_initialize)
         for _ in range(_MAX_RETRIES):
-            if place.event_id is None:
+            if place.event_id is None or not self._unanswered.has_any(asked):
                 break
             await asyncio.sleep(place.retry_seconds)
-            headers = [*self._headers(b"text/event-stream"), (b"last-event-id", place.event_id)]
+            headers = [*self._headers(_EVENTS.encode()), (b"last-event-id", place.event_id)]
             with suppress(httpx2.HTTPError):
                 async with self._upstream.send("GET", headers, b"") as again:
-                    if again.is_success and await self._carry(again, place, request, is_initialize=is_initialize):
-                        return
-        self._fail(raw, request, _ENDED, "The stream of the server ended without an answer")
+                    if again.is_success:
+                        await self._carry(again, place, asked, is_initialize=is_initialize)
+        if self._unanswered.has_any(asked):
+            self._fail(asked, _ENDED, "The stream of the server ended without an answer")
 
     async def _carry(
-        self, response: httpx2.Response, place: _Place, request: Message | None, *, is_initialize: bool = False
-    ) -> bool:
-        """Write the messages of a stream until its end, or until the answer to a request. Returns whether that came."""
+        self, response: httpx2.Response, place: _Place, asked: tuple[Id, ...], *, is_initialize: bool = False
+    ) -> None:
+        """Write the messages of a stream until its end, or until what was asked has its answers."""
         async for event in self._whole_events(response.aiter_bytes()):
             place.read(event)
             data = data_of(event)
             if not data:
                 continue
-            await self._said(data, is_initialize=is_initialize)
-            if request is not None and (found := begins(data)) is not None and found.method is None:
-                return True
-        return False
+            if not self._pass_error(data, asked, is_success=True) and not await self._said(
+                data, is_initialize=is_initialize
+            ):
+                self._say(f"an event that is no message did not pass: {first_words(data)}")
+            if asked and not self._unanswered.has_any(asked):
+                return
 
     async def _whole_events(self, parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         stream = Events(lambda _: False, lambda: False, self._max_held)
@@ -288,40 +326,39 @@ class Bridge:
         while retries < _MAX_RETRIES:
             resuming = [(b"last-event-id", place.event_id)] if place.event_id is not None else []
             try:
-                async with self._upstream.send("GET", [*self._headers(b"text/event-stream"), *resuming], b"") as stream:
-                    if not stream.headers.get("content-type", "").startswith("text/event-stream"):
+                async with self._upstream.send("GET", [*self._headers(_EVENTS.encode()), *resuming], b"") as stream:
+                    if not stream.headers.get("content-type", "").startswith(_EVENTS):
                         return  # 405: it has none
                     retries = 0
-                    await self._carry(stream, place, None)
+                    await self._carry(stream, place, ())
             except httpx2.HTTPError:
                 retries += 1
             await asyncio.sleep(place.retry_seconds)
 
-    async def _said(self, raw: bytes, *, is_initialize: bool) -> None:
-        """Write a message of the server, as the host gets it."""
-        if is_initialize and (found := parse(raw)):
+    async def _said(self, raw: bytes, *, is_initialize: bool) -> bool:
+        """Write a message of the server, as the host gets it. Returns whether it is one."""
+        is_short = len(raw) <= _AT_ONCE_BYTES
+        found = read_messages(raw) if is_short else await asyncio.to_thread(read_messages, raw)
+        if found is None:
+            return False
+        if is_initialize:
             version = text_in(raw, found[0].result, "protocolVersion")
             self._version = version.encode() if version is not None else self._version
         self._mirror.learn(raw)
-        if len(raw) <= _AT_ONCE_BYTES:
-            self._write(self._talk.from_server(raw))
-        else:
-            self._write(await asyncio.to_thread(self._talk.from_server, raw))
+        self._unanswered.note(found)
+        self._write(self._talk.from_server(raw) if is_short else await asyncio.to_thread(self._talk.from_server, raw))
+        return True
 
     def _write(self, raw: bytes) -> None:
         """Write a message on one line: within JSON a line end is a blank."""
         with suppress(OSError):  # the host reads no more, and will end our input
             self._output.write_message(raw.strip().replace(b"\r", b" ").replace(b"\n", b" ") + b"\n")
 
-    def _fail(self, raw: bytes, request: Message | None, code: int, why: str) -> None:
-        """Answer a request that gets no answer from the server."""
+    def _fail(self, asked: tuple[Id, ...], code: int, why: str) -> None:
+        """Answer the requests that get no answer from the server."""
         self._say(why)
-        if request is None or request.id_at is None:
-            return
-        number = raw[request.id_at.start : request.id_at.end]
-        error = json.dumps({"code": code, "message": why}).encode()
-        answer = b'{"jsonrpc":"2.0","id":' + number + b',"error":' + error + b"}"
-        self._write(self._talk.from_server(answer))
+        for number in self._unanswered.take(asked):
+            self._write(self._talk.from_server(error_of_ours(number, code, why)))
 
 
 class _Place:

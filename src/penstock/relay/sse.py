@@ -8,6 +8,7 @@ the HTML standard, section 9.2.6.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from typing import TYPE_CHECKING
 
 from penstock.relay.frames import LOOKED_AT_BYTES, MAX_HELD_BYTES, Frame
@@ -41,6 +42,7 @@ class Events:
         self._is_passing = False
         self._passed = b""  # the last bytes that passed: an empty line may be cut in two
         self._was_looked_at = False
+        self._may_have_mark = True  # of the byte order, before all else in the stream; it belongs to no event
 
     def feed(self, part: bytes) -> Iterator[Frame]:
         """Yield what can go on of all that came."""
@@ -55,6 +57,11 @@ class Events:
                 continue
             self._held += part
             part = b""
+            if self._may_have_mark and len(self._held) >= len(BOM_UTF8):
+                self._may_have_mark = False
+                if self._held.startswith(BOM_UTF8):
+                    del self._held[: len(BOM_UTF8)]
+                    yield Frame(BOM_UTF8, is_message=False)
             while found := _EMPTY_LINE.search(self._held, self._searched):
                 event = bytes(self._held[: found.end()])
                 del self._held[: found.end()]

@@ -65,8 +65,9 @@ class Upstream:
         self._headers = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
         timeout = httpx2.Timeout(None, connect=_CONNECT_SECONDS)
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
+        self._client = httpx2.AsyncClient(timeout=timeout, limits=limits)
         # Nothing of its own: what a request says of its sender is the host's.
-        self._client = httpx2.AsyncClient(timeout=timeout, limits=limits, headers=httpx2.Headers())
+        self._client.headers.clear()
 
     @property
     def origin(self) -> bytes:

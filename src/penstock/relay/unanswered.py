@@ -1,0 +1,105 @@
+"""Know which requests of a host have no answer yet, and what may be written to it as one.
+
+A body that comes back over HTTP may be anything: a page, an error of OAuth, the answer to somebody else. A host at pipes reads
+messages of JSON-RPC only, and waits for as long as one of its requests has none. Keeps out: who sends and writes (`bridge`).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from penstock.relay.json_slices import Edit, NotJson, Object, decode, splice
+from penstock.relay.messages import Id, Message, parse, text_in
+from penstock.text.escape import show_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_WORDS_CHARS = 500
+"""How much of what a server says instead of a message is told."""
+
+
+class Unanswered:
+    """The requests that have no answer yet, each with its id as it was written."""
+
+    def __init__(self) -> None:
+        self._written: dict[Id, bytes] = {}
+
+    def add(self, raw: bytes, messages: Iterable[Message]) -> tuple[Id, ...]:
+        """Note the requests among messages, and return their ids.
+
+        Args:
+            raw: the bytes that the messages are in.
+            messages: what the host says.
+        """
+        requests = {
+            message.id: raw[message.id_at.start : message.id_at.end]
+            for message in messages
+            if message.method is not None and message.id is not None and message.id_at is not None
+        }
+        self._written.update(requests)
+        return tuple(requests)
+
+    def note(self, messages: Iterable[Message]) -> None:
+        """Note the answers among messages of the server."""
+        for message in messages:
+            if message.is_answer and message.id is not None:
+                self._written.pop(message.id, None)
+
+    def has_any(self, ids: Sequence[Id]) -> bool:
+        """Return whether one of some requests has no answer."""
+        return any(number in self._written for number in ids)
+
+    def take(self, ids: Sequence[Id]) -> list[bytes]:
+        """Return those of some requests that have no answer, by their ids as they were written, and wait for them no more."""
+        return [self._written.pop(number) for number in ids if number in self._written]
+
+
+def read_messages(raw: bytes) -> list[Message] | None:
+    """Return the messages of JSON-RPC that some bytes are; None where one is none.
+
+    Args:
+        raw: a body, or the data of an event.
+    """
+    messages = parse(raw)
+    return messages if messages and all(_is_message(raw, message) for message in messages) else None
+
+
+def _is_message(raw: bytes, message: Message) -> bool:
+    if text_in(raw, message.whole, "jsonrpc") != "2.0":
+        return False
+    is_answered = message.id is not None and message.result is not None
+    return message.method is not None or is_answered or is_error(raw, message)
+
+
+def is_error(raw: bytes, message: Message) -> bool:
+    """Return whether a message is an error of JSON-RPC, whose code is a number; OAuth also calls a text `error`."""
+    at = message.whole.get("error")
+    if at is None or message.method is not None or text_in(raw, message.whole, "jsonrpc") != "2.0":
+        return False
+    try:
+        error = decode(raw, at)
+    except NotJson:
+        return False
+    return isinstance(error, dict) and isinstance(error.get("code"), int) and not isinstance(error["code"], bool)
+
+
+def under_id(raw: bytes, message: Object, written_id: bytes) -> bytes:
+    """Return a message with another id in the place of its own, or of none."""
+    at, start = message.get("id"), message.start + 1
+    edit = Edit(start, start, b'"id":' + written_id + b",") if at is None else Edit(at.start, at.end, written_id)
+    return splice(raw, [edit])
+
+
+def error_of_ours(written_id: bytes, code: int, why: str) -> bytes:
+    """Return an error that answers a request by its id, as it was written."""
+    error = json.dumps({"code": code, "message": why}).encode()
+    return b'{"jsonrpc":"2.0","id":' + written_id + b',"error":' + error + b"}"
+
+
+def first_words(body: bytes) -> str:
+    """Return the beginning of what a server said, on one line, without characters that act on a terminal."""
+    text = " ".join(body[: 4 * _WORDS_CHARS].decode("utf-8", "replace").split())
+    shown = show_text(text[:_WORDS_CHARS])
+    return shown if len(text) <= _WORDS_CHARS and len(body) <= 4 * _WORDS_CHARS else f"{shown}…"

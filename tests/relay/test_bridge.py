@@ -1,0 +1,142 @@
+"""A host at pipes before a server over HTTP: every request gets one answer, and nothing but messages is written."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from penstock.relay.unanswered import first_words
+from tests.relay.odd_server import OddServer
+from tests.relay.test_http import is_cut
+from tests.relay.test_stdio import RELAY, Ends
+from tests.relay.traffic import call, line, modern, request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def odd() -> Iterator[OddServer]:
+    with OddServer() as server:
+        yield server
+
+
+@pytest.fixture
+def piped(odd: OddServer, tmp_path: Path) -> Iterator[Ends]:
+    """The relay at pipes, before the odd server."""
+    ends = Ends([*RELAY, "--url", odd.url], tmp_path / "s")
+    yield ends
+    ends.process.kill()
+    ends.process.communicate()
+
+
+def note(**params: object) -> bytes:
+    """A notification of the host."""
+    return line({"jsonrpc": "2.0", "method": "notifications/roots/list_changed", "params": params})
+
+
+def test_an_error_of_oauth_is_told_in_an_error_under_the_id_of_its_request(piped: Ends) -> None:
+    """Its `error` is a text, so it is none of JSON-RPC; the server's own words come with it."""
+    got = piped.ask(call("oauth", "a"))
+    assert (got["jsonrpc"], got["id"], got["error"]["code"]) == ("2.0", "a", -32600)
+    assert 'HTTP 401 Unauthorized (application/json): {"error":"invalid_token"' in got["error"]["message"]
+    assert piped.end()[1] == b""
+
+
+def test_what_is_no_message_is_never_written(piped: Ends) -> None:
+    """A page with 200 is told with its status, its kind and its first words, and no more of it."""
+    got = piped.ask(call("html", 1))
+    assert got["id"] == 1
+    assert "HTTP 200 OK (text/html): <html> <p>Sign in</p>xx" in got["error"]["message"]
+    assert len(got["error"]["message"]) < 700
+    status, output, errors = piped.end()
+    assert (status, output) == (0, b"")
+    assert b"\n<p>" not in errors
+
+
+def test_first_words_are_on_one_line_and_act_on_no_terminal() -> None:
+    """They are told on the error output too."""
+    assert first_words(b"a\r\n b\x1b[31m\xff") == "a b\\x1b[31m\ufffd"
+    assert first_words(b"x" * 10_000) == "x" * 500 + "\u2026"
+
+
+@pytest.mark.parametrize("tool", ["another's first", "notes in a batch"])
+def test_a_stream_is_read_until_the_answer_to_its_own_request(tool: str, piped: Ends) -> None:
+    """What it says before passes, where it is a message."""
+    piped.send(call(tool, 5))
+    first, second = json.loads(piped.output.readline()), json.loads(piped.output.readline())
+    assert first[0]["method"] == "notifications/x" if isinstance(first, list) else first["id"] == "zz"
+    assert (second["id"], "result" in second) == (5, True)
+    assert piped.end()[1] == b""
+
+
+def test_an_answer_to_another_alone_is_followed_by_ours(piped: Ends) -> None:
+    """The request waits otherwise."""
+    assert piped.ask(call("another's", 5))["id"] == "zz"
+    got = json.loads(piped.output.readline())
+    assert (got["id"], got["error"]["code"]) == (5, -32600)
+
+
+def test_each_request_of_a_batch_gets_an_answer(piped: Ends) -> None:
+    """The server takes none of them."""
+    batch: list[Any] = [json.loads(call("oauth", at)) for at in range(3)]
+    piped.send(line([{"jsonrpc": "2.0", "id": 9, "result": {}}, *batch]))
+    got = [json.loads(piped.output.readline()) for _ in batch]
+    assert [message["id"] for message in got] == [0, 1, 2]
+
+
+def test_a_stream_that_begins_with_a_mark_of_the_byte_order_is_read(piped: Ends, tmp_path: Path) -> None:
+    """The mark belongs to no field, wherever it is cut."""
+    assert is_cut(piped.text(call("marked", 1)), tmp_path / "s")
+
+
+def test_a_request_names_its_sender_and_no_library(piped: Ends, odd: OddServer) -> None:
+    """Many doors refuse one without a name."""
+    piped.ask(call("small", 1))
+    assert odd.seen[0][1]["user-agent"].startswith("penstock/")
+
+
+def test_a_notification_without_an_answer_holds_up_nothing_for_long(piped: Ends, odd: OddServer) -> None:
+    """What comes behind it goes on, notifications in their order, and the end of input ends the relay."""
+    piped.send(note(hangs=True), *(note(at=at) for at in range(10)))
+    began = time.monotonic()
+    assert piped.ask(request("ping", 1))["id"] == 1
+    assert time.monotonic() - began < 8
+    while len(odd.seen) < 12:
+        assert time.monotonic() - began < 20
+        time.sleep(0.02)
+    sent = [json.loads(body) for _, _, body in odd.seen]
+    assert [message["params"].get("at") for message in sent if "id" not in message] == [None, *range(10)]
+    piped.send(note(hangs=True))
+    began = time.monotonic()
+    assert piped.end()[0] == 0
+    assert time.monotonic() - began < 8
+
+
+def test_what_is_said_behind_a_notification_does_not_overtake_it(piped: Ends, odd: OddServer) -> None:
+    """The server has answered the one before the other is sent."""
+    for at in range(20):
+        piped.send(note(at=at), call("small", at))
+    assert sorted(json.loads(piped.output.readline())["id"] for _ in range(20)) == list(range(20))
+    sent = [json.loads(body)["params"].get("at") for _, _, body in odd.seen]
+    assert [at for at in sent if at is not None] == list(range(20))
+    for at in range(20):
+        numbers = [json.loads(body).get("id") for _, _, body in odd.seen]
+        assert sent.index(at) < numbers.index(at)
+
+
+@pytest.mark.parametrize("last", [note(hangs=True), modern("tools/call", 1, name="hangs")])
+def test_a_signal_ends_it_whatever_the_server_leaves_unanswered(last: bytes, piped: Ends, odd: OddServer) -> None:
+    """Within seconds, with the status of the signal."""
+    piped.send(last)
+    while not odd.seen:
+        time.sleep(0.02)
+    piped.process.send_signal(signal.SIGTERM)
+    began = time.monotonic()
+    assert piped.process.wait(20) == 143
+    assert time.monotonic() - began < 7
