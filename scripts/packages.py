@@ -94,7 +94,8 @@ def _servers(host: str) -> dict[str, Any]:
 def _hooks(host: str) -> dict[str, Any]:
     config = HOST_CONFIGS[host]
     assert config.hooks is not None
-    return {config.hooks.event: [{"hooks": [{"type": "command", "command": hook_command(config, [NAME])}]}]}
+    entry = {"hooks": [{"type": "command", "command": hook_command(config, [NAME])}]}
+    return {event: [entry] for event in (config.hooks.event, *config.hooks.around)}
 
 
 def _readme(kind: str, way: str) -> str:

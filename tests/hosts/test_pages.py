@@ -39,3 +39,14 @@ def test_a_page_names_the_files_that_change(page: Path) -> None:
 def test_each_agent_of_the_command_line_has_a_page() -> None:
     """Those that run here; the editors stand in docs/install.md."""
     assert {page.stem for page in PAGES} == {"claude", "codex", "gemini", "opencode", "qwen", "copilot"}
+
+
+@pytest.mark.parametrize("name", HOOK_NAMES)
+def test_what_is_installed_is_what_the_hook_answers(name: str) -> None:
+    """An event that nobody sends is not waited for, and none that comes is left unanswered."""
+    config = HOST_CONFIGS[name].hooks
+    assert config is not None
+    events = (config.event, *config.around)
+    assert hook_host(name).result_event == config.event
+    if config.around:
+        assert sorted(events) == sorted(hook_host(name).events)
