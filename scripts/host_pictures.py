@@ -25,7 +25,7 @@ WIDTH = 112
 COMMAND = "seq 1 60000"
 STYLES = {"+": "green", "-": "red", "@": "cyan", "[": "yellow"}
 HEAD_LINES, END_LINES = 7, 3  # of what the model is shown
-DIFF_LINES = 44
+DIFF_LINES = 60
 
 
 def main() -> None:
@@ -64,7 +64,8 @@ def draw(host: str, folder: Path) -> None:
         hosts.run([str(program), *arguments], root, home, environment)
     received = model.received[-1].splitlines()
     say(console, f"$ penstock install {host} --yes", "bold")
-    show(console, diff.splitlines()[:DIFF_LINES], home)
+    changed = diff.splitlines()
+    show(console, [*changed[:DIFF_LINES], *(["…"] if len(changed) > DIFF_LINES else [])], home)
     say(console, f"\n# What the model is shown when {tool} has run `{COMMAND}`:", "bright_black")
     show(console, [*received[:HEAD_LINES], "…", *received[-END_LINES:]], home)
     say(console, "\n# And out again, every byte as it was:", "bright_black")
