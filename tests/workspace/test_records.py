@@ -175,7 +175,8 @@ def test_pages_that_follow_each_other_are_the_file(
     (folder / "f.json").write_bytes(data)
     seen: list[Window] = []
     tools = Tools(folder, allowance=Allowance.bytes(allowance), shown=seen.append)
-    size = max(size, len(data) // 500)  # a page for each byte of a long document takes half a minute and shows nothing more
+    # A page for each byte of a long document takes half a minute and shows nothing more.
+    size = max(size, len(data) // 500)
     for first in (
         Call("view", {"file_path": "f.json", "limit": limit}),
         Call("read_file", {"path": "f.json", "start_byte": 0, "max_bytes": size}),
