@@ -7,12 +7,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from penstock.errors import CallerError
 from penstock.relay.conversation import MAX_WAITING, Conversation
 from penstock.relay.guarding import Guard
+from penstock.relay.messages import parse
 from penstock.relay.switchboard import Switchboard
 from tests.relay.traffic import (
     FLOOD,
@@ -337,6 +338,44 @@ def test_what_is_remembered_has_a_bound() -> None:
     for number in range(MAX_WAITING + 50):
         talk.from_client(call(number=number))
     assert len(talk._waiting) == MAX_WAITING
+    for zeros in range(1, 100):  # and so of one id
+        talk.from_client(call(number=0).replace(b'"id": 0', b'"id": 0.' + b"0" * zeros))
+    assert len(talk._waiting) == MAX_WAITING
+
+
+@given(ids=st.permutations([b"1", b"1.0", b'"1"', b"null", b"1e0", b"true"]), order=st.permutations(range(6)))
+@settings(max_examples=20, deadline=None)
+def test_every_answer_is_guarded_whatever_its_id(
+    ids: list[bytes], order: list[int], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Also where ids are alike, or null, which the protocol forbids and servers answer."""
+    desk = Desk(tmp_path_factory.mktemp("store"))
+    for at, number in enumerate(ids):
+        desk.ask(call(f"tool{at}", 0).replace(b'"id": 0', b'"id": ' + number))
+    tools = []
+    for at in order:
+        got = desk.down([answer(text_result(FLOOD), 0).replace(b'"id": 0', b'"id": ' + ids[at])])
+        tools += re.findall(rb"Tool 'tool(\d)' returned", got)
+    assert [int(tool) for tool in tools] == [at for at in order if ids[at] != b"true"]  # which is no id
+    assert desk.talk.is_idle
+
+
+def test_an_answer_may_write_its_id_otherwise(tmp_path: Path) -> None:
+    """A server whose numbers are all of one kind answers 5 as 5.0."""
+    desk = Desk(tmp_path)
+    desk.ask(call(number=5))
+    assert b"OUTPUT TRUNCATED" in desk.down([answer(text_result(FLOOD), 5.0)])
+
+
+def test_a_batch_that_is_too_long_passes_and_the_person_is_told() -> None:
+    """In both directions."""
+    said: list[str] = []
+    talk = Conversation(Guard(no_store, None, said.append), say=said.append)
+    raw = line([json.loads(answer(text_result("small"), number)) for number in range(10_001)])
+    talk.from_client(call())
+    assert talk.from_server(raw) == raw
+    assert talk.from_client(raw).forward == raw
+    assert said == ["a batch of more than 10000 messages passed unread"] * 2
 
 
 def test_a_cancelled_call_of_ours_has_no_answer_and_the_server_hears_nothing_of_it() -> None:
@@ -370,6 +409,78 @@ def test_what_is_nearly_a_message_passes_and_ends_nothing(raw: bytes) -> None:
     talk = quiet_talk()
     assert talk.from_client(raw).forward == raw
     assert Switchboard(["a", "b"], Guard(no_store, None, lambda _: None)).from_host(raw) is not None
+
+
+_UNREADABLE = st.sampled_from(
+    [
+        b"1e",
+        b"undefined",
+        b"1" * 5_000,
+        b"[" * 5_000 + b"]" * 5_000,
+        b'"\xff\xfe"',
+        b'"\\q"',
+        b'"\\ud800"',
+        b"",
+        b"nope",
+        b"7",
+    ]
+)
+
+
+@given(
+    method=st.sampled_from([b"tools/call", b"tools/list", b"notifications/cancelled", b"initialize", b"x"]),
+    members=st.dictionaries(
+        st.sampled_from([b"name", b"arguments", b"requestId", b"clientInfo", b"_meta"]), _UNREADABLE, max_size=5
+    ),
+    wrapped=st.sampled_from([b"%s", b'{"name":%s}', b'{"io.modelcontextprotocol/clientInfo":{"name":%s}}']),
+    number=_UNREADABLE,
+    is_batch=st.booleans(),
+)
+@example(method=b"tools/call", members={b"name": b'"\\q"'}, wrapped=b"%s", number=b"7", is_batch=True)
+@example(method=b"notifications/cancelled", members={b"requestId": b"1e"}, wrapped=b"%s", number=b"7", is_batch=True)
+def test_whatever_of_a_message_cannot_be_read_it_passes_and_its_neighbours_are_served(
+    method: bytes, members: dict[bytes, bytes], wrapped: bytes, number: bytes, is_batch: bool
+) -> None:
+    """One place of it may be no JSON, too deep, too long or no UTF-8; a call of ours before it has its answer."""
+    inner = b",".join(
+        b'"%s":%s' % (key, wrapped % value if key != b"name" else value) for key, value in members.items()
+    )
+    raw = b'{"id":%s,"method":"%s","params":{%s}}' % (number, method, inner)
+    talk = quiet_talk()
+    said = talk.from_client(b"[%s,%s]" % (call("ctx_page", "us", handle="x").strip(), raw) if is_batch else raw + b"\n")
+    assert raw in said.forward
+    assert [own.id for own in said.own] == ([("text", "us")] if is_batch and parse(raw) else [])
+    talk.from_server(raw)
+
+
+@pytest.mark.parametrize("name", [b'"\xff"', b'"\\q"', b"5"])
+def test_a_call_is_guarded_also_where_its_client_or_tool_has_no_name(name: bytes, tmp_path: Path) -> None:
+    """What a name is decides nothing about whether its answer is cut."""
+    for raw in (
+        b'{"id":1,"method":"tools/call","params":{"name":%s}}' % name,
+        b'{"id":1,"method":"tools/call","params":{"name":"x","_meta":{"io.modelcontextprotocol/clientInfo":{"name":%s}}}}'
+        % name,
+    ):
+        desk = Desk(tmp_path)
+        assert desk.ask(raw) == raw
+        assert b"OUTPUT TRUNCATED" in desk.down([answer(text_result(FLOOD))])
+
+
+@given(
+    parts=st.lists(
+        st.sampled_from([b"\xe9", b"\xff\xfe", b"\xe2\x82", b"\xc3\xa9", b"\\n", b"\\ud800", b"line "]), min_size=1
+    )
+)
+@settings(max_examples=30, deadline=None)
+def test_bytes_that_are_no_utf8_let_no_flood_pass(parts: list[bytes], tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A host that shows a stand-in for each reads such a line: it is cut, and the bytes are kept as they came."""
+    desk = Desk(tmp_path_factory.mktemp("store"), client="claude-code")
+    inner = b"".join(parts) + b"x" * 300_000 + b"".join(parts)
+    desk.ask(call())
+    got = desk.down([b'{"id":1,"result":{"_meta":{"\xe9":1},"content":[{"type":"text","text":"%s"}]}}\n' % inner])
+    (block,) = json.loads(got.decode("utf-8", "replace"))["result"]["content"]
+    halves = b"\xed\xa0\x80"
+    assert desk.kept(handle_in(block["text"])) == inner.replace(b"\\n", b"\n").replace(b"\\ud800", halves)
 
 
 ANSWERS = [

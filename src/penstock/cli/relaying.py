@@ -121,7 +121,7 @@ def _before_program(program: tuple[str, ...], how: _How) -> int:
     from penstock.relay.conversation import Conversation
     from penstock.relay.stdio import Relay
 
-    talk = Conversation(how.guard(), server=how.name)
+    talk = Conversation(how.guard(), server=how.name, say=_say)
     status = Relay(server, talk, how.own_tools(), how.hold_bytes, _say).run()
     if status < 0:
         # As the program ended, so do we: who waits for this process sees the same signal.

@@ -11,11 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from penstock.relay import listing
-from penstock.relay.json_slices import Array, Edit, NotJson, Object, decode, read, splice
+from penstock.relay.json_slices import MAX_ITEMS, Array, Edit, NotJson, Object, Value, decode, read, splice
 from penstock.relay.messages import MODERN, Asked, Beginning, Id, Message, OwnCall, parse, text_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 MAX_WAITING = 10_000
 """How many requests are remembered; of more the oldest is forgotten, and its answer passes as it comes."""
@@ -52,6 +52,7 @@ class Conversation:
         names: how our tools are called; conversations with the same servers share it.
         client: the name of the client, where it is known before it says it.
         server: what notices call the server before the name of its tool; nothing where there is one only.
+        say: is told what the person should know.
     """
 
     def __init__(
@@ -61,12 +62,14 @@ class Conversation:
         *,
         client: str | None = None,
         server: str = "",
+        say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.names = listing.Names() if names is None else names
         self.client = client
+        self._say = say
         self._guard = guard
         self._server = server
-        self._waiting: dict[Id, Asked] = {}
+        self._waiting = _Waiting()
         self._own: set[Id] = set()
 
     # ── from the client ──────────────────────────────────────────────────────────────────────────────────────
@@ -83,23 +86,19 @@ class Conversation:
         Args:
             raw: all of it, with its line end where it has one.
         """
-        try:
-            return self._from_client(raw)
-        except NotJson:  # a name or an argument that is none: the server will say so
-            return ToServer(raw)
-
-    def _from_client(self, raw: bytes) -> ToServer:
-        messages = parse(raw)
-        if messages is None:
-            return ToServer(raw)
+        messages = self._messages(raw)
         is_batch = raw.lstrip()[:1] == b"["
         own, kept, cancelled = [], [], None
         for message in messages:
-            call = self._own_call(raw, message, is_batch=is_batch)
+            try:
+                call = self._own_call(raw, message, is_batch=is_batch)
+                ended = self._cancelled(raw, message)
+            except NotJson:  # a name or an argument that is none: the server will say so
+                call = ended = None
             if call is not None:
                 self._own.add(call.id)
                 own.append(call)
-            elif message.method == _CANCELLED and (ended := self._cancelled(raw, message)) is not None:
+            elif ended is not None:
                 cancelled = ended
             else:
                 self._remember(raw, message)
@@ -108,6 +107,13 @@ class Conversation:
             return ToServer(raw)
         forward = _batch_of(raw, kept) if kept else b""
         return ToServer(forward, tuple(own), cancelled)
+
+    def _messages(self, raw: bytes) -> list[Message]:
+        """Return the messages in some bytes; none where they are no message, or too many."""
+        messages = parse(raw)
+        if messages is None and _is_long_batch(raw):
+            self._say(f"a batch of more than {MAX_ITEMS} messages passed unread")
+        return messages or []
 
     def answered(self, call: OwnCall) -> bool:
         """Note that a call of ours has its answer. Returns whether anybody still waits for it."""
@@ -134,6 +140,8 @@ class Conversation:
 
     def _cancelled(self, raw: bytes, message: Message) -> Id | None:
         """Return the call of ours that a client waits for no more; what it says of others is the server's."""
+        if message.method != _CANCELLED:
+            return None
         at = message.params.get("requestId") if isinstance(message.params, Object) else None
         value = decode(raw, at) if at is not None else None
         ended: Id | None = None
@@ -146,23 +154,22 @@ class Conversation:
 
     def _remember(self, raw: bytes, message: Message) -> None:
         if message.method == _INITIALIZE:
-            self.client = text_in(raw, message.params, "clientInfo", "name") or self.client
-        if message.id is None or message.method not in _CALLS | {_LIST}:
+            self.client = _name_in(raw, message.params, "clientInfo", "name") or self.client
+        if message.id is None or message.id_at is None or message.method not in _CALLS | {_LIST}:
             return
-        tool = f"{self._server} {text_in(raw, message.params, 'name') or 'tool'}".strip()
-        while len(self._waiting) >= MAX_WAITING:
-            self._waiting.pop(next(iter(self._waiting)), None)
-        self._waiting[message.id] = Asked(message.method or "", tool, self._client(raw, message))
+        tool = f"{self._server} {_name_in(raw, message.params, 'name') or 'tool'}".strip()
+        asked = Asked(message.method, tool, self._client(raw, message))
+        self._waiting.add(message.id, raw[message.id_at.start : message.id_at.end], asked)
 
     def _client(self, raw: bytes, message: Message) -> str | None:
-        return text_in(raw, message.params, "_meta", _CLIENT, "name") or self.client
+        return _name_in(raw, message.params, "_meta", _CLIENT, "name") or self.client
 
     # ── from the server ──────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def is_idle(self) -> bool:
         """Whether nothing that the server says now can change on its way."""
-        return not self._waiting
+        return not len(self._waiting)
 
     def is_plain_for_client(self, beginning: Beginning | None) -> bool:
         """Return whether a message of the server passes as it is, by how it begins."""
@@ -178,11 +185,13 @@ class Conversation:
         """
         if self.is_idle:
             return raw
-        edits = [edit for message in parse(raw) or () for edit in self._edits(raw, message)]
+        edits = [edit for message in self._messages(raw) for edit in self._edits(raw, message)]
         return splice(raw, edits) if edits else raw
 
     def _edits(self, raw: bytes, message: Message) -> Iterator[Edit]:
-        asked = self._waiting.pop(message.id, None) if message.is_answer and message.id is not None else None
+        asked = None
+        if message.is_answer and message.id is not None and message.id_at is not None:
+            asked = self._waiting.pop(message.id, raw[message.id_at.start : message.id_at.end])
         if asked is None or not isinstance(message.result, Object):
             return
         if asked.method == _LIST:
@@ -192,6 +201,60 @@ class Conversation:
                 return
         else:
             yield from self._guard(raw, message.result, asked, self.names.prefix)
+
+
+class _Waiting:
+    """What has no answer yet, at most `MAX_WAITING`: of an id the last request for each way of writing it."""
+
+    def __init__(self) -> None:
+        # 1 and 1.0 are one id, for a server may answer the one to the other, and two requests: each has its answer.
+        self._of_id: dict[Id, dict[bytes, Asked]] = {}
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __contains__(self, number: Id) -> bool:
+        return number in self._of_id
+
+    def add(self, number: Id, written: bytes, asked: Asked) -> None:
+        """Remember a request, and forget the oldest where there are too many."""
+        if written not in self._of_id.get(number, ()):
+            while self._count >= MAX_WAITING:
+                oldest, same = next(iter(self._of_id.items()))
+                self.pop(oldest, next(iter(same)))
+            self._count += 1
+        self._of_id.setdefault(number, {})[written] = asked
+
+    def pop(self, number: Id, written: bytes) -> Asked | None:
+        """Return the request that an answer is to, and forget it: the one whose id is written alike, else the oldest."""
+        same = self._of_id.get(number)
+        if not same:
+            return None
+        self._count -= 1
+        asked = same.pop(written if written in same else next(iter(same)))
+        if not same:
+            del self._of_id[number]
+        return asked
+
+
+def _is_long_batch(raw: bytes) -> bool:
+    """Return whether some bytes are an array of more items than are listed."""
+    if len(raw) <= MAX_ITEMS or not raw[:64].lstrip().startswith(b"["):
+        return False
+    try:
+        batch = read(raw, frozenset())
+    except NotJson:
+        return False
+    return isinstance(batch, Array) and batch.items is None
+
+
+def _name_in(raw: bytes, where: Value | None, *names: str) -> str | None:
+    """Return a name, None also where it cannot be read: whose call it is decides nothing about whether it is guarded."""
+    try:
+        return text_in(raw, where, *names)
+    except NotJson:
+        return None
 
 
 def _arguments(raw: bytes, message: Message) -> Mapping[str, object]:

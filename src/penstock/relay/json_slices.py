@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -251,9 +252,11 @@ class Reader:
 
 
 def decode(raw: bytes, value: Value) -> object:
-    """Return a value as Python has it. Raises `NotJson` for what is no JSON."""
+    """Return a value as Python has it, bytes that are no UTF-8 as `surrogateescape` has them. Raises `NotJson` for no JSON."""
     try:
-        return json.loads(raw[value.start : value.end].decode("utf-8"))  # of bytes it would guess the encoding
+        # Of bytes it would guess the encoding. What is no UTF-8 is read all the same, as by most hosts: one such byte would
+        # else let any flood pass.
+        return json.loads(raw[value.start : value.end].decode("utf-8", "surrogateescape"))
     except (ValueError, RecursionError) as error:
         raise NotJson(str(error)) from error
 
@@ -275,7 +278,7 @@ def is_text(raw: bytes, value: Value | None) -> bool:
 
 
 def pieces_of(raw: bytes, value: Value) -> Iterator[bytes]:
-    """Yield a text as UTF-8 in pieces, so that no second copy of it is in memory.
+    """Yield a text as UTF-8 in pieces, so that no second copy of it is in memory; bytes that are no UTF-8 stay what they are.
 
     Raises:
         NotJson: it is no text.
@@ -286,8 +289,33 @@ def pieces_of(raw: bytes, value: Value) -> Iterator[bytes]:
         if until < end:
             until = _whole_characters(raw, at, until)
         piece = text_of(b'"' + raw[at:until] + b'"', Slice(0, until - at + 2))
-        yield piece.encode("utf-8", "surrogatepass")
+        yield _encoded(piece, raw[at:until])
         at = until
+
+
+_ESCAPED_BYTE = re.compile(rb"\xed([\xb2\xb3])([\x80-\xbf])")
+
+
+def _is_utf8(raw: bytes) -> bool:
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _encoded(text: str, raw: bytes) -> bytes:
+    """Return the bytes that a text stands for, which was decoded from others: halves of UTF-16 pairs become three each."""
+    with suppress(UnicodeEncodeError):
+        return text.encode("utf-8")
+    if _is_utf8(raw):
+        return text.encode("utf-8", "surrogatepass")
+    with suppress(UnicodeEncodeError):
+        return text.encode("utf-8", "surrogateescape")
+    # Halves that were escapes stand beside bytes that are no UTF-8. From U+DC80 to U+DCFF the two look alike, and both become the
+    # byte; all others are told apart.
+    halves = text.encode("utf-8", "surrogatepass")
+    return _ESCAPED_BYTE.sub(lambda found: bytes([(found[1][0] & 1) << 6 | found[2][0] & 0x3F | 0x80]), halves)
 
 
 _HIGH_HALF = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 Id = tuple[str, str | int | float]
-"""An id with its kind: 1 and "1" are two."""
+"""An id with its kind: 1 and "1" are two, 1 and 1.0 one, as servers that know no integers answer."""
 
 _INTO = frozenset(
     {
@@ -110,6 +110,8 @@ def _id(raw: bytes, at: Value | None) -> Id | None:
     if not isinstance(at, Slice):
         return None
     value = decode(raw, at)
+    if value is None:  # forbidden by MCP, and answered by servers all the same
+        return "null", ""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     return ("text" if isinstance(value, str) else "number"), value
