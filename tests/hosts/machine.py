@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from penstock.hosts.catalogue import Surroundings
-from penstock.hosts.records import Records
+from penstock.hosts.catalogue import HostSurroundings
+from penstock.hosts.records import InstallRecords
 from tests.cli.screens import typed
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ class Machine:
         return {str(path): path.read_bytes() if path.is_file() else b"/" for path in found}
 
     @property
-    def around(self) -> tuple[Surroundings, Records]:
-        around = Surroundings(
+    def around(self) -> tuple[HostSurroundings, InstallRecords]:
+        around = HostSurroundings(
             home=str(self.home), project=str(self.project), environment=self.environment, platform="linux"
         )
-        return around, Records.of(str(self.home), self.environment)
+        return around, InstallRecords.of(str(self.home), self.environment)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from penstock.hosts import HOOK_NAMES, hook_host
-from penstock.hosts.catalogue import HOST_CONFIGS, Surroundings
+from penstock.hosts.catalogue import HOST_CONFIGS, HostSurroundings
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted((DOCS / "hosts").glob("*.md"))
-AROUND = Surroundings(home="~", project="", environment={}, platform="linux")
+AROUND = HostSurroundings(home="~", project="", environment={}, platform="linux")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -50,7 +50,7 @@ class File:
     def uninstall(self, *wanted: str) -> tuple[str, ...]:
         return self._take(planning.uninstall(self.host, wanted, self.form, self.text, self.record))
 
-    def _take(self, outcome: planning.Outcome) -> tuple[str, ...]:
+    def _take(self, outcome: planning.EditedText) -> tuple[str, ...]:
         self.text = outcome.text
         self.record = outcome.record or self._nothing()
         return outcome.notes

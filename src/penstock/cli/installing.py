@@ -15,9 +15,9 @@ from penstock.cli.commands import command
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from penstock.hosts.catalogue import Scope, Surroundings
+    from penstock.hosts.catalogue import HostSurroundings, Scope
     from penstock.hosts.installing import InstallPlan
-    from penstock.hosts.records import Records
+    from penstock.hosts.records import InstallRecords
 
 _HOSTS = ("claude", "codex", "gemini", "opencode", "qwen", "copilot", "cursor", "vscode", "zed", "cline")
 _DEFAULT = ("mcp", "hook")
@@ -97,14 +97,14 @@ def uninstall_command(**how: Any) -> int:
     return request.carry_out(plan, f"{host.title}: there is nothing of ours.")
 
 
-def surroundings() -> tuple[Surroundings, Records]:
+def surroundings() -> tuple[HostSurroundings, InstallRecords]:
     """Return where hosts' configurations are for whoever runs this, here, and what was installed there."""
-    from penstock.hosts.catalogue import Surroundings
-    from penstock.hosts.records import Records
+    from penstock.hosts.catalogue import HostSurroundings
+    from penstock.hosts.records import InstallRecords
 
     home = os.path.expanduser("~")
-    around = Surroundings(home=home, project=os.getcwd(), environment=os.environ, platform=sys.platform)
-    return around, Records.of(home, os.environ)
+    around = HostSurroundings(home=home, project=os.getcwd(), environment=os.environ, platform=sys.platform)
+    return around, InstallRecords.of(home, os.environ)
 
 
 def own_command() -> list[str]:

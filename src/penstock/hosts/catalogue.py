@@ -22,21 +22,21 @@ Scope = Literal["user", "project"]
 """Whether a configuration holds for all projects of the user, or for the one in the current folder."""
 
 
-class Place(NamedTuple):
+class UserPath(NamedTuple):
     """Where a file of the user's lies: `beneath` the folder that `variable` names, else at `otherwise`, from the home folder on."""
 
     variable: str
     beneath: str
     otherwise: str
 
-    def path(self, surroundings: Surroundings) -> str:
+    def path(self, surroundings: HostSurroundings) -> str:
         """Return the path of the file."""
         folder = surroundings.environment.get(self.variable) or ""
         return os.path.join(folder, self.beneath) if folder else os.path.join(surroundings.home, self.otherwise)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Surroundings:
+class HostSurroundings:
     """Where a configuration is looked for.
 
     Attributes:
@@ -64,13 +64,13 @@ class ConfigFile:
         alternatives: Names that the host reads as well: one that is there is taken before the first is made.
     """
 
-    user: Place | None
+    user: UserPath | None
     project: str
     form: Format = "json"
-    platforms: Mapping[str, Place] = field(default_factory=dict)
+    platforms: Mapping[str, UserPath] = field(default_factory=dict)
     alternatives: tuple[str, ...] = ()
 
-    def path(self, scope: Scope, surroundings: Surroundings) -> str | None:
+    def path(self, scope: Scope, surroundings: HostSurroundings) -> str | None:
         """Return the path of the file in a scope, as it is there, or as it would be made; None where there is none."""
         if scope == "project":
             path = os.path.join(surroundings.project, self.project) if self.project else None
@@ -161,26 +161,26 @@ _STDIO = {"type": "stdio", **_PLAIN}
 _AGENTS_MD = "AGENTS.md"
 
 _CLAUDE_SETTINGS = ConfigFile(
-    user=Place("CLAUDE_CONFIG_DIR", "settings.json", ".claude/settings.json"), project=".claude/settings.json"
+    user=UserPath("CLAUDE_CONFIG_DIR", "settings.json", ".claude/settings.json"), project=".claude/settings.json"
 )
 _CODEX_CONFIG = ConfigFile(
-    user=Place("CODEX_HOME", "config.toml", ".codex/config.toml"), project=".codex/config.toml", form="toml"
+    user=UserPath("CODEX_HOME", "config.toml", ".codex/config.toml"), project=".codex/config.toml", form="toml"
 )
 _GEMINI_SETTINGS = ConfigFile(
-    user=Place("GEMINI_CLI_HOME", ".gemini/settings.json", ".gemini/settings.json"), project=".gemini/settings.json"
+    user=UserPath("GEMINI_CLI_HOME", ".gemini/settings.json", ".gemini/settings.json"), project=".gemini/settings.json"
 )
 
 
-def _markdown(user: Place | None, project: str) -> ConfigFile:
+def _markdown(user: UserPath | None, project: str) -> ConfigFile:
     return ConfigFile(user=user, project=project, form="markdown")
 
 
-def _code(name: str) -> dict[str, Place]:
+def _code(name: str) -> dict[str, UserPath]:
     """Return where VS Code keeps a file of the user's on systems other than Linux."""
     mac = f"Library/Application Support/Code/User/{name}"
     return {
-        "darwin": Place("", "", mac),
-        "win32": Place("APPDATA", f"Code/User/{name}", f"AppData/Roaming/Code/User/{name}"),
+        "darwin": UserPath("", "", mac),
+        "win32": UserPath("APPDATA", f"Code/User/{name}", f"AppData/Roaming/Code/User/{name}"),
     }
 
 
@@ -190,7 +190,7 @@ _ALL = (
         title="Claude Code",
         program="claude",
         servers=Servers(
-            file=ConfigFile(user=Place("CLAUDE_CONFIG_DIR", ".claude.json", ".claude.json"), project=".mcp.json"),
+            file=ConfigFile(user=UserPath("CLAUDE_CONFIG_DIR", ".claude.json", ".claude.json"), project=".mcp.json"),
             key=("mcpServers",),
             entry=_STDIO,
             remote={"type": "http", "url": URL},
@@ -201,7 +201,7 @@ _ALL = (
             around=("PreCompact", "SessionStart"),
             switch=Switch(_CLAUDE_SETTINGS, ("disableAllHooks",), off=True),
         ),
-        rules=_markdown(Place("CLAUDE_CONFIG_DIR", "CLAUDE.md", ".claude/CLAUDE.md"), "CLAUDE.md"),
+        rules=_markdown(UserPath("CLAUDE_CONFIG_DIR", "CLAUDE.md", ".claude/CLAUDE.md"), "CLAUDE.md"),
     ),
     HostConfig(
         name="codex",
@@ -209,13 +209,15 @@ _ALL = (
         program="codex",
         servers=Servers(file=_CODEX_CONFIG, key=("mcp_servers",), entry=_PLAIN),
         hooks=Hooks(
-            file=ConfigFile(user=Place("CODEX_HOME", "hooks.json", ".codex/hooks.json"), project=".codex/hooks.json"),
+            file=ConfigFile(
+                user=UserPath("CODEX_HOME", "hooks.json", ".codex/hooks.json"), project=".codex/hooks.json"
+            ),
             event="PostToolUse",
             around=("PreCompact", "SessionStart"),
             switch=Switch(_CODEX_CONFIG, ("features", "hooks"), off=False),
             note="Codex asks once whether the hook is to be trusted: until then it does not run.",
         ),
-        rules=_markdown(Place("CODEX_HOME", _AGENTS_MD, ".codex/AGENTS.md"), _AGENTS_MD),
+        rules=_markdown(UserPath("CODEX_HOME", _AGENTS_MD, ".codex/AGENTS.md"), _AGENTS_MD),
     ),
     HostConfig(
         name="gemini",
@@ -228,7 +230,7 @@ _ALL = (
             around=("PreCompress", "SessionStart", "BeforeAgent"),
             switch=Switch(_GEMINI_SETTINGS, ("hooksConfig", "enabled"), off=False),
         ),
-        rules=_markdown(Place("GEMINI_CLI_HOME", ".gemini/GEMINI.md", ".gemini/GEMINI.md"), "GEMINI.md"),
+        rules=_markdown(UserPath("GEMINI_CLI_HOME", ".gemini/GEMINI.md", ".gemini/GEMINI.md"), "GEMINI.md"),
     ),
     HostConfig(
         name="opencode",
@@ -236,7 +238,7 @@ _ALL = (
         program="opencode",
         servers=Servers(
             file=ConfigFile(
-                user=Place("XDG_CONFIG_HOME", "opencode/opencode.json", ".config/opencode/opencode.json"),
+                user=UserPath("XDG_CONFIG_HOME", "opencode/opencode.json", ".config/opencode/opencode.json"),
                 project="opencode.json",
                 alternatives=("opencode.jsonc",),
             ),
@@ -246,13 +248,15 @@ _ALL = (
         ),
         hooks=Hooks(
             file=ConfigFile(
-                user=Place("XDG_CONFIG_HOME", "opencode/plugins/penstock.js", ".config/opencode/plugins/penstock.js"),
+                user=UserPath(
+                    "XDG_CONFIG_HOME", "opencode/plugins/penstock.js", ".config/opencode/plugins/penstock.js"
+                ),
                 project=".opencode/plugins/penstock.js",
                 form="whole",
             ),
             event="tool.execute.after",
         ),
-        rules=_markdown(Place("XDG_CONFIG_HOME", "opencode/AGENTS.md", ".config/opencode/AGENTS.md"), _AGENTS_MD),
+        rules=_markdown(UserPath("XDG_CONFIG_HOME", "opencode/AGENTS.md", ".config/opencode/AGENTS.md"), _AGENTS_MD),
     ),
     HostConfig(
         name="qwen",
@@ -260,13 +264,13 @@ _ALL = (
         program="qwen",
         servers=Servers(
             file=ConfigFile(
-                user=Place("QWEN_HOME", "settings.json", ".qwen/settings.json"), project=".qwen/settings.json"
+                user=UserPath("QWEN_HOME", "settings.json", ".qwen/settings.json"), project=".qwen/settings.json"
             ),
             key=("mcpServers",),
             entry=_PLAIN,
             remote={"httpUrl": URL},
         ),
-        rules=_markdown(Place("QWEN_HOME", "QWEN.md", ".qwen/QWEN.md"), "QWEN.md"),
+        rules=_markdown(UserPath("QWEN_HOME", "QWEN.md", ".qwen/QWEN.md"), "QWEN.md"),
     ),
     HostConfig(
         name="copilot",
@@ -274,7 +278,7 @@ _ALL = (
         program="copilot",
         servers=Servers(
             file=ConfigFile(
-                user=Place("COPILOT_HOME", "mcp-config.json", ".copilot/mcp-config.json"), project=".mcp.json"
+                user=UserPath("COPILOT_HOME", "mcp-config.json", ".copilot/mcp-config.json"), project=".mcp.json"
             ),
             key=("mcpServers",),
             entry={"type": "local", **_PLAIN, "tools": ["*"]},
@@ -282,7 +286,7 @@ _ALL = (
         ),
         hooks=Hooks(
             file=ConfigFile(
-                user=Place("COPILOT_HOME", "hooks/penstock.json", ".copilot/hooks/penstock.json"),
+                user=UserPath("COPILOT_HOME", "hooks/penstock.json", ".copilot/hooks/penstock.json"),
                 project=".github/hooks/penstock.json",
             ),
             event="postToolUse",
@@ -290,7 +294,7 @@ _ALL = (
             beside={"version": 1},
         ),
         rules=_markdown(
-            Place("COPILOT_HOME", "copilot-instructions.md", ".copilot/copilot-instructions.md"), _AGENTS_MD
+            UserPath("COPILOT_HOME", "copilot-instructions.md", ".copilot/copilot-instructions.md"), _AGENTS_MD
         ),
     ),
     HostConfig(
@@ -298,7 +302,7 @@ _ALL = (
         title="Cursor",
         program="cursor",
         servers=Servers(
-            file=ConfigFile(user=Place("", "", ".cursor/mcp.json"), project=".cursor/mcp.json"),
+            file=ConfigFile(user=UserPath("", "", ".cursor/mcp.json"), project=".cursor/mcp.json"),
             key=("mcpServers",),
             entry=_PLAIN,
         ),
@@ -310,7 +314,7 @@ _ALL = (
         program="code",
         servers=Servers(
             file=ConfigFile(
-                user=Place("XDG_CONFIG_HOME", "Code/User/mcp.json", ".config/Code/User/mcp.json"),
+                user=UserPath("XDG_CONFIG_HOME", "Code/User/mcp.json", ".config/Code/User/mcp.json"),
                 project=".vscode/mcp.json",
                 platforms=_code("mcp.json"),
             ),
@@ -326,11 +330,11 @@ _ALL = (
         program="zed",
         servers=Servers(
             file=ConfigFile(
-                user=Place("XDG_CONFIG_HOME", "zed/settings.json", ".config/zed/settings.json"),
+                user=UserPath("XDG_CONFIG_HOME", "zed/settings.json", ".config/zed/settings.json"),
                 project=".zed/settings.json",
                 platforms={
-                    "darwin": Place("", "", ".config/zed/settings.json"),
-                    "win32": Place("APPDATA", "Zed/settings.json", "AppData/Roaming/Zed/settings.json"),
+                    "darwin": UserPath("", "", ".config/zed/settings.json"),
+                    "win32": UserPath("APPDATA", "Zed/settings.json", "AppData/Roaming/Zed/settings.json"),
                 },
             ),
             key=("context_servers",),
@@ -344,7 +348,7 @@ _ALL = (
         program="cline",
         servers=Servers(
             file=ConfigFile(
-                user=Place(
+                user=UserPath(
                     "CLINE_DIR",
                     "data/settings/cline_mcp_settings.json",
                     ".cline/data/settings/cline_mcp_settings.json",

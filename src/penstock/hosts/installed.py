@@ -18,8 +18,8 @@ from penstock.hosts.installing import text_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from penstock.hosts.catalogue import ConfigFile, HostConfig, Scope, Surroundings
-    from penstock.hosts.records import Record, Records
+    from penstock.hosts.catalogue import ConfigFile, HostConfig, HostSurroundings, Scope
+    from penstock.hosts.records import InstallRecords, Record
 
 _SCOPES: tuple[Scope, ...] = ("user", "project")
 
@@ -48,7 +48,7 @@ class Installed:
     fault: str = ""
 
 
-def find_installed(around: Surroundings, records: Records, program: Sequence[str]) -> list[Installed]:
+def find_installed(around: HostSurroundings, records: InstallRecords, program: Sequence[str]) -> list[Installed]:
     """Return all that is installed for a user, and for the project in the current folder.
 
     Args:

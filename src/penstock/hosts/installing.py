@@ -22,11 +22,11 @@ from penstock.workspace import own_files
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from penstock.hosts.catalogue import ConfigFile, HostConfig, Scope, Surroundings
-    from penstock.hosts.planning import Outcome
-    from penstock.hosts.records import Records
+    from penstock.hosts.catalogue import ConfigFile, HostConfig, HostSurroundings, Scope
+    from penstock.hosts.planning import EditedText
+    from penstock.hosts.records import InstallRecords
 
-    Decide = Callable[[str | None, Record], Outcome]
+    Decide = Callable[[str | None, Record], EditedText]
 
 _MAX_BYTES = 64 << 20
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -34,7 +34,7 @@ _PRIVATE, _SHARED = 0o600, 0o666  # what lies in a home folder, and what lies in
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
+class FileEdit:
     """What is to be done to one file.
 
     Attributes:
@@ -77,12 +77,12 @@ class InstallPlan:
         refused: What cannot be done, a sentence each: then nothing is.
     """
 
-    changes: tuple[Change, ...]
+    changes: tuple[FileEdit, ...]
     notes: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
 
     @property
-    def visible(self) -> list[Change]:
+    def visible(self) -> list[FileEdit]:
         """Those that change a file."""
         return [change for change in self.changes if change.before != change.after]
 
@@ -91,8 +91,8 @@ def plan_install(
     host: HostConfig,
     wanted: Sequence[str],
     scope: Scope,
-    around: Surroundings,
-    records: Records,
+    around: HostSurroundings,
+    records: InstallRecords,
     program: Sequence[str],
 ) -> InstallPlan:
     """Return what installing parts of Penstock in a host would change.
@@ -108,7 +108,7 @@ def plan_install(
     draft = _Draft(scope, around, records)
     for file, path, here in _by_file(host, wanted, scope, around, draft):
 
-        def decide(text: str | None, record: Record, file: ConfigFile = file, here: list[str] = here) -> Outcome:
+        def decide(text: str | None, record: Record, file: ConfigFile = file, here: list[str] = here) -> EditedText:
             return planning.install(host, here, program, file.form, text, record)
 
         draft.add(path, decide, "".join(_by_hand(host, part, program) for part in here))
@@ -121,13 +121,13 @@ def plan_install(
 
 
 def plan_uninstall(
-    host: HostConfig, wanted: Sequence[str], scope: Scope, around: Surroundings, records: Records
+    host: HostConfig, wanted: Sequence[str], scope: Scope, around: HostSurroundings, records: InstallRecords
 ) -> InstallPlan:
     """Return what uninstalling parts of Penstock from a host would change; arguments as of `plan_install`."""
     draft = _Draft(scope, around, records)
     for file, path, here in _by_file(host, wanted, scope, around, None):
 
-        def decide(text: str | None, record: Record, file: ConfigFile = file, here: list[str] = here) -> Outcome:
+        def decide(text: str | None, record: Record, file: ConfigFile = file, here: list[str] = here) -> EditedText:
             return planning.uninstall(host, here, file.form, text, record)
 
         draft.add(path, decide)
@@ -135,7 +135,7 @@ def plan_uninstall(
     return draft.plan()
 
 
-def apply(plan: InstallPlan, scope: Scope, records: Records) -> list[str]:
+def apply(plan: InstallPlan, scope: Scope, records: InstallRecords) -> list[str]:
     """Do what a plan says, file by file.
 
     Args:
@@ -165,7 +165,7 @@ def apply(plan: InstallPlan, scope: Scope, records: Records) -> list[str]:
     return lost
 
 
-def _apply(change: Change, scope: Scope, records: Records, made: list[str]) -> list[str]:
+def _apply(change: FileEdit, scope: Scope, records: InstallRecords, made: list[str]) -> list[str]:
     """Do one change. `made` are the folders that were made so far; those for this file are added."""
     known, new = (None if text is None else text.encode() for text in (change.before, change.after))
     if known is None and new is not None:
@@ -187,9 +187,9 @@ class _Draft:
     """A plan that is being made."""
 
     scope: Scope
-    around: Surroundings
-    records: Records
-    changes: list[Change] = field(default_factory=list)
+    around: HostSurroundings
+    records: InstallRecords
+    changes: list[FileEdit] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
 
@@ -210,7 +210,7 @@ class _Draft:
         is_remembered = outcome.record == (earlier if earlier.parts else None)
         if outcome.text != text or not is_remembered:
             self.changes.append(
-                Change(
+                FileEdit(
                     path=path, target=target, before=text, after=outcome.text, record=outcome.record, earlier=earlier
                 )
             )
@@ -220,7 +220,7 @@ class _Draft:
 
 
 def _by_file(
-    host: HostConfig, wanted: Sequence[str], scope: Scope, around: Surroundings, draft: _Draft | None
+    host: HostConfig, wanted: Sequence[str], scope: Scope, around: HostSurroundings, draft: _Draft | None
 ) -> list[tuple[ConfigFile, str, list[str]]]:
     """Return the files that parts go into, each with its path and its parts; `draft` is told what has no place."""
     found: dict[str, tuple[ConfigFile, str, list[str]]] = {}
@@ -235,7 +235,9 @@ def _by_file(
     return list(found.values())
 
 
-def _left(host: HostConfig, wanted: Sequence[str], scope: Scope, around: Surroundings, records: Records) -> list[str]:
+def _left(
+    host: HostConfig, wanted: Sequence[str], scope: Scope, around: HostSurroundings, records: InstallRecords
+) -> list[str]:
     """Return a note on what of ours stays in a host because it was not named."""
     others = [part for part in parts.PARTS if part not in wanted]
     left = [
@@ -269,7 +271,7 @@ def _by_hand(host: HostConfig, part: str, program: Sequence[str]) -> str:
     return document.text
 
 
-def _switched_off(host: HostConfig, scope: Scope, around: Surroundings) -> list[str]:
+def _switched_off(host: HostConfig, scope: Scope, around: HostSurroundings) -> list[str]:
     """Return a note where a user has turned all hooks of a host off: that stays as it is, and ours do not run."""
     if host.hooks is None or host.hooks.switch is None:
         return []
@@ -288,7 +290,7 @@ def _switched_off(host: HostConfig, scope: Scope, around: Surroundings) -> list[
     return notes
 
 
-def _read(path: str, target: str, scope: Scope, around: Surroundings) -> str | None:
+def _read(path: str, target: str, scope: Scope, around: HostSurroundings) -> str | None:
     """Return what a configuration holds; None for no file. Raises CannotEditError or CallerError where it cannot be edited."""
     if scope == "project" and os.path.islink(path):
         root = os.path.realpath(around.project)

@@ -43,7 +43,7 @@ class Item(NamedTuple):
 
     key: str | None
     start: int
-    node: Node
+    node: JsonNode
     comma: int | None
 
     @property
@@ -52,7 +52,7 @@ class Item(NamedTuple):
         return self.node.end
 
 
-class Node(NamedTuple):
+class JsonNode(NamedTuple):
     """A value with its place in the text: `kind` is `{`, `[`, or empty for a scalar."""
 
     start: int
@@ -70,7 +70,7 @@ class Node(NamedTuple):
 
 
 @lru_cache(maxsize=2)  # an edit reads what the one before it has read
-def parse(text: str) -> Node | None:
+def parse(text: str) -> JsonNode | None:
     """Return the value of a text with the places of all its parts; None for a text that is empty but for comments.
 
     Raises:
@@ -85,7 +85,7 @@ def parse(text: str) -> Node | None:
     return node
 
 
-def to_value(node: Node | None) -> object:
+def to_value(node: JsonNode | None) -> object:
     """Return what a text says, without places: dicts, lists, strings, `Number`, True, False and None."""
     if node is None:
         return {}
@@ -174,19 +174,19 @@ def _skip(text: str, at: int) -> int:
     return at if found is None else found.end()
 
 
-def _node(text: str, at: int, depth: int) -> Node:
+def _node(text: str, at: int, depth: int) -> JsonNode:
     if depth > _MAX_DEPTH:
         raise JsonSyntaxError(text, at, f"nested deeper than {_MAX_DEPTH} levels")
     if text[at : at + 1] in {"{", "["}:
         return _container(text, at, depth)
     if found := _STRING.match(text, at):
-        return Node(at, found.end(), "", json.loads(found[0]))
+        return JsonNode(at, found.end(), "", json.loads(found[0]))
     if found := _SCALAR.match(text, at):
-        return Node(at, found.end(), "", _WORDS[found[0]] if found[0] in _WORDS else Number(found[0]))
+        return JsonNode(at, found.end(), "", _WORDS[found[0]] if found[0] in _WORDS else Number(found[0]))
     raise JsonSyntaxError(text, at, f"{text[at]!r} begins no value" if at < len(text) else "the text ends in a value")
 
 
-def _container(text: str, start: int, depth: int) -> Node:
+def _container(text: str, start: int, depth: int) -> JsonNode:
     kind, close = text[start], "}" if text[start] == "{" else "]"
     items: list[Item] = []
     at = _skip(text, start + 1)
@@ -210,10 +210,10 @@ def _container(text: str, start: int, depth: int) -> Node:
         has_comma = text[at : at + 1] == ","
         items.append(Item(key, begin, node, at if has_comma else None))
         at = _skip(text, at + 1) if has_comma else at
-    return Node(start, at + 1, kind, None, tuple(items))
+    return JsonNode(start, at + 1, kind, None, tuple(items))
 
 
-def _container_and_item(node: Node | None, path: Path) -> tuple[Node, Item]:
+def _container_and_item(node: JsonNode | None, path: Path) -> tuple[JsonNode, Item]:
     if node is None:
         raise KeyError(path)
     container, item = node, None
@@ -235,7 +235,7 @@ def _container_and_item(node: Node | None, path: Path) -> tuple[Node, Item]:
 class _Style:
     """How a file is written: its line ends, how deep a level is indented, and whether all of it stands on one line."""
 
-    def __init__(self, text: str, root: Node | None, *, is_one_line: bool | None = None) -> None:
+    def __init__(self, text: str, root: JsonNode | None, *, is_one_line: bool | None = None) -> None:
         self.newline = "\r\n" if "\r\n" in text else "\n"
         inner = _own_indent(text, root.items[0].start) if root and root.items else None
         self.unit = inner or "  "
@@ -251,7 +251,7 @@ class _Style:
         return f"{self.newline}{indent}".join(lines)
 
 
-def _insert(text: str, node: Node, step: str | int, value: object, style: _Style) -> str:
+def _insert(text: str, node: JsonNode, step: str | int, value: object, style: _Style) -> str:
     """Put a new last item into an object or a list."""
     outer = _indent_at(text, node.start)
     label = "" if isinstance(step, int) else json.dumps(step, ensure_ascii=False) + style.colon
@@ -277,7 +277,7 @@ def _insert(text: str, node: Node, step: str | int, value: object, style: _Style
     return f"{text[:behind]}{comma}{between}{new}{text[at:]}"
 
 
-def _insert_first(text: str, node: Node, outer: str, label: str, value: object, style: _Style) -> str:
+def _insert_first(text: str, node: JsonNode, outer: str, label: str, value: object, style: _Style) -> str:
     """Put the first item into an object or a list that holds at most comments."""
     inner = text[node.start + 1 : node.end - 1]
     indent = outer + style.unit

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class EditedText:
     """What becomes of one file.
 
     Attributes:
@@ -41,7 +41,7 @@ class Outcome:
 
 def install(
     host: HostConfig, wanted: Sequence[str], program: Sequence[str], form: Format, present: str | None, record: Record
-) -> Outcome:
+) -> EditedText:
     """Put parts of Penstock into a configuration, behind what is there.
 
     Args:
@@ -67,16 +67,16 @@ def install(
         if part in held or (not was_there and parts.has(document, host, part)):
             held[part] = tuple(dict.fromkeys((*held.get(part, ()), host.name)))
     if not held:
-        return Outcome(text=present, record=None, notes=tuple(notes))
+        return EditedText(text=present, record=None, notes=tuple(notes))
     is_same = present is not None and document.text == present
-    return Outcome(
+    return EditedText(
         text=present if is_same else document.text,
         record=replace(record, base=base, last=document.text, parts=held),
         notes=tuple(notes),
     )
 
 
-def uninstall(host: HostConfig, wanted: Sequence[str], form: Format, present: str | None, record: Record) -> Outcome:
+def uninstall(host: HostConfig, wanted: Sequence[str], form: Format, present: str | None, record: Record) -> EditedText:
     """Take parts of Penstock out of a configuration, and nothing else.
 
     Of a file that nothing is remembered of, entries are taken out that start a command of Penstock; empty objects around them stay.
@@ -92,15 +92,15 @@ def uninstall(host: HostConfig, wanted: Sequence[str], form: Format, present: st
         CannotEditError: It cannot be read, or a part cannot be taken out safely.
     """
     if present is None:
-        return Outcome(text=None, record=None)
+        return EditedText(text=None, record=None)
     document = Document(present, form)
     if not record.parts:
         if form == "whole" and any(parts.has(document, host, part) for part in wanted):
             _expect_as_written(present)
-            return Outcome(text=None, record=None)
+            return EditedText(text=None, record=None)
         for part in wanted:
             parts.take(document, host, part)
-        return Outcome(text=document.text, record=None)
+        return EditedText(text=document.text, record=None)
     left = dict(record.parts)
     notes: list[str] = []
     for part in wanted:
@@ -109,13 +109,13 @@ def uninstall(host: HostConfig, wanted: Sequence[str], form: Format, present: st
             left[part] = others
             notes.append(f"{part} stays for {', '.join(others)}")
     if set(left) == set(record.parts):
-        return Outcome(text=present, record=replace(record, parts=left), notes=tuple(notes))
+        return EditedText(text=present, record=replace(record, parts=left), notes=tuple(notes))
     is_ours = present == record.last
     base = record.base if is_ours else _stripped(form, present, record)
     if not left:
-        return Outcome(text=base, record=None, notes=tuple(notes))
+        return EditedText(text=base, record=None, notes=tuple(notes))
     _take(document, {part: hosts for part, hosts in record.parts.items() if part not in left}, record, form)
-    return Outcome(
+    return EditedText(
         text=document.text, record=replace(record, base=base, last=document.text, parts=left), notes=tuple(notes)
     )
 

@@ -45,14 +45,14 @@ class CannotRememberError(PenstockError):
     """What is to be done cannot be remembered, and is not done."""
 
 
-class Records:
+class InstallRecords:
     """All records of a user, in a folder of their own."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
 
     @classmethod
-    def of(cls, home: str, environment: Mapping[str, str]) -> Records:
+    def of(cls, home: str, environment: Mapping[str, str]) -> InstallRecords:
         """Return those of a user, beside the folder of the user's store."""
         state = environment.get("XDG_STATE_HOME") or ""
         if not os.path.isabs(state):  # the XDG specification: relative ones are to be ignored

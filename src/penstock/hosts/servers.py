@@ -20,7 +20,7 @@ from penstock.hosts.installing import text_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from penstock.hosts.catalogue import Scope, Surroundings
+    from penstock.hosts.catalogue import HostSurroundings, Scope
 
 _ADDRESSES = ("url", "httpUrl", "serverUrl")
 _HEADERS = ("headers", "http_headers", "httpHeaders")
@@ -49,7 +49,7 @@ class ConfiguredServer:
     """Whether the address speaks the older transport, of server-sent events alone."""
 
 
-def configured_servers(around: Surroundings, scopes: Sequence[Scope] = ("user",)) -> list[ConfiguredServer]:
+def configured_servers(around: HostSurroundings, scopes: Sequence[Scope] = ("user",)) -> list[ConfiguredServer]:
     """Return the servers of a user's hosts, each once, with the hosts that name it.
 
     Args:

@@ -31,7 +31,7 @@ _BARE = re.compile(r"^[A-Za-z0-9_-]+$")
 
 
 @dataclass(frozen=True)
-class Statement:
+class TomlStatement:
     """One statement with its place: `path` is the whole way from the root; of a header `value_start` is None."""
 
     path: tuple[str, ...]
@@ -106,9 +106,9 @@ def remove(text: str, path: Path) -> str:
     return result
 
 
-def statements(text: str) -> list[Statement]:
+def statements(text: str) -> list[TomlStatement]:
     """Return all statements of a text in order. Raises ValueError where one cannot be followed."""
-    found: list[Statement] = []
+    found: list[TomlStatement] = []
     table: tuple[str, ...] = ()
     at = 1 if text.startswith("\ufeff") else 0
     while (at := _skip(text, at)) < len(text):
@@ -117,14 +117,14 @@ def statements(text: str) -> list[Statement]:
             is_list = text.startswith("[[", at)
             table, at = _keys(text, at + 1 + is_list)
             at += 1 + is_list
-            found.append(Statement(table, start, at, None))
+            found.append(TomlStatement(table, start, at, None))
         else:
             keys, at = _keys(text, at)
             at += 1  # the equals sign
             while text[at : at + 1] in {" ", "\t"}:
                 at += 1
             end = _value_end(text, at)
-            found.append(Statement((*table, *keys), start, end, at))
+            found.append(TomlStatement((*table, *keys), start, end, at))
             at = end
     return found
 

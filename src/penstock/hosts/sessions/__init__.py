@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.hosts.sessions.records import Counts, read_records
-from penstock.hosts.sessions.todos import Todo, todos_of
+from penstock.hosts.sessions.todos import ListedTask, todos_of
 from penstock.wires import load
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class HostSession(NamedTuple):
 
     transcript: Transcript
     """Everything that was said and called, before a compaction too, without what the host says by itself."""
-    todos: tuple[Todo, ...]
+    todos: tuple[ListedTask, ...]
     """The last list of tasks that the model kept."""
     torn: int
     """Lines that are no records: the host was writing one, or was ended while it did."""

@@ -25,7 +25,7 @@ _LISTS = {
 _MADE = re.compile(r"#(\w+)")
 
 
-class Todo(NamedTuple):
+class ListedTask(NamedTuple):
     """One task of a model's own list."""
 
     title: str
@@ -33,13 +33,13 @@ class Todo(NamedTuple):
     """Whether the model has ticked it off: its own word, and nobody's proof."""
 
 
-def todos_of(transcript: Transcript) -> tuple[Todo, ...]:
+def todos_of(transcript: Transcript) -> tuple[ListedTask, ...]:
     """Return the list as the calls that went well left it; what was cancelled or deleted is not in it."""
     failed = {result.call_id for entry in transcript.entries for result in entry.results if result.is_error}
     answers = {result.call_id: result for entry in transcript.entries for result in entry.results}
     calls = [call for entry in transcript.entries for call in entry.calls]
-    listed: tuple[Todo, ...] = ()
-    single: dict[str, Todo] = {}
+    listed: tuple[ListedTask, ...] = ()
+    single: dict[str, ListedTask] = {}
     for call in calls:
         if call.id in failed or call.id not in answers:
             continue
@@ -50,16 +50,16 @@ def todos_of(transcript: Transcript) -> tuple[Todo, ...]:
     return listed or tuple(single.values())
 
 
-def _listed(values: dict[str, Json], key: str, title: str) -> tuple[Todo, ...]:
+def _listed(values: dict[str, Json], key: str, title: str) -> tuple[ListedTask, ...]:
     rows = [row for row in objects(values.get(key)) if string(row.get("status")) != "cancelled"]
-    return tuple(Todo(string(row.get(title)), row.get("status") == "completed") for row in rows if row.get(title))
+    return tuple(ListedTask(string(row.get(title)), row.get("status") == "completed") for row in rows if row.get(title))
 
 
-def _take(call: ToolCall, result: ToolResult, tasks: dict[str, Todo]) -> None:
+def _take(call: ToolCall, result: ToolResult, tasks: dict[str, ListedTask]) -> None:
     values = call.values
     if call.name == "TaskCreate":
         if (made := _MADE.search(result.text)) and (title := string(values.get("subject"))):
-            tasks[made[1]] = Todo(title, False)
+            tasks[made[1]] = ListedTask(title, False)
         return
     number, status = string(values.get("taskId")), values.get("status")
     if number not in tasks:
@@ -68,9 +68,9 @@ def _take(call: ToolCall, result: ToolResult, tasks: dict[str, Todo]) -> None:
         del tasks[number]
         return
     title = string(values.get("subject")) or tasks[number].title
-    tasks[number] = Todo(title, status == "completed" if status else tasks[number].is_done)
+    tasks[number] = ListedTask(title, status == "completed" if status else tasks[number].is_done)
 
 
-def titles(todos: Sequence[Todo], *, done: bool) -> tuple[str, ...]:
+def titles(todos: Sequence[ListedTask], *, done: bool) -> tuple[str, ...]:
     """Return the titles of the tasks that are done, or of those that are not."""
     return tuple(todo.title for todo in todos if todo.is_done is done)
