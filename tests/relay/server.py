@@ -53,6 +53,10 @@ def call(number: object, tool: str, arguments: dict[str, Any]) -> None:
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
             text(number, "deaf")
             time.sleep(600)
+        case "close":  # its output, and live on
+            text(number, "closed")
+            os.close(1)
+            time.sleep(600)
         case "said":
             sys.stderr.write("said on the error output\n")
             text(number, "said")

@@ -229,6 +229,47 @@ def test_a_host_that_is_gone_leaves_no_deaf_program(tmp_path: Path) -> None:
     ends.process.stderr.close()
 
 
+@pytest.mark.proves("Y-2")
+def test_a_program_that_closes_its_output_and_lives_on_is_at_its_end_for_the_host(relayed: Ends) -> None:
+    """As without the relay, at once; and what else the host asked of us before is answered."""
+    page = [call("ctx_page", number, handle="nothing") for number in range(2, 40)]
+    relayed.send(*page, call("close", 1))
+    start = time.monotonic()
+    lines = relayed.output.read().splitlines()
+    assert time.monotonic() - start < 10
+    assert sorted(json.loads(raw)["id"] for raw in lines) == list(range(1, 40))
+    assert relayed.process.poll() is None
+    relayed.process.terminate()
+    assert relayed.process.wait(10) == -signal.SIGTERM
+
+
+@pytest.mark.parametrize("bad", ['{"method":"notifications/cancelled","params":{"requestId":1e}}', '{"id":"\\q"}'])
+def test_a_line_that_cannot_be_read_holds_up_no_other(bad: str, relayed: Ends) -> None:
+    """In neither direction."""
+    relayed.send(bad.encode() + b"\n")
+    assert "not JSON" in relayed.ask(request("ping", 8))["error"]["message"]
+    assert json.loads(relayed.output.readline())["id"] == 8
+
+
+@pytest.mark.parametrize("direction", ["from_client", "is_plain_for_client"])
+def test_a_direction_that_fails_ends_the_program(direction: str, tmp_path: Path) -> None:
+    """With a word, and never in silence; one message that fails passes."""
+    broken = (
+        "import sys\nfrom penstock.relay.conversation import Conversation\nfrom penstock.cli import main\n"
+        f"def fail(*_):\n    raise KeyError('odd')\nConversation.{direction} = fail\n"
+        f"sys.argv = ['penstock', 'relay', '--', *{SERVER!r}]\nmain()\n"
+    )
+    ends = Ends([sys.executable, "-c", broken], tmp_path / "store")
+    ends.send(call("text", 1, size=1_000_000))
+    if direction == "from_client":
+        assert json.loads(ends.output.readline())["id"] == 1
+        assert b"a message passed unread: KeyError: 'odd'" in ends.end()[2]
+    else:
+        status, _, errors = ends.end()
+        assert status == -signal.SIGKILL
+        assert b"the relay ends its server, because it failed: KeyError: 'odd'" in errors
+
+
 @pytest.mark.parametrize(("program", "status"), [("/nowhere/at/all", 127), ("/etc/passwd", 126)])
 def test_a_program_that_is_not_there_is_named(program: str, status: int, tmp_path: Path) -> None:
     """With the status that a shell has for it, and no process is left."""

@@ -72,6 +72,8 @@ def start(command: Sequence[str], environment: Mapping[str, str] | None = None) 
     if sys.platform == "win32":
         process = subprocess.Popen(command, stdin=pipe, stdout=pipe, bufsize=0, env=environment)
         return _child(process, None)
+    # The program's process holds the pipe of the watch, too, until it becomes the program; by then it is of the group. So the watch
+    # finds the end of this process only when the program is there to be ended, whenever this process is killed.
     watch = _Watch()
     try:
         process = subprocess.Popen(
@@ -81,6 +83,17 @@ def start(command: Sequence[str], environment: Mapping[str, str] | None = None) 
         watch.end()
         raise
     return _child(process, watch)
+
+
+def leave(descriptor: int) -> None:
+    """Close a standard descriptor of this process; nothing comes from there and nothing arrives any more.
+
+    Args:
+        descriptor: 0, 1 or 2. Its number stays taken: the next file that is opened would have it, and be written to.
+    """
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, descriptor)
+    os.close(null)
 
 
 def _child(process: subprocess.Popen[bytes], watch: _Watch | None) -> Child:

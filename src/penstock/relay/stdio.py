@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from penstock.guard.program import end_of
+from penstock.relay.child import leave
 from penstock.relay.conversation import ToServer
 from penstock.relay.frames import Lines
 
@@ -76,6 +77,11 @@ class Output:
             self._is_within = False
             self._lock.release()
 
+    def close(self) -> None:
+        """Let who reads find the end; what is written from now on goes nowhere."""
+        with self._lock:
+            leave(self._descriptor)
+
 
 def write_all(descriptor: int, raw: bytes) -> None:
     """Write all of some bytes, however long that takes. Raises OSError."""
@@ -129,18 +135,31 @@ class Relay:
     def run(self) -> int:
         """Carry until the program has ended, and return its exit status; below 0 the signal that ended it."""
         with self._child.passing_signals():
-            threading.Thread(target=self._carry_up, daemon=True, name="penstock-up").start()
-            down = threading.Thread(target=self._carry_down, daemon=True, name="penstock-down")
+            down = threading.Thread(target=self._carry, args=(self._carry_down,), daemon=True, name="penstock-down")
+            up = threading.Thread(target=self._carry, args=(self._carry_up,), daemon=True, name="penstock-up")
+            up.start()
             down.start()
             try:
                 status = end_of(self._child.process)
                 down.join(_LINGER_SECONDS)
-                until = time.monotonic() + _ANSWER_SECONDS
-                for answer in self._answers:
-                    answer.join(max(0.0, until - time.monotonic()))
+                self._finish_answers()
             finally:
                 self._child.end()
         return status
+
+    def _carry(self, direction: Callable[[], None]) -> None:
+        """Carry one direction. Where that fails as nobody foresaw, the program ends: a host must not wait for ever."""
+        try:
+            direction()
+        except Exception as error:  # noqa: BLE001
+            self._say(f"the relay ends its server, because it failed: {type(error).__name__}: {error}")
+            self._child.process.kill()
+
+    def _finish_answers(self) -> None:
+        """Wait for the answers of our tools that are under way."""
+        until = time.monotonic() + _ANSWER_SECONDS
+        for answer in self._answers:
+            answer.join(max(0.0, until - time.monotonic()))
 
     def _carry_up(self) -> None:
         """Carry what the host says, until its end."""
@@ -153,8 +172,7 @@ class Relay:
             for frame in lines.end():
                 self._say_up(frame.raw, is_message=frame.is_message)
         except OSError:  # the program reads no more: who writes to us finds the same
-            with suppress(OSError):
-                os.close(0)
+            leave(0)
             return
         self._child.close_input()
         self._end_without_host()
@@ -191,11 +209,15 @@ class Relay:
                     raw = frame.raw if raw is None else raw
                     self._output.write(raw, is_within=lines.is_within)
             for frame in lines.end():
-                self._output.write(talk.from_server(frame.raw))
+                self._output.write(self._decided(talk.from_server, frame.raw) or frame.raw)
         except OSError:  # the host reads no more: the program finds the same
             self._child.close_output()
+            return
         finally:
             self._output.end()
+        # A program may close its output and live on: its host finds the end now, not when the program ends.
+        self._finish_answers()
+        self._output.close()
 
     def _decided(self, decide: Callable[[bytes], Decided], raw: bytes) -> Decided | None:
         """Return what follows from a message; None where that fails, and the message passes as it came."""
