@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -341,6 +343,28 @@ def test_what_is_remembered_has_a_bound() -> None:
     for zeros in range(1, 100):  # and so of one id
         talk.from_client(call(number=0).replace(b'"id": 0', b'"id": 0.' + b"0" * zeros))
     assert len(talk._waiting) == MAX_WAITING
+
+
+def test_what_waits_is_counted_rightly_while_both_directions_speak() -> None:
+    """Each in a thread of its own: a count that drifts would let floods pass."""
+    talk, numbers = quiet_talk(), range(3_000)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(3):
+            speaking = [
+                threading.Thread(target=lambda: [talk.from_client(call(number=number)) for number in numbers]),
+                threading.Thread(target=lambda: [talk.from_server(answer({}, number)) for number in numbers]),
+            ]
+            for thread in speaking:
+                thread.start()
+            for thread in speaking:
+                thread.join()
+            for number in numbers:
+                talk.from_server(answer({}, number))
+            assert (talk.is_idle, len(talk._waiting)) == (True, 0)
+    finally:
+        sys.setswitchinterval(interval)
 
 
 @given(ids=st.permutations([b"1", b"1.0", b'"1"', b"null", b"1e0", b"true"]), order=st.permutations(range(6)))

@@ -243,6 +243,34 @@ def test_a_program_that_closes_its_output_and_lives_on_is_at_its_end_for_the_hos
     assert relayed.process.wait(10) == -signal.SIGTERM
 
 
+def test_a_tool_of_the_server_is_the_servers_before_any_list_has_passed(tmp_path: Path) -> None:
+    """A host may know its tools from another day: the server is asked for all its pages, and its host sees none of it."""
+    ends = Ends([*RELAY, "--", *SERVER, "pages"], tmp_path / "store")
+    ends.send(call("ctx_page", 1, handle="x"), request("ping", 2), call("penstock_ctx_page", 3, handle="x"))
+    status, output, _ = ends.end()
+    answers = {got["id"]: got for got in map(json.loads, output.splitlines())}
+    assert (status, sorted(answers)) == (3, [1, 2, 3])
+    assert answers[1]["result"]["content"][0]["text"] == "a page of the server's own"
+    assert "no artifact x" in answers[3]["result"]["content"][0]["text"]
+
+
+def test_a_server_that_lists_nothing_keeps_no_call_of_ours_waiting_for_long(tmp_path: Path) -> None:
+    """One that says nothing for five seconds, once; one that refuses at once."""
+    silent = Ends([*RELAY, "--", "sh", "-c", "cat >/dev/null"], tmp_path / "store")
+    start = time.monotonic()
+    assert "no artifact x" in silent.text(call("ctx_page", 1, handle="x"))
+    assert 4 < time.monotonic() - start < 20
+    start = time.monotonic()
+    assert "no artifact x" in silent.text(call("ctx_page", 2, handle="x"))
+    assert time.monotonic() - start < 3
+    silent.end()
+    refusing = Ends([*RELAY, "--", *SERVER, "refuses"], tmp_path / "store")
+    start = time.monotonic()
+    assert "no artifact x" in refusing.text(modern("tools/call", 1, name="ctx_page", arguments={"handle": "x"}))
+    assert time.monotonic() - start < 4
+    refusing.end()
+
+
 @pytest.mark.parametrize("bad", ['{"method":"notifications/cancelled","params":{"requestId":1e}}', '{"id":"\\q"}'])
 def test_a_line_that_cannot_be_read_holds_up_no_other(bad: str, relayed: Ends) -> None:
     """In neither direction."""

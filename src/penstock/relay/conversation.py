@@ -8,6 +8,9 @@ result that may be too large, and gives what changes in it.
 
 from __future__ import annotations
 
+from contextlib import suppress
+from queue import SimpleQueue
+from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from penstock.relay import listing
@@ -71,6 +74,10 @@ class Conversation:
         self._server = server
         self._waiting = _Waiting()
         self._own: set[Id] = set()
+        self._asked_names: set[Id] = set()
+        self._asked_count = 0
+        self.pages: SimpleQueue[bytes | None] = SimpleQueue()
+        """What came of `ask_names`: the cursor of the next page, as JSON; None behind the last."""
 
     # ── from the client ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -121,6 +128,26 @@ class Conversation:
         self._own.discard(call.id)
         return is_awaited
 
+    def ask_names(self, call: OwnCall, cursor: bytes | None = None) -> bytes:
+        """Return a request of our own for a page of the server's tools; no client sees its answer, `pages` gets it.
+
+        A host may know its tools from another day, and call what this relay has never seen in a list.
+
+        Args:
+            call: a call that waits for it.
+            cursor: which page, as JSON; None for the first.
+        """
+        self._asked_count += 1
+        number = f"penstock:names:{self._asked_count}"
+        self._asked_names.add(("text", number))
+        self._waiting.add(("text", number), b"", Asked(_LIST, "", None))
+        params = [b'"_meta":' + call.meta_json] if call.meta_json else []
+        params += [b'"cursor":' + cursor] if cursor is not None else []
+        return b'{"jsonrpc":"2.0","id":"%s","method":"tools/list","params":{%s}}\n' % (
+            number.encode(),
+            b",".join(params),
+        )
+
     def _own_call(self, raw: bytes, message: Message, *, is_batch: bool) -> OwnCall | None:
         if message.method != "tools/call" or message.id is None or message.id_at is None:
             return None
@@ -136,6 +163,7 @@ class Conversation:
             prefix=self.names.prefix,
             is_modern=text_in(raw, message.params, "_meta", MODERN) is not None,
             is_in_batch=is_batch,
+            meta_json=_meta(raw, message),
         )
 
     def _cancelled(self, raw: bytes, message: Message) -> Id | None:
@@ -185,8 +213,24 @@ class Conversation:
         """
         if self.is_idle:
             return raw
-        edits = [edit for message in self._messages(raw) for edit in self._edits(raw, message)]
+        messages = self._messages(raw)
+        kept = [message for message in messages if not self._told_names(raw, message)]
+        if len(kept) < len(messages):
+            return self.from_server(_batch_of(raw, kept)) if kept else b""
+        edits = [edit for message in messages for edit in self._edits(raw, message)]
         return splice(raw, edits) if edits else raw
+
+    def _told_names(self, raw: bytes, message: Message) -> bool:
+        """Take the answer to a request of our own. Returns whether it is one."""
+        if not message.is_answer or message.id not in self._asked_names:
+            return False
+        self._asked_names.discard(message.id)
+        self._waiting.pop(message.id, b"")
+        cursor = None
+        with suppress(NotJson):
+            cursor = listing.learn(raw, message.result, self.names)
+        self.pages.put(cursor)
+        return True
 
     def _edits(self, raw: bytes, message: Message) -> Iterator[Edit]:
         asked = None
@@ -210,6 +254,7 @@ class _Waiting:
         # 1 and 1.0 are one id, for a server may answer the one to the other, and two requests: each has its answer.
         self._of_id: dict[Id, dict[bytes, Asked]] = {}
         self._count = 0
+        self._lock = Lock()  # each direction has a thread of its own, and a count that drifts would let floods pass
 
     def __len__(self) -> int:
         return self._count
@@ -219,15 +264,20 @@ class _Waiting:
 
     def add(self, number: Id, written: bytes, asked: Asked) -> None:
         """Remember a request, and forget the oldest where there are too many."""
-        if written not in self._of_id.get(number, ()):
-            while self._count >= MAX_WAITING:
-                oldest, same = next(iter(self._of_id.items()))
-                self.pop(oldest, next(iter(same)))
-            self._count += 1
-        self._of_id.setdefault(number, {})[written] = asked
+        with self._lock:
+            if written not in self._of_id.get(number, ()):
+                while self._count >= MAX_WAITING:
+                    oldest, same = next(iter(self._of_id.items()))
+                    self._pop(oldest, next(iter(same)))
+                self._count += 1
+            self._of_id.setdefault(number, {})[written] = asked
 
     def pop(self, number: Id, written: bytes) -> Asked | None:
         """Return the request that an answer is to, and forget it: the one whose id is written alike, else the oldest."""
+        with self._lock:
+            return self._pop(number, written)
+
+    def _pop(self, number: Id, written: bytes) -> Asked | None:
         same = self._of_id.get(number)
         if not same:
             return None
@@ -264,6 +314,13 @@ def _arguments(raw: bytes, message: Message) -> Mapping[str, object]:
         return {}
     value = decode(raw, at)
     return value if isinstance(value, dict) else {"arguments": value}
+
+
+def _meta(raw: bytes, message: Message) -> bytes:
+    """Return the `_meta` of a request of the modern era as it was written; nothing of an older one."""
+    meta = message.params.get("_meta") if isinstance(message.params, Object) else None
+    is_modern = text_in(raw, message.params, "_meta", MODERN) is not None
+    return raw[meta.start : meta.end] if meta is not None and is_modern else b""
 
 
 def _batch_of(raw: bytes, kept: list[Message]) -> bytes:

@@ -27,6 +27,8 @@ class Names:
         self._taken: set[str] = set()
         self.is_hidden = False
         """Whether lists and calls pass as if there were no tools of ours: another relay before this one has them."""
+        self.is_known = False
+        """Whether the servers' tools have been listed, or cannot be; before that a name of ours may be a server's."""
 
     def take(self, name: str) -> None:
         """Note the name of a foreign tool; only those matter that could be ours."""
@@ -66,14 +68,36 @@ def edits(raw: bytes, result: Value | None, names: Names) -> Iterator[Edit]:
     tools = result.get("tools") if isinstance(result, Object) and not names.is_hidden else None
     if not isinstance(result, Object) or not isinstance(tools, Array):
         return
+    learn(raw, result, names)
     for tool in tools.items or ():
         if isinstance(tool, Object):
-            names.take(text_in(raw, tool, "name") or "")
             yield from without(tool.members, "outputSchema")
     if is_last_page(raw, result):
         end = tools.end - 1
         is_empty = not raw[tools.start + 1 : end].strip()
         yield Edit(end, end, (b"" if is_empty else b",") + entries(names.prefix))
+
+
+def learn(raw: bytes, result: Value | None, names: Names) -> bytes | None:
+    """Learn the names on one page of a list, and return the cursor of the next page as JSON; None where none follows.
+
+    Args:
+        raw: the message.
+        result: its result; what is no list ends it.
+        names: is told the names.
+
+    Raises:
+        NotJson: a name cannot be read.
+    """
+    tools = result.get("tools") if isinstance(result, Object) else None
+    for tool in (tools.items or ()) if isinstance(tools, Array) else ():
+        if isinstance(tool, Object):
+            names.take(text_in(raw, tool, "name") or "")
+    cursor = result.get("nextCursor") if isinstance(result, Object) and not is_last_page(raw, result) else None
+    if cursor is None:
+        names.is_known = True
+        return None
+    return raw[cursor.start : cursor.end]
 
 
 def is_last_page(raw: bytes, result: Object) -> bool:

@@ -75,6 +75,13 @@ class OwnCall(NamedTuple):
     prefix: str
     is_modern: bool
     is_in_batch: bool
+    meta_json: bytes = b""
+    """The `_meta` of a request of the modern era, which every request there has; else nothing."""
+
+    @property
+    def name(self) -> str:
+        """The tool as the client calls it."""
+        return self.prefix + self.tool
 
 
 def parse(raw: bytes) -> list[Message] | None:

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from queue import Empty
 from typing import TYPE_CHECKING, TypeVar
 
 from penstock.guard.program import end_of
@@ -37,6 +38,8 @@ _ANSWER_SECONDS = 32.0
 _GRACE_SECONDS = 5.0
 """How long a program may run on when its host has gone, before it is told to end; as long again before it is ended."""
 _CALLS_AT_ONCE = 8
+_NAMES_SECONDS = 5.0
+"""How long a call that seems ours waits for the server's list of tools, where none has passed."""
 
 
 class Output:
@@ -182,12 +185,36 @@ class Relay:
             write_all(self._child.input, raw)
             return
         said = self._decided(self._conversation.from_client, raw) or ToServer(raw)
+        if said.own and not self._conversation.names.is_known:
+            said = self._asked_first(raw, said)
         if said.forward:
             write_all(self._child.input, said.forward)
         for call in said.own:
             thread = threading.Thread(target=self._answer, args=(call,), daemon=True, name="penstock-answer")
             self._answers = [answer for answer in self._answers if answer.is_alive()] + [thread]
             thread.start()
+
+    def _asked_first(self, raw: bytes, said: ToServer) -> ToServer:
+        """Return what becomes of calls that seem ours, once the server has said what tools it has itself.
+
+        The host's next messages wait meanwhile: they keep their order. It is asked once, and for a bounded time.
+        """
+        talk, until = self._conversation, time.monotonic() + _NAMES_SECONDS
+        try:
+            cursor = None
+            while not talk.names.is_known:
+                write_all(self._child.input, talk.ask_names(said.own[0], cursor))
+                cursor = talk.pages.get(timeout=max(0.0, until - time.monotonic()))
+                if cursor is None:
+                    break
+        except Empty:
+            pass
+        talk.names.is_known = True
+        if all(talk.names.ours(call.name) for call in said.own):
+            return said
+        for call in said.own:
+            talk.answered(call)
+        return talk.from_client(raw)
 
     def _answer(self, call: OwnCall) -> None:
         with self._places:
@@ -209,7 +236,8 @@ class Relay:
                     raw = frame.raw if raw is None else raw
                     self._output.write(raw, is_within=lines.is_within)
             for frame in lines.end():
-                self._output.write(self._decided(talk.from_server, frame.raw) or frame.raw)
+                raw = self._decided(talk.from_server, frame.raw)
+                self._output.write(frame.raw if raw is None else raw)
         except OSError:  # the host reads no more: the program finds the same
             self._child.close_output()
             return
