@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import sys
-import threading
+import sqlite3
+import time
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from penstock.errors import CallerError
+from penstock.relay import guarding
 from penstock.relay.conversation import MAX_WAITING, Conversation
 from penstock.relay.guarding import Guard
 from penstock.relay.messages import parse
@@ -315,6 +317,24 @@ def test_a_result_that_cannot_be_kept_passes_whole() -> None:
     assert said == ["a result of flood passed uncut, because it could not be kept: The disk is full."]
 
 
+def test_a_store_that_somebody_holds_keeps_messages_waiting_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not each time: floods pass uncut for a while, with a word each, and are cut again behind it."""
+    monkeypatch.setattr(guarding, "_REST_SECONDS", 2.0)
+    desk = Desk(tmp_path)
+    assert "OUTPUT TRUNCATED" in json.dumps(desk.result(text_result(FLOOD)))
+    with closing(sqlite3.connect(tmp_path / "penstock.sqlite3", isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        assert desk.result(text_result(FLOOD)) == text_result(FLOOD)
+        start = time.monotonic()
+        assert desk.result(text_result(FLOOD)) == text_result(FLOOD)
+        assert time.monotonic() - start < 1
+    assert ["failed slowly" in sentence for sentence in desk.said] == [False, True]
+    time.sleep(2.0)
+    assert "OUTPUT TRUNCATED" in json.dumps(desk.result(text_result(FLOOD)))
+
+
 def test_a_result_that_is_longer_than_is_held_passes_whole(tmp_path: Path) -> None:
     """In parts, as it comes; what follows is looked at again."""
     desk, raw = Desk(tmp_path), answer(text_result(FLOOD))
@@ -343,28 +363,6 @@ def test_what_is_remembered_has_a_bound() -> None:
     for zeros in range(1, 100):  # and so of one id
         talk.from_client(call(number=0).replace(b'"id": 0', b'"id": 0.' + b"0" * zeros))
     assert len(talk._waiting) == MAX_WAITING
-
-
-def test_what_waits_is_counted_rightly_while_both_directions_speak() -> None:
-    """Each in a thread of its own: a count that drifts would let floods pass."""
-    talk, numbers = quiet_talk(), range(3_000)
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        for _ in range(3):
-            speaking = [
-                threading.Thread(target=lambda: [talk.from_client(call(number=number)) for number in numbers]),
-                threading.Thread(target=lambda: [talk.from_server(answer({}, number)) for number in numbers]),
-            ]
-            for thread in speaking:
-                thread.start()
-            for thread in speaking:
-                thread.join()
-            for number in numbers:
-                talk.from_server(answer({}, number))
-            assert (talk.is_idle, len(talk._waiting)) == (True, 0)
-    finally:
-        sys.setswitchinterval(interval)
 
 
 @given(ids=st.permutations([b"1", b"1.0", b'"1"', b"null", b"1e0", b"true"]), order=st.permutations(range(6)))

@@ -8,6 +8,7 @@ behind the handle that it names, byte for byte; a result that cannot be kept is 
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import PenstockError
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 MAX_CUT = 16
 """How many texts of one result are cut each for itself: a notice for each of a thousand would be no shorter than they are."""
+_SLOW_SECONDS = 1.0
+_REST_SECONDS = 30.0
 _LEAST_CUT = 600  # a notice with its handle, and some text
 
 
@@ -57,6 +60,8 @@ class Guard:
         self._open_store = open_store
         self._budget = budget
         self._say = say
+        self._rests_until = 0.0
+        self._why_it_rests = ""
 
     def __call__(self, raw: bytes, result: Object, asked: Asked, prefix: str) -> list[Edit]:
         """Return what changes in a message with a result; nothing where it is within its room, or cannot be kept.
@@ -118,10 +123,18 @@ class Guard:
 
     def _cut(self, pieces: Iterable[bytes], share: Allowance, asked: Asked, prefix: str) -> str:
         """Return a text within its share, the whole kept. Raises `Unkept`."""
+        start = time.monotonic()
+        if start < self._rests_until:
+            raise Unkept(
+                f"not tried again within {_REST_SECONDS:.0f} seconds, as that failed slowly: {self._why_it_rests}"
+            )
         watched = SecretWatch(hides=True).passed(pieces) if default_redaction() else pieces
         passed = stream.drain(
             watched, share, Keep.HEAD, name=asked.tool, open_store=self._open_store, dialect=mcp(prefix)
         )
+        if passed.fault and time.monotonic() - start > _SLOW_SECONDS:
+            # A store that somebody holds, or that is out of reach: whatever else a server says waits behind each try.
+            self._rests_until, self._why_it_rests = time.monotonic() + _REST_SECONDS, passed.fault
         if passed.fault or passed.lost_bytes:
             raise Unkept(passed.fault or "it is larger than what is kept of one output")
         return passed.result.text
