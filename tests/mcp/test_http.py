@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 from tests.mcp.conftest import REPOSITORY, TOKEN, call, request
@@ -23,7 +23,7 @@ from tests.mcp.double_server import TABLE, Doubles
 from penstock.errors import CallerError
 from penstock.mcp_server import http as http_server
 from penstock.mcp_server import token
-from penstock.mcp_server.listening import listen
+from penstock.mcp_server.listening import listen, serve_app
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -445,6 +445,62 @@ def test_a_client_that_never_reads_is_closed(monkeypatch: pytest.MonkeyPatch) ->
             return received
 
     assert _serve_here(monkeypatch, client) < 30_000_000
+
+
+def test_a_client_that_reads_slowly_gets_all_of_one_long_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock begins anew whenever something was read, and a byte that the client sends meanwhile does not stop it."""
+
+    def client(port: int) -> tuple[int, float]:
+        with socket.create_connection(("127.0.0.1", port)) as connection:
+            connection.sendall(_request(port, call("big", size=30_000_000)))
+            began, received = time.monotonic(), 0
+            while received < 30_000_000 and (chunk := connection.recv(1 << 20)):
+                received += len(chunk)
+                time.sleep(0.05)
+            return received, time.monotonic() - began
+
+    received, seconds = _serve_here(monkeypatch, client)
+    assert received >= 30_000_000
+    assert seconds > 3 * 0.3
+
+
+def test_a_client_that_sends_but_never_reads_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it sends within an answer is no sign that it reads."""
+    from penstock.mcp_server import connections
+
+    monkeypatch.setattr(connections, "STALLED_SECONDS", 0.3)
+
+    async def parts(scope: Any, receive: Any, send: Any) -> None:
+        del scope, receive
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for left in reversed(range(30)):
+            await send({"type": "http.response.body", "body": bytes(1_000_000), "more_body": bool(left)})
+
+    def client(port: int) -> int:
+        with socket.create_connection(("127.0.0.1", port)) as connection:
+            connection.sendall(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+            received = len(connection.recv(1))
+            time.sleep(0.1)  # by now the buffers between us are full
+            connection.sendall(b"P")
+            time.sleep(1)
+            with contextlib.suppress(ConnectionError):
+                while chunk := connection.recv(1 << 20):
+                    received += len(chunk)
+                    if received >= 30_000_000:
+                        break
+            return received
+
+    async def steps() -> int:
+        ways: list[Callable[[], None]] = []
+        listening = listen("127.0.0.1:0")
+        serving = asyncio.create_task(serve_app(parts, listening, ways.append))
+        try:
+            return await asyncio.wait_for(asyncio.to_thread(client, listening.getsockname()[1]), 20)
+        finally:
+            ways[0]()
+            await serving
+
+    assert asyncio.run(steps()) < 30_000_000
 
 
 def test_a_byte_now_and_then_does_not_keep_a_header_open(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,10 @@ from typing import Any, Self
 FLOOD = "".join(f"{at}: a line\n" for at in range(10_000))
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 128  # of five that knock at once the sixth may be turned away
+
+
 class OddServer:
     """`seen` are the requests that came, as (method, headers, body); a tool's name says how its call is answered."""
 
@@ -18,7 +22,7 @@ class OddServer:
         self.seen: list[tuple[str, dict[str, str], bytes]] = []
         self.cancelled = threading.Event()
         self.let_go = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server = _Server(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}/mcp"
 
@@ -90,13 +94,13 @@ def _handler(odd: OddServer) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - on
         def do_POST(self) -> None:
             message: Any = json.loads(self._came())
             if isinstance(message, list):
-                self._send(202, b"")
+                self._batch([one["id"] for one in message if "id" in one and "method" in one])
                 return
             number, params = message.get("id"), message.get("params") or {}
             if message.get("method") == "initialize":
                 result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "o"}}
                 body = json.dumps({"jsonrpc": "2.0", "id": number, "result": result}, indent=2).encode()
-                self._send(200, body, mcp_session_id="session-1")
+                self._send(200, body, **({} if self.path == "/no-session" else {"mcp_session_id": "session-1"}))
             elif number is None or "method" not in message:
                 if params.get("hangs"):
                     odd.let_go.wait(60)
@@ -107,6 +111,17 @@ def _handler(odd: OddServer) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - on
                 self._call(number, params["name"])
             else:
                 self._send(200, json.dumps({"jsonrpc": "2.0", "id": number, "result": {}}).encode())
+
+        def _batch(self, numbers: list[object]) -> None:
+            answers = [{"jsonrpc": "2.0", "id": number, "result": {}} for number in numbers]
+            if not numbers or self.path == "/takes-none":
+                self._send(202, b"")
+            elif self.path == "/events":
+                self._stream(b"data: " + json.dumps(answers).encode() + b"\n\n")
+            elif self.path == "/one":
+                self._send(200, json.dumps(answers[0]).encode())
+            else:
+                self._send(200, json.dumps(answers, indent=1).encode())
 
         def _call(self, number: object, tool: str) -> None:  # noqa: C901 - as above
             note = b': hello\r\nevent: message\r\nid: 1\r\ndata: {"jsonrpc":"2.0","method":"notifications/progress"}\r\n\r\n'

@@ -82,12 +82,14 @@ def test_an_answer_to_another_alone_is_followed_by_ours(piped: Ends) -> None:
     assert (got["id"], got["error"]["code"]) == (5, -32600)
 
 
-def test_each_request_of_a_batch_gets_an_answer(piped: Ends) -> None:
+def test_each_request_of_a_batch_gets_an_answer(odd: OddServer, tmp_path: Path) -> None:
     """The server takes none of them."""
+    piped = Ends([*RELAY, "--url", odd.url.replace("/mcp", "/takes-none")], tmp_path / "s")
     batch: list[Any] = [json.loads(call("oauth", at)) for at in range(3)]
     piped.send(line([{"jsonrpc": "2.0", "id": 9, "result": {}}, *batch]))
     got = [json.loads(piped.output.readline()) for _ in batch]
     assert [message["id"] for message in got] == [0, 1, 2]
+    assert piped.end()[:2] == (0, b"")
 
 
 def test_a_stream_that_begins_with_a_mark_of_the_byte_order_is_read(piped: Ends, tmp_path: Path) -> None:
@@ -122,7 +124,9 @@ def test_what_is_said_behind_a_notification_does_not_overtake_it(piped: Ends, od
     """The server has answered the one before the other is sent."""
     for at in range(20):
         piped.send(note(at=at), call("small", at))
-    assert sorted(json.loads(piped.output.readline())["id"] for _ in range(20)) == list(range(20))
+    got = [json.loads(piped.output.readline()) for _ in range(20)]
+    assert [one for one in got if "result" not in one] == []
+    assert sorted(one["id"] for one in got) == list(range(20))
     sent = [json.loads(body)["params"].get("at") for _, _, body in odd.seen]
     assert [at for at in sent if at is not None] == list(range(20))
     for at in range(20):

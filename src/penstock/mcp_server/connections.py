@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 HEADER_SECONDS = 5.0
 """How long a header may take from its first byte; a clock that began anew at each byte would never end."""
 STALLED_SECONDS = 30.0
-"""How long a client may leave an answer unread."""
+"""How long a client may read nothing of an answer; who reads slowly but reads may take as long as that takes."""
 IDLE_SECONDS = 60.0
 """How long a connection may rest between two requests."""
+OF_CONNECTION = "penstock.connection"
+"""Where in the `state` of a request the dictionary lies that all requests of its connection share."""
 MAX_CONNECTIONS = 256
 """Connections that are open at once."""
 MAX_CONNECTIONS_PER_PEER = 32
@@ -38,11 +40,14 @@ class Connection(H11Protocol):
     since = 0.0
     header_timer: asyncio.TimerHandle | None = None
     stalled_timer: asyncio.TimerHandle | None = None
+    _unread_bytes = 0
+    _read_at = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the clock of the header, or refuse the connection with 503 where there are too many."""
         super().connection_made(transport)
         self.since = self.loop.time()
+        self.app_state = {**self.app_state, OF_CONNECTION: {}}
         if self._is_one_too_many():
             transport.write(_BUSY)
             transport.close()
@@ -53,24 +58,26 @@ class Connection(H11Protocol):
         """Stop the clocks once a request is being served, and start that of the next header with its first byte."""
         super().data_received(data)
         if self._is_serving():
-            self._cancel_timers()
+            self._stop_header_clock()
         elif self.header_timer is None:
             self._await_header()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the clocks of a connection that has ended."""
-        self._cancel_timers()
+        self._stop_header_clock()
+        self._stop_reader_clock()
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
         """Start the clock of a reader that does not read: the socket's buffer is full."""
         super().pause_writing()
-        self.stalled_timer = self.loop.call_later(STALLED_SECONDS, self.transport.abort)
+        self._unread_bytes, self._read_at = self.transport.get_write_buffer_size(), self.loop.time()
+        self._await_reader()
 
     def resume_writing(self) -> None:
         """Stop the clock of a reader that reads again."""
         super().resume_writing()
-        self._cancel_timers()
+        self._stop_reader_clock()
 
     def _is_serving(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
@@ -81,11 +88,29 @@ class Connection(H11Protocol):
     def _await_header(self) -> None:
         self.header_timer = self.loop.call_later(HEADER_SECONDS, self.transport.abort)
 
-    def _cancel_timers(self) -> None:
-        for timer in (self.header_timer, self.stalled_timer):
-            if timer is not None:
-                timer.cancel()
-        self.header_timer = self.stalled_timer = None
+    def _stop_header_clock(self) -> None:
+        if self.header_timer is not None:
+            self.header_timer.cancel()
+        self.header_timer = None
+
+    def _stop_reader_clock(self) -> None:
+        if self.stalled_timer is not None:
+            self.stalled_timer.cancel()
+        self.stalled_timer = None
+
+    def _await_reader(self) -> None:
+        self.stalled_timer = self.loop.call_later(STALLED_SECONDS / 10, self._look_at_reader)
+
+    def _look_at_reader(self) -> None:
+        """Close a connection that nobody reads any more. One long answer may be unread for minutes while it is being read."""
+        unread_bytes, now = self.transport.get_write_buffer_size(), self.loop.time()
+        if unread_bytes < self._unread_bytes:
+            self._read_at = now
+        self._unread_bytes = unread_bytes
+        if now - self._read_at >= STALLED_SECONDS:
+            self.transport.abort()
+        else:
+            self._await_reader()
 
     def _is_one_too_many(self) -> bool:
         """Return whether this connection cannot be had; another may have been closed to make room for it."""

@@ -20,7 +20,7 @@ from penstock.relay.messages import parse, text_in
 from penstock.relay.mirrored import Mirror
 from penstock.relay.sse import Events, data_of, field_of
 from penstock.relay.stdio import Output, read_some
-from penstock.relay.turns import Turns
+from penstock.relay.turns import Turns, has_passed
 from penstock.relay.unanswered import Unanswered, error_of_ours, first_words, is_error, read_messages, under_id
 from penstock.version import __version__
 
@@ -118,7 +118,7 @@ class Bridge:
             wait.cancel()
 
     async def _last_answers(self) -> None:
-        await self._turns.passed(_LAST_TURNS_SECONDS)
+        await has_passed(self._turns.last, _LAST_TURNS_SECONDS)
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=_LAST_ANSWERS_SECONDS)
 
@@ -173,13 +173,15 @@ class Bridge:
             await self._turns.put(partial(self._post, raw, message, ()))
             return
         asked = self._unanswered.add(raw, messages)
-        task = self._start(self._in_turn(raw, message, asked))
+        task = self._start(self._in_turn(self._turns.last, raw, message, asked))
         self._requests.update(dict.fromkeys(asked, task))
 
-    async def _in_turn(self, raw: bytes, message: Message | None, asked: tuple[Id, ...]) -> None:
+    async def _in_turn(
+        self, turn: asyncio.Event | None, raw: bytes, message: Message | None, asked: tuple[Id, ...]
+    ) -> None:
         """Send what may be answered behind the notifications that were said before it."""
         try:
-            await self._turns.passed()
+            await has_passed(turn)
             await self._post(raw, message, asked)
         finally:
             self._unanswered.take(asked)

@@ -10,9 +10,11 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
+from penstock.mcp_server.connections import OF_CONNECTION
 from penstock.mcp_server.http import PATH
-from penstock.relay.conversation import Conversation
+from penstock.relay.conversation import Conversation, ToServer
 from penstock.relay.listing import Names
 from penstock.relay.sse import Events, data_of, with_data
 from penstock.relay.upstream import end_to_end
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     import httpx2
 
     from penstock.mcp_server.listening import ServedNames
-    from penstock.relay.conversation import GuardResult, ToServer
+    from penstock.relay.conversation import GuardResult
     from penstock.relay.own_tools import OwnTools
     from penstock.relay.upstream import Upstream
 
@@ -35,8 +37,11 @@ if TYPE_CHECKING:
 MAX_SESSIONS = 1_000
 """How many sessions of hosts are remembered; of more the one used longest ago is forgotten, and its host's name with it."""
 _SESSION = b"mcp-session-id"
+_PLAIN, _JSON = b"text/plain; charset=utf-8", b"application/json"
 # What is smaller is decided about at once; what is larger beside the loop, which serves others meanwhile.
 _AT_ONCE_BYTES = 1 << 15
+# A body is written in parts: each waits until the host has read most of those before it.
+_PART_BYTES = 1 << 18
 
 
 class Proxy:
@@ -68,19 +73,18 @@ class Proxy:
         self._say = say
         self._names = Names()
         self._sessions: OrderedDict[bytes, Conversation] = OrderedDict()
-        self._client: str | None = None
 
     async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
             return
         headers: Pairs = scope["headers"]
-        if refusal := self._served.refusal(headers):
-            await _answer(send, refusal[0], refusal[1].encode(), b"text/plain; charset=utf-8")
+        if refusal := self._served.refusal(headers) or self._refused_target(scope):
+            await _answer(send, refusal[0], refusal[1].encode(), _PLAIN)
             return
         body = await self._body(receive)
         if body is None:
-            await _answer(send, 413, f"A message has at most {self._max_held} bytes".encode(), b"text/plain")
+            await _answer(send, 413, f"A message has at most {self._max_held} bytes".encode(), _PLAIN)
             return
         passing = asyncio.ensure_future(self._pass(scope, headers, body, send))
         gone = asyncio.ensure_future(_hung_up(receive))
@@ -108,13 +112,19 @@ class Proxy:
         """Pass a request on, and its answer back."""
         import httpx2
 
-        talk = self._conversation(headers)
-        is_message = scope["method"] == "POST" and bool(body)
-        said = talk.from_client(body) if is_message else None
-        if said is not None and said.own and not said.forward:
-            await self._answer_own(talk, said, send)
+        # A host without a session is known by its connection, never by what another one said.
+        known: dict[str, str] = scope.get("state", {}).get(OF_CONNECTION, {})
+        talk = self._conversation(headers, known.get("client"))
+        said = talk.from_client(body) if scope["method"] == "POST" and body else ToServer(body)
+        if talk.client is not None and not _has_session(headers):
+            known["client"] = talk.client
+        own = await self._own_answers(talk, said)
+        if own and not said.forward:
+            await _answer(send, 200, b"[" + own + b"]" if said.own[0].is_in_batch else own, _JSON)
             return
-        self._client = talk.client or self._client
+        if body and not said.forward:  # nobody but us was told something
+            await _answer(send, 202, b"", _PLAIN)
+            return
         answered = False
 
         async def send_on(event: Event) -> None:
@@ -123,23 +133,24 @@ class Proxy:
             await send(event)
 
         try:
-            async with self._upstream.send(scope["method"], self._sent(headers), body, self._target(scope)) as response:
+            sent, target = self._sent(headers), self._target(scope)
+            async with self._upstream.send(scope["method"], sent, said.forward, target) as response:
                 self._remember(scope["method"], headers, response, talk)
-                await self._pass_back(response, talk, send_on)
+                await self._pass_back(response, talk, own, send_on)
         except httpx2.HTTPError as error:
             if answered:  # the host sees that it broke off, as without us
                 raise
             why = f"The server at {self._upstream.origin.decode()} did not answer: {type(error).__name__}: {error}"
             self._say(why)
-            await _answer(send, 502, why.encode(), b"text/plain; charset=utf-8")
+            await _answer(send, 502, why.encode(), _PLAIN)
 
-    def _conversation(self, headers: Pairs) -> Conversation:
+    def _conversation(self, headers: Pairs, client: str | None) -> Conversation:
         """Return what was said before in a session; one of its own for a request without any."""
         session = next((value for name, value in headers if name == _SESSION), b"")
         if session in self._sessions:
             self._sessions.move_to_end(session)
             return self._sessions[session]
-        return Conversation(self._guard, self._names, client=self._client)
+        return Conversation(self._guard, self._names, client=client)
 
     def _remember(self, method: str, headers: Pairs, response: httpx2.Response, talk: Conversation) -> None:
         """Keep a session that begins, and forget one that ends."""
@@ -155,6 +166,23 @@ class Proxy:
         """Return a host's headers as the server is to see them: pages of ours are pages of its own."""
         return [(name, self._upstream.origin if name == b"origin" else value) for name, value in headers]
 
+    def _refused_target(self, scope: Event) -> tuple[int, str] | None:
+        """Return the status and the reason why nothing is served at the target of a request; None where something may be.
+
+        Of the whole URL of a request to a proxy (RFC 9112, section 3.2.2) the host is read as that of `Host`, and the path stays.
+        """
+        raw: bytes = scope.get("raw_path") or scope["path"].encode()
+        scheme, _, rest = raw.partition(b"://")
+        if scheme.lower() == b"http" and rest:
+            host, slash, path = rest.partition(b"/")
+            if refusal := self._served.refusal([(b"host", host)]):
+                return refusal
+            raw = slash + path or b"/"
+            scope["raw_path"], scope["path"] = raw, unquote(raw.decode("ascii", "replace"))
+        if not raw.startswith(b"/") or b"#" in raw or b"#" in scope["query_string"]:
+            return 400, "A request names a path of this server"
+        return None
+
     def _target(self, scope: Event) -> httpx2.URL | None:
         """Return where a request goes: to the endpoint, or to the same path of the server."""
         if scope["path"] in {PATH, self._upstream.url.path} and not scope["query_string"]:
@@ -165,53 +193,74 @@ class Proxy:
             path = self._upstream.url.raw_path.partition(b"?")[0]
         return self._upstream.url.copy_with(raw_path=path + query)
 
-    async def _answer_own(self, talk: Conversation, said: ToServer, send: Send) -> None:
-        answers = [await asyncio.to_thread(self._own_tools.answer, call) for call in said.own]
+    async def _own_answers(self, talk: Conversation, said: ToServer) -> bytes:
+        """Return the answers to the calls of ours, with commas between them; nothing where there is none."""
+        answers = []
         for call in said.own:
+            answer = await asyncio.to_thread(self._own_tools.answer, call)
             talk.answered(call)
-        if said.own[0].is_in_batch:
-            answers = [b"[" + b",".join(answer[1:-1] for answer in answers) + b"]"]
-        await _answer(send, 200, answers[0], b"application/json")
+            answers.append(answer[1:-1] if call.is_in_batch else answer)
+        return b",".join(answers)
 
-    async def _pass_back(self, response: httpx2.Response, talk: Conversation, send: Send) -> None:
-        """Pass an answer back with its headers, and with what changes in its body."""
+    async def _pass_back(self, response: httpx2.Response, talk: Conversation, own: bytes, send: Send) -> None:
+        """Pass an answer back with its headers, and with what changes in its body: `own` are answers of ours for the same batch."""
         headers = end_to_end(response.headers.raw)
         kind = response.headers.get("content-type", "").lower()
-        is_events = kind.startswith("text/event-stream")
-        is_json = kind.startswith("application/json") and not talk.is_idle
+        is_events, is_json = kind.startswith("text/event-stream"), kind.startswith("application/json")
+        is_nothing = response.status_code in {202, 204}
+        if not response.is_success or not (is_events or is_json or is_nothing):
+            own = b""  # that answers all of it
+        if own and is_nothing:
+            await _answer(send, 200, b"[" + own + b"]", _JSON, [p for p in headers if not p[0].startswith(b"content-")])
+            return
+        is_json = is_json and not (talk.is_idle and not own)
         parts = response.aiter_raw()
         if (is_events or is_json) and "content-encoding" in response.headers:
             parts = response.aiter_bytes()
             headers = [pair for pair in headers if pair[0] not in {b"content-encoding", b"content-length"}]
         start: Event = {"type": "http.response.start", "status": response.status_code, "headers": headers}
         if is_json:
-            await self._pass_json(start, parts, talk, send)
+            await self._pass_json(start, parts, talk, own, send)
             return
+        if own:
+            start["headers"] = [pair for pair in headers if pair[0] != b"content-length"]
         await send(start)
+        if own:
+            event = b"data: [" + own + b"]\n\n"
+            await send({"type": "http.response.body", "body": event, "more_body": True})
         async for part in self._changed(parts, talk) if is_events else parts:
-            await send({"type": "http.response.body", "body": part, "more_body": True})
+            await _send_parts(send, part)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _pass_json(self, start: Event, parts: AsyncIterator[bytes], talk: Conversation, send: Send) -> None:
+    async def _pass_json(
+        self, start: Event, parts: AsyncIterator[bytes], talk: Conversation, own: bytes, send: Send
+    ) -> None:
         """Pass a body of JSON, which is held to its end unless it is too long."""
         held = bytearray()
+        is_too_long = False
         async for part in parts:
             held += part
-            if len(held) > self._max_held:
+            if is_too_long := len(held) > self._max_held:
                 break
+        if is_too_long:
+            self._say(f"a message of more than {self._max_held} bytes passed uncut")
+            await send(start)
+            while held:
+                await send({"type": "http.response.body", "body": bytes(held[:_PART_BYTES]), "more_body": True})
+                del held[:_PART_BYTES]
+            async for part in parts:
+                await send({"type": "http.response.body", "body": part, "more_body": True})
         else:
-            body = await _decided(talk, bytes(held))
-            if len(body) != len(held):
+            came = len(held)
+            raw = bytes(held)
+            held.clear()
+            body = _with_own(await _decided(talk, raw), own)
+            del raw
+            if len(body) != came:
                 start["headers"] = [pair for pair in start["headers"] if pair[0] != b"content-length"]
                 start["headers"].append((b"content-length", str(len(body)).encode()))
             await send(start)
-            await send({"type": "http.response.body", "body": body, "more_body": False})
-            return
-        self._say(f"a message of more than {self._max_held} bytes passed uncut")
-        await send(start)
-        await send({"type": "http.response.body", "body": bytes(held), "more_body": True})
-        async for part in parts:
-            await send({"type": "http.response.body", "body": part, "more_body": True})
+            await _send_parts(send, body)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _changed(self, parts: AsyncIterator[bytes], talk: Conversation) -> AsyncIterator[bytes]:
@@ -247,8 +296,28 @@ async def _hung_up(receive: Receive) -> None:
         pass
 
 
-async def _answer(send: Send, status: int, body: bytes, kind: bytes) -> None:
+def _has_session(headers: Pairs) -> bool:
+    return any(name == _SESSION for name, _ in headers)
+
+
+def _with_own(body: bytes, own: bytes) -> bytes:
+    """Return what answers a batch, with our answers first: servers answer one that is left of it by a batch or alone."""
+    if not own:
+        return body
+    theirs = body.strip()
+    if theirs[:1] == b"[":
+        theirs = theirs[1:-1].strip()
+    return b"[" + own + (b"," + theirs if theirs else b"") + b"]"
+
+
+async def _send_parts(send: Send, body: bytes) -> None:
+    for at in range(0, len(body), _PART_BYTES):
+        part = body if len(body) <= _PART_BYTES else body[at : at + _PART_BYTES]
+        await send({"type": "http.response.body", "body": part, "more_body": True})
+
+
+async def _answer(send: Send, status: int, body: bytes, kind: bytes, more: Pairs | None = None) -> None:
     """Send an answer of our own."""
-    headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
+    headers = [*(more or []), (b"content-type", kind), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": False})

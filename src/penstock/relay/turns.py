@@ -23,13 +23,23 @@ _MAX_WAITING = 1_000
 _MAX_OVERDUE = 16
 
 
+async def has_passed(turn: asyncio.Event | None, seconds: float = TURN_SECONDS) -> None:
+    """Wait until a turn is over, so long at most."""
+    if turn is not None and not turn.is_set():
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await turn.wait()
+
+
 class Turns:
     """The notifications that have not been answered."""
 
     def __init__(self) -> None:
-        self._waiting: deque[Sending] = deque()
+        self._waiting: deque[tuple[Sending, asyncio.Event]] = deque()
         self._overdue: deque[asyncio.Task[None]] = deque()
         self._work: asyncio.Task[None] | None = None
+        self.last: asyncio.Event | None = None
+        """Set once the notification that was put last has had its turn."""
 
     async def put(self, sending: Sending) -> None:
         """Send a notification when those before it have had their turn; waits while too many are waiting.
@@ -39,14 +49,10 @@ class Turns:
         """
         while len(self._waiting) >= _MAX_WAITING and self._work is not None:
             await asyncio.wait({self._work}, timeout=_NEXT_TURN_SECONDS)
-        self._waiting.append(sending)
+        self.last = asyncio.Event()
+        self._waiting.append((sending, self.last))
         if self._work is None or self._work.done():
             self._work = asyncio.ensure_future(self._send())
-
-    async def passed(self, seconds: float = TURN_SECONDS) -> None:
-        """Wait until all that was put has had its turn, so long at most."""
-        if self._work is not None and not self._work.done():
-            await asyncio.wait({self._work}, timeout=seconds)
 
     def cancel(self) -> None:
         """End what runs."""
@@ -57,10 +63,12 @@ class Turns:
     async def _send(self) -> None:
         while self._waiting:
             self._overdue = deque(task for task in self._overdue if not task.done())
-            task = asyncio.ensure_future(self._waiting.popleft()())
+            sending, turn = self._waiting.popleft()
+            task = asyncio.ensure_future(sending())
             self._overdue.append(task)
             is_one_late = len(self._overdue) > 1
             await asyncio.wait({task}, timeout=_NEXT_TURN_SECONDS if is_one_late else TURN_SECONDS)
+            turn.set()
             if task.done():
                 with suppress(asyncio.CancelledError, Exception):
                     task.result()
