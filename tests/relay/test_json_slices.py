@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from penstock.relay import json_slices
-from penstock.relay.json_slices import Edit, NotJson, Object, Reader, Slice, pieces_of, read, splice, without
+from penstock.relay.json_slices import Edit, JsonReader, NotJson, Object, Slice, pieces_of, read, splice, without
 from tests.relay.traffic import objects_json, texts_json, values_json
 
 ALL = frozenset({"a", "id", "result", "method", "content", "tools", "text", "", "jsonrpc"})
@@ -18,9 +18,9 @@ ALL = frozenset({"a", "id", "result", "method", "content", "tools", "text", "", 
 @given(values_json, st.sampled_from([b"", b" ", b",", b"]", b'"x"']))
 def test_a_value_ends_where_it_ends(value: bytes, behind: bytes) -> None:
     """Whether it is looked into or not, and whatever follows; a scalar has to be told from what follows by a mark."""
-    reader = Reader(value + b" " + behind)
+    reader = JsonReader(value + b" " + behind)
     assert reader.skip() == Slice(0, len(value))
-    inside = Reader(value + b" " + behind, ALL)
+    inside = JsonReader(value + b" " + behind, ALL)
     inside.value()
     assert inside.at == len(value)
 
@@ -87,7 +87,7 @@ def test_what_is_no_value_is_refused(raw: bytes) -> None:
 def test_deep_nesting_takes_no_stack_and_no_time() -> None:
     """A million brackets that are passed over, and as many names that are looked into."""
     deep = b"[" * 500_000 + b"]" * 500_000
-    assert Reader(deep).skip() == Slice(0, len(deep))
+    assert JsonReader(deep).skip() == Slice(0, len(deep))
     with pytest.raises(NotJson, match="deep"):
         read(b'{"result":' * 100_000 + b"1" + b"}" * 100_000, ALL)
 
@@ -102,7 +102,7 @@ def test_hostile_values_are_passed_over_in_linear_time(unit: bytes) -> None:
         start = time.process_time()
         for _ in range(3):
             try:
-                Reader(raw).skip()
+                JsonReader(raw).skip()
             except NotJson:
                 continue
         return time.process_time() - start

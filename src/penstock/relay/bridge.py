@@ -19,8 +19,8 @@ from penstock.relay.json_slices import Object
 from penstock.relay.messages import parse, text_in
 from penstock.relay.mirrored import Mirror
 from penstock.relay.sse import Events, data_of, field_of
-from penstock.relay.stdio import Output, read_some
-from penstock.relay.turns import Turns, has_passed
+from penstock.relay.stdio import HostOutput, read_some
+from penstock.relay.turns import SendTurns, has_passed
 from penstock.relay.unanswered import Unanswered, error_of_ours, first_words, is_error, read_messages, under_id
 from penstock.version import __version__
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import httpx2
 
     from penstock.relay.conversation import Conversation
-    from penstock.relay.messages import Id, Message, OwnCall
+    from penstock.relay.messages import Id, OwnCall, RpcMessage
     from penstock.relay.own_tools import OwnTools
     from penstock.relay.upstream import Upstream
 
@@ -74,14 +74,14 @@ class Bridge:
         self._max_held = max_held_bytes
         self._say = say
         self._input, written = descriptors
-        self._output = Output(written)
+        self._output = HostOutput(written)
         self._mirror = Mirror()
         self._session: bytes | None = None
         self._version: bytes | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._requests: dict[Id, asyncio.Task[None]] = {}
         self._unanswered = Unanswered()
-        self._turns = Turns()
+        self._turns = SendTurns()
         self._listening: asyncio.Task[None] | None = None
 
     async def run(self, stop: Callable[[Callable[[], None]], None]) -> None:
@@ -177,7 +177,7 @@ class Bridge:
         self._requests.update(dict.fromkeys(asked, task))
 
     async def _in_turn(
-        self, turn: asyncio.Event | None, raw: bytes, message: Message | None, asked: tuple[Id, ...]
+        self, turn: asyncio.Event | None, raw: bytes, message: RpcMessage | None, asked: tuple[Id, ...]
     ) -> None:
         """Send what may be answered behind the notifications that were said before it."""
         try:
@@ -199,7 +199,7 @@ class Bridge:
         if self._talk.answered(call):
             self._write(answer)
 
-    def _cancelled(self, raw: bytes, message: Message) -> bool:
+    def _cancelled(self, raw: bytes, message: RpcMessage) -> bool:
         """End a request that the host waits for no more, where ending is how that is said: since 2026-07-28."""
         if self._version is not None:  # a version was negotiated: an older era, in which the server is told
             return False
@@ -220,7 +220,7 @@ class Bridge:
             headers.append((b"mcp-protocol-version", self._version))
         return headers
 
-    async def _post(self, raw: bytes, message: Message | None, asked: tuple[Id, ...]) -> None:
+    async def _post(self, raw: bytes, message: RpcMessage | None, asked: tuple[Id, ...]) -> None:
         """Send one message, and write what comes back."""
         method = message.method if message is not None else None
         mirrored = self._mirror.headers(raw, message) if message is not None else []
@@ -378,7 +378,7 @@ class _Place:
             self.retry_seconds = min(30.0, int(retry[:6]) / 1_000)
 
 
-def _raw_id(raw: bytes, message: Message) -> bytes:
+def _raw_id(raw: bytes, message: RpcMessage) -> bytes:
     """Return the id that a cancellation names, as it was written."""
     at = message.params.get("requestId") if isinstance(message.params, Object) else None
     return b"null" if at is None else raw[at.start : at.end]

@@ -19,7 +19,7 @@ _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 _FIELD = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+\Z")
 
 
-class Server(NamedTuple):
+class UpstreamServer(NamedTuple):
     """One server: a program, or a URL."""
 
     name: str
@@ -31,7 +31,7 @@ class Server(NamedTuple):
     headers: Mapping[str, str]
 
 
-def read_servers(text: str | bytes, environment: Mapping[str, str]) -> list[Server]:
+def read_servers(text: str | bytes, environment: Mapping[str, str]) -> list[UpstreamServer]:
     """Return the servers of a configuration, in the order in which they stand.
 
     Args:
@@ -54,7 +54,7 @@ def read_servers(text: str | bytes, environment: Mapping[str, str]) -> list[Serv
     return found
 
 
-def _server(name: str, entry: Mapping[str, object], environment: Mapping[str, str]) -> Server:
+def _server(name: str, entry: Mapping[str, object], environment: Mapping[str, str]) -> UpstreamServer:
     def text(value: object) -> str:
         if not isinstance(value, str):
             raise TypeError(f"{name}: {value!r} is no text")
@@ -65,7 +65,7 @@ def _server(name: str, entry: Mapping[str, object], environment: Mapping[str, st
         raise TypeError(f"{name}: args is a list, env and headers are objects")
     command = tuple(map(text, [entry["command"], *arguments])) if entry.get("command") else ()
     url = text(entry["url"]) if not command else ""
-    return Server(
+    return UpstreamServer(
         name=re.sub(r"[^A-Za-z0-9_.-]", "_", name),
         command=command,
         variables={key: text(value) for key, value in variables.items()},

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from penstock.relay import listing
 from penstock.relay.json_slices import MAX_ITEMS, Array, Edit, NotJson, Object, Value, decode, read, splice
-from penstock.relay.messages import MODERN, Asked, Beginning, Id, Message, OwnCall, parse, text_in
+from penstock.relay.messages import MODERN, AskedCall, Beginning, Id, OwnCall, RpcMessage, parse, text_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -42,7 +42,7 @@ class ToServer(NamedTuple):
 class GuardResult(Protocol):
     """Cuts what is too large of a result."""
 
-    def __call__(self, raw: bytes, result: Object, asked: Asked, prefix: str) -> list[Edit]:
+    def __call__(self, raw: bytes, result: Object, asked: AskedCall, prefix: str) -> list[Edit]:
         """Return what changes in a message, nothing where its result passes as it is."""
         ...
 
@@ -115,7 +115,7 @@ class Conversation:
         forward = _batch_of(raw, kept) if kept else b""
         return ToServer(forward, tuple(own), cancelled)
 
-    def _messages(self, raw: bytes) -> list[Message]:
+    def _messages(self, raw: bytes) -> list[RpcMessage]:
         """Return the messages in some bytes; none where they are no message, or too many."""
         messages = parse(raw)
         if messages is None and _is_long_batch(raw):
@@ -140,7 +140,7 @@ class Conversation:
         self._asked_count += 1
         number = f"penstock:names:{self._asked_count}"
         self._asked_names.add(("text", number))
-        self._waiting.add(("text", number), b"", Asked(_LIST, "", None))
+        self._waiting.add(("text", number), b"", AskedCall(_LIST, "", None))
         params = [b'"_meta":' + call.meta_json] if call.meta_json else []
         params += [b'"cursor":' + cursor] if cursor is not None else []
         return b'{"jsonrpc":"2.0","id":"%s","method":"tools/list","params":{%s}}\n' % (
@@ -148,7 +148,7 @@ class Conversation:
             b",".join(params),
         )
 
-    def _own_call(self, raw: bytes, message: Message, *, is_batch: bool) -> OwnCall | None:
+    def _own_call(self, raw: bytes, message: RpcMessage, *, is_batch: bool) -> OwnCall | None:
         if message.method != "tools/call" or message.id is None or message.id_at is None:
             return None
         tool = self.names.ours(text_in(raw, message.params, "name"))
@@ -166,7 +166,7 @@ class Conversation:
             meta_json=_meta(raw, message),
         )
 
-    def _cancelled(self, raw: bytes, message: Message) -> Id | None:
+    def _cancelled(self, raw: bytes, message: RpcMessage) -> Id | None:
         """Return the call of ours that a client waits for no more; what it says of others is the server's."""
         if message.method != _CANCELLED:
             return None
@@ -180,16 +180,16 @@ class Conversation:
         self._own.discard(ended)
         return ended
 
-    def _remember(self, raw: bytes, message: Message) -> None:
+    def _remember(self, raw: bytes, message: RpcMessage) -> None:
         if message.method == _INITIALIZE:
             self.client = _name_in(raw, message.params, "clientInfo", "name") or self.client
         if message.id is None or message.id_at is None or message.method not in _CALLS | {_LIST}:
             return
         tool = f"{self._server} {_name_in(raw, message.params, 'name') or 'tool'}".strip()
-        asked = Asked(message.method, tool, self._client(raw, message))
+        asked = AskedCall(message.method, tool, self._client(raw, message))
         self._waiting.add(message.id, raw[message.id_at.start : message.id_at.end], asked)
 
-    def _client(self, raw: bytes, message: Message) -> str | None:
+    def _client(self, raw: bytes, message: RpcMessage) -> str | None:
         return _name_in(raw, message.params, "_meta", _CLIENT, "name") or self.client
 
     # ── from the server ──────────────────────────────────────────────────────────────────────────────────────
@@ -220,7 +220,7 @@ class Conversation:
         edits = [edit for message in messages for edit in self._edits(raw, message)]
         return splice(raw, edits) if edits else raw
 
-    def _told_names(self, raw: bytes, message: Message) -> bool:
+    def _told_names(self, raw: bytes, message: RpcMessage) -> bool:
         """Take the answer to a request of our own. Returns whether it is one."""
         if not message.is_answer or message.id not in self._asked_names:
             return False
@@ -232,7 +232,7 @@ class Conversation:
         self.pages.put(cursor)
         return True
 
-    def _edits(self, raw: bytes, message: Message) -> Iterator[Edit]:
+    def _edits(self, raw: bytes, message: RpcMessage) -> Iterator[Edit]:
         asked = None
         if message.is_answer and message.id is not None and message.id_at is not None:
             asked = self._waiting.pop(message.id, raw[message.id_at.start : message.id_at.end])
@@ -252,7 +252,7 @@ class _Waiting:
 
     def __init__(self) -> None:
         # 1 and 1.0 are one id, for a server may answer the one to the other, and two requests: each has its answer.
-        self._of_id: dict[Id, dict[bytes, Asked]] = {}
+        self._of_id: dict[Id, dict[bytes, AskedCall]] = {}
         self._count = 0
         self._lock = Lock()  # each direction has a thread of its own, and a count that drifts would let floods pass
 
@@ -262,7 +262,7 @@ class _Waiting:
     def __contains__(self, number: Id) -> bool:
         return number in self._of_id
 
-    def add(self, number: Id, written: bytes, asked: Asked) -> None:
+    def add(self, number: Id, written: bytes, asked: AskedCall) -> None:
         """Remember a request, and forget the oldest where there are too many."""
         with self._lock:
             if written not in self._of_id.get(number, ()):
@@ -272,12 +272,12 @@ class _Waiting:
                 self._count += 1
             self._of_id.setdefault(number, {})[written] = asked
 
-    def pop(self, number: Id, written: bytes) -> Asked | None:
+    def pop(self, number: Id, written: bytes) -> AskedCall | None:
         """Return the request that an answer is to, and forget it: the one whose id is written alike, else the oldest."""
         with self._lock:
             return self._pop(number, written)
 
-    def _pop(self, number: Id, written: bytes) -> Asked | None:
+    def _pop(self, number: Id, written: bytes) -> AskedCall | None:
         same = self._of_id.get(number)
         if not same:
             return None
@@ -307,7 +307,7 @@ def _name_in(raw: bytes, where: Value | None, *names: str) -> str | None:
         return None
 
 
-def _arguments(raw: bytes, message: Message) -> Mapping[str, object]:
+def _arguments(raw: bytes, message: RpcMessage) -> Mapping[str, object]:
     """Return the arguments of a call; what is no object comes back as a refusal that names it."""
     at = message.params.get("arguments") if isinstance(message.params, Object) else None
     if at is None:
@@ -316,14 +316,14 @@ def _arguments(raw: bytes, message: Message) -> Mapping[str, object]:
     return value if isinstance(value, dict) else {"arguments": value}
 
 
-def _meta(raw: bytes, message: Message) -> bytes:
+def _meta(raw: bytes, message: RpcMessage) -> bytes:
     """Return the `_meta` of a request of the modern era as it was written; nothing of an older one."""
     meta = message.params.get("_meta") if isinstance(message.params, Object) else None
     is_modern = text_in(raw, message.params, "_meta", MODERN) is not None
     return raw[meta.start : meta.end] if meta is not None and is_modern else b""
 
 
-def _batch_of(raw: bytes, kept: list[Message]) -> bytes:
+def _batch_of(raw: bytes, kept: list[RpcMessage]) -> bytes:
     """Return a batch without the calls that are ours, whatever else stands in it."""
     batch = read(raw, frozenset())
     if not isinstance(batch, Array):

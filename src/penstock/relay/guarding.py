@@ -15,7 +15,7 @@ from penstock.errors import PenstockError
 from penstock.guard import stream
 from penstock.mcp_server.hosts import allowance_for, host_for
 from penstock.relay.json_slices import Edit, NotJson, Object, without
-from penstock.relay.shown import PICTURE_CHARS, Part, Shown, read_result, says_the_same
+from penstock.relay.shown import PICTURE_CHARS, ResultParts, ShownPart, read_result, says_the_same
 from penstock.store import default_redaction
 from penstock.store.marks import SecretWatch
 from penstock.text import fitting
@@ -25,7 +25,7 @@ from penstock.text.fitting import Keep
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from penstock.relay.messages import Asked
+    from penstock.relay.messages import AskedCall
     from penstock.store import Store
     from penstock.text.allowance import Allowance
 
@@ -43,7 +43,7 @@ class Unkept(PenstockError):
 class _Cut(NamedTuple):
     """What takes the place of a text; None leaves it as it is."""
 
-    part: Part
+    part: ShownPart
     text: str | None
 
 
@@ -63,7 +63,7 @@ class Guard:
         self._rests_until = 0.0
         self._why_it_rests = ""
 
-    def __call__(self, raw: bytes, result: Object, asked: Asked, prefix: str) -> list[Edit]:
+    def __call__(self, raw: bytes, result: Object, asked: AskedCall, prefix: str) -> list[Edit]:
         """Return what changes in a message with a result; nothing where it is within its room, or cannot be kept.
 
         Args:
@@ -80,7 +80,7 @@ class Guard:
             self._say(f"a result of {asked.tool} passed uncut, because it could not be kept: {error}")
             return []
 
-    def _edits(self, raw: bytes, result: Object, asked: Asked, prefix: str) -> list[Edit]:
+    def _edits(self, raw: bytes, result: Object, asked: AskedCall, prefix: str) -> list[Edit]:
         host, room = host_for(asked.client), allowance_for(asked.client, self._budget)
         # Below this many bytes no part can be too large, whatever is shown of it; most results are.
         if result.end - result.start <= room.limit:
@@ -106,13 +106,15 @@ class Guard:
         ]
         return list(_in_place(raw, result, shown, cut))
 
-    def _flat(self, raw: bytes, result: Object, shown: Shown, room: Allowance, asked: Asked, prefix: str) -> list[Edit]:
+    def _flat(
+        self, raw: bytes, result: Object, shown: ResultParts, room: Allowance, asked: AskedCall, prefix: str
+    ) -> list[Edit]:
         """Return one text in the place of all: there are too many of them, or too much that is none, for a notice each."""
         shares = [room.limit]
         if shown.is_plain or shown.content is None:
             listed = _joined(raw, shown.texts)
         else:
-            listed = Part(shown.content, is_json=True).pieces(raw)
+            listed = ShownPart(shown.content, is_json=True).pieces(raw)
         if shown.structured is not None and not says_the_same(raw, shown):
             shares = [room.limit - room.limit // 2, room.limit // 2]
         texts = [self._cut(listed, fitting.of(room, shares[0]), asked, prefix)]
@@ -121,7 +123,7 @@ class Guard:
         blocks = [_block(text) for text in texts] + [raw[at.start : at.end] for at in shown.pictures]
         return list(_with_content(result, shown, b"[" + b",".join(blocks) + b"]"))
 
-    def _cut(self, pieces: Iterable[bytes], share: Allowance, asked: Asked, prefix: str) -> str:
+    def _cut(self, pieces: Iterable[bytes], share: Allowance, asked: AskedCall, prefix: str) -> str:
         """Return a text within its share, the whole kept. Raises `Unkept`."""
         start = time.monotonic()
         if start < self._rests_until:
@@ -140,14 +142,14 @@ class Guard:
         return passed.result.text
 
 
-def _joined(raw: bytes, parts: Iterable[Part]) -> Iterator[bytes]:
+def _joined(raw: bytes, parts: Iterable[ShownPart]) -> Iterator[bytes]:
     for number, part in enumerate(parts):
         if number:
             yield b"\n"
         yield from part.pieces(raw)
 
 
-def _in_place(raw: bytes, result: Object, shown: Shown, cut: Iterable[_Cut]) -> Iterator[Edit]:
+def _in_place(raw: bytes, result: Object, shown: ResultParts, cut: Iterable[_Cut]) -> Iterator[Edit]:
     """Yield each text in its own place, and structured content as one more text behind the others."""
     more: list[bytes] = []
     for part, text in cut:
@@ -167,7 +169,7 @@ def _in_place(raw: bytes, result: Object, shown: Shown, cut: Iterable[_Cut]) -> 
     yield from without(result.members, "structuredContent")
 
 
-def _with_content(result: Object, shown: Shown, content: bytes) -> Iterator[Edit]:
+def _with_content(result: Object, shown: ResultParts, content: bytes) -> Iterator[Edit]:
     """Yield what puts other content in the place of all that a result shows."""
     if shown.content is not None:
         yield Edit(shown.content.start, shown.content.end, content)

@@ -55,7 +55,7 @@ class Slice(NamedTuple):
     end: int
 
 
-class Member(NamedTuple):
+class JsonMember(NamedTuple):
     """A name and its value in an object."""
 
     name: str
@@ -69,7 +69,7 @@ class Object(NamedTuple):
 
     start: int
     end: int
-    members: tuple[Member, ...]
+    members: tuple[JsonMember, ...]
 
     def get(self, name: str) -> Value | None:
         """Return the value of a name, None where it is not there; of a name that stands twice the last, as readers do."""
@@ -115,7 +115,7 @@ def read(raw: bytes, into: frozenset[str]) -> Value:
     Raises:
         NotJson: there is no such value, or something stands behind it.
     """
-    reader = Reader(raw, into)
+    reader = JsonReader(raw, into)
     reader.blanks()
     try:
         value = reader.value()
@@ -127,7 +127,7 @@ def read(raw: bytes, into: frozenset[str]) -> Value:
     return value
 
 
-class Reader:
+class JsonReader:
     """Goes through JSON once, from its beginning; `at` is the next byte."""
 
     def __init__(self, raw: bytes, into: frozenset[str] = frozenset(), at: int = 0) -> None:
@@ -146,12 +146,12 @@ class Reader:
             return self._array(start)
         return self.skip()
 
-    def members(self) -> Iterator[Member]:
+    def members(self) -> Iterator[JsonMember]:
         """Yield the members of the object that begins here, each when it has been read; behind the last it has been passed."""
         for at in self._parts(b"}"):
             name = self.name()
             value = self.value() if name in self._into else self.skip()
-            yield Member(name, at, value)
+            yield JsonMember(name, at, value)
 
     def name(self) -> str:
         """Return the name that begins here, and go to its value."""
@@ -347,7 +347,7 @@ def _begins_escape(raw: bytes, start: int, slash: int) -> bool:
     return (slash - first) % 2 == 0
 
 
-def without(members: Sequence[Member], unwanted: str) -> Iterator[Edit]:
+def without(members: Sequence[JsonMember], unwanted: str) -> Iterator[Edit]:
     """Yield what takes the members of a name out of an object, with the commas that they need no more."""
     kept_end, run = None, None  # the end of the last member that stays, the first of those that go
     for member in members:

@@ -37,7 +37,7 @@ class Answer(NamedTuple):
     result: Value | None
 
 
-class Entry(NamedTuple):
+class MergedEntry(NamedTuple):
     """One entry of a merged list."""
 
     server: int
@@ -48,7 +48,7 @@ class Entry(NamedTuple):
     raw: bytes
 
 
-def list_entries(method: str, answers: Sequence[Answer], server_names: Sequence[str]) -> list[Entry]:
+def list_entries(method: str, answers: Sequence[Answer], server_names: Sequence[str]) -> list[MergedEntry]:
     """Return the entries of all servers, in their order; names that two have begin with that of their server.
 
     Args:
@@ -64,13 +64,13 @@ def list_entries(method: str, answers: Sequence[Answer], server_names: Sequence[
         if (name := text_in(answer.raw, item, called)) is not None
     ]
     count = Counter(name for _, name in {(answer.server, name) for answer, _, name in found})
-    by_name: dict[str, Entry] = {}
+    by_name: dict[str, MergedEntry] = {}
     for answer, item, name in found:
         # A resource has one address wherever it is offered: the first server that has it is asked for it.
         is_shared = called == "name" and count[name] > 1
         shown = f"{server_names[answer.server]}_{name}" if is_shared else name
         raw = _entry(answer.raw, item, called, shown if is_shared else None)
-        by_name.setdefault(shown, Entry(answer.server, shown, name, raw))
+        by_name.setdefault(shown, MergedEntry(answer.server, shown, name, raw))
     return list(by_name.values())
 
 
@@ -90,7 +90,7 @@ def _entry(raw: bytes, item: Object, called: str, name: str | None) -> bytes:
     return splice(raw[item.start : item.end], moved)
 
 
-def merge_list(method: str, found: Sequence[Entry], answers: Sequence[Answer], names: Names) -> bytes:
+def merge_list(method: str, found: Sequence[MergedEntry], answers: Sequence[Answer], names: Names) -> bytes:
     """Return the result of a list of all servers, ours behind the tools."""
     written = [entry.raw for entry in found]
     if method == "tools/list":

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock.relay.json_slices import (
     Array,
     CutShort,
+    JsonReader,
     NotJson,
     Object,
-    Reader,
     Slice,
     Value,
     decode,
@@ -38,7 +38,7 @@ MODERN = "io.modelcontextprotocol/protocolVersion"
 """What the `_meta` of every request has since 2026-07-28."""
 
 
-class Message(NamedTuple):
+class RpcMessage(NamedTuple):
     """One message, and where its parts lie in the bytes that it came in."""
 
     whole: Object
@@ -54,7 +54,7 @@ class Message(NamedTuple):
         return self.method is None and self.id is not None
 
 
-class Asked(NamedTuple):
+class AskedCall(NamedTuple):
     """What a request asked for whose answer may change on its way."""
 
     method: str
@@ -84,7 +84,7 @@ class OwnCall(NamedTuple):
         return self.prefix + self.tool
 
 
-def parse(raw: bytes) -> list[Message] | None:
+def parse(raw: bytes) -> list[RpcMessage] | None:
     """Return the messages in some bytes, one or those of a batch; None for what is no message.
 
     Args:
@@ -101,9 +101,9 @@ def parse(raw: bytes) -> list[Message] | None:
     return None
 
 
-def _message(raw: bytes, whole: Object) -> Message:
+def _message(raw: bytes, whole: Object) -> RpcMessage:
     at, method = whole.get("id"), whole.get("method")
-    return Message(
+    return RpcMessage(
         whole=whole,
         id=_id(raw, at),
         id_at=at if isinstance(at, Slice) else None,
@@ -145,7 +145,7 @@ class Beginning(NamedTuple):
 
 def begins(raw: bytes) -> Beginning | None:
     """Return what the beginning of a message tells; None for what is none."""
-    reader = Reader(raw)
+    reader = JsonReader(raw)
     found: dict[str, object] = {}
     try:
         reader.blanks()
@@ -172,7 +172,7 @@ def _found_id(found: dict[str, object]) -> Id | None:
     return value if isinstance(value, tuple) else None
 
 
-def _members_until_cut(reader: Reader) -> Iterator[tuple[str, Slice | None]]:
+def _members_until_cut(reader: JsonReader) -> Iterator[tuple[str, Slice | None]]:
     """Yield names with their values, the last one perhaps without: its value goes on behind what is there."""
     reader.at += 1
     while True:

@@ -17,7 +17,7 @@ from penstock.relay.messages import MODERN, text_in
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from penstock.relay.messages import Message
+    from penstock.relay.messages import RpcMessage
 
 _MARK = b'"x-mcp-header"'
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
@@ -43,7 +43,7 @@ class Mirror:
         except (ValueError, KeyError, TypeError, RecursionError):  # no list of tools
             return
 
-    def headers(self, raw: bytes, message: Message) -> list[tuple[bytes, bytes]]:
+    def headers(self, raw: bytes, message: RpcMessage) -> list[tuple[bytes, bytes]]:
         """Return the headers of a request of the modern era; none of an older one.
 
         Args:
@@ -59,7 +59,7 @@ class Mirror:
             found["mcp-name"] = name
         return [(key.encode(), _written(value)) for key, value in found.items()] + self._arguments(raw, message, name)
 
-    def _arguments(self, raw: bytes, message: Message, tool: str | None) -> list[tuple[bytes, bytes]]:
+    def _arguments(self, raw: bytes, message: RpcMessage, tool: str | None) -> list[tuple[bytes, bytes]]:
         if message.method != "tools/call" or not (paths := self._of_tool.get(tool or "")) or message.params is None:
             return []
         try:

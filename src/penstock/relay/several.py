@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock.relay import child
 from penstock.relay.conversation import Conversation
 from penstock.relay.frames import Lines
-from penstock.relay.stdio import Output, read_some, write_all
+from penstock.relay.stdio import HostOutput, read_some, write_all
 from penstock.relay.switchboard import HOST, Out, Switchboard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from penstock.relay.config import Server
+    from penstock.relay.config import UpstreamServer
     from penstock.relay.conversation import GuardResult
     from penstock.relay.json_slices import Edit, Object
-    from penstock.relay.messages import Asked, OwnCall
+    from penstock.relay.messages import AskedCall, OwnCall
     from penstock.relay.own_tools import OwnTools
 
 _END_SECONDS = 5.0
@@ -56,7 +56,7 @@ class Several:
 
     def __init__(
         self,
-        servers: Sequence[Server],
+        servers: Sequence[UpstreamServer],
         guard: GuardResult,
         own_tools: OwnTools,
         max_held_bytes: int,
@@ -65,7 +65,7 @@ class Several:
         self._own_tools = own_tools
         self._max_held = max_held_bytes
         self._say = say
-        self._output = Output(1)
+        self._output = HostOutput(1)
         self._turn = threading.Lock()
         self._writing = [threading.Lock() for _ in servers]
         self._places = threading.Semaphore(_CALLS_AT_ONCE)
@@ -82,14 +82,14 @@ class Several:
         ]
         self._board = Switchboard([server.name for server in servers], guard)
 
-    def _started(self, server: Server) -> child.Child | None:
+    def _started(self, server: UpstreamServer) -> child.Child | None:
         try:
             return child.start(server.command, {**os.environ, **server.variables})
         except OSError as error:
             self._say(f"{server.name}: {server.command[0]}: {error.strerror}")
             return None
 
-    def _bridged(self, server: Server) -> _Line:
+    def _bridged(self, server: UpstreamServer) -> _Line:
         """Return two pipes at whose other ends a bridge speaks with a URL."""
         from penstock.relay.bridge import Bridge
         from penstock.relay.upstream import Upstream
@@ -219,7 +219,7 @@ class Several:
             self._send([Out(HOST, answer + b"\n")])
 
 
-def _pass_all(raw: bytes, result: Object, asked: Asked, prefix: str) -> list[Edit]:
+def _pass_all(raw: bytes, result: Object, asked: AskedCall, prefix: str) -> list[Edit]:
     """Cut nothing: the switchboard does, once for all servers."""
     del raw, result, asked, prefix
     return []

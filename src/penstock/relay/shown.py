@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from penstock.relay.json_slices import Array, NotJson, Object, Reader, Slice, Value, is_text, pieces_of, text_of
+from penstock.relay.json_slices import Array, JsonReader, NotJson, Object, Slice, Value, is_text, pieces_of, text_of
 from penstock.relay.messages import text_in
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _PIECE_BYTES = 1 << 20
 _BETWEEN = re.compile(rb'("[^"\\]*+(?:\\.[^"\\]*+)*+")|[ \t\r\n]+', re.DOTALL)
 
 
-class Part(NamedTuple):
+class ShownPart(NamedTuple):
     """A text of a result."""
 
     value: Slice
@@ -52,11 +52,11 @@ class Part(NamedTuple):
         return room.measure(text_of(raw, self.value))
 
 
-class Shown(NamedTuple):
+class ResultParts(NamedTuple):
     """What a result holds for a model."""
 
-    texts: tuple[Part, ...]
-    structured: Part | None
+    texts: tuple[ShownPart, ...]
+    structured: ShownPart | None
     other_bytes: int
     """What links and blocks of unknown kinds take as JSON."""
     pictures: tuple[Slice, ...]
@@ -78,7 +78,7 @@ class Shown(NamedTuple):
         return taken <= room.limit
 
 
-def read_result(raw: bytes, result: Value | None) -> Shown | None:
+def read_result(raw: bytes, result: Value | None) -> ResultParts | None:
     """Return what a result holds for a model; None for what is none, or is not complete (`input_required`, a task).
 
     Raises:
@@ -87,26 +87,26 @@ def read_result(raw: bytes, result: Value | None) -> Shown | None:
     if not isinstance(result, Object) or text_in(raw, result, "resultType") not in {None, "complete"}:
         return None
     content, structured = result.get("content"), result.get("structuredContent")
-    part = None if structured is None else Part(Slice(structured.start, structured.end), is_json=True)
+    part = None if structured is None else ShownPart(Slice(structured.start, structured.end), is_json=True)
     if not isinstance(content, Array):
-        return None if part is None or content is not None else Shown((), part, 0, (), None, is_plain=True)
+        return None if part is None or content is not None else ResultParts((), part, 0, (), None, is_plain=True)
     at = Slice(content.start, content.end)
     if content.items is None:
-        return Shown((Part(at, is_json=True),), part, 0, (), at, is_plain=False, is_listed=False)
-    texts: list[Part] = []
+        return ResultParts((ShownPart(at, is_json=True),), part, 0, (), at, is_plain=False, is_listed=False)
+    texts: list[ShownPart] = []
     pictures: list[Slice] = []
     other_bytes, is_plain = 0, True
     for block in content.items:
         text, is_block = _text_in_block(raw, block)
         if text is not None:
-            texts.append(Part(text))
+            texts.append(ShownPart(text))
             is_plain = is_plain and is_block
         elif _is_picture(raw, block):
             pictures.append(Slice(block.start, block.end))
         else:
             other_bytes += block.end - block.start
             is_plain = False
-    return Shown(tuple(texts), part, other_bytes, tuple(pictures), at, is_plain)
+    return ResultParts(tuple(texts), part, other_bytes, tuple(pictures), at, is_plain)
 
 
 def _text_in_block(raw: bytes, block: Value) -> tuple[Slice | None, bool]:
@@ -125,7 +125,7 @@ def _is_picture(raw: bytes, block: Value) -> bool:
     )
 
 
-def says_the_same(raw: bytes, shown: Shown) -> bool:
+def says_the_same(raw: bytes, shown: ResultParts) -> bool:
     """Return whether the structured content says nothing that the one text does not.
 
     Servers send it beside the text as the same JSON, or as an object whose `result` is the text.
@@ -143,7 +143,7 @@ def says_the_same(raw: bytes, shown: Shown) -> bool:
 
 def _wraps(raw: bytes, structured: Slice, text: Slice) -> bool:
     """Return whether structured content is an object of one member, `result`, whose value is a text as it stands."""
-    reader = Reader(raw, at=structured.start + 1)
+    reader = JsonReader(raw, at=structured.start + 1)
     try:
         reader.blanks()
         if raw[structured.start : structured.start + 1] != b"{" or reader.name() != "result":

@@ -42,7 +42,7 @@ _NAMES_SECONDS = 5.0
 """How long a call that seems ours waits for the server's list of tools, where none has passed."""
 
 
-class Output:
+class HostOutput:
     """A descriptor that several write to, whole messages each."""
 
     def __init__(self, descriptor: int) -> None:
@@ -131,7 +131,7 @@ class Relay:
         self._own_tools = own_tools
         self._max_held = max_held_bytes
         self._say = say
-        self._output = Output(1)
+        self._output = HostOutput(1)
         self._places = threading.Semaphore(_CALLS_AT_ONCE)
         self._answers: list[threading.Thread] = []
 

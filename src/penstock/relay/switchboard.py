@@ -15,7 +15,7 @@ from penstock.relay.conversation import Conversation
 from penstock.relay.json_slices import Edit, NotJson, Object, decode, splice
 from penstock.relay.listing import Names, is_last_page
 from penstock.relay.merging import LISTS, Answer, list_entries, merge_introductions, merge_list
-from penstock.relay.messages import Id, Message, OwnCall, parse, text_in
+from penstock.relay.messages import Id, OwnCall, RpcMessage, parse, text_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -46,10 +46,10 @@ class _Gathering:
 
     method: str
     request: bytes
-    message: Message
+    message: RpcMessage
     waiting: set[int] = field(default_factory=set)
     answers: list[Answer] = field(default_factory=list)
-    errors: list[tuple[bytes, Message]] = field(default_factory=list)
+    errors: list[tuple[bytes, RpcMessage]] = field(default_factory=list)
     then: list[bytes] = field(default_factory=list)
     """What the host asked and could not be passed on before this is known; then nobody waits for the answer itself."""
 
@@ -92,7 +92,7 @@ class Switchboard:
         """Note that a call of ours has its answer. Returns whether anybody still waits for it."""
         return self._desk.answered(call)
 
-    def _said(self, raw: bytes, message: Message) -> Iterator[Out]:
+    def _said(self, raw: bytes, message: RpcMessage) -> Iterator[Out]:
         if message.method is None:
             yield from self._answer_to_server(raw, message)
         elif message.id is None:
@@ -106,7 +106,7 @@ class Switchboard:
         else:
             yield from self._routed(raw, message)
 
-    def _routed(self, raw: bytes, message: Message) -> Iterator[Out]:
+    def _routed(self, raw: bytes, message: RpcMessage) -> Iterator[Out]:
         """Pass a request to the server that it is for; what is not known yet is asked first."""
         listed = _NAMED.get(message.method or "")
         if listed is None:
@@ -125,7 +125,7 @@ class Switchboard:
         else:
             yield Out(HOST, _error(raw, message, _UNKNOWN, f"No server has {name[:128]!r}"))
 
-    def _server_of(self, raw: bytes, message: Message) -> int:
+    def _server_of(self, raw: bytes, message: RpcMessage) -> int:
         """Return the server that a request is for which names no tool or prompt: by its address, else the first one."""
         first = min(self._living, default=0)
         uri = (
@@ -141,14 +141,14 @@ class Switchboard:
         templates = self._known["resources/templates/list"].items()
         return next((server for form, (server, _) in templates if uri.startswith(form.partition("{")[0])), first)
 
-    def _to(self, server: int, raw: bytes, message: Message) -> Iterator[Out]:
+    def _to(self, server: int, raw: bytes, message: RpcMessage) -> Iterator[Out]:
         if server not in self._living or message.id is None:
             yield Out(HOST, _error(raw, message, _GONE, f"The server {self._server_names[server]} has ended"))
             return
         self._asked[message.id] = (server, raw)
         yield Out(server, self._talks[server].from_client(raw).forward.strip() + b"\n")
 
-    def _notified(self, raw: bytes, message: Message) -> Iterator[Out]:
+    def _notified(self, raw: bytes, message: RpcMessage) -> Iterator[Out]:
         """Pass a notification on: of the end of a call to who answers it, others to all."""
         servers: Iterable[int] = sorted(self._living)
         if message.method == "notifications/cancelled":
@@ -161,7 +161,7 @@ class Switchboard:
             servers = [asked[0]] if asked is not None else []
         yield from (Out(server, raw + b"\n") for server in servers)
 
-    def _answer_to_server(self, raw: bytes, message: Message) -> Iterator[Out]:
+    def _answer_to_server(self, raw: bytes, message: RpcMessage) -> Iterator[Out]:
         """Give an answer of the host to the server that asked, under the id that it asked with."""
         if message.id is None or message.id_at is None or not str(message.id[1]).startswith(_THEIRS):
             return
@@ -194,7 +194,7 @@ class Switchboard:
                 outs += self._finished(gathering)
         return outs
 
-    def _told(self, server: int, raw: bytes, message: Message) -> Iterator[Out]:
+    def _told(self, server: int, raw: bytes, message: RpcMessage) -> Iterator[Out]:
         if message.method is not None:
             if message.id_at is not None:
                 number = _THEIRS + f"{server}:" + raw[message.id_at.start : message.id_at.end].decode()
@@ -211,7 +211,7 @@ class Switchboard:
 
     # ── what all are asked ───────────────────────────────────────────────────────────────────────────────────
 
-    def _gather(self, gathering: _Gathering, message: Message) -> Iterator[Out]:
+    def _gather(self, gathering: _Gathering, message: RpcMessage) -> Iterator[Out]:
         """Ask all servers."""
         if gathering.method == "initialize":
             for talk in (*self._talks, self._desk):
@@ -230,7 +230,7 @@ class Switchboard:
         edits = [Edit(*at, json.dumps(key).encode()) for at in places]
         return Out(server, splice(request, edits) + b"\n")
 
-    def _gathered(self, gathering: _Gathering, server: int, raw: bytes, message: Message) -> Iterator[Out]:
+    def _gathered(self, gathering: _Gathering, server: int, raw: bytes, message: RpcMessage) -> Iterator[Out]:
         """Take the answer of one server; of a list the next page is asked for."""
         result = message.result
         if not isinstance(result, Object):
@@ -282,7 +282,7 @@ class Switchboard:
         return first.raw[first.result.start : first.result.end] if first.result is not None else None
 
 
-def _each(raw: bytes, messages: list[Message]) -> Iterator[tuple[bytes, Message]]:
+def _each(raw: bytes, messages: list[RpcMessage]) -> Iterator[tuple[bytes, RpcMessage]]:
     """Yield each message of a batch in bytes of its own; a message that is none as it came."""
     if raw.lstrip()[:1] != b"[":
         yield from ((raw.strip(), message) for message in (messages if raw[:1] == b"{" else parse(raw.strip()) or ()))
@@ -292,26 +292,26 @@ def _each(raw: bytes, messages: list[Message]) -> Iterator[tuple[bytes, Message]
         yield from ((part, alone) for alone in parse(part) or ())
 
 
-def _raw_id(raw: bytes, message: Message) -> bytes:
+def _raw_id(raw: bytes, message: RpcMessage) -> bytes:
     return raw[message.id_at.start : message.id_at.end] if message.id_at is not None else b"null"
 
 
-def _result(raw: bytes, message: Message, result: bytes) -> bytes:
+def _result(raw: bytes, message: RpcMessage, result: bytes) -> bytes:
     return b'{"jsonrpc":"2.0","id":' + _raw_id(raw, message) + b',"result":' + result + b"}\n"
 
 
-def _error(raw: bytes, message: Message, code: int, why: str) -> bytes:
+def _error(raw: bytes, message: RpcMessage, code: int, why: str) -> bytes:
     error = json.dumps({"code": code, "message": why}).encode()
     return b'{"jsonrpc":"2.0","id":' + _raw_id(raw, message) + b',"error":' + error + b"}\n"
 
 
-def _renamed(raw: bytes, message: Message, name: str) -> bytes:
+def _renamed(raw: bytes, message: RpcMessage, name: str) -> bytes:
     """Return a request under the name that its server knows."""
     at = message.params.get("name") if isinstance(message.params, Object) else None
     return raw if at is None else splice(raw, [Edit(at.start, at.end, json.dumps(name).encode())])
 
 
-def _relisted(raw: bytes, message: Message, method: str) -> bytes:
+def _relisted(raw: bytes, message: RpcMessage, method: str) -> bytes:
     """Return a request for a list, in the era of another request."""
     params = decode(raw, message.params) if message.params is not None else {}
     meta = params.get("_meta") if isinstance(params, dict) else None

@@ -31,7 +31,7 @@ async def has_passed(turn: asyncio.Event | None, seconds: float = TURN_SECONDS) 
                 await turn.wait()
 
 
-class Turns:
+class SendTurns:
     """The notifications that have not been answered."""
 
     def __init__(self) -> None:

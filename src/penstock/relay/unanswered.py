@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING
 
 from penstock.relay.json_slices import Edit, NotJson, Object, decode, splice
-from penstock.relay.messages import Id, Message, parse, text_in
+from penstock.relay.messages import Id, RpcMessage, parse, text_in
 from penstock.text.escape import show_text
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Unanswered:
     def __init__(self) -> None:
         self._written: dict[Id, bytes] = {}
 
-    def add(self, raw: bytes, messages: Iterable[Message]) -> tuple[Id, ...]:
+    def add(self, raw: bytes, messages: Iterable[RpcMessage]) -> tuple[Id, ...]:
         """Note the requests among messages, and return their ids.
 
         Args:
@@ -41,7 +41,7 @@ class Unanswered:
         self._written.update(requests)
         return tuple(requests)
 
-    def note(self, messages: Iterable[Message]) -> None:
+    def note(self, messages: Iterable[RpcMessage]) -> None:
         """Note the answers among messages of the server."""
         for message in messages:
             if message.is_answer and message.id is not None:
@@ -56,7 +56,7 @@ class Unanswered:
         return [self._written.pop(number) for number in ids if number in self._written]
 
 
-def read_messages(raw: bytes) -> list[Message] | None:
+def read_messages(raw: bytes) -> list[RpcMessage] | None:
     """Return the messages of JSON-RPC that some bytes are; None where one is none.
 
     Args:
@@ -66,14 +66,14 @@ def read_messages(raw: bytes) -> list[Message] | None:
     return messages if messages and all(_is_message(raw, message) for message in messages) else None
 
 
-def _is_message(raw: bytes, message: Message) -> bool:
+def _is_message(raw: bytes, message: RpcMessage) -> bool:
     if text_in(raw, message.whole, "jsonrpc") != "2.0":
         return False
     is_answered = message.id is not None and message.result is not None
     return message.method is not None or is_answered or is_error(raw, message)
 
 
-def is_error(raw: bytes, message: Message) -> bool:
+def is_error(raw: bytes, message: RpcMessage) -> bool:
     """Return whether a message is an error of JSON-RPC, whose code is a number; OAuth also calls a text `error`."""
     at = message.whole.get("error")
     if at is None or message.method is not None or text_in(raw, message.whole, "jsonrpc") != "2.0":
