@@ -194,6 +194,8 @@ def test_a_signal_reaches_the_program_and_ends_both_alike(number: int, relayed: 
     direct = Ends(SERVER, tmp_path)
     direct.ask(request("ping"))
     direct.process.send_signal(number)
+    for ends in (relayed, direct):  # before their input ends, which would end them too
+        ends.process.wait(timeout=40)
     assert relayed.end()[0] == direct.end()[0]
     assert all(map(is_gone, programs))
 
