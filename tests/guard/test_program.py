@@ -72,14 +72,17 @@ def test_a_program_that_a_signal_ends_is_seen_to_end_by_it(number: signal.Signal
 
 @pytest.mark.proves("H-2")
 @pytest.mark.parametrize("name", ["TERM", "INT", "USR1", "ALRM", "PROF", "ABRT", "RTMIN"])
-def test_signals_reach_the_program(name: str, store: str) -> None:
+def test_signals_reach_the_program(name: str, store: str, tmp_path: Path) -> None:
     """A host that stops a command stops what runs behind the guard, which may clean up and end as it likes."""
     number = getattr(signal, f"SIG{name}")
-    script = f"trap 'echo cleaned; exit 9' {int(number)}; echo ready; while :; do sleep 0.05; done"
+    there = tmp_path / "there"
+    script = f"trap 'echo cleaned; exit 9' {int(number)}; echo ready; : > '{there}'; while :; do sleep 0.05; done"
     with subprocess.Popen(
         [*GUARD, "--", "sh", "-c", script], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True
     ) as guarded:
-        time.sleep(1.5)
+        until = time.monotonic() + 60
+        while not there.exists() and time.monotonic() < until:
+            time.sleep(0.02)
         guarded.send_signal(number)
         said = guarded.communicate(timeout=30)[0]
     assert (guarded.returncode, said) == (9, "ready\ncleaned\n")
