@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from penstock.errors import Ended
 from penstock.hosts import HOOK_NAMES, hook_host
 from penstock.hosts import hook as hooks
+from penstock.hosts.claude import CLAUDE
+from penstock.hosts.codex import CODEX
+from penstock.hosts.gemini import GEMINI
 from penstock.hosts.hook import TURN_BUDGETS, Hook
-from penstock.hosts.results import CLAUDE, CODEX, GEMINI, HookHost
 from penstock.store import Store, open_store
 from penstock.text.calls import CommandLine, handle_in, mcp
 from tests.hosts.events import Event, bash, blocks, claude, codex, gemini, raw
@@ -23,6 +25,8 @@ from tests.hosts.events import Event, bash, blocks, claude, codex, gemini, raw
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from penstock.hosts.results import HookHost
 
 FLOOD = "".join(f"line {number} of the flood\n" for number in range(9_000))
 

@@ -8,9 +8,9 @@ import pytest
 
 from penstock.guard.output import OutputLimits, guard_output
 from penstock.hosts import hook_host
+from penstock.hosts.claude import CLAUDE
 from penstock.hosts.copilot import COPILOT
 from penstock.hosts.opencode import OPENCODE
-from penstock.hosts.results import CLAUDE
 from penstock.text.calls import handle_in, mcp
 from tests.hosts.events import blocks, claude
 from tests.hosts.test_hook import FLOOD, Opened, answered

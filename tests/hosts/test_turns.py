@@ -13,8 +13,8 @@ import pytest
 
 from penstock.errors import Ended
 from penstock.hosts import turns
+from penstock.hosts.claude import CLAUDE
 from penstock.hosts.hook import Hook
-from penstock.hosts.results import CLAUDE
 from penstock.store import open_store
 from penstock.text.calls import CommandLine
 from penstock.workspace import locks

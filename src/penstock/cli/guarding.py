@@ -103,13 +103,12 @@ def guard_command(
             _allowance(tokens, chars, model), Keep(keep or "ends"), name or os.path.basename(program[0]), keep_bytes
         )
         return _run(program, how, store_url, as_json=as_json)
-    from penstock.store import default_redaction
-    from penstock.store.marks import SecretWatch
+    from penstock.store import as_kept
 
     source = (_ThreadedInput if sys.platform == "win32" else _Input)(sys.stdin.fileno(), seconds)
     with ExitStack() as stack, source.listening():
         passed = stream.drain(
-            SecretWatch(hides=True).passed(source) if default_redaction() else source,
+            as_kept(source),
             _allowance(tokens, chars, model),
             Keep(keep or "head"),
             name=name or "command",
@@ -168,8 +167,7 @@ class _How(NamedTuple):
 def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json: bool) -> int:
     """Run a command and end as it ended."""
     from penstock.guard import program
-    from penstock.store import default_redaction
-    from penstock.store.marks import SecretWatch
+    from penstock.store import as_kept
 
     # A person looks: an editor or a pager must have the terminal to itself. Nobody does: there is nothing to guard.
     if sys.stdout is None or (sys.stdout.isatty() and not as_json):
@@ -189,7 +187,7 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
                 open_store=lambda: stack.enter_context(opened(store_url)),
                 keep_bytes=how.keep_bytes,
                 dialect=answer.dialect_of(store_url=store_url),
-                watched=lambda parts: SecretWatch(hides=True).passed(parts) if default_redaction() else parts,
+                watched=as_kept,
             )
     except OSError as error:
         return _not_started(command[0], error)

@@ -1,7 +1,7 @@
 """Stand where other agents work: behind the hooks of their hosts.
 
-`results` knows what a host says of a finished call and how it takes an answer, `hook` is the process that a host starts
-after a call. Keeps out: how a text is cut (`text.fitting`) and where the whole lies (`store`).
+A file of each host's name knows what that host says of a finished call and how it takes an answer, `hook` is the process that
+a host starts after a call. Keeps out: how a text is cut (`text.fitting`) and where the whole lies (`store`).
 """
 
 from __future__ import annotations
@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from penstock.hosts.results import HookHost
 
-# A hook is a process after each call: it reads of one host only.
-_WHERE = {"claude": "results", "codex": "results", "gemini": "results", "copilot": "copilot", "opencode": "opencode"}
-HOOK_NAMES: Final = tuple(_WHERE)
+HOOK_NAMES: Final = ("claude", "codex", "gemini", "copilot", "opencode")
 """The hosts whose hooks can give a model another result."""
 
 
@@ -24,5 +22,6 @@ def hook_host(name: str) -> HookHost:
     Args:
         name: one of `HOOK_NAMES`.
     """
-    host: HookHost = getattr(import_module(f"penstock.hosts.{_WHERE[name]}"), name.upper())
+    # A hook is a process after each call: it reads of one host only.
+    host: HookHost = getattr(import_module(f"penstock.hosts.{name}"), name.upper())
     return host

@@ -13,8 +13,7 @@ from penstock.errors import PenstockError
 from penstock.guard import stream
 from penstock.hosts.results import Slot
 from penstock.hosts.whole_file import open_whole
-from penstock.store import default_redaction
-from penstock.store.marks import SecretWatch
+from penstock.store import as_kept
 from penstock.text import fitting
 from penstock.text.calls import CommandLine
 from penstock.text.fitting import Guarded, Keep
@@ -98,8 +97,7 @@ def _cut(slot: Slot, tool: str, share: Allowance, open_store: Callable[[], Store
     """Return a text within its share, its notice and the host's frame included."""
     keep = Keep.ENDS if tool in _SHELLS else Keep.HEAD
     allowance = fitting.of(share, max(1, share.limit - share.measure(slot.before + slot.after)))
-    pieces = SecretWatch(hides=True).passed(_pieces(slot)) if default_redaction() else _pieces(slot)
-    passed = stream.drain(pieces, allowance, keep, name=tool, open_store=open_store, dialect=dialect)
+    passed = stream.drain(as_kept(_pieces(slot)), allowance, keep, name=tool, open_store=open_store, dialect=dialect)
     shown = passed.result
     if passed.fault and slot.whole_path is not None:
         raise Unkept(passed.fault)

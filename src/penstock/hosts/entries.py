@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from penstock.hosts.catalogue import HostConfig
 
 
+ADDRESSES = ("url", "httpUrl", "serverUrl")
+"""What hosts call the address of a server that is reached over HTTP."""
+
+
 def server_entry(host: HostConfig, words: Sequence[str]) -> dict[str, Any]:
     """Return an MCP server as a host writes it."""
     values = {

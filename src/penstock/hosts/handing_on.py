@@ -257,11 +257,9 @@ def _name(host: HookHost, event: Event) -> str:
 
 def _kept(text: str) -> bytes:
     """Return a text as it is kept: by the store's rules on secrets."""
-    from penstock.store import default_redaction
-    from penstock.store.marks import SecretWatch
+    from penstock.store import as_kept
 
-    raw = text.encode("utf-8", "backslashreplace")
-    return b"".join(SecretWatch(hides=True).passed([raw])) if default_redaction() else raw
+    return b"".join(as_kept([text.encode("utf-8", "backslashreplace")]))
 
 
 def _changed(folder: str, name: str) -> float:

@@ -32,6 +32,7 @@ TURN_BUDGETS = 2
 """How many times the budget of one result all parallel ones may take, before each gets no more than an eighth."""
 GIVEN_SECONDS = 5.0
 """How long the same handoff is not given to a session again."""
+_CUT_BUDGETS = 2  # what the relay shows is at most so many times what a hook does
 _LEAST_SHARE = 8  # a result is never cut below this part of its budget, however many came with it
 _NOTICE_CHARS = 1_000
 _COUNTS = 4  # a result below this part of its budget does not count towards its turn
@@ -103,7 +104,7 @@ class Hook:
         if sum(sizes) <= room and (most is None or all(slot.text.count("\n") < most for slot in slots)):
             return None
         budget = self._budget_for(event)
-        if room == budget and sum(sizes) <= TURN_BUDGETS * budget and any(map(self._has_our_cut, slots)):
+        if room == budget and sum(sizes) <= _CUT_BUDGETS * budget and any(map(self._has_our_cut, slots)):
             return None
         # What nearly no event needs, and half of the time of a start.
         from penstock.hosts.cutting import cut_slots
@@ -119,7 +120,7 @@ class Hook:
     def _has_our_cut(self, slot: Slot) -> bool:
         """Return whether a text is what the relay or the guard has cut, which is not cut again: its notice names what is kept here.
 
-        Nobody else can write such a notice: it takes a handle of this user's store.
+        To write such a notice takes a handle of this user's store, and who has been told one gains two budgets by it.
         """
         from penstock.text import stand_ins
         from penstock.text.calls import handle_in

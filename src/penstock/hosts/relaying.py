@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.hosts import trees
 from penstock.hosts.documents import CannotEditError
-from penstock.hosts.entries import command_line, filled, is_ours, server_entry
+from penstock.hosts.entries import ADDRESSES, command_line, filled, is_ours, server_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from penstock.hosts.documents import Document
     from penstock.hosts.trees import Path
 
-_URLS = ("url", "httpUrl", "serverUrl")
 _SENT_ALONG = {
     "headers",
     "http_headers",
@@ -47,7 +46,7 @@ def add(document: Document, host: HostConfig, program: Sequence[str], *, is_rene
         if words:
             new = _with_words(entry, [*program, "relay", "--name", name, "--", *words])
         elif (url := _url_of(host, entry)) and not _SENT_ALONG & set(entry):
-            kept = {key: value for key, value in entry.items() if key not in {*_URLS, "type"}}
+            kept = {key: value for key, value in entry.items() if key not in {*ADDRESSES, "type"}}
             new = {**server_entry(host, [*program, "relay", "--name", name, "--url", url]), **kept}
         else:
             notes.append(f"the server {name} stays as it is: only its host can start it, or knows what to send to it")
@@ -94,7 +93,7 @@ def servers(document: Document, host: HostConfig) -> Iterator[tuple[Path, dict[s
 def _url_of(host: HostConfig, entry: dict[str, Any]) -> str:
     """Return the URL of a server that speaks the protocol's HTTP; empty for one that speaks what came before it."""
     remote = host.servers.remote
-    key = next((key for key in _URLS if isinstance(entry.get(key), str)), "")
+    key = next((key for key in ADDRESSES if isinstance(entry.get(key), str)), "")
     is_http = entry.get("type", "") in {"http", "streamable-http", "streamableHttp", remote.get("type", "")}
     return entry[key] if key and is_http and (key in remote or entry.get("type")) else ""
 
@@ -116,7 +115,7 @@ def _without_relay(host: HostConfig, entry: dict[str, Any], words: list[str], kn
 
 def _as_known(entry: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
     """Return an entry with the keys of ours as they were, and all others as they are."""
-    ours = {"command", "args", "type", *_URLS}
+    ours = {"command", "args", "type", *ADDRESSES}
     kept = {key: value for key, value in entry.items() if key not in ours}
     return {**{key: value for key, value in known.items() if key in ours}, **kept}
 

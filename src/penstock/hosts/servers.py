@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.errors import CallerError
 from penstock.hosts.catalogue import HOST_CONFIGS
 from penstock.hosts.documents import CannotEditError, Document
-from penstock.hosts.entries import command_line
+from penstock.hosts.entries import ADDRESSES, command_line
 from penstock.hosts.installing import text_of
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from penstock.hosts.catalogue import HostSurroundings, Scope
 
-_ADDRESSES = ("url", "httpUrl", "serverUrl")
 _HEADERS = ("headers", "http_headers", "httpHeaders")
 _VARIABLES = ("env", "environment")
 _KEYS = ("mcpServers", "mcp_servers", "servers", "context_servers", "mcp")
@@ -94,7 +93,7 @@ def _servers(entries: Any, environment: Mapping[str, str]) -> Iterator[Configure
     for name, entry in entries.items() if isinstance(entries, dict) else ():
         if not isinstance(entry, dict) or entry.get("disabled") is True or entry.get("enabled") is False:
             continue
-        url = next((entry[key] for key in _ADDRESSES if isinstance(entry.get(key), str)), "")
+        url = next((entry[key] for key in ADDRESSES if isinstance(entry.get(key), str)), "")
         words = command_line(entry)
         if not words and not url:
             continue

@@ -16,8 +16,7 @@ from penstock.guard import stream
 from penstock.mcp_server.hosts import allowance_for, host_for
 from penstock.relay.json_slices import Edit, NotJson, Object, without
 from penstock.relay.shown import PICTURE_CHARS, ResultParts, ShownPart, read_result, says_the_same
-from penstock.store import default_redaction
-from penstock.store.marks import SecretWatch
+from penstock.store import as_kept
 from penstock.text import fitting
 from penstock.text.calls import mcp
 from penstock.text.fitting import Keep
@@ -130,9 +129,8 @@ class Guard:
             raise Unkept(
                 f"not tried again within {_REST_SECONDS:.0f} seconds, as that failed slowly: {self._why_it_rests}"
             )
-        watched = SecretWatch(hides=True).passed(pieces) if default_redaction() else pieces
         passed = stream.drain(
-            watched, share, Keep.HEAD, name=asked.tool, open_store=self._open_store, dialect=mcp(prefix)
+            as_kept(pieces), share, Keep.HEAD, name=asked.tool, open_store=self._open_store, dialect=mcp(prefix)
         )
         if passed.fault and time.monotonic() - start > _SLOW_SECONDS:
             # A store that somebody holds, or that is out of reach: whatever else a server says waits behind each try.

@@ -35,7 +35,7 @@ from penstock.store.kept import (
 from penstock.store.retention import Removal, Retention, default_retention
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from penstock.store.tables import Tables
 
@@ -56,6 +56,7 @@ __all__ = [
     "Size",
     "Store",
     "StoreFault",
+    "as_kept",
     "default_life_seconds",
     "default_limit_bytes",
     "default_redaction",
@@ -128,6 +129,19 @@ def default_redaction(environment: Mapping[str, str] | None = None) -> bool:
     if text not in {"0", "1"}:
         raise CallerError(f"PENSTOCK_STORE_REDACT takes 1 or 0, not {text[:40]!r}")
     return text == "1"
+
+
+def as_kept(pieces: Iterable[bytes]) -> Iterable[bytes]:
+    """Return the pieces of an output as they may be kept: with marks in the place of secrets where `default_redaction` says so.
+
+    Args:
+        pieces: Any bytes, in order; they are read as they are asked for.
+    """
+    if not default_redaction():
+        return pieces
+    from penstock.store.marks import SecretWatch
+
+    return SecretWatch(hides=True).passed(pieces)
 
 
 def folder_of(url: str) -> str | None:
