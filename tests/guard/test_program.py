@@ -88,6 +88,54 @@ def test_signals_reach_the_program(name: str, store: str, tmp_path: Path) -> Non
     assert (guarded.returncode, said) == (9, "ready\ncleaned\n")
 
 
+EARLY = """
+import os, pathlib, signal, subprocess, sys, time
+from penstock.cli import main
+
+class Program(subprocess.Popen):
+    def __init__(self, *how, **more):
+        super().__init__(*how, **more)
+        while not pathlib.Path(sys.argv[1]).exists():
+            time.sleep(0.02)
+        signal.raise_signal(signal.SIGINT)
+
+subprocess.Popen = Program
+sys.exit(main(["guard", "--", "sh", "-c", sys.argv[2]]))
+"""
+ELSEWHERE = """
+import signal, sys, threading
+from penstock.guard import output, program
+from penstock.text.allowance import Allowance
+from penstock.text.calls import CommandLine
+from penstock.text.fitting import Keep
+
+def watched(parts):
+    for part in parts:
+        if b"ready" in part:
+            signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)
+        yield part
+
+ran = program.run(
+    ["sh", "-c", sys.argv[2]], Allowance.chars(9_000), Keep.ENDS,
+    name="sh", open_store=sys.exit, keep_bytes=9_000, dialect=CommandLine(), watched=watched,
+)
+print(ran.stdout.result.text, end="")
+sys.exit(ran.status)
+"""
+
+
+@pytest.mark.proves("H-2")
+@pytest.mark.parametrize(("number", "where"), [(signal.SIGINT, EARLY), (signal.SIGUSR1, ELSEWHERE)])
+def test_no_signal_is_lost_however_it_comes(number: signal.Signals, where: str, store: str, tmp_path: Path) -> None:
+    """One that comes while the program is being started; one that another thread is handed while the first one waits."""
+    there = tmp_path / "there"
+    script = f"trap 'echo cleaned; exit 9' {int(number)}; echo ready; : > '{there}'; while :; do sleep 0.05; done"
+    done = subprocess.run(
+        [sys.executable, "-c", where, str(there), script], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout) == (9, "ready\ncleaned\n"), done.stderr
+
+
 def state_of(process: int) -> str:
     """What the kernel says of a process: T where it is stopped."""
     return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]

@@ -13,9 +13,9 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple, TypeVar
 
 from penstock.guard.stream import Passed, drain
 from penstock.text import fitting
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from penstock.text.allowance import Allowance
     from penstock.text.calls import Dialect
     from penstock.text.fitting import Keep
+
+Awaited = TypeVar("Awaited")
 
 NOT_FOUND = 127
 """The exit status of a program that is not there, as shells have it."""
@@ -83,18 +85,26 @@ def run(
     Raises:
         OSError: the program cannot be started.
     """
-    running = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment_for(os.environ), bufsize=0
-    )
 
-    def take(pipe: IO[bytes]) -> Passed:
+    def take(pipe: IO[bytes], running: subprocess.Popen[bytes]) -> Passed:
         parts = watched(_parts(pipe.fileno(), running))
         return drain(parts, allowance, keep, name=name, open_store=open_store, keep_bytes=keep_bytes, dialect=dialect)
 
-    with running, passing_signals_to(running), ThreadPoolExecutor(2) as takers:
-        taken = [takers.submit(take, pipe) for pipe in (running.stdout, running.stderr) if pipe is not None]
-        status = _wait(running)
-        stdout, stderr = (one.result() for one in taken)
+    # Handled before the program starts: whoever sees that it runs may send at once.
+    with passing_signals() as hand_to:
+        environment = environment_for(os.environ)
+        with (
+            subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, bufsize=0
+            ) as running,
+            ThreadPoolExecutor(2) as takers,
+        ):
+            hand_to(running)
+            taken = [
+                takers.submit(take, pipe, running) for pipe in (running.stdout, running.stderr) if pipe is not None
+            ]
+            status = _wait(running)
+            stdout, stderr = (one.result() for one in taken)
     return Ran(status, *_shared(stdout, stderr, allowance, keep, name, dialect))
 
 
@@ -118,21 +128,29 @@ def _shared(
 
 
 def end_of(running: subprocess.Popen[bytes]) -> int:
-    """Wait for the end of a program and return its status; signals are handled meanwhile.
+    """Wait for the end of a program and return its status; signals are handled meanwhile."""
+    return _awaited(running.wait)
 
-    A thread does the waiting. A signal that came as this one began to wait for a program would be handled when that ends, which
-    it may do only because of the signal; a lock is waited for in slices.
+
+def _awaited(wait: Callable[[], Awaited]) -> Awaited:
+    """Return what a wait returns, which another thread does; signals are handled meanwhile.
+
+    A signal that came as this thread began to wait for a program, or that another thread was handed, would be handled when the
+    program ends, which it may do only because of the signal. A future is waited for in slices.
     """
-    has_ended = threading.Event()
+    awaited: Future[Awaited] = Future()
 
-    def wait() -> None:
-        running.wait()
-        has_ended.set()
+    def answer() -> None:
+        try:
+            awaited.set_result(wait())
+        except BaseException as error:  # noqa: BLE001  (raised where the result is asked for)
+            awaited.set_exception(error)
 
-    threading.Thread(target=wait, daemon=True, name="penstock-wait").start()
-    while not has_ended.wait(_SLICE_SECONDS):
-        pass
-    return running.returncode
+    threading.Thread(target=answer, daemon=True, name="penstock-wait").start()
+    while not awaited.done():
+        with suppress(TimeoutError):
+            awaited.result(_SLICE_SECONDS)
+    return awaited.result()
 
 
 def _parts(descriptor: int, running: subprocess.Popen[bytes]) -> Iterator[bytes]:
@@ -179,7 +197,7 @@ def _has_stopped(running: subprocess.Popen[bytes]) -> bool:
     if sys.platform != "linux":  # elsewhere nobody can ask without taking the end from who asks next
         return False
     try:
-        seen = os.waitid(os.P_PID, running.pid, os.WEXITED | os.WSTOPPED | os.WNOWAIT)
+        seen = _awaited(lambda: os.waitid(os.P_PID, running.pid, os.WEXITED | os.WSTOPPED | os.WNOWAIT))
     except ChildProcessError:  # who reads its outputs has asked, too, and got its status
         return False
     if seen is None or seen.si_code != os.CLD_STOPPED:
@@ -220,17 +238,30 @@ def _passed_signals(*, is_apart: bool) -> set[int]:
 
 
 @contextmanager
-def passing_signals_to(running: subprocess.Popen[bytes], *, is_apart: bool = False) -> Iterator[None]:
+def passing_signals(*, is_apart: bool = False) -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
     """Hand on to a program what is sent to this process; what a terminal sends to both is not sent twice.
 
     Args:
-        running: the program.
-        is_apart: whether it has a process group of its own, which a terminal sends nothing.
+        is_apart: whether the program has a process group of its own, which a terminal sends nothing.
+
+    Yields:
+        what is to be called with the program once it runs; signals that came before wait for it.
     """
+    program: subprocess.Popen[bytes] | None = None
+    early: list[int] = []
 
     def hand_on(number: int, _: object) -> None:
-        with suppress(OSError):
-            running.send_signal(number)
+        if program is None:
+            early.append(number)
+        else:
+            with suppress(OSError):
+                program.send_signal(number)
+
+    def hand_to(running: subprocess.Popen[bytes]) -> None:
+        nonlocal program
+        program = running
+        for number in early:
+            hand_on(number, None)
 
     def interrupt(number: int, frame: object) -> None:
         # Ctrl-C reaches the whole group of the terminal, the program too; a `kill -INT` reaches this process alone.
@@ -246,7 +277,7 @@ def passing_signals_to(running: subprocess.Popen[bytes], *, is_apart: bool = Fal
         if signal.getsignal(number) not in {signal.SIG_IGN, None}
     }
     try:
-        yield
+        yield hand_to
     finally:
         for number, handler in earlier.items():
             signal.signal(number, handler)

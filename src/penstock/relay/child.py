@@ -11,14 +11,13 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock.guard.program import passing_signals_to
+from penstock.guard.program import passing_signals
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator, Mapping, Sequence
 
 _PIPE_BYTES = 1 << 20
 _F_SETPIPE_SZ = 1031  # of fcntl.h on Linux
@@ -32,9 +31,12 @@ class Child(NamedTuple):
     output: int
     watch: _Watch | None
 
-    def passing_signals(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def passing_signals(self) -> Iterator[None]:
         """Hand on to the program what is sent to this process, for as long as this lasts."""
-        return passing_signals_to(self.process, is_apart=self.watch is not None)
+        with passing_signals(is_apart=self.watch is not None) as hand_to:
+            hand_to(self.process)
+            yield
 
     def close_input(self) -> None:
         """Let the program find the end of its input; more than once is once."""
