@@ -1,0 +1,87 @@
+"""What happened in a session, one thing after another, whoever recorded it.
+
+A reader yields these in the order in which the next request depends on them: all that was `Said` since the last `Compacted` is what
+the provider gets. So a reader says again what outlives a compaction, and leaves out what a person took back. Keeps out: how any
+record looks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from penstock.text.json_access import Json
+
+
+class Place(NamedTuple):
+    """Where in a file a record stands."""
+
+    start_byte: int
+    end_byte: int
+    """The first byte behind it, its line feed included."""
+
+
+NOWHERE = Place(0, 0)
+"""The place of what stands in no file."""
+
+
+class Instructed(NamedTuple):
+    """What goes with every request beside its messages, as far as it is recorded; it replaces what was so before."""
+
+    system: str | None = None
+    """The instructions; None where nothing is recorded of them."""
+    tools: tuple[Json, ...] | None = None
+    """The tools' definitions as they were sent; None where nothing is recorded of them."""
+
+
+class Said(NamedTuple):
+    """A message, or a block of one, that goes to the provider from here on until a compaction."""
+
+    message: Json
+    """It, as the wire has it."""
+    place: Place = NOWHERE
+    at: str = ""
+    """When, as the record writes it."""
+    by_host: bool = False
+    """Whether the host says it by itself, in a person's name or in its own: a note, a summary, an environment."""
+    again: bool = False
+    """Whether it was said before, and stays after a compaction."""
+
+
+class Answered(NamedTuple):
+    """What the provider counted of a request that it answered; None for what is not recorded."""
+
+    input_tokens: int | None
+    """All that it read, from a cache or not."""
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+    """What of the input came from a cache."""
+    cache_write_tokens: int | None = None
+    """What of the input was put into one."""
+    window_tokens: int | None = None
+    """How much the model can hold, where the host notes it beside."""
+    model: str = ""
+    at: str = ""
+
+
+class Refused(NamedTuple):
+    """What a provider said in place of an answer."""
+
+    words: str
+    """Its own, or the host's where it keeps only those."""
+    place: Place = NOWHERE
+    at: str = ""
+
+
+class Compacted(NamedTuple):
+    """Everything said so far is gone; what stays of it is said again behind this."""
+
+    before_tokens: int | None = None
+    """How much there was, where the host notes it."""
+    by_hand: bool | None = None
+    """Whether a person asked for it; None where that is not recorded."""
+    place: Place = NOWHERE
+    at: str = ""
+
+
+Happening: TypeAlias = Instructed | Said | Answered | Refused | Compacted
