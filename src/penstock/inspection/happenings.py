@@ -1,8 +1,8 @@
 """What happened in a session, one thing after another, whoever recorded it.
 
 A reader yields these in the order in which the next request depends on them: all that was `Said` since the last `Compacted` is what
-the provider gets. So a reader says again what outlives a compaction, and leaves out what a person took back. Keeps out: how any
-record looks.
+the provider gets. So a reader says again what outlives a compaction, and leaves out what a person took back. A request's figures
+(`Answered`) come before the words of its answer: all that was said before them is what they count. Keeps out: how any record looks.
 """
 
 from __future__ import annotations
@@ -46,10 +46,15 @@ class Said(NamedTuple):
     """Whether the host says it by itself, in a person's name or in its own: a note, a summary, an environment."""
     again: bool = False
     """Whether it was said before, and stays after a compaction."""
+    is_summary: bool = False
+    """Whether it stands for what a compaction took."""
+    part_of: str = ""
+    """The id of the message that it is a block of, where each block is recorded for itself; blocks of one id follow each other, but
+    for the results of calls among them."""
 
 
 class Answered(NamedTuple):
-    """What the provider counted of a request that it answered; None for what is not recorded."""
+    """What the provider counted of a request, before the words of its answer; None for what is not recorded."""
 
     input_tokens: int | None
     """All that it read, from a cache or not."""

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from penstock.text.json_access import whole_number
+
 # Estimators err by a fifth at most, so that below this share of the low end of our count nothing but a cut explains it.
 DROPPED_SHARE = 0.6
 """Reported input below this share of our own low count means that the server dropped the rest."""
@@ -128,8 +130,7 @@ def _at(value: object, path: tuple[str, ...]) -> object:
 
 def _count(usage: object, name: str) -> int | None:
     """Return a count that is one: mocks have every attribute, and True is an int in Python."""
-    value = _get(usage, name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return whole_number(_get(usage, name))
 
 
 def _get(value: object, name: str) -> object:

@@ -24,6 +24,11 @@ def string(value: Json) -> str:
     return value if isinstance(value, str) else ""
 
 
+def whole_number(value: Json) -> int | None:
+    """Return a whole number from 0 on, None for anything else; a truth value is no number."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
 def field(value: Json, *path: str) -> Json:
     """Return what lies at a path of names; None where the way there is missing."""
     for name in path:

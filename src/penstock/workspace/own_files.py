@@ -7,6 +7,7 @@ Keeps out: what a model may name (`root`).
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import stat
 import sys
@@ -55,6 +56,12 @@ def read_own(path: str, limit_bytes: int = 1 << 20) -> bytes | None:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise CallerError(f"{path} is not a regular file")
         return file.read(limit_bytes)
+
+
+def own_files_like(folder: str, pattern: str) -> Iterator[str]:
+    """Yield the paths of the files beneath a folder that a shell's pattern matches, in no order; none where there is no folder."""
+    for path in glob.iglob(pattern, root_dir=folder):
+        yield os.path.join(folder, path)
 
 
 def open_own(path: str) -> BinaryIO:

@@ -1,8 +1,8 @@
-"""Read the session files of other agents as one history (H-4).
+"""Read the session files of other agents as what happened in them (H-4, X-1).
 
-One module for each host says which of its records are messages, and gives them as a list on the wire that the host speaks;
-everything behind that is what every transcript has. Law: whatever stands in a file, an answer comes out: what is torn or of a
-kind that nobody here knows is counted and left out. Keeps out: what is done with a history (`handing_on`).
+One module for each host finds its sessions and tells what happened in one, in messages of a wire that the host speaks; everything
+behind that is the same for all. Law: whatever stands in a file, an answer comes out: what is torn or of a kind that nobody here
+knows is counted and left out. Keeps out: what is done with a history (`handing_on`).
 """
 
 from __future__ import annotations
@@ -10,11 +10,16 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock.hosts.sessions.records import Counts, read_records
+from penstock.hosts.sessions.records import opened
 from penstock.hosts.sessions.todos import ListedTask, todos_of
+from penstock.inspection.happenings import Said
+from penstock.text.json_access import field
 from penstock.wires import load
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from penstock.text.json_access import Json
     from penstock.wires import Transcript
 
 READERS = ("claude", "codex", "gemini")
@@ -47,6 +52,25 @@ def read_session(host: str, path: str) -> HostSession:
         OSError: It cannot be opened, or is no regular file.
     """
     reader = import_module(f"penstock.hosts.sessions.{host}")
-    counts = Counts()
-    transcript = load(reader.messages(read_records(path, counts), counts), reader.WIRE)
-    return HostSession(transcript, todos_of(transcript), counts.torn, counts.unknown, counts.skipped_bytes)
+    with opened(path, is_hurried=True) as file:
+        said = [one for one in reader.happenings(file) if isinstance(one, Said) and not (one.by_host or one.again)]
+        transcript = load(whole_messages(said), reader.WIRE)
+        counts = file.counts
+    return HostSession(transcript, todos_of(transcript), counts.torn, counts.unknown.total(), counts.skipped_bytes)
+
+
+def whole_messages(said: Iterable[Said]) -> list[Json]:
+    """Return what was said as messages, the blocks of one answer in one of them."""
+    made: list[Json] = []
+    begun: dict[str, list[Json]] = {}
+    for one in said:
+        content = field(one.message, "content")
+        if one.part_of in begun and isinstance(content, list):
+            begun[one.part_of] += content
+            continue
+        message = one.message
+        if one.part_of and isinstance(message, dict) and isinstance(content, list):
+            begun[one.part_of] = list(content)
+            message = {**message, "content": begun[one.part_of]}
+        made.append(message)
+    return made

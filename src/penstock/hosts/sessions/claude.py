@@ -1,31 +1,33 @@
 """Read a session of Claude Code: `~/.claude/projects/FOLDER/ID.jsonl` (2.1.330).
 
 Records name the one that they go on from. What a person took back stays in the file, off the way from the newest record to the
-first; results of parallel calls hang off the record of their own call, beside that way.
+first; results of parallel calls hang off the record of their own call, beside that way. An answer is one record a block.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import json
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from penstock.text.json_access import field, objects, string, type_of
+from penstock.hosts.sessions.head import Head
+from penstock.inspection.happenings import Answered, Compacted, Instructed, Place, Refused, Said
+from penstock.text.json_access import field, objects, string, type_of, whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator, Mapping
 
-    from penstock.hosts.sessions.records import Counts, Record
-    from penstock.text.json_access import Json
+    from penstock.hosts.sessions.records import Record, SessionFile
+    from penstock.inspection.happenings import Happening
 
 WIRE = "anthropic"
-# Records that are no message: requests as they were sent, prices, what the screen shows.
+# Records that are no part of a conversation: requests as they were sent, prices, what the screen shows.
 _OTHERS = frozenset(
     {
         "ai-title",
         "api-request",
         "api-request-blob",
-        "api-request-shape",
         "atis-latch",
-        "attachment",
         "cost-state",
         "custom-title",
         "file-history-snapshot",
@@ -35,11 +37,12 @@ _OTHERS = frozenset(
         "progress",
         "queue-operation",
         "summary",
-        "system",
         "tag",
         "tools-used",
     }
 )
+_SHAPE = "api-request-shape"
+_TALK = frozenset({"user", "assistant", "attachment", "system"})
 # What the host writes in a person's name.
 _OF_THE_HOST = (
     "<command-name>",
@@ -52,42 +55,187 @@ _OF_THE_HOST = (
 )
 
 
-def messages(records: Iterable[Record], counts: Counts) -> list[Json]:
-    """Return the messages of a session in their order."""
-    said: list[Record] = []
-    before: dict[str, str] = {}
-    for record in records:
-        uuid, parent = _id(record), record.get("parentUuid") or record.get("logicalParentUuid")
-        if uuid:
-            before[uuid] = string(parent)
-        if type_of(record) in {"user", "assistant"} and isinstance(record.get("message"), dict):
-            said.append(record)
-        elif type_of(record) not in _OTHERS:
-            counts.unknown += 1
-    return _merged(record for record in _on_the_way(said, before) if not _is_of_the_host(record))
+def found(environment: Mapping[str, str]) -> Iterator[str]:
+    """Yield the paths of the sessions on this machine, in no order; those of child agents are not among them."""
+    from penstock.workspace.own_files import own_files_like
+
+    home = environment.get("CLAUDE_CONFIG_DIR") or os.path.join(environment.get("HOME", ""), ".claude")
+    yield from own_files_like(os.path.join(home, "projects"), "*/*.jsonl")
 
 
-def _on_the_way(said: list[Record], before: dict[str, str]) -> list[Record]:
-    """Return the records that the newest one goes on from; all of them where the way back is not whole."""
-    said = [record for record in said if not record.get("isSidechain")]
-    at = _id(said[-1]) if said else ""
-    way: set[str] = set()
-    while at and at not in way:
-        if at not in before:
-            return said
-        way.add(at)
-        at = before[at]
-    answers = {_answer(record) for record in said if _id(record) in way} - {""}
-    calls = {_id(record) for record in said if _id(record) in way or _answer(record) in answers}
-    return [
-        record
-        for record in said
-        if _id(record) in calls or (string(record.get("parentUuid")) in calls and _is_result(record))
-    ]
+def head(file: SessionFile) -> Head:
+    """Return what a session's first records say of it."""
+    for _, record in file.records():
+        if string(record.get("cwd")):
+            keys = ("sessionId", "cwd", "version", "timestamp")
+            return Head(*(string(record.get(key)) for key in keys))
+    return Head()
 
 
-def _id(record: Record) -> str:
-    return string(record.get("uuid"))
+class _Known(NamedTuple):
+    """What has to be known of all records before the first can be told."""
+
+    place: Place
+    uuid: str
+    parent: str
+    kind: str
+    answer: str
+    """The id of the model's answer that it is a part of."""
+    is_result: bool
+
+
+class _Index:
+    """Which records are on the way from the newest to the first; what an answer of several records took in all."""
+
+    def __init__(self, file: SessionFile) -> None:
+        self.known: list[_Known] = []
+        self.usage: dict[str, Record] = {}
+        self._parents: dict[str, str] = {}
+        unsent = file.counts.unsent_bytes
+        for place, record in file.records():
+            kind, uuid = type_of(record), string(record.get("uuid"))
+            parent = string(record.get("parentUuid") or record.get("logicalParentUuid"))
+            if uuid:
+                self._parents[uuid] = parent
+            answer = _answer(record)
+            if record.get("isSidechain"):
+                unsent["sidechain"] += place.end_byte - place.start_byte
+            elif kind in _TALK or kind == _SHAPE:
+                self.known.append(_Known(place, uuid, parent, kind, answer, _is_result(record)))
+                usage = field(record, "message", "usage")
+                if answer and isinstance(usage, dict):
+                    self.usage[answer] = usage
+            else:
+                unsent[kind] += place.end_byte - place.start_byte
+                if kind not in _OTHERS:
+                    file.counts.unknown[kind] += 1
+
+    def on_the_way(self) -> list[_Known]:
+        """Return the records that the newest one goes on from; all of them where the way back is not whole."""
+        said = [one for one in self.known if one.kind in {"user", "assistant"}]
+        at = next((one.uuid for one in reversed(self.known) if one.uuid), "")
+        way: set[str] = set()
+        while at and at not in way:
+            if at not in self._parents:
+                return self.known
+            way.add(at)
+            at = self._parents[at]
+        # A file from before records had ids, too, is told as it stands.
+        answers = {one.answer for one in said if one.uuid in way} - {""}
+        calls = {one.uuid for one in said if one.uuid in way or one.answer in answers}
+        return [
+            one
+            for one in self.known
+            if not one.uuid or one.uuid in way or one.uuid in calls or (one.is_result and one.parent in calls)
+        ]
+
+
+def happenings(file: SessionFile) -> Iterator[Happening]:
+    """Yield what happened in a session."""
+    index = _Index(file)
+    way = index.on_the_way()
+    places = {one.uuid: one.place for one in way}
+    unsent = file.counts.unsent_bytes
+    unsent["taken back"] += _size(index.known) - _size(way)
+    has_shapes = any(one.kind == _SHAPE for one in way)
+    kept: dict[str, list[Place]] = {}
+    for one in way:
+        record = file.record(one.place)
+        size, at = one.place.end_byte - one.place.start_byte, string(record.get("timestamp"))
+        if one.kind == _SHAPE:
+            unsent[_SHAPE] += size
+            yield _instructed(field(record, "shape", "system"), field(record, "shape", "tools"))
+        elif one.kind == "system":
+            unsent["system"] += size
+            if record.get("subtype") == "compact_boundary":
+                details = record.get("compactMetadata")
+                yield Compacted(
+                    whole_number(field(details, "preTokens")), field(details, "trigger") == "manual", one.place, at
+                )
+                preserved = field(details, "preservedMessages")
+                uuids = field(preserved, "uuids")
+                kept[string(field(preserved, "anchorUuid"))] = [
+                    places[uuid]
+                    for uuid in (uuids if isinstance(uuids, list) else [])
+                    if isinstance(uuid, str) and uuid in places
+                ]
+        elif one.kind == "attachment":
+            yield from _attached(record, one.place, unsent, has_shapes=has_shapes)
+        elif record.get("isApiErrorMessage"):
+            yield Refused(_words(record), one.place, at)
+        else:
+            if one.answer in index.usage:
+                yield from _answered(index.usage.pop(one.answer), record)
+            unsent["copies of results"] += _copy_bytes(record)
+            yield _said(record, one.place)
+        for place in kept.pop(one.uuid, ()):
+            again = file.record(place)
+            if type_of(again) in {"user", "assistant"}:
+                yield _said(again, place)._replace(again=True)
+
+
+def _size(records: list[_Known]) -> int:
+    return sum(one.place.end_byte - one.place.start_byte for one in records)
+
+
+def _said(record: Record, place: Place) -> Said:
+    content = field(record, "message", "content")
+    message = {"role": type_of(record), "content": content if isinstance(content, str | list) else ""}
+    return Said(
+        message,
+        place,
+        string(record.get("timestamp")),
+        by_host=_is_of_the_host(record),
+        is_summary=bool(record.get("isCompactSummary")),
+        part_of=_answer(record),
+    )
+
+
+def _answered(usage: Record, record: Record) -> Iterator[Answered]:
+    model = string(field(record, "message", "model"))
+    if model == "<synthetic>":  # the host's own words in an answer's place
+        return
+    fresh, read, written = (
+        whole_number(usage.get(key)) or 0
+        for key in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    )
+    yield Answered(
+        fresh + read + written,
+        whole_number(usage.get("output_tokens")),
+        read,
+        written,
+        model=model,
+        at=string(record.get("timestamp")),
+    )
+
+
+def _attached(record: Record, place: Place, unsent: Any, *, has_shapes: bool) -> Iterator[Happening]:
+    """Yield what an attachment adds to the request: the messages that it is rendered as, or instructions."""
+    attachment = record.get("attachment")
+    size = place.end_byte - place.start_byte
+    if type_of(attachment) == "prompt_snapshot":
+        unsent["prompt_snapshot"] += size
+        if not has_shapes:
+            yield _instructed(field(attachment, "systemPrompt"), field(attachment, "tools"))
+        return
+    contents = [message["content"] for message in objects(record.get("rendered")) if message.get("content")]
+    if not contents:
+        unsent[f"attachment {type_of(attachment)}"] += size
+    for content in contents:
+        if isinstance(content, str | list):
+            yield Said({"role": "user", "content": content}, place, string(record.get("timestamp")), by_host=True)
+
+
+def _instructed(system: Any, tools: Any) -> Instructed:
+    blocks = system if isinstance(system, list) else [system]
+    words = [block if isinstance(block, str) else string(field(block, "text")) for block in blocks]
+    return Instructed("\n".join(words), tuple(objects(tools)) if isinstance(tools, list) else None)
+
+
+def _copy_bytes(record: Record) -> int:
+    """Return how much of a record is a copy of the result that it holds, for the host's screen."""
+    copy = record.get("toolUseResult")
+    return len(json.dumps(copy)) if copy is not None else 0
 
 
 def _answer(record: Record) -> str:
@@ -99,34 +247,18 @@ def _is_result(record: Record) -> bool:
     return any(block.get("type") == "tool_result" for block in objects(field(record, "message", "content")))
 
 
+def _words(record: Record) -> str:
+    """Return the first words of a message."""
+    content = field(record, "message", "content")
+    if isinstance(content, list):
+        return next((string(block.get("text")) for block in objects(content)), "")
+    return string(content)
+
+
 def _is_of_the_host(record: Record) -> bool:
-    """Return whether a record is nobody's words: a note, a summary, a command to the host, an error in an answer's place."""
-    if any(
-        record.get(mark) for mark in ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
-    ):
+    """Return whether a record is nobody's words: a note, a summary, a command to the host."""
+    if any(record.get(mark) for mark in ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")):
         return True
     if type_of(record) == "assistant":
-        return False
-    content = field(record, "message", "content")
-    first = (
-        next((string(block.get("text")) for block in objects(content)), "")
-        if isinstance(content, list)
-        else string(content)
-    )
-    return first.lstrip().startswith(_OF_THE_HOST)
-
-
-def _merged(records: Iterable[Record]) -> list[Json]:
-    """Return messages, the blocks of one answer in one of them: the host writes a record for each."""
-    made: list[Any] = []
-    places: dict[str, int] = {}
-    for record in records:
-        message, answer = record["message"], _answer(record)
-        content = message.get("content")
-        if answer in places and isinstance(content, list) and isinstance(made[places[answer]]["content"], list):
-            made[places[answer]]["content"] += content
-            continue
-        if answer:
-            places[answer] = len(made)
-        made.append({"role": record["type"], "content": list(content) if isinstance(content, list) else content or ""})
-    return made
+        return bool(field(record, "message", "model") == "<synthetic>")
+    return _words(record).lstrip().startswith(_OF_THE_HOST)

@@ -5,28 +5,21 @@ Its `response_item` records are the items of the provider's API; the others are 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from typing import TYPE_CHECKING, Any
 
-from penstock.text.json_access import objects, role_of, string, type_of
+from penstock.hosts.sessions.head import Head
+from penstock.inspection.happenings import Answered, Compacted, Instructed, Refused, Said
+from penstock.text.json_access import field, objects, role_of, string, type_of, whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator, Mapping
 
-    from penstock.hosts.sessions.records import Counts, Record
-    from penstock.text.json_access import Json
+    from penstock.hosts.sessions.records import Record, SessionFile
+    from penstock.inspection.happenings import Happening, Place
 
 WIRE = "openai-responses"
-_OTHERS = frozenset(
-    {
-        "compacted",
-        "event_msg",
-        "session_meta",
-        "token_usage_record",
-        "turn_context",
-        "world_state",
-        "inter_agent_communication",
-    }
-)
+_OTHERS = frozenset({"event_msg", "turn_context", "world_state", "inter_agent_communication"})
 # What the host writes in a person's name.
 _OF_THE_HOST = (
     "<environment_context>",
@@ -39,25 +32,113 @@ _OF_THE_HOST = (
     "<subagent_notification>",
     "<user_shell_command>",
 )
+_SUMMARY = "Another language model started to solve this problem"
 
 
-def messages(records: Iterable[Record], counts: Counts) -> list[Json]:
-    """Return the items of a session in their order, without instructions."""
-    made: list[Json] = []
-    for record in records:
-        item = record.get("payload")
-        if record.get("type") == "response_item" and isinstance(item, dict):
-            if not _is_of_the_host(item):
-                made.append(item)
-        elif type_of(record) not in _OTHERS:
-            counts.unknown += 1
-    return made
+def found(environment: Mapping[str, str]) -> Iterator[str]:
+    """Yield the paths of the sessions on this machine, in no order."""
+    from penstock.workspace.own_files import own_files_like
+
+    home = environment.get("CODEX_HOME") or os.path.join(environment.get("HOME", ""), ".codex")
+    yield from own_files_like(os.path.join(home, "sessions"), "*/*/*/rollout-*.jsonl")
 
 
-def _is_of_the_host(item: Record) -> bool:
-    if item.get("type") != "message":
-        return False
-    if role_of(item) in {"developer", "system"}:
-        return True
-    first = next((string(block.get("text")) for block in objects(item.get("content"))), "")
-    return role_of(item) == "user" and first.lstrip().startswith(_OF_THE_HOST)
+def head(file: SessionFile) -> Head:
+    """Return what a session's first record says of it."""
+    for _, record in file.records():
+        own = record.get("payload")
+        if record.get("type") == "session_meta":
+            return Head(*(string(field(own, key)) for key in ("id", "cwd", "cli_version", "timestamp")))
+    return Head()
+
+
+def happenings(file: SessionFile) -> Iterator[Happening]:
+    """Yield what happened in a session."""
+    told = _Told()
+    for place, record in file.records():
+        kind, own, at = type_of(record), record.get("payload"), string(record.get("timestamp"))
+        if kind == "response_item" and isinstance(own, dict):
+            yield from told.item(own, place, at)
+            continue
+        if kind == "compacted":
+            yield from told.rest()
+            yield Compacted(told.held, None, place, at)
+            for item in objects(field(own, "replacement_history")):
+                yield _said(item, place, at)._replace(again=True)
+            continue
+        file.counts.unsent_bytes[kind] += place.end_byte - place.start_byte
+        if kind == "session_meta":
+            yield Instructed(string(field(own, "base_instructions", "text")) or None)
+        elif kind == "token_usage_record":
+            yield from told.usage(field(own, "usage"), at, has_records=True)
+        elif kind == "turn_context":
+            told.model = string(field(own, "model")) or told.model
+        elif kind == "event_msg":
+            yield from told.event(own, place, at)
+        elif kind not in _OTHERS:
+            file.counts.unknown[kind] += 1
+    yield from told.rest()
+
+
+class _Told:
+    """What was told so far. An answer's figures are recorded behind its words, which wait for them."""
+
+    def __init__(self) -> None:
+        self.model = ""
+        self.held: int | None = None
+        self._window: int | None = None
+        self._waiting: list[Said] = []
+        self._has_records = False
+        self._all_used: object = None
+
+    def rest(self) -> Iterator[Said]:
+        """Yield the words that wait for figures."""
+        yield from self._waiting
+        self._waiting.clear()
+
+    def item(self, item: Record, place: Place, at: str) -> Iterator[Said]:
+        """Yield an item, unless it is a part of an answer, which waits."""
+        said = _said(item, place, at)
+        if role_of(item) == "assistant" or type_of(item) in {"function_call", "custom_tool_call", "reasoning"}:
+            self._waiting.append(said)
+            return
+        yield from self.rest()
+        yield said
+
+    def usage(self, used: Any, at: str, *, has_records: bool) -> Iterator[Happening]:
+        """Yield the figures of an answer, and then its words."""
+        self._has_records = has_records
+        given, made, cached, cache_write = (
+            whole_number(field(used, key))
+            for key in ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
+        )
+        if given is None:
+            return
+        self.held = given
+        yield Answered(given, made, cached, cache_write, self._window, self.model, at)
+        yield from self.rest()
+
+    def event(self, event: Any, place: Place, at: str) -> Iterator[Happening]:
+        """Yield what an event tells that no other record does."""
+        kind = type_of(event)
+        if kind == "task_started":
+            self._window = whole_number(field(event, "model_context_window")) or self._window
+        elif kind == "error":
+            yield from self.rest()
+            yield Refused(string(field(event, "message")), place, at)
+        elif kind == "token_count" and not self._has_records:  # versions that note each answer's figures nowhere else
+            info = field(event, "info")
+            self._window = whole_number(field(info, "model_context_window")) or self._window
+            if info is not None and field(info, "total_token_usage") != self._all_used:
+                self._all_used = field(info, "total_token_usage")
+                yield from self.usage(field(info, "last_token_usage"), at, has_records=False)
+
+
+def _said(item: Record, place: Place, at: str) -> Said:
+    words = next((string(block.get("text")) for block in objects(item.get("content"))), "").lstrip()
+    is_message, role = item.get("type") == "message", role_of(item)
+    is_summary = is_message and role == "user" and words.startswith(_SUMMARY)
+    by_host = is_summary or (
+        is_message and (role in {"developer", "system"} or (role == "user" and words.startswith(_OF_THE_HOST)))
+    )
+    return Said(item, place, at, by_host=by_host, is_summary=is_summary)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from penstock.inspection.happenings import Said
 from penstock.text.json_access import field, objects, string, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from penstock.hosts.sessions.records import Counts, Record
+    from penstock.hosts.sessions.records import Counts, Record, SessionFile
     from penstock.text.json_access import Json
 
 WIRE = "gemini"
@@ -22,10 +23,11 @@ _HOOKS = re.compile(r"\A(?:<hook_context>.*?</hook_context>\s*)+", re.DOTALL)
 _QUIET = frozenset({"info", "warning", "error"})  # said to the person
 
 
-def messages(records: Iterable[Record], counts: Counts) -> list[Json]:
-    """Return the contents of a session in their order."""
+def happenings(file: SessionFile) -> Iterator[Said]:
+    """Yield the contents of a session in their order."""
+    counts = file.counts
     held: dict[tuple[str, str], Record] = {}
-    for record in records:
+    for _, record in file.records():
         replaced = field(record, "$set", "messages")
         if isinstance(replaced, list):
             held = {_key(message): message for message in objects(replaced)}
@@ -34,9 +36,10 @@ def messages(records: Iterable[Record], counts: Counts) -> list[Json]:
         elif string(record.get("id")) and "type" in record:
             held[_key(record)] = record
         elif "$set" not in record and "sessionId" not in record:
-            counts.unknown += 1
+            counts.unknown[type_of(record)] += 1
     answered: set[str] = set()
-    return [content for message in held.values() for content in _contents(message, answered, counts)]
+    for message in held.values():
+        yield from map(Said, _contents(message, answered, counts))
 
 
 def _key(message: Record) -> tuple[str, str]:
@@ -71,7 +74,7 @@ def _contents(message: Record, answered: set[str], counts: Counts) -> Iterator[J
         if results:
             yield {"role": "user", "parts": results}
     elif kind not in _QUIET:
-        counts.unknown += 1
+        counts.unknown[kind] += 1
 
 
 def _is_news(part: Record, answered: set[str]) -> bool:

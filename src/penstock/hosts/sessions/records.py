@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 Record = dict[str, Any]
 
-_MAX_RECORD_BYTES = 64 << 20  # a message of so much no provider takes; a picture is a tenth
+_MAX_RECORD_BYTES = 64 << 20  # no provider takes a message of so much; a picture has a tenth
+# Of a file that has to be read at once: what was asked first, and the newest.
+_FIRST_BYTES = 4 << 20
+_LAST_BYTES = 60 << 20
 
 
 @dataclass
@@ -29,68 +32,76 @@ class Counts:
     torn: int = 0
     """Lines that are no records: the host was writing one, or was ended while it did."""
     unknown: Counter[str] = field(default_factory=Counter)
-    """Records of kinds that nobody here knows, by kind."""
+    """Records of kinds that are not known here, by kind."""
     unsent_bytes: Counter[str] = field(default_factory=Counter)
     """How much of the file goes to no provider, by kind of record."""
+    skipped_bytes: int = 0
+    """How much of a very long file was not read, in its middle."""
 
 
 class SessionFile:
     """A host's file, as long as it was when it was opened: the host goes on writing.
 
     Args:
-        file: open for reading, at any place.
+        file: open for reading; it is read at any place.
         size_bytes: how much of it there is.
-        counts: where lines that are no records are counted.
+        is_hurried: whether of a file of more than 64 MiB only the two ends are read.
     """
 
-    def __init__(self, file: BinaryIO, size_bytes: int, counts: Counts) -> None:
-        self._file = file
+    def __init__(self, file: BinaryIO, size_bytes: int, *, is_hurried: bool = False) -> None:
+        self.counts = Counts()
         self.size_bytes = size_bytes
-        self.counts = counts
+        self._file = file
+        self._first = size_bytes
+        if is_hurried and size_bytes > _FIRST_BYTES + _LAST_BYTES:
+            self._first = _FIRST_BYTES
+            self.counts.skipped_bytes = size_bytes - _FIRST_BYTES - _LAST_BYTES
 
     def records(self) -> Iterator[tuple[Place, Record]]:
-        """Yield each record and where it stands. Lines that are none are counted; ask once."""
-        start = 0
-        while start < self.size_bytes:
-            self._file.seek(start)  # who asks may read in between
-            line = self._file.readline(min(_MAX_RECORD_BYTES, self.size_bytes - start))
-            end = start + len(line)
-            if not line.endswith(b"\n") and end < self.size_bytes:
-                end = self._after_line(end)
-                line = b"{"  # too long to be one
-            if line.strip():
-                record = _parsed(line)
-                if record is None:
-                    self.counts.torn += 1
-                else:
-                    yield Place(start, end), record
-            start = end
+        """Yield each record and where it stands. Lines that are none are counted, so ask once."""
+        yield from self._between(0, self._first)
+        if self._first < self.size_bytes:
+            yield from self._between(self.size_bytes - _LAST_BYTES, self.size_bytes)
 
     def record(self, place: Place) -> Record:
         """Return the record at a place that `records` gave; an empty one where the file was changed since."""
         self._file.seek(place.start_byte)
         return _parsed(self._file.read(place.end_byte - place.start_byte)) or {}
 
-    def _after_line(self, at: int) -> int:
-        """Return the first byte behind the line that goes on here."""
-        self._file.seek(at)
-        while at < self.size_bytes:
-            part = self._file.readline(min(_MAX_RECORD_BYTES, self.size_bytes - at))
-            at += len(part)
-            if not part or part.endswith(b"\n"):
-                break
-        return at if part else self.size_bytes
+    def _between(self, start: int, end: int) -> Iterator[tuple[Place, Record]]:
+        while start < end:
+            self._file.seek(start)  # who asks may read elsewhere in between
+            line = self._file.readline(min(_MAX_RECORD_BYTES, end - start))
+            if not line:
+                return
+            place = Place(start, start + len(line))
+            start = place.end_byte
+            is_whole = line.endswith(b"\n") or start == end
+            while not is_whole:  # a line that is too long is none, and the next one begins behind it
+                part = self._file.readline(min(_MAX_RECORD_BYTES, end - start))
+                start += len(part)
+                line, is_whole = b"{", not part or part.endswith(b"\n") or start == end
+            if line.strip():
+                record = _parsed(line)
+                if record is not None:
+                    yield place, record
+                else:
+                    self.counts.torn += 1
 
 
 @contextmanager
-def opened(path: str) -> Iterator[SessionFile]:
+def opened(path: str, *, is_hurried: bool = False) -> Iterator[SessionFile]:
     """Give a host's file.
+
+    Args:
+        path: where it is.
+        is_hurried: whether of a file of more than 64 MiB only the two ends are read.
 
     Raises:
         OSError: It cannot be opened, or is no regular file.
     """
     with open_whole(path) as (file, size):
-        yield SessionFile(file, size, Counts())
+        yield SessionFile(file, size, is_hurried=is_hurried)
 
 
 def _parsed(line: bytes) -> Record | None:
