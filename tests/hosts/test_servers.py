@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+UNREAD = "it cannot be read: line 1, column 3: a key in double quotes is missing"
 OURS = [sys.executable, "-m", "penstock", "mcp"]
 
 
@@ -56,6 +57,7 @@ def test_each_host_s_names_are_read() -> None:
         ("{env:KEY}", "k"),
         ("${NONE:-else}", "else"),
         ("Bearer ${KEY}", "Bearer k"),
+        ("x${env:NONE}{env:NONE}", "x"),
         ("$KEY {a}", "$KEY {a}"),
     ],
 )
@@ -65,17 +67,32 @@ def test_variables_are_put_in_as_hosts_do(written: str, meant: str) -> None:
     assert dict(server.headers) == {"A": meant}
 
 
-def test_what_is_switched_off_or_nothing_is_no_server() -> None:
+def test_what_is_switched_off_is_no_server() -> None:
     """And a file without servers is an error that says what would be one."""
-    off: dict[str, Any] = {
-        "a": {"command": "x", "disabled": True},
-        "b": {"command": "x", "enabled": False},
-        "c": {},
-        "d": 1,
-    }
+    off: dict[str, Any] = {"a": {"command": "x", "disabled": True}, "b": {"command": "x", "enabled": False}}
     assert read({"mcpServers": off}) == []
     with pytest.raises(CallerError, match="mcpServers"):
         read({"hooks": {}})
+
+
+@pytest.mark.parametrize(
+    ("entry", "fault"),
+    [
+        ({}, "neither a command"),
+        (1, "neither a command"),
+        ({"command": "x", "args": ["${NONE}"]}, "The variable NONE is not set."),
+        ({"url": "http://${NONE}"}, "The variable NONE is not set."),
+        ({"command": "x", "env": {"K": 1}}, "Its env is no object of texts."),
+        ({"url": "http://h", "headers": ["A: b"]}, "Its headers is no object of texts."),
+    ],
+)
+def test_a_server_that_cannot_be_reached_is_named_and_not_tried(entry: object, fault: str) -> None:
+    """What stands beside it is."""
+    broken, other = read({"mcpServers": {"a": entry, "b": {"command": "no-such-program"}}})
+    assert fault in broken.fault
+    asked = ask_servers([broken, other], COUNTER, "anthropic")
+    assert asked[0].fault == broken.fault
+    assert "no-such-program" in asked[1].fault
 
 
 def test_a_server_of_several_hosts_is_one(tmp_path: Path) -> None:
@@ -85,7 +102,8 @@ def test_a_server_of_several_hosts_is_one(tmp_path: Path) -> None:
     machine.write(".codex/config.toml", '[mcp_servers.db]\ncommand = "x"\n')
     machine.write(".mcp.json", json.dumps({"mcpServers": {"theirs": {"command": "rm"}}}), beneath="project")
     machine.write(".gemini/settings.json", "{ no JSON")
-    found = configured_servers(machine.around[0])
+    found, unread = configured_servers(machine.around[0])
+    assert unread == [(str(machine.home / ".gemini/settings.json"), UNREAD)]
     assert {server.name: server.hosts for server in found} == {"db": ("claude", "codex"), "only": ("claude",)}
 
 
@@ -155,4 +173,13 @@ def test_the_command_says_what_each_costs(tmp_path: Path) -> None:
     machine.write("servers.json", json.dumps({"mcpServers": {"ours": entry}}))
     assert "ours (8 tools): ctx_" in machine.done("bill", str(path), "--mcp")
     assert "No MCP server is configured" in machine.type("bill", "--mcp").stdout
+    broken = machine.write(".gemini/settings.json", "{ no JSON")
+    done = machine.type("bill", "--mcp")
+    assert (done.returncode, f"?  {broken}: {UNREAD}" in done.stdout) == (6, True)
+    machine.write(".claude.json", json.dumps({"mcpServers": {"ours": entry}}))
+    said = json.loads(machine.type("bill", "--mcp", "--json").stdout)
+    assert (said["unread"], [row["error"] for row in said["servers"]]) == (
+        [{"path": str(broken), "error": UNREAD}],
+        [None],
+    )
     assert machine.type("bill").returncode == 2

@@ -173,19 +173,23 @@ def test_the_end_of_a_server_answers_what_was_asked_of_it(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "text",
     ["", "[]", "{}", '{"mcpServers": {}}', '{"mcpServers": {"a": {}}}', '{"mcpServers": {"a": {"command": 5}}}',
-     '{"mcpServers": {"a": {"url": "x", "headers": [1]}}}', '{"mcpServers": {"a": {"url": "${NOT_SET}"}}}'],
+     '{"mcpServers": {"a": {"url": "x", "headers": [1]}}}', '{"mcpServers": {"a": {"type": "sse", "url": "http://x"}}}', '{"mcpServers": {"a": {"url": "${NOT_SET}"}}}'],
 )  # fmt: skip
-def test_what_is_no_configuration_is_refused_with_what_would_be(text: str) -> None:
-    """By a sentence and not a trace."""
-    with pytest.raises(CallerError, match=r"configuration|NOT_SET"):
-        read_servers(text, {})
+def test_what_is_no_configuration_is_refused_with_its_path(tmp_path: Path, text: str) -> None:
+    """And what is wrong with it: none of its servers is started then."""
+    path = tmp_path / "servers.json"
+    path.write_text(text)
+    with pytest.raises(CallerError, match=re.escape(str(path))):
+        read_servers(str(path), {})
 
 
-def test_variables_stand_in_for_secrets() -> None:
+def test_variables_stand_in_for_secrets(tmp_path: Path) -> None:
     """With defaults, in every text."""
     entry = {"command": "${A}", "args": ["${B:-b}"], "env": {"K": "x${A}"}}
-    (server,) = read_servers(json.dumps({"mcpServers": {"my server": entry}}), {"A": "a"})
-    assert (server.name, server.command, server.variables) == ("my_server", ("a", "b"), {"K": "xa"})
+    path = tmp_path / "servers.json"
+    path.write_text(json.dumps({"mcpServers": {"my server": entry}}))
+    (server,) = read_servers(str(path), {"A": "a"})
+    assert (server.name, server.words, server.variables) == ("my_server", ("a", "b"), (("K", "xa"),))
 
 
 @pytest.fixture

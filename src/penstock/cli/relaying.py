@@ -135,12 +135,8 @@ def _before_several(path: str, how: _How) -> NoReturn:
     """Stand before all servers of a configuration."""
     from penstock.relay.config import read_servers
     from penstock.relay.several import Several
-    from penstock.workspace.own_files import read_own
 
-    content = read_own(path)
-    if content is None:
-        raise CallerError(f"There is no file {path}.")
-    servers = read_servers(content, os.environ)
+    servers = read_servers(path, os.environ)
     status = Several(servers, how.guard(), how.own_tools(), how.hold_bytes, _say).run()
     os._exit(status)  # a thread still waits for the host's next word
 

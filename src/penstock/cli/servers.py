@@ -9,19 +9,17 @@ import click
 
 from penstock.cli import answer
 from penstock.cli.installing import surroundings
-from penstock.errors import CallerError, ToolError
-from penstock.hosts.documents import CannotEditError
+from penstock.errors import CallerError
 from penstock.text import escape
 
 if TYPE_CHECKING:
-    from penstock.hosts.servers import ConfiguredServer
     from penstock.hosts.tool_definitions import ServerTools
 
 _NAMED_TOOLS = 3
 
 
 def bill_of_servers(file: str | None, wire: str, model: str, *, as_json: bool) -> int:
-    """Print what the tools of each server take of every request; the exit status says whether each has answered.
+    """Print what the tools of each server take of every request; the exit status says whether each has answered and each file was read.
 
     Args:
         file: a configuration that names servers; None for those of the user's hosts.
@@ -35,9 +33,12 @@ def bill_of_servers(file: str | None, wire: str, model: str, *, as_json: bool) -
         raise CallerError(f"penstock bill --mcp needs the extra: pip install 'penstock[mcp]' ({error})") from error
     from penstock.text.tokens import best_counter
 
-    servers = _servers(file)
-    if not servers:
-        answer.give({"servers": [], "tokens": 0}, "No MCP server is configured for this user.", as_json)
+    from penstock.hosts.servers import configured_servers, servers_in
+
+    servers, unread = configured_servers(surroundings()[0]) if file is None else (servers_in(file, os.environ), [])
+    if not servers and not unread:
+        value: dict[str, Any] = {"servers": [], "tokens": 0, "unread": []}
+        answer.give(value, "No MCP server is configured for this user.", as_json)
         return answer.NOTHING
     asked = ask_servers(
         servers, best_counter(model), wire, tell=lambda line: click.echo(escape.show(line)[0], err=True)
@@ -45,26 +46,14 @@ def bill_of_servers(file: str | None, wire: str, model: str, *, as_json: bool) -
     asked.sort(key=lambda each: -each.tokens)
     total = sum(each.tokens for each in asked)
     lines = [_line(each) for each in asked]
+    lines += [escape.show(f"        ?  {each.path}: {each.fault}")[0] for each in unread]
     lines.append(
         f"{total:>9}  in all, at most, in each request of a host that has them all ({wire}, counted for {model})"
     )
-    answer.give({"servers": [_row(each) for each in asked], "tokens": total}, "\n".join(lines), as_json)
-    return answer.PARTIAL if any(each.fault for each in asked) else 0
-
-
-def _servers(file: str | None) -> list[ConfiguredServer]:
-    from penstock.hosts.installing import text_of
-    from penstock.hosts.servers import configured_servers, servers_of
-
-    if file is None:
-        return configured_servers(surroundings()[0])
-    try:
-        text = text_of(file)
-        if text is None:
-            raise ToolError("not_found", f"There is no file {escape.show_argument(file)}.")
-        return servers_of(text, os.environ, is_toml=file.endswith(".toml"))
-    except CannotEditError as error:
-        raise CallerError(f"{file}: {error}") from error
+    rows = [_row(each) for each in asked]
+    said = [{"path": each.path, "error": each.fault} for each in unread]
+    answer.give({"servers": rows, "tokens": total, "unread": said}, "\n".join(lines), as_json)
+    return answer.PARTIAL if unread or any(each.fault for each in asked) else 0
 
 
 def _line(each: ServerTools) -> str:

@@ -1,7 +1,9 @@
 """Which MCP servers are configured in a user's hosts, or in a file of that form.
 
-Each host has names of its own for the same few things: a command with its words and variables, or an address with headers. Law: a
-server that is switched off is none, and one that stands in several hosts is one. Keeps out: asking them (`tool_definitions`).
+Each host has names of its own for the same few things: a command with its words and variables, or an address with headers. Laws: a
+server that is switched off is none, and one that stands in several hosts is one; a file or a server that cannot be read is named with
+what is wrong, and never passed over. A secret need not stand in the file: `${VAR}` is read from the environment.
+Keeps out: asking them (`tool_definitions`).
 """
 
 from __future__ import annotations
@@ -9,16 +11,17 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from penstock.errors import CallerError
+from penstock.errors import CallerError, ToolError
 from penstock.hosts.catalogue import HOST_CONFIGS
 from penstock.hosts.documents import CannotEditError, Document
 from penstock.hosts.entries import ADDRESSES, command_line
 from penstock.hosts.installing import text_of
+from penstock.text import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from penstock.hosts.catalogue import HostSurroundings, Scope
 
@@ -26,7 +29,7 @@ _HEADERS = ("headers", "http_headers", "httpHeaders")
 _VARIABLES = ("env", "environment")
 _KEYS = ("mcpServers", "mcp_servers", "servers", "context_servers", "mcp")
 # `${NAME}`, `${NAME:-otherwise}`, `${env:NAME}`, `{env:NAME}`: what hosts put a variable of theirs in for.
-_VARIABLE = re.compile(r"(?:\$\{(?:env:)?|\{env:)([A-Za-z_]\w*)(?::-([^{}]*))?\}")
+_VARIABLE = re.compile(r"(\$\{env:|\$\{|\{env:)([A-Za-z_]\w*)(?::-([^{}]*))?\}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,28 +49,61 @@ class ConfiguredServer:
     """What each request to that address carries."""
     is_events: bool = False
     """Whether the address speaks the older transport, of server-sent events alone."""
+    fault: str = ""
+    """Why it can be neither started nor called: a variable that is not set, an entry that names neither; empty where it can."""
 
 
-def configured_servers(around: HostSurroundings, scopes: Sequence[Scope] = ("user",)) -> list[ConfiguredServer]:
-    """Return the servers of a user's hosts, each once, with the hosts that name it.
+class UnreadFile(NamedTuple):
+    """A configuration that cannot be read: its path, and what was wrong with it."""
+
+    path: str
+    fault: str
+
+
+def configured_servers(
+    around: HostSurroundings, scopes: Sequence[Scope] = ("user",)
+) -> tuple[list[ConfiguredServer], list[UnreadFile]]:
+    """Return the servers of a user's hosts, each once, with the hosts that name it, and the files that cannot be read.
 
     Args:
         around: where the hosts' files are.
         scopes: the user's own configurations, or those of the project in the current folder, too.
     """
     found: dict[ConfiguredServer, list[str]] = {}
+    unread: list[UnreadFile] = []
     for host in HOST_CONFIGS.values():
         for scope in scopes:
             path = host.servers.file.path(scope, around)
             if path is None:
                 continue
             try:
-                document = Document(text_of(os.path.realpath(path)) or "{}", host.servers.file.form)
-            except (CannotEditError, CallerError):
-                continue  # the host cannot read it either; `doctor` says so
+                document = Document(text_of(os.path.realpath(path)) or "", host.servers.file.form)
+            except (CannotEditError, CallerError) as error:
+                unread.append(UnreadFile(path, str(error)))
+                continue
             for server in _servers(document.get(host.servers.key), around.environment):
                 found.setdefault(server, []).append(host.name)
-    return [replace(server, hosts=tuple(dict.fromkeys(hosts))) for server, hosts in found.items()]
+    return [replace(server, hosts=tuple(dict.fromkeys(hosts))) for server, hosts in found.items()], unread
+
+
+def servers_in(path: str, environment: Mapping[str, str]) -> list[ConfiguredServer]:
+    """Return the servers of a file.
+
+    Args:
+        path: the file, TOML where its name says so.
+        environment: the variables that stand for parts of it.
+
+    Raises:
+        ToolError: `not_found`: there is no such file.
+        CallerError: it cannot be read, or holds no servers.
+    """
+    try:
+        text = text_of(path)
+        if text is None:
+            raise ToolError("not_found", f"There is no file {escape.show_argument(path)}.")
+        return servers_of(text, environment, is_toml=path.endswith(".toml"))
+    except (CannotEditError, CallerError) as error:
+        raise CallerError(str(error) if path in str(error) else f"{path}: {error}") from error
 
 
 def servers_of(text: str, environment: Mapping[str, str], *, is_toml: bool = False) -> list[ConfiguredServer]:
@@ -85,32 +121,61 @@ def servers_of(text: str, environment: Mapping[str, str], *, is_toml: bool = Fal
     document = Document(text, "toml" if is_toml else "json")
     for key in _KEYS:
         if isinstance(entries := document.get((key,)), dict):
-            return [*_servers(entries, environment)]
+            return _servers(entries, environment)
     raise CallerError(f"there are no MCP servers in it: none of {', '.join(_KEYS)} is an object")
 
 
-def _servers(entries: Any, environment: Mapping[str, str]) -> Iterator[ConfiguredServer]:
-    for name, entry in entries.items() if isinstance(entries, dict) else ():
-        if not isinstance(entry, dict) or entry.get("disabled") is True or entry.get("enabled") is False:
-            continue
-        url = next((entry[key] for key in ADDRESSES if isinstance(entry.get(key), str)), "")
-        words = command_line(entry)
-        if not words and not url:
-            continue
-        yield ConfiguredServer(
+def with_variables(text: str, environment: Mapping[str, str]) -> str:
+    """Return a text with the values of variables in the place of `${VAR}`, as hosts put them in.
+
+    Args:
+        text: any text.
+        environment: where `${VAR}`, `${VAR:-otherwise}`, `${env:VAR}` and `{env:VAR}` are looked up; the last two may be missing.
+
+    Raises:
+        CallerError: a variable is not set.
+    """
+
+    def value(found: re.Match[str]) -> str:
+        mark, name, otherwise = found.groups()
+        # VS Code and opencode document the empty text for a variable of their form that is not set.
+        given = environment.get(name, "" if otherwise is None and mark.endswith("env:") else otherwise)
+        if given is None:
+            raise CallerError(f"The variable {name} is not set.")
+        return given
+
+    return _VARIABLE.sub(value, text)
+
+
+def _servers(entries: Any, environment: Mapping[str, str]) -> list[ConfiguredServer]:
+    return [
+        _server(name, entry, environment)
+        for name, entry in (entries.items() if isinstance(entries, dict) else ())
+        if not isinstance(entry, dict) or (entry.get("disabled") is not True and entry.get("enabled") is not False)
+    ]
+
+
+def _server(name: str, entry: object, environment: Mapping[str, str]) -> ConfiguredServer:
+    words = command_line(entry)
+    if not isinstance(entry, dict) or not (words or any(isinstance(entry.get(key), str) for key in ADDRESSES)):
+        return ConfiguredServer(name=name, fault="It names neither a command with its words nor an address.")
+    url = "" if words else next(entry[key] for key in ADDRESSES if isinstance(entry.get(key), str))
+    try:
+        return ConfiguredServer(
             name=name,
-            words=() if url else tuple(_expanded(word, environment) for word in words),
+            words=tuple(with_variables(word, environment) for word in words),
             variables=_pairs(entry, _VARIABLES, environment),
-            url=_expanded(url, environment),
+            url=with_variables(url, environment),
             headers=_pairs(entry, _HEADERS, environment),
             is_events=entry.get("type") == "sse",
         )
+    except CallerError as error:
+        return ConfiguredServer(name=name, fault=str(error))
 
 
 def _pairs(entry: dict[str, Any], keys: Sequence[str], environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    found: dict[str, Any] = next((entry[key] for key in keys if isinstance(entry.get(key), dict)), {})
-    return tuple((name, _expanded(text, environment)) for name, text in found.items() if isinstance(text, str))
-
-
-def _expanded(text: str, environment: Mapping[str, str]) -> str:
-    return _VARIABLE.sub(lambda found: environment.get(found[1]) or found[2] or "", text)
+    key = next((key for key in keys if entry.get(key)), "")
+    pairs = entry[key] if key else {}
+    if not isinstance(pairs, dict) or not all(isinstance(text, str) for text in pairs.values()):
+        raise CallerError(f"Its {key} is no object of texts.")
+    return tuple((name, with_variables(text, environment)) for name, text in pairs.items())

@@ -79,6 +79,9 @@ def ask_servers(
 
     async def ask(at: int, limit: anyio.CapacityLimiter) -> None:
         server = servers[at]
+        if server.fault:
+            found[at] = ServerTools(server=server, fault=server.fault)
+            return
         async with limit:
             with tempfile.TemporaryFile("w+", errors="replace") as spoken:
                 try:

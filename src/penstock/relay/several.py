@@ -23,7 +23,7 @@ from penstock.relay.switchboard import HOST, Out, Switchboard
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from penstock.relay.config import UpstreamServer
+    from penstock.hosts.servers import ConfiguredServer
     from penstock.relay.conversation import GuardResult
     from penstock.relay.json_slices import Edit, Object
     from penstock.relay.messages import AskedCall, OwnCall
@@ -56,7 +56,7 @@ class Several:
 
     def __init__(
         self,
-        servers: Sequence[UpstreamServer],
+        servers: Sequence[ConfiguredServer],
         guard: GuardResult,
         own_tools: OwnTools,
         max_held_bytes: int,
@@ -73,7 +73,7 @@ class Several:
         self._status = 0
         self._answers: list[threading.Thread] = []
         # Programs first: the watch over each is forked before there are threads.
-        programs = [self._started(server) if server.command else None for server in servers]
+        programs = [self._started(server) if server.words else None for server in servers]
         self._lines = [
             _Line(program.input, program.output, program)
             if program is not None
@@ -82,14 +82,14 @@ class Several:
         ]
         self._board = Switchboard([server.name for server in servers], guard)
 
-    def _started(self, server: UpstreamServer) -> child.Child | None:
+    def _started(self, server: ConfiguredServer) -> child.Child | None:
         try:
-            return child.start(server.command, {**os.environ, **server.variables})
+            return child.start(server.words, {**os.environ, **dict(server.variables)})
         except OSError as error:
-            self._say(f"{server.name}: {server.command[0]}: {error.strerror}")
+            self._say(f"{server.name}: {server.words[0]}: {error.strerror}")
             return None
 
-    def _bridged(self, server: UpstreamServer) -> _Line:
+    def _bridged(self, server: ConfiguredServer) -> _Line:
         """Return two pipes at whose other ends a bridge speaks with a URL."""
         from penstock.relay.bridge import Bridge
         from penstock.relay.upstream import Upstream
@@ -101,7 +101,7 @@ class Several:
             self._say(f"{server.name}: {sentence}")
 
         async def serve() -> None:
-            upstream = Upstream(server.url, server.headers)
+            upstream = Upstream(server.url, dict(server.headers))
             talk = Conversation(_pass_all)
             talk.names.is_hidden = True
             bridge = Bridge(upstream, talk, self._own_tools, self._max_held, say, (theirs_from, theirs_to))
