@@ -244,6 +244,22 @@ def test_another_hook_in_our_group_stays(machine: Machine) -> None:
     assert "penstock" not in path.read_text()
 
 
+@pytest.mark.parametrize(("kind", "typed"), [("shared", "penstock"), ("environment", None), ("elsewhere", None)])
+def test_rules_name_what_a_shell_of_the_host_finds(machine: Machine, kind: str, typed: str | None) -> None:
+    """The name only where every shell finds it: in no folder of the path, and in an environment, it is the whole path."""
+    program = machine.write("tools/bin/penstock", f'#!/bin/sh\nexec {sys.executable} -m penstock "$@"\n')
+    if kind == "environment":
+        machine.write("tools/pyvenv.cfg", "")
+    if kind != "elsewhere":
+        machine.environment["PATH"] = f"{program.parent}:{machine.environment['PATH']}"
+    host = HOST_CONFIGS["codex"]
+    plan = installing.plan_install(host, ["rules", "mcp"], "user", *machine.around, [str(program)])
+    added = {os.path.basename(change.path): change.after or "" for change in plan.visible}
+    assert f"`{typed or program} guard -- COMMAND`" in added["AGENTS.md"]
+    assert f"`{typed or program} find HANDLE PATTERN`" in added["AGENTS.md"]
+    assert f'command = "{program}"' in added["config.toml"]
+
+
 def test_a_program_that_moved_is_renewed(machine: Machine) -> None:
     """Installed again from elsewhere, our entries start the one that runs now, with what a person added to them."""
     machine.done("install", "gemini", "--yes")

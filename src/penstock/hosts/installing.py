@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
@@ -106,12 +107,11 @@ def plan_install(
         program: The words that start Penstock.
     """
     draft = _Draft(scope, around, records)
+    typed = _typed(program, around)
     for file, path, here in _by_file(host, wanted, scope, around, draft):
-
-        def decide(text: str | None, record: Record, file: ConfigFile = file, here: list[str] = here) -> EditedText:
-            return planning.install(host, here, program, file.form, text, record)
-
-        draft.add(path, decide, "".join(_by_hand(host, part, program) for part in here))
+        words = typed if file is host.rules else program
+        by_hand = "".join(_by_hand(host, part, words) for part in here)
+        draft.add(path, partial(planning.install, host, here, words, file.form), by_hand)
     if "hook" in wanted and host.hooks is not None and not draft.refused:
         draft.notes += [host.hooks.note] if host.hooks.note else []
         draft.notes += _switched_off(host, scope, around)
@@ -126,11 +126,7 @@ def plan_uninstall(
     """Return what uninstalling parts of Penstock from a host would change; arguments as of `plan_install`."""
     draft = _Draft(scope, around, records)
     for file, path, here in _by_file(host, wanted, scope, around, None):
-
-        def decide(text: str | None, record: Record, file: ConfigFile = file, here: list[str] = here) -> EditedText:
-            return planning.uninstall(host, here, file.form, text, record)
-
-        draft.add(path, decide)
+        draft.add(path, partial(planning.uninstall, host, here, file.form))
     draft.notes += _left(host, wanted, scope, around, records)
     return draft.plan()
 
@@ -261,6 +257,14 @@ def _no_place(host: HostConfig, part: str, scope: Scope) -> str:
         )
     other = "project" if scope == "user" else "user"
     return f"{host.title} has no file for {part} with --scope {scope}; --scope {other} has one."
+
+
+def _typed(program: Sequence[str], around: HostSurroundings) -> Sequence[str]:
+    """Return what a shell of a host starts Penstock by: its name where that is found in every shell, else its whole path."""
+    folder, name = os.path.split(program[0])
+    is_found = len(program) == 1 and folder in around.environment.get("PATH", "").split(os.pathsep)
+    # The programs of a virtual environment are found only where it is active, and a host is started elsewhere.
+    return [name] if is_found and not os.path.exists(os.path.join(folder, "..", "pyvenv.cfg")) else program
 
 
 def _by_hand(host: HostConfig, part: str, program: Sequence[str]) -> str:

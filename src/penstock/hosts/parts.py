@@ -27,15 +27,23 @@ PARTS = ("mcp", "hook", "relay", "rules")
 """What can be installed, in the order in which it is."""
 NAME = "penstock"
 """What our MCP server is called in every host."""
-RULES = """\
+_RULES = """\
 ## Output that is too long (Penstock)
 - Where a result says `[OUTPUT TRUNCATED]`, all of it is kept: read on with the call that the notice names, do not run it again.
 - Read large files in pages (`ctx_view`, `ctx_read_file`) and search them (`ctx_search`); `ctx_outline` says what is where.
-- Run what may print much as `penstock guard -- COMMAND`: its exit status stays, and what it prints is kept whole.
-- Look for something in what was kept with `ctx_find HANDLE PATTERN`, or `penstock find HANDLE PATTERN` in a shell.
+- Run what may print much as `{penstock} guard -- COMMAND`: its exit status stays, and what it prints is kept whole.
+- Look for something in what was kept with `ctx_find HANDLE PATTERN`, or `{penstock} find HANDLE PATTERN` in a shell.
 """
-"""The lines for AGENTS.md and its like: the first five of a session that has Penstock."""
 _PLUGIN_COMMAND = re.compile(r"^const COMMAND = (\[.*\])$", re.MULTILINE)
+
+
+def rules(program: Sequence[str]) -> str:
+    """Return the lines for AGENTS.md and its like: the first five of a session that has Penstock.
+
+    Args:
+        program: The words that start Penstock in a shell of the host.
+    """
+    return _RULES.format(penstock=shlex.join(program))
 
 
 def file_of(host: HostConfig, part: str) -> ConfigFile | None:
@@ -70,7 +78,7 @@ def add(document: Document, host: HostConfig, part: str, program: Sequence[str],
             return relaying.add(document, host, program, is_renewed=is_renewed)
         case _:
             if is_renewed or document.block is None:
-                document.put_block(RULES)
+                document.put_block(rules(program))
             return []
 
 
