@@ -23,9 +23,12 @@ from penstock.wires import WIRES, wire_named
 SOURCE = Path(__file__).parent.parent / "src" / "penstock"
 VARIABLE = re.compile(r"(?:PENSTOCK|QQ|SCRIBE)_[A-Z_]+")
 MODEL_VARIABLE = re.compile(r"(?:AWS|ANTHROPIC|GEMINI(?!_CLI)|GOOGLE)_[A-Z_]+|OPENAI_(?!CHAT|RESPONSES)[A-Z_]+")
-INTERNAL = {"PENSTOCK_COMPLETE", "PENSTOCK_LINE", "PENSTOCK_BREAKS", "PENSTOCK_GUARDED"}
-"""Set by the scripts of `penstock completion` for one call, and by the file of `penstock guard --shell-file`; nobody sets them
-by hand."""
+INTERNAL = {
+    *("PENSTOCK_COMPLETE", "PENSTOCK_LINE", "PENSTOCK_BREAKS", "PENSTOCK_GUARDED"),
+    *("PENSTOCK_RELAY_URL", "PENSTOCK_RELAY_HEADER"),
+}
+"""Set by the scripts of `penstock completion` for one call, by the file of `penstock guard --shell-file`, and by the entries of
+`penstock install --relay`; nobody sets them by hand."""
 
 ENVIRONMENT = {
     "PENSTOCK_STORE": (

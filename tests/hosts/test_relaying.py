@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from penstock.hosts import entries, trees
 from penstock.hosts.catalogue import HOST_CONFIGS
+from penstock.hosts.documents import Document
+from penstock.hosts.servers import with_variables
+from penstock.relay.config import read_header
 from tests.hosts import configurations
 from tests.hosts.machine import Machine
 from tests.hosts.test_planning import FILES, PROGRAM, File, plain
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from penstock.hosts.documents import Format
 
 SERVER = """
@@ -59,13 +61,21 @@ def test_the_relay_comes_and_goes_without_a_trace(form: Format) -> None:
         after = trees.get(file.value, file.host.servers.key)
         for name, entry in before.items():
             words = entries.command_line(after[name])
-            assert words[:4] == [*PROGRAM, "relay", "--name", name] or "headers" in entry
+            if (headers := entry.get("headers")) and file.host.servers.headers != "headers":
+                assert after[name] == entry  # nobody knows what they are for
+                continue
+            assert words[:4] == [*PROGRAM, "relay", "--name", name]
             if "command" in entry:
                 assert words[4:] == ["--", *entries.command_line(entry)]
                 assert after[name].get("env") == entry.get("env")
-            elif "headers" not in entry:
-                assert words[4:] == ["--url", entry["url"]]
-                assert "url" not in after[name]
+            else:
+                headers = headers or {}
+                values = [f"%{{PENSTOCK_RELAY_HEADER_{at}}}" for at in range(1, len(headers) + 1)]
+                flags = [f"{header}: {value}" for header, value in zip(headers, values, strict=True)]
+                assert words[4:6] == ["--url", "%{PENSTOCK_RELAY_URL}"]
+                assert words[7::2] == flags
+                assert [*after[name]["env"].values()] == [entry["url"], *headers.values()]
+                assert not {"url", "headers", "http_headers"} & set(after[name])
             seen += 1
         once = file.text
         file.install("relay")
@@ -94,15 +104,16 @@ def test_what_a_user_changed_behind_the_relay_stays(form: Format) -> None:
                 if "--" in old:
                     assert entries.command_line(entry) == old[old.index("--") + 1 :]
                 elif "--url" in old:
-                    assert entry["url"] == old[-1]
+                    given = plain(trees.get(changed, (*file.host.servers.key, name)))["env"]
+                    assert entry["url"] == given["PENSTOCK_RELAY_URL"]
             assert len(left) == len(before)
             assert "15" in (file.text or "")
 
 
 def test_a_server_that_only_its_host_can_reach_stays(machine: Machine) -> None:
-    """With headers, by the older transport, and ours."""
+    """With a program that makes its headers, by the older transport, and ours."""
     servers = {
-        "headers": {"type": "http", "url": "http://x", "headers": {"Authorization": "k"}},
+        "helper": {"type": "http", "url": "http://x", "headersHelper": "get-token"},
         "events": {"type": "sse", "url": "http://x"},
         "odd": {"disabled": True},
         "penstock": {"command": "penstock", "args": ["mcp"]},
@@ -114,8 +125,11 @@ def test_a_server_that_only_its_host_can_reach_stays(machine: Machine) -> None:
     assert shown.count("stays as it is") == 3
     after = json.loads(path.read_text())["mcpServers"]
     assert {name for name in servers if after[name] != servers[name]} == {"web"}
-    words = ["-m", "penstock", "relay", "--name", "web", "--url", "http://x/mcp"]
-    assert after["web"] == {"type": "stdio", "command": sys.executable, "args": words, "timeout": 5}
+    words = ["-m", "penstock", "relay", "--name", "web", "--url", "%{PENSTOCK_RELAY_URL}"]
+    variables = {"PENSTOCK_RELAY_URL": "http://x/mcp"}
+    entry = {"type": "stdio", "command": sys.executable, "args": words, "env": variables, "timeout": 5}
+    assert after["web"] == entry
+    assert "which logs in nowhere" in shown
     machine.done("uninstall", "claude", "--relay", "--yes")
     assert path.read_bytes() == before
     machine.done("install", "claude", "--relay", "--yes")
@@ -155,3 +169,37 @@ def test_a_server_behind_the_relay_answers_as_before(machine: Machine) -> None:
         names.append([tool["name"] for tool in answers[2]["result"]["tools"]])
         machine.done("install", "cursor", "--relay", "--yes")
     assert names[1] == [*names[0], "ctx_page", "ctx_find"]
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+@pytest.mark.parametrize("host", ["claude", "codex", "gemini", "opencode"])
+def test_headers_go_with_the_relay_and_come_back(machine: Machine, host: str, is_known: bool) -> None:
+    """In its variables and not in its words, which everybody on the machine sees; a token that was renewed since stays new."""
+    config = HOST_CONFIGS[host]
+    file = config.servers.file.path("user", machine.around[0])
+    assert file
+    headers = {"Authorization": "Bearer s3cret", "X-Team": "a: b"}
+    remote = entries.filled(config.servers.remote, {"{url}": "https://h/mcp?key=s3cret"})
+    value: Any = {**remote, config.servers.headers: headers}
+    document = Document("", config.servers.file.form)
+    document.put((*config.servers.key, "web"), {key: text for key, text in value.items() if isinstance(text, str)})
+    document.put((*config.servers.key, "web", config.servers.headers), headers)
+    path = machine.write(str(Path(file).relative_to(machine.home)), document.text)
+    machine.done("install", host, "--relay", "--yes")
+    entry = Document(path.read_text(), config.servers.file.form).get((*config.servers.key, "web"))
+    words, variables = entries.command_line(entry), entry[config.servers.variables]
+    assert "s3cret" not in " ".join(words)
+    assert read_header(words[-3], variables) == ("Authorization", "Bearer s3cret")
+    assert read_header(words[-1], variables) == ("X-Team", "a: b")
+    assert with_variables(words[-5], variables) == "https://h/mcp?key=s3cret"
+    if is_known:
+        machine.done("uninstall", host, "--relay", "--yes")
+        assert path.read_text() == document.text
+        machine.done("install", host, "--relay", "--yes")
+    else:
+        for each in (machine.home / ".local/state/penstock-hosts").iterdir():
+            each.unlink()
+    path.write_text(path.read_text().replace("Bearer s3cret", "Bearer renewed"))
+    machine.done("uninstall", host, "--relay", "--yes")
+    value[config.servers.headers] = {**headers, "Authorization": "Bearer renewed"}
+    assert Document(path.read_text(), config.servers.file.form).get((*config.servers.key, "web")) == value

@@ -57,6 +57,7 @@ def test_each_host_s_names_are_read() -> None:
         ("{env:KEY}", "k"),
         ("${NONE:-else}", "else"),
         ("Bearer ${KEY}", "Bearer k"),
+        ("%{KEY}%", "k%"),
         ("x${env:NONE}{env:NONE}", "x"),
         ("$KEY {a}", "$KEY {a}"),
     ],

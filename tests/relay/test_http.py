@@ -173,7 +173,8 @@ def test_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
 @pytest.fixture
 def piped(odd: OddServer, tmp_path: Path) -> Iterator[Ends]:
     """The relay at pipes, before the odd server."""
-    ends = Ends([*RELAY, "--url", odd.url, "--header", "X-Key: ${ODD_KEY}"], tmp_path / "s", ODD_KEY="secret")
+    words = [*RELAY, "--url", "%{ODD_URL}", "--header", "X-Key: ${ODD_KEY}", "--header", "X-Other: %{ODD_KEY}"]
+    ends = Ends(words, tmp_path / "s", ODD_KEY="secret", ODD_URL=odd.url)
     yield ends
     ends.process.kill()
     ends.process.communicate()
@@ -201,7 +202,7 @@ def test_a_host_at_pipes_speaks_with_a_server_over_http(piped: Ends, odd: OddSer
     assert methods[0] == ("POST", None, None)
     assert methods[1] == ("POST", "session-1", "2025-11-25")
     assert methods[-1] == ("DELETE", "session-1", "2025-11-25")
-    assert {sent["x-key"] for _, sent, _ in odd.seen} == {"secret"}
+    assert {(sent["x-key"], sent["x-other"]) for _, sent, _ in odd.seen} == {("secret", "secret")}
     assert "GET" in [method for method, _, _ in methods]
 
 

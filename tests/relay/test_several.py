@@ -173,7 +173,8 @@ def test_the_end_of_a_server_answers_what_was_asked_of_it(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "text",
     ["", "[]", "{}", '{"mcpServers": {}}', '{"mcpServers": {"a": {}}}', '{"mcpServers": {"a": {"command": 5}}}',
-     '{"mcpServers": {"a": {"url": "x", "headers": [1]}}}', '{"mcpServers": {"a": {"type": "sse", "url": "http://x"}}}', '{"mcpServers": {"a": {"url": "${NOT_SET}"}}}'],
+     '{"mcpServers": {"a": {"url": "x", "headers": [1]}}}',
+     '{"mcpServers": {"a": {"type": "sse", "url": "http://x"}}}', '{"mcpServers": {"a": {"url": "${NOT_SET}"}}}'],
 )  # fmt: skip
 def test_what_is_no_configuration_is_refused_with_its_path(tmp_path: Path, text: str) -> None:
     """And what is wrong with it: none of its servers is started then."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     metavar="CHARS",
     help="Characters of a result; else what the host shows.",
 )
-@click.option("--url", metavar="URL", help="The server, where it is reached over HTTP.")
+@click.option("--url", metavar="URL", help="The server, where it is reached over HTTP; ${VAR} is read here.")
 @click.option(
     "--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="For the server; ${VAR} is read here."
 )
@@ -85,8 +85,10 @@ def relay_command(
         return _before_several(config, how)
     if url is None:
         return _before_program(program, how)
+    from penstock.hosts.servers import with_variables
     from penstock.relay.config import read_header
 
+    url = with_variables(url, os.environ)
     return _before_url(url, dict(read_header(text, os.environ) for text in headers), http, how, i_know=i_know)
 
 

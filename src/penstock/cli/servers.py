@@ -19,7 +19,7 @@ _NAMED_TOOLS = 3
 
 
 def bill_of_servers(file: str | None, wire: str, model: str, *, as_json: bool) -> int:
-    """Print what the tools of each server take of every request; the exit status says whether each has answered and each file was read.
+    """Print what the tools of each server take of every request; the exit status says whether each was read and has answered.
 
     Args:
         file: a configuration that names servers; None for those of the user's hosts.
@@ -31,9 +31,8 @@ def bill_of_servers(file: str | None, wire: str, model: str, *, as_json: bool) -
         from penstock.hosts.tool_definitions import ask_servers
     except ImportError as error:
         raise CallerError(f"penstock bill --mcp needs the extra: pip install 'penstock[mcp]' ({error})") from error
-    from penstock.text.tokens import best_counter
-
     from penstock.hosts.servers import configured_servers, servers_in
+    from penstock.text.tokens import best_counter
 
     servers, unread = configured_servers(surroundings()[0]) if file is None else (servers_in(file, os.environ), [])
     if not servers and not unread:

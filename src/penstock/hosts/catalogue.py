@@ -100,12 +100,16 @@ class Servers:
         key: The way to the object whose members are servers.
         entry: A server: `COMMAND`, `ARGUMENTS` and `COMMAND_LINE` stand for its command, the rest of its words, and all of them.
         remote: One over HTTP: `URL` stands for its address.
+        headers: What the object is called that holds what each request to such an address carries.
+        variables: What the object is called that holds the variables of a program.
     """
 
     file: ConfigFile
     key: tuple[str, ...]
     entry: Mapping[str, object]
     remote: Mapping[str, object] = field(default_factory=lambda: {"url": URL})
+    headers: str = "headers"
+    variables: str = "env"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,7 +211,7 @@ _ALL = (
         name="codex",
         title="Codex",
         program="codex",
-        servers=Servers(file=_CODEX_CONFIG, key=("mcp_servers",), entry=_PLAIN),
+        servers=Servers(file=_CODEX_CONFIG, key=("mcp_servers",), entry=_PLAIN, headers="http_headers"),
         hooks=Hooks(
             file=ConfigFile(
                 user=UserPath("CODEX_HOME", "hooks.json", ".codex/hooks.json"), project=".codex/hooks.json"
@@ -245,6 +249,7 @@ _ALL = (
             key=("mcp",),
             entry={"type": "local", "command": COMMAND_LINE, "enabled": True},
             remote={"type": "remote", "url": URL},
+            variables="environment",
         ),
         hooks=Hooks(
             file=ConfigFile(

@@ -1,12 +1,15 @@
 """Put `penstock relay` before the MCP servers that a host has already, and take it away again (H-3, Y-1).
 
-`command: X, args: Y` becomes `penstock relay --name NAME -- X Y`, a URL `penstock relay --name NAME --url URL`; what else stands in
-an entry stays. Law: `take` gives back each entry as it was before, or, where a person has changed it since, with that change.
-Keeps out: what the relay does.
+`command: X, args: Y` becomes `penstock relay --name NAME -- X Y`, a URL with its headers `penstock relay --name NAME --url URL
+--header …`; what else stands in an entry stays. All users of a machine see the words of a process, and a URL or a header may be a
+secret: both stand in the entry's variables, and the words name those. Law: `take` gives back each entry as it was before, or, where
+a person has changed it since, with that change. Keeps out: what the relay does.
 """
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from penstock.hosts import trees
@@ -20,16 +23,11 @@ if TYPE_CHECKING:
     from penstock.hosts.documents import Document
     from penstock.hosts.trees import Path
 
-_SENT_ALONG = {
-    "headers",
-    "http_headers",
-    "env_http_headers",
-    "bearer_token_env_var",
-    "oauth",
-    "authProviderType",
-    "auth",
-}
-"""What a host itself sends to a server over HTTP: a relay between them would have to know it."""
+_ONLY_ITS_HOST = {"headersHelper", "env_http_headers", "bearer_token_env_var", "oauth", "authProviderType", "auth"}
+"""What a host finds out by itself before it calls a server: a relay between them would have to know it."""
+_HEADERS = {"headers", "http_headers", "httpHeaders"}
+_URL, _HEADER = "PENSTOCK_RELAY_URL", "PENSTOCK_RELAY_HEADER"
+_VARIABLE = re.compile(r"%\{(\w+)\}")
 
 
 def add(document: Document, host: HostConfig, program: Sequence[str], *, is_renewed: bool) -> list[str]:
@@ -45,9 +43,8 @@ def add(document: Document, host: HostConfig, program: Sequence[str], *, is_rene
             continue
         if words:
             new = _with_words(entry, [*program, "relay", "--name", name, "--", *words])
-        elif (url := _url_of(host, entry)) and not _SENT_ALONG & set(entry):
-            kept = {key: value for key, value in entry.items() if key not in {*ADDRESSES, "type"}}
-            new = {**server_entry(host, [*program, "relay", "--name", name, "--url", url]), **kept}
+        elif (url := _url_of(host, entry)) and (remote := _before_url(host, entry, name, url, program)):
+            new = remote
         else:
             notes.append(f"the server {name} stays as it is: only its host can start it, or knows what to send to it")
             continue
@@ -55,6 +52,12 @@ def add(document: Document, host: HostConfig, program: Sequence[str], *, is_rene
             _write(document, path, entry, new)
         except CannotEditError as error:
             notes.append(f"the server {name} stays as it is: {error}")
+            continue
+        if not words:
+            notes.append(
+                f"the server {name} is called by the relay from now on, which logs in nowhere: where {host.title} has a "
+                f"login of its own there, `penstock uninstall {host.name} --relay` is the way back"
+            )
     return notes
 
 
@@ -105,17 +108,47 @@ def _without_relay(host: HostConfig, entry: dict[str, Any], words: list[str], kn
         plain = behind[behind.index("--") + 1 :]
         if command_line(known) != plain:
             return _with_words(entry, plain)
-        return _as_known(entry, known)
-    url = behind[behind.index("--url") + 1] if "--url" in behind[:-1] else ""
-    if url and url in known.values():
-        return _as_known(entry, known)
-    kept = {key: value for key, value in entry.items() if key not in host.servers.entry}
-    return {**filled(host.servers.remote, {"{url}": url}), **kept}
+        return _as_known(host, entry, known)
+    given = entry.get(host.servers.variables)
+    variables: dict[str, Any] = given if isinstance(given, dict) else {}
+    behind = [_VARIABLE.sub(lambda found: str(variables.get(found[1], found[0])), word) for word in behind]
+    url = next((word for flag, word in pairwise(behind) if flag == "--url"), "")
+    headers = dict(word.partition(": ")[::2] for flag, word in pairwise(behind) if flag == "--header")
+    entry = {key: value for key, value in entry.items() if key != host.servers.variables}
+    if theirs := {key: value for key, value in variables.items() if key != _URL and not key.startswith(_HEADER)}:
+        entry[host.servers.variables] = theirs
+    if url in known.values():
+        entry = _as_known(host, entry, known)
+    else:
+        kept = {key: value for key, value in entry.items() if key not in host.servers.entry}
+        entry = {**filled(host.servers.remote, {"{url}": url}), **kept}
+    return {**entry, host.servers.headers: headers} if headers else entry
 
 
-def _as_known(entry: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
+def _before_url(
+    host: HostConfig, entry: dict[str, Any], name: str, url: str, program: Sequence[str]
+) -> dict[str, Any] | None:
+    """Return an entry that starts the relay before an address; None where only its host knows what to send there."""
+    headers, variables = entry.get(host.servers.headers, {}), entry.get(host.servers.variables, {})
+    unknown = _ONLY_ITS_HOST | _HEADERS - {host.servers.headers}
+    if unknown & set(entry) or not all(isinstance(each, dict) for each in (headers, variables)):
+        return None
+    if not all(isinstance(value, str) for value in headers.values()):
+        return None
+    words = [*program, "relay", "--name", name, "--url", f"%{{{_URL}}}"]
+    variables = {**variables, _URL: url}
+    for number, (header, value) in enumerate(headers.items(), 1):
+        words += ["--header", f"{header}: %{{{_HEADER}_{number}}}"]
+        variables[f"{_HEADER}_{number}"] = value
+    ours = {*ADDRESSES, "type", host.servers.headers, host.servers.variables}
+    kept = {key: value for key, value in entry.items() if key not in ours}
+    return {**server_entry(host, words), host.servers.variables: variables, **kept}
+
+
+def _as_known(host: HostConfig, entry: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
     """Return an entry with the keys of ours as they were, and all others as they are."""
     ours = {"command", "args", "type", *ADDRESSES}
+    ours |= {key for key, value in host.servers.entry.items() if key not in known and entry.get(key) == value}
     kept = {key: value for key, value in entry.items() if key not in ours}
     return {**{key: value for key, value in known.items() if key in ours}, **kept}
 
@@ -131,13 +164,17 @@ def _write(document: Document, path: Path, entry: dict[str, Any], new: dict[str,
     """Give an entry other values, key by key, so that what stands around them stays."""
     text, value = document.text, document.value
     try:
+        gone = [key for key in entry if key not in new]
+        tables = [key for key in gone if isinstance(entry[key], dict)]
+        for key in tables:  # first, because in TOML what is put behind a table is in it
+            document.remove((*path, key))
         for key, wanted in new.items():
             if key not in entry:
                 document.put((*path, key), wanted)
             elif entry[key] != wanted:
                 document.replace((*path, key), wanted)
-        for key in entry:
-            if key not in new:
+        for key in gone:
+            if key not in tables:
                 document.remove((*path, key))
     except CannotEditError:
         document.text, document.value = text, value

@@ -1,8 +1,8 @@
 """Which MCP servers are configured in a user's hosts, or in a file of that form.
 
 Each host has names of its own for the same few things: a command with its words and variables, or an address with headers. Laws: a
-server that is switched off is none, and one that stands in several hosts is one; a file or a server that cannot be read is named with
-what is wrong, and never passed over. A secret need not stand in the file: `${VAR}` is read from the environment.
+server that is switched off is none, and one that stands in several hosts is one; a file or a server that cannot be read is named
+with what is wrong, and never passed over. A secret need not stand in the file: `${VAR}` is read from the environment.
 Keeps out: asking them (`tool_definitions`).
 """
 
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 _HEADERS = ("headers", "http_headers", "httpHeaders")
 _VARIABLES = ("env", "environment")
 _KEYS = ("mcpServers", "mcp_servers", "servers", "context_servers", "mcp")
-# `${NAME}`, `${NAME:-otherwise}`, `${env:NAME}`, `{env:NAME}`: what hosts put a variable of theirs in for.
-_VARIABLE = re.compile(r"(\$\{env:|\$\{|\{env:)([A-Za-z_]\w*)(?::-([^{}]*))?\}")
+# `${NAME}`, `${NAME:-otherwise}`, `${env:NAME}`, `{env:NAME}`: what hosts put a variable of theirs in for. `%{NAME}` is ours alone:
+# no host replaces it, so that what it stands for is in no command line.
+_VARIABLE = re.compile(r"(\$\{env:|\$\{|\{env:|%\{)([A-Za-z_]\w*)(?::-([^{}]*))?\}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +131,8 @@ def with_variables(text: str, environment: Mapping[str, str]) -> str:
 
     Args:
         text: any text.
-        environment: where `${VAR}`, `${VAR:-otherwise}`, `${env:VAR}` and `{env:VAR}` are looked up; the last two may be missing.
+        environment: where `${VAR}`, `%{VAR}`, `${VAR:-otherwise}`, `${env:VAR}` and `{env:VAR}` are looked up; the last two
+            may be missing.
 
     Raises:
         CallerError: a variable is not set.

@@ -1,6 +1,6 @@
 """Read which servers stand behind one relay: the configuration of a host, with `${VAR}` from the environment.
 
-Law: all of them can be started or called, or none is. Keeps out: how hosts write servers (`hosts.servers`), and how they are started.
+Law: all of them can be started or called, or none is. Keeps out: how hosts write servers (`hosts.servers`), and how they start.
 """
 
 from __future__ import annotations
