@@ -131,3 +131,22 @@ def test_what_is_added_looks_like_what_is_there(text: str, after: str) -> None:
 def test_what_is_removed_leaves_what_is_beside_it(text: str, after: str) -> None:
     """Its comma and its line go; comments before and behind it stay. Of a key that stands twice, the one that holds goes."""
     assert jsonc.remove(text, ("k",)) == after
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("", '[m.x]\nk = "v"\n'),
+        ("a = 1", 'a = 1\n\n[m.x]\nk = "v"\n'),
+        ("a = 1\n", 'a = 1\n\n[m.x]\nk = "v"\n'),
+        ("a = 1\r\n", 'a = 1\r\n\r\n[m.x]\r\nk = "v"\r\n'),
+        ("[b]\nc = 1 # why", '[b]\nc = 1 # why\n\n[m.x]\nk = "v"\n'),
+    ],
+)
+def test_a_table_begins_a_line_behind_a_blank_one(text: str, after: str) -> None:
+    """It goes with the blank line, and without the line end that the file did not have nothing else is different."""
+    document = Document(text, "toml")
+    document.put(("m", "x"), {"k": "v"})
+    assert document.text == after
+    document.remove(("m", "x"))
+    assert document.text in {text, f"{text}\n"}

@@ -302,6 +302,31 @@ def test_a_change_between_plan_and_writing_is_seen(machine: Machine) -> None:
     assert path.read_text() == '{"a": 2}'
 
 
+def test_a_file_that_we_made_and_somebody_changed_meanwhile_stays(machine: Machine) -> None:
+    """It is to be removed, and is another by then: under its own name, with what they wrote."""
+    machine.done("install", "cursor", "--yes")
+    path = machine.home / ".cursor/mcp.json"
+    around, records = machine.around
+    plan = installing.plan_uninstall(HOST_CONFIGS["cursor"], ["mcp"], "user", around, records)
+    assert [change.after for change in plan.changes] == [None]
+    path.write_text('{"a": 1}')
+    with pytest.raises(ToolError, match="changed by someone else"):
+        installing.apply(plan, "user", records)
+    assert {path.name: path.read_text() for path in path.parent.iterdir()} == {"mcp.json": '{"a": 1}'}
+
+
+def test_what_was_there_before_can_be_copied_back(machine: Machine) -> None:
+    """A plain file, named when it is written, private, gone after an uninstallation; none of a file that was not there."""
+    machine.write(".gemini/settings.json", SETTINGS)
+    written = machine.done("install", "gemini", "--rules", "--mcp", "--yes").splitlines()[-1]
+    backup = written.removeprefix("Written. As it was before: ")
+    with open(backup, "rb") as file:
+        assert file.read() == SETTINGS.encode()
+    assert stat.S_IMODE(os.stat(backup).st_mode) == 0o600
+    machine.done("uninstall", "gemini", "--rules", "--mcp", "--yes")
+    assert not os.path.exists(backup)
+
+
 @pytest.mark.parametrize("verb", ["install", "uninstall"])
 @pytest.mark.parametrize("at", range(12))
 def test_killed_between_any_two_writes_it_goes_on(machine: Machine, verb: str, at: int) -> None:

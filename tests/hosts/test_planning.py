@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.hosts import entries, parts, planning, trees
+from penstock.hosts import entries, merging, parts, planning, trees
 from penstock.hosts.catalogue import HOST_CONFIGS
 from penstock.hosts.documents import Document
 from penstock.hosts.jsonc import Number
@@ -191,6 +191,13 @@ def test_without_a_record_only_what_is_ours_is_taken_out() -> None:
             if trees.get(left, path) in ({}, []) and trees.get(value, path) is trees.MISSING:
                 left = trees.remove(left, path)
         assert left == value
+
+
+def test_pieces_that_changed_places_are_left() -> None:
+    """Nobody can say then which bytes between them are whose."""
+    last = "one\nours A\nmid\nours B\nend\n"
+    assert merging.undo("one\nmid\nend\n", last, f"more\n{last}") == "more\none\nmid\nend\n"
+    assert merging.undo("one\nmid\nend\n", last, "one\nours B\nmid\nours A\nend\n") is None
 
 
 def plain(value: Any) -> Any:

@@ -112,3 +112,24 @@ def test_a_program_that_is_gone_is_named() -> None:
     """By its path."""
     part = Installed(host="codex", part="mcp", scope="user", path="x", words=("/gone/penstock", "mcp"))
     assert probing.probe(part) == (False, "/gone/penstock: No such file or directory")
+
+
+@pytest.mark.parametrize(
+    ("program", "seen"),
+    [
+        ("print('{}')", "it changes a small result: exit status 0, {}"),
+        ("sys.exit(len(given) < 9999)", "it changes a small result: exit status 1"),
+        ("len(given) > 9999 and print(json.dumps({'x': 'page 0123456789abcdef'}))", "is not all of it"),
+        ('len(given) > 9999 and (print(\'{"x": "page 0123456789abcdef"}\'), sys.exit(3))', "it leaves a large result"),
+    ],
+)
+def test_a_hook_that_does_another_thing_is_named(tmp_path: Path, program: str, seen: str) -> None:
+    """It says something of a small result, keeps another text than it was given, or fails."""
+    script = tmp_path / "hook.py"
+    script.write_text(
+        "import json, sys\nif 'page' in sys.argv: sys.exit(print('another text'))\n"
+        f"given = sys.stdin.read()\n{program}\n"
+    )
+    words = (sys.executable, str(script), "hook", "claude")
+    probe = probing.probe(Installed(host="claude", part="hook", scope="user", path="x", words=words))
+    assert (probe.works, seen in probe.seen) == (False, True), probe.seen
