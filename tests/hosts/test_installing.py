@@ -230,6 +230,25 @@ def test_what_a_person_wrote_is_not_taken_out(machine: Machine) -> None:
     assert path.read_text() == by_hand
 
 
+@pytest.mark.parametrize("part", ["mcp", "hook", "relay"])
+def test_what_a_person_wrote_stays_where_nothing_was_added(machine: Machine, part: str) -> None:
+    """As our pages say it, by its name: an installation has nothing to add, and nothing to take away again."""
+    servers = {
+        "penstock": {"command": "penstock", "args": ["mcp"]},
+        "db": {"command": "penstock", "args": ["relay", "--", "db"]},
+    }
+    events = ("AfterTool", "PreCompress", "SessionStart", "BeforeAgent")
+    hook = [{"hooks": [{"type": "command", "command": "penstock hook gemini"}]}]
+    value = {"hooks": dict.fromkeys(events, hook)} if part == "hook" else {"mcpServers": servers}
+    machine.write(".gemini/settings.json", json.dumps(value, indent=2))
+    before = machine.files()
+    for _ in range(2):
+        machine.done("install", "gemini", f"--{part}", "--yes")
+        assert machine.files() == before
+        machine.done("uninstall", "gemini", f"--{part}", "--yes")
+        assert machine.files() == before
+
+
 def test_another_hook_in_our_group_stays(machine: Machine) -> None:
     """Ours goes out of a group to which a person added another; comments around them stay."""
     machine.done("install", "claude", "--hook", "--yes")

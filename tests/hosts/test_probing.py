@@ -11,6 +11,7 @@ import pytest
 from penstock.hosts import probing
 from penstock.hosts.installed import Installed
 from tests.hosts.machine import Machine
+from tests.hosts.test_relaying import SERVER
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,6 +90,36 @@ def test_a_program_that_a_project_names_is_not_run(machine: Machine) -> None:
     found = told(machine, 0)
     assert [each["works"] for each in found] == [None, None, None]
     assert not (machine.home / "ran").exists()
+
+
+def test_servers_behind_the_relay_are_tried(machine: Machine) -> None:
+    """Each by its name, with its own variables; a server that a project names behind our program is not started."""
+    script = machine.write("server.py", f"import os\nassert os.path.exists(os.environ['NEEDED'])\n{SERVER}")
+    servers = {
+        "files": {"command": "${PYTHON}", "args": [str(script)], "env": {"NEEDED": "${PYTHON}"}},
+        "gone": {"command": "no-such-program", "args": []},
+        "mute": {"command": sys.executable, "args": ["-c", "print()"]},
+    }
+    machine.environment["PYTHON"] = sys.executable
+    path = machine.write(".claude.json", json.dumps({"mcpServers": servers}))
+    machine.done("install", "claude", "--relay", "--yes")
+    machine.write(".mcp.json", path.read_text().replace(str(script), "ran"), beneath="project")
+    first, gone, mute, *others = told(machine, 1)
+    assert (first["works"], "files answers with 3 tools" in first["seen"]) == (True, True)
+    assert (gone["works"], "gone: " in gone["seen"]) == (False, True)
+    assert (mute["works"], "mute: " in mute["seen"]) == (False, True)
+    assert [each["works"] for each in others] == [None, None, None]
+
+
+def test_variables_that_a_project_adds_are_not_taken(machine: Machine) -> None:
+    """Our own command line beside variables that nobody remembers is not started: they may name what Python loads first."""
+    machine.done("install", "claude", "--mcp", "--scope", "project", "--yes")
+    path = machine.project / ".mcp.json"
+    value = json.loads(path.read_text())
+    value["mcpServers"]["penstock"]["env"] = {"PYTHONSTARTUP": "x"}
+    path.write_text(json.dumps(value))
+    (found,) = told(machine, 0)
+    assert (found["works"], "it was not run" in found["seen"]) == (None, True)
 
 
 @pytest.mark.parametrize(

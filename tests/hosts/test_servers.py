@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -123,6 +124,7 @@ def test_servers_are_asked_and_faults_are_theirs(open_port: int) -> None:
         ConfiguredServer(name="gone", words=("no-such-program",)),
         ConfiguredServer(name="dies", words=("sh", "-c", "echo no database >&2; exit 3"), variables=environment),
         ConfiguredServer(name="nobody", url="http://127.0.0.1:9/mcp"),
+        ConfiguredServer(name="elsewhere", url=f"http://127.0.0.1:{open_port}/nothing"),
     ]
     counter, heard = best_counter("o200k"), list[str]()
     ours, web, *faulty = ask_servers(servers, counter, "openai-chat", tell=heard.append)
@@ -136,6 +138,7 @@ def test_servers_are_asked_and_faults_are_theirs(open_port: int) -> None:
     assert "no-such-program" in faults[0]
     assert "no database" in faults[1]
     assert faults[2]
+    assert faults[3].endswith("HTTP 404 Not Found")
     assert all(each.tokens == 0 for each in faulty)
     assert sorted(line.partition(":")[0] for line in heard) == sorted(server.name for server in servers)
 
@@ -144,6 +147,44 @@ def test_a_server_that_never_answers_is_waited_for_so_long() -> None:
     """And is ended."""
     (mute,) = ask_servers([ConfiguredServer(name="mute", words=("sleep", "60"))], COUNTER, "anthropic", seconds=0.5)
     assert mute.fault == "no answer within 0.5 seconds"
+
+
+ODD = """
+import json, sys
+print("Welcome!")
+for line in sys.stdin:
+    message = json.loads(line)
+    about = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+    schema = {} if sys.argv[1] == "none" else {"inputSchema": {"type": "object"}}
+    tools = {"tools": [{"name": "a\\nb", **schema}], **({"nextCursor": "on"} if sys.argv[1] == "endless" else {})}
+    result = {"initialize": about, "tools/list": tools}.get(message["method"])
+    if result:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"""
+
+
+def test_a_server_that_says_odd_things_is_one_line(tmp_path: Path) -> None:
+    """What it prints that is no message is no trace on the terminal; a list without an end is no number of tokens."""
+    machine = Machine(tmp_path)
+    script = machine.write("odd.py", ODD)
+    ways = ("plain", "endless", "none")
+    servers = {way: {"command": sys.executable, "args": [str(script), way]} for way in ways}
+    path = machine.write("servers.json", json.dumps({"mcpServers": servers}))
+    done = subprocess.run(
+        [sys.executable, "-m", "penstock", "bill", str(path), "--mcp"],
+        env=machine.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 6
+    assert "Traceback" not in done.stderr
+    plain, *faults, total = done.stdout.splitlines()
+    assert "plain (1 tool): a\\x0ab" in plain
+    assert [line.split()[:2] for line in sorted(faults)] == [["?", "endless:"], ["?", "none:"]]
+    assert "has no end: 1000 pages" in done.stdout
+    assert "inputSchema Field required" in done.stdout
+    assert total.split()[0] == plain.split()[0]
 
 
 def test_a_definition_counts_as_in_the_bill_of_a_request() -> None:

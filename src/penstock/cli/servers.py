@@ -40,12 +40,12 @@ def bill_of_servers(file: str | None, wire: str, model: str, *, as_json: bool) -
         answer.give(value, "No MCP server is configured for this user.", as_json)
         return answer.NOTHING
     asked = ask_servers(
-        servers, best_counter(model), wire, tell=lambda line: click.echo(escape.show(line)[0], err=True)
+        servers, best_counter(model), wire, tell=lambda line: click.echo(escape.show_argument(line), err=True)
     )
     asked.sort(key=lambda each: -each.tokens)
     total = sum(each.tokens for each in asked)
     lines = [_line(each) for each in asked]
-    lines += [escape.show(f"        ?  {each.path}: {each.fault}")[0] for each in unread]
+    lines += [escape.show_argument(f"        ?  {each.path}: {each.fault}") for each in unread]
     lines.append(
         f"{total:>9}  in all, at most, in each request of a host that has them all ({wire}, counted for {model})"
     )
@@ -58,10 +58,10 @@ def bill_of_servers(file: str | None, wire: str, model: str, *, as_json: bool) -
 def _line(each: ServerTools) -> str:
     hosts = f"; {', '.join(each.server.hosts)}" if each.server.hosts else ""
     if each.fault:
-        return escape.show(f"        ?  {each.server.name}{hosts}: {each.fault}")[0]
+        return escape.show_argument(f"        ?  {each.server.name}{hosts}: {each.fault}")
     largest = ", ".join(f"{name} {tokens}" for name, tokens in each.tools[:_NAMED_TOOLS])
     tools = f"{len(each.tools)} tools" if len(each.tools) != 1 else "1 tool"
-    return escape.show(f"{each.tokens:>9}  {each.server.name} ({tools}{hosts}): {largest}")[0]
+    return escape.show_argument(f"{each.tokens:>9}  {each.server.name} ({tools}{hosts}): {largest}")
 
 
 def _row(each: ServerTools) -> dict[str, Any]:

@@ -34,6 +34,7 @@ class Installed:
         scope: Whether it is for all projects, or for this one.
         path: The file.
         words: The command line with which the host starts it; empty for rules.
+        variables: What stands in its environment besides.
         is_known: Whether that is a line that the Penstock that runs now would write, or one that is remembered. What is neither is
             not run by us: a project of somebody else may name any program.
         fault: Why it cannot be read; empty where it can.
@@ -44,6 +45,7 @@ class Installed:
     scope: Scope
     path: str
     words: tuple[str, ...] = ()
+    variables: tuple[tuple[str, str], ...] = ()
     is_known: bool = True
     fault: str = ""
 
@@ -96,8 +98,12 @@ def _of_part(
         if record is not None and part in record.parts:
             yield Installed(host=host.name, part=part, scope=scope, path=path, fault=fault)
         return
-    lines = parts.commands(document, host, part) or [[]]
-    ours = parts.commands(Document(record.last or "", file.form), host, part) if record is not None else []
-    for words in map(list, dict.fromkeys(map(tuple, lines))):  # one line behind several events is one
-        is_known = not words or words in ours or words[: len(program)] == list(program)
-        yield Installed(host=host.name, part=part, scope=scope, path=path, words=tuple(words), is_known=is_known)
+    lines = dict.fromkeys(
+        parts.start_lines(document, host, part) or [parts.StartLine(())]
+    )  # one behind several events is one
+    ours = parts.start_lines(Document(record.last or "", file.form), host, part) if record is not None else []
+    for line in lines:
+        # Behind a relay, and in variables, may stand anything.
+        is_own = part != "relay" and not line.variables and line.words[: len(program)] == tuple(program)
+        is_known = not line.words or line in ours or is_own
+        yield Installed(host=host.name, part=part, scope=scope, path=path, **line._asdict(), is_known=is_known)

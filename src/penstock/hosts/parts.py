@@ -10,7 +10,7 @@ import json
 import re
 import shlex
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock.hosts import catalogue, relaying, trees
 from penstock.hosts.documents import CannotEditError
@@ -131,14 +131,27 @@ def has(document: Document, host: HostConfig, part: str) -> bool:
             return document.block is not None
 
 
-def commands(document: Document, host: HostConfig, part: str) -> list[list[str]]:
-    """Return the command lines with which a host starts a part: none for rules."""
+class StartLine(NamedTuple):
+    """What a host starts a part with: the words of a command line, and the variables that stand beside them."""
+
+    words: tuple[str, ...]
+    variables: tuple[tuple[str, str], ...] = ()
+
+
+def start_lines(document: Document, host: HostConfig, part: str) -> list[StartLine]:
+    """Return what a host starts a part with: nothing for rules, one line for each server behind a relay."""
     match part:
-        case "mcp":
-            return [command_line(document.get((*host.servers.key, NAME)))]
+        case "mcp" | "relay":
+            found = [(path[-1], entry) for path, entry in relaying.servers(document, host)]
+            return [
+                StartLine(tuple(words), tuple(relaying.variables_of(host, entry).items()))
+                for name, entry in found
+                if is_ours(words := command_line(entry), part) and (part == "relay" or name == NAME)
+            ]
         case "hook":
             plugin = _plugin_command(document.text)
-            return [plugin] if plugin else [shlex.split(document.get(path)) for path in _own_hooks(document)]
+            lines = [plugin] if plugin else [shlex.split(document.get(path)) for path in _own_hooks(document)]
+            return [StartLine(tuple(words)) for words in lines]
         case _:
             return []
 

@@ -9,6 +9,7 @@ Keeps out: files (`installing`).
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -79,7 +80,8 @@ def install(
 def uninstall(host: HostConfig, wanted: Sequence[str], form: Format, present: str | None, record: Record) -> EditedText:
     """Take parts of Penstock out of a configuration, and nothing else.
 
-    Of a file that nothing is remembered of, entries are taken out that start a command of Penstock; empty objects around them stay.
+    Of a file that nothing is remembered of, entries are taken out that start a command of Penstock as `install` writes it; empty
+    objects around them stay.
 
     Args:
         host: Whose it is.
@@ -99,7 +101,9 @@ def uninstall(host: HostConfig, wanted: Sequence[str], form: Format, present: st
             _expect_as_written(present)
             return EditedText(text=None, record=None)
         for part in wanted:
-            parts.take(document, host, part)
+            # What `install` writes starts a program by its whole path; a bare name was typed by a person.
+            if all(os.path.isabs(line.words[0]) for line in parts.start_lines(document, host, part)):
+                parts.take(document, host, part)
         return EditedText(text=document.text, record=None)
     left = dict(record.parts)
     notes: list[str] = []

@@ -1,7 +1,8 @@
 """Whether what is installed works, by a real round trip: the command lines as they are configured are run, bounded in time (H-3).
 
 A hook is given a small result, which it has to leave alone, and a large one, all of which has to come back by the call that its
-answer names; a server has to answer `initialize` and `tools/list`. What is kept on the way lies in a folder that is removed.
+answer names; a server has to answer `initialize` and `tools/list`, behind a relay too. What is kept on the way lies in a folder
+that is removed.
 """
 
 from __future__ import annotations
@@ -15,13 +16,15 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from penstock.errors import CallerError
 from penstock.hosts import hook_host
 from penstock.hosts.catalogue import HOST_CONFIGS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from penstock.hosts.installed import Installed
 
@@ -69,11 +72,13 @@ def probe(part: Installed) -> Probe:
     try:
         with tempfile.TemporaryDirectory(prefix="penstock-doctor-") as folder:
             store = os.path.join(folder, "store")
-            seen = _hook(part, store) if part.part == "hook" else _server(part.words, store)
+            seen = _PROBES[part.part](part, store)
     except subprocess.TimeoutExpired:
         return Probe(works=False, seen=f"no answer within {PROBE_SECONDS:g} seconds")
     except OSError as error:
         return Probe(works=False, seen=f"{part.words[0]}: {error.strerror}")
+    except ImportError as error:
+        return Probe(works=None, seen=f"there; to try it takes pip install 'penstock[mcp]' ({error})")
     except _DoesNotWork as error:
         return Probe(works=False, seen=str(error))
     return Probe(works=True, seen=f"{seen}, {time.monotonic() - started:.1f} s")
@@ -95,14 +100,15 @@ def _version(host: str) -> str:
     return found[0].rstrip(".") if found else "does not say"
 
 
-def _server(words: Sequence[str], store: str) -> str:
+def _server(part: Installed, store: str) -> str:
     opening = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "penstock", "version": "0"}}
     messages = (
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": opening},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
     )
-    done = _run(words, "".join(f"{json.dumps(message)}\n" for message in messages), store)
+    given = "".join(f"{json.dumps(message)}\n" for message in messages)
+    done = _run(part.words, given, {**dict(part.variables), "PENSTOCK_STORE": store})
     answers = [value for line in done.stdout.splitlines() if (value := _json(line)) is not None]
     tools = next(
         (value["result"].get("tools") for value in answers if value.get("id") == 2 and "result" in value), None
@@ -113,20 +119,44 @@ def _server(words: Sequence[str], store: str) -> str:
 
 
 def _hook(part: Installed, store: str) -> str:
-    small = _run(part.words, json.dumps(_event(part.host, "small")), store)
+    at = {"PENSTOCK_STORE": store}
+    small = _run(part.words, json.dumps(_event(part.host, "small")), at)
     if small.returncode or small.stdout:
         raise _DoesNotWork(f"it changes a small result: {_last_words(small)}")
-    large = _run(part.words, json.dumps(_event(part.host, _FLOOD)), store)
+    large = _run(part.words, json.dumps(_event(part.host, _FLOOD)), at)
     from penstock.text.calls import handle_in
 
     handle = handle_in(json.dumps(_json(large.stdout), ensure_ascii=False))
     if large.returncode or not handle:
         raise _DoesNotWork(f"it leaves a large result as it is: {_last_words(large)}")
     program = part.words[: part.words.index("hook")]
-    whole = _run([*program, "page", handle, "--raw", "--store", store], "", store).stdout
+    whole = _run([*program, "page", handle, "--raw", "--store", store], "", at).stdout
     if whole != _FLOOD:
         raise _DoesNotWork("what it kept of a large result is not all of it")
     return f"cuts {len(_FLOOD)} characters to {len(large.stdout)} and keeps all of them"
+
+
+def _relay(part: Installed, store: str) -> str:
+    # What stands behind it may take its time, and some servers end with their input: this needs a real client.
+    from penstock.hosts.servers import ConfiguredServer, with_variables
+    from penstock.hosts.tool_definitions import ask_servers
+    from penstock.text.tokens import Tokens
+
+    name = next((word for flag, word in pairwise(part.words) if flag == "--name"), "the server")
+    own = {key: f"%{{{key}}}" for key, _ in part.variables}  # what these stand for goes into no command line
+    try:
+        words = tuple(with_variables(word, {**own, **os.environ}) for word in part.words)
+        variables = {key: with_variables(text, os.environ) for key, text in part.variables}
+    except CallerError as error:
+        raise _DoesNotWork(f"{name}: {error}") from error
+    server = ConfiguredServer(name=name, words=words, variables=(*variables.items(), ("PENSTOCK_STORE", store)))
+    (asked,) = ask_servers([server], Tokens(), "anthropic", seconds=PROBE_SECONDS)
+    if asked.fault:
+        raise _DoesNotWork(f"{name}: {asked.fault}")
+    return f"{name} answers with {len(asked.tools)} tools"
+
+
+_PROBES: dict[str, Callable[[Installed, str], str]] = {"mcp": _server, "hook": _hook, "relay": _relay}
 
 
 def _event(host: str, text: str) -> dict[str, Any]:
@@ -151,13 +181,14 @@ def _event(host: str, text: str) -> dict[str, Any]:
     }
 
 
-def _run(words: Sequence[str], given: str, store: str | None = None) -> subprocess.CompletedProcess[str]:
+def _run(
+    words: Sequence[str], given: str, variables: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     """Run a program to its end, with its own limit of time; raises OSError or TimeoutExpired."""
-    environment = os.environ if store is None else {**os.environ, "PENSTOCK_STORE": store}
     return subprocess.run(
         [*words],
         input=given,
-        env=environment,
+        env={**os.environ, **(variables or {})},
         capture_output=True,
         text=True,
         encoding="utf-8",

@@ -85,6 +85,12 @@ def has(document: Document, host: HostConfig) -> bool:
     return any(is_ours(command_line(entry), "relay") for _, entry in servers(document, host))
 
 
+def variables_of(host: HostConfig, entry: dict[str, Any]) -> dict[str, str]:
+    """Return the variables that a server's entry gives its program."""
+    found = entry.get(host.servers.variables)
+    return {key: str(value) for key, value in found.items()} if isinstance(found, dict) else {}
+
+
 def servers(document: Document, host: HostConfig) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Yield the servers of a configuration, each with its place."""
     found = document.get(host.servers.key)
@@ -109,9 +115,8 @@ def _without_relay(host: HostConfig, entry: dict[str, Any], words: list[str], kn
         if command_line(known) != plain:
             return _with_words(entry, plain)
         return _as_known(host, entry, known)
-    given = entry.get(host.servers.variables)
-    variables: dict[str, Any] = given if isinstance(given, dict) else {}
-    behind = [_VARIABLE.sub(lambda found: str(variables.get(found[1], found[0])), word) for word in behind]
+    variables = variables_of(host, entry)
+    behind = [_VARIABLE.sub(lambda found: variables.get(found[1], found[0]), word) for word in behind]
     url = next((word for flag, word in pairwise(behind) if flag == "--url"), "")
     headers = dict(word.partition(": ")[::2] for flag, word in pairwise(behind) if flag == "--header")
     entry = {key: value for key, value in entry.items() if key != host.servers.variables}

@@ -5,6 +5,7 @@ Keeps out: which servers there are (`servers`), and how tokens are counted (`tex
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
 from contextlib import AsyncExitStack
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from mcp import Client
+from penstock.errors import CallerError
 from penstock.text.json_access import as_json
 from penstock.wires import tool_definitions
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 SERVER_SECONDS = 30.0
 """How long one server may take until its list is there: some are fetched by their command first."""
 _AT_ONCE = 4
-_MAX_PAGES = 1_000  # a list without an end is a fault of its server
+_MAX_PAGES = 1_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +104,7 @@ def ask_servers(
             for at in range(len(servers)):
                 group.start_soon(ask, at, limit)
 
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it prints a trace for each line that is no message
     anyio.run(ask_all)
     return [found[at] for at in range(len(servers))]
 
@@ -122,8 +125,8 @@ async def _listed(server: ConfiguredServer, spoken: Any) -> list[_Listed]:
             tools += [_Listed(tool.name, tool.description or "", dict(tool.input_schema)) for tool in page.tools]
             cursor = page.next_cursor
             if cursor is None:
-                break
-        return tools
+                return tools
+        raise CallerError(f"its list of tools has no end: {_MAX_PAGES} pages, and more behind them")
 
 
 async def _transport(server: ConfiguredServer, stack: AsyncExitStack, spoken: Any) -> Any:
@@ -140,12 +143,17 @@ async def _transport(server: ConfiguredServer, stack: AsyncExitStack, spoken: An
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
-    http = await stack.enter_async_context(httpx2.AsyncClient(headers=dict(server.headers), timeout=SERVER_SECONDS))
+    async def note(response: httpx2.Response) -> None:
+        if response.is_error:  # the SDK keeps to itself which it was: 401 asks for a login
+            spoken.write(f"HTTP {response.status_code} {response.reason_phrase}\n")
+
+    client = httpx2.AsyncClient(headers=dict(server.headers), timeout=SERVER_SECONDS, event_hooks={"response": [note]})
+    http = await stack.enter_async_context(client)
     return streamable_http_client(server.url, http_client=http)
 
 
 def _with_last_words(fault: str, spoken: Any) -> str:
-    """Return a fault with the last line that the server's process wrote for people."""
+    """Return a fault with the last line that the server's process wrote for people, or the last status that was an error."""
     spoken.seek(0)
     words = spoken.read().strip().rpartition("\n")[2][-200:]
     return f"{fault}: {words}" if words else fault
@@ -155,4 +163,4 @@ def _said(error: BaseException) -> str:
     """Return what went wrong, in the words of whoever said it: of a group of faults the first."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    return (str(error) or type(error).__name__)[:300]
+    return " ".join(str(error).split())[:300] or type(error).__name__

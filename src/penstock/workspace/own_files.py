@@ -141,9 +141,7 @@ def change_own(path: str, content: bytes | None, known: bytes | None, mode: int 
                 try:
                     replacing.create(folder, name, content, mode)
                 except FileExistsError:
-                    raise ToolError(
-                        "stale", f"{path} was made by someone else meanwhile. Nothing was changed."
-                    ) from None
+                    raise ToolError("stale", f"{path} was made by someone else meanwhile. It stays as it is.") from None
             elif known is not None and content is not None:
                 return replacing.replace_known(folder, name, content, known, os.fsencode(path))
             elif known is not None:
