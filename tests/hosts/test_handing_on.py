@@ -330,3 +330,20 @@ def test_every_host_says_which_events_it_wants() -> None:
     assert events["claude"] == events["codex"] == ("PostToolUse", "PreCompact", "SessionStart")
     assert events["gemini"] == ("AfterTool", "PreCompress", "SessionStart", "BeforeAgent")
     assert events["copilot"] == ("postToolUse",)
+
+
+def test_a_log_in_a_prompt_does_not_push_out_what_is_open(tmp_path: Path) -> None:
+    """On one line, first and last: the beginning of each is given, and the files and errors behind them."""
+    host = Host("claude", tmp_path)
+    made = Claude()
+    made.says(f"Fix the parser. {'2f9c8e ' * 5_000}")
+    made.calls(
+        ("c1", "Edit", {"file_path": "/p/a.py"}, "The file has been updated.", False),
+        ("c2", "Bash", {"command": "pytest -q"}, "Exit code 1\nFAILED test_tabs", True),
+    )
+    made.says(f"Now the docs. {'2f9c8e ' * 5_000}")
+    written(host.path, made.records)
+    host.compacts()
+    given_back = host.given("compact")
+    assert all(words in given_back for words in ("Fix the parser.", "Now the docs.", "/p/a.py", "FAILED test_tabs"))
+    assert Tokens().count(given_back).high <= BUDGET_TOKENS

@@ -36,6 +36,7 @@ _MAX_PINNED_BYTES = 64 << 10
 _MAX_FILES = 400
 _FRESH_SECONDS = 86_400.0  # a new session is told of one that was compacted within a day before
 _LAST_WORDS = 400
+_LONGEST_PART = 5  # of the budget: what one thing that the person said may take
 _REWRITTEN = b'"$set":{"messages":'  # Gemini CLI, when its history has become another
 _MAX_LOOK_BYTES = 64 << 20
 
@@ -105,6 +106,14 @@ class HandingOn:
         made = _with_earlier(made, self._earlier(host, event))
         # What is behind is in the host's own summary: given back is what is open, and the words of the person.
         still_open = replace(made, summary="", commands=(), failed_attempts=(), completed_tasks=())
+        # One long line, a log that was pasted into a prompt, must not push out all that stands behind it.
+        room = self.budget_tokens // _LONGEST_PART
+        still_open = replace(
+            still_open,
+            goal=_shortened(made.goal, room),
+            next_step=_shortened(made.next_step, room),
+            constraints=tuple(_shortened(words, room) for words in made.constraints),
+        )
         written = (
             ""
             if not read.transcript.entries
@@ -288,6 +297,14 @@ def _tokens(text: str) -> int:
     from penstock.text.tokens import Tokens
 
     return Tokens().count(text).high if text else 0
+
+
+def _shortened(text: str, tokens: int) -> str:
+    """Return the beginning of a text that takes about so many tokens; a mark says that there was more."""
+    beginning = text[: 8 * tokens]
+    while _tokens(beginning) > tokens:
+        beginning = beginning[: len(beginning) * 3 // 4]
+    return text if beginning == text else f"{beginning} …"
 
 
 def _fitted(text: str, tokens: int, more: str) -> str:
