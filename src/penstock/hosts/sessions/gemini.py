@@ -1,101 +1,280 @@
 """Read a session of Gemini CLI: `~/.gemini/tmp/PROJECT/chats/session-….jsonl` (0.61.0).
 
-A message is written again whenever it changes: the last one of an id holds. `$set` replaces all of them, `$rewindTo` takes back
-what follows one. A result stands in the answer that called, and once more in a message of its own, which is left out.
+A message is written again whenever it changes: the last one of an id holds, in the place of the first. `$set.messages` replaces all
+of them: after a start, a failure, a resume or a compaction; `$rewindTo` takes back one and what follows it. A result stands in the
+answer that called, and once more in a message of its own: who resumes sends both, and the second is told as a copy.
 """
 
 from __future__ import annotations
 
+import os
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from penstock.inspection.happenings import Said
-from penstock.text.json_access import field, objects, string, type_of
+from penstock.hosts.sessions.head import Head
+from penstock.inspection.happenings import NOWHERE, Answered, Compacted, Place, Refused, Said
+from penstock.text.json_access import as_json, field, objects, string, type_of, whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from penstock.hosts.sessions.records import Counts, Record, SessionFile
+    from penstock.hosts.sessions.records import Record, SessionFile
+    from penstock.inspection.happenings import Happening
     from penstock.text.json_access import Json
 
 WIRE = "gemini"
+ACKNOWLEDGED = "Got it. Thanks for the additional context!"
+"""What the host has the model say to a summary; nothing else marks one."""
 _HOOKS = re.compile(r"\A(?:<hook_context>.*?</hook_context>\s*)+", re.DOTALL)
+_CONTEXT = "<session_context>"
 _QUIET = frozenset({"info", "warning", "error"})  # said to the person
+_REFUSED = "[API Error:"
+_OTHERS = ("$set", "sessionId")
+# For the screen; `result` is sent.
+_SHOWN = ("resultDisplay", "description", "displayName")
 
 
-def happenings(file: SessionFile) -> Iterator[Said]:
-    """Yield the contents of a session in their order."""
-    counts = file.counts
-    held: dict[tuple[str, str], Record] = {}
+def found(environment: Mapping[str, str]) -> Iterator[str]:
+    """Yield the paths of the sessions on this machine, in no order; those of child agents are not among them."""
+    from penstock.workspace.own_files import own_files_like
+
+    home = environment.get("GEMINI_CLI_HOME") or environment.get("HOME", "")
+    yield from own_files_like(os.path.join(home, ".gemini", "tmp"), "*/chats/session-*.jsonl")
+
+
+def head(file: SessionFile) -> Head:
+    """Return what a session's first record says of it: neither folder nor version."""
     for _, record in file.records():
-        replaced = field(record, "$set", "messages")
-        if isinstance(replaced, list):
-            held = {_key(message): message for message in objects(replaced)}
-        elif "$rewindTo" in record:
-            held = dict(_until(held, record["$rewindTo"]))
-        elif string(record.get("id")) and "type" in record:
-            held[_key(record)] = record
-        elif "$set" not in record and "sessionId" not in record:
-            counts.unknown[type_of(record)] += 1
-    answered: set[str] = set()
-    for message in held.values():
-        yield from map(Said, _contents(message, answered, counts))
+        if string(record.get("sessionId")):
+            return Head(string(record.get("sessionId")), started=string(record.get("startTime")))
+    return Head()
 
 
-def _key(message: Record) -> tuple[str, str]:
-    """Return what a message is held by: an answer and its results may have one id."""
-    return string(message.get("id")), string(message.get("type"))
+class _Held(NamedTuple):
+    """Where a message that holds is written."""
+
+    id: str
+    place: Place
+    number: int
+    """Which one of the messages of a `$set` or a header it is; -1 for a record that is a message."""
 
 
-def _until(held: dict[tuple[str, str], Record], last: Json) -> Iterator[tuple[tuple[str, str], Record]]:
-    """Yield the messages before one that was taken back."""
-    for key, message in held.items():
-        if key[0] == last:
+class _Index:
+    """Which messages hold, up to each compaction and behind the last one."""
+
+    def __init__(self, file: SessionFile) -> None:
+        self.segments: list[tuple[list[_Held], Compacted | None]] = []
+        self.answers: dict[str, Answered] = {}
+        """What each answer took: a `$set` may leave it out."""
+        self._held: dict[str, _Held] = {}
+        self._unsent = file.counts.unsent_bytes
+        sizes: dict[Place, int] = {}
+        for place, record in file.records():
+            size, listed = place.end_byte - place.start_byte, field(record, "$set", "messages")
+            if isinstance(record.get("$rewindTo"), str):
+                self._unsent["$rewindTo"] += size
+                self._take_back(record["$rewindTo"])
+            elif isinstance(record.get("id"), str):
+                sizes[place] = size
+                self._hold(record, place, -1)
+            elif isinstance(listed, list):
+                sizes[place] = size
+                self._replace(listed, place)
+            elif isinstance(record.get("sessionId"), str) and isinstance(record.get("messages"), list):
+                sizes[place] = size
+                for number, message in enumerate(record["messages"]):
+                    self._hold(message, place, number)
+            else:
+                kind = next((key for key in _OTHERS if key in record), "")
+                self._unsent[kind or type_of(record)] += size
+                if not kind:
+                    file.counts.unknown[type_of(record)] += 1
+        self.segments.append((list(self._held.values()), None))
+        holding = {held.place for segment, _ in self.segments for held in segment}
+        if past := sum(size for place, size in sizes.items() if place not in holding):
+            self._unsent["written again"] += past
+
+    def _hold(self, message: Json, place: Place, number: int) -> None:
+        key = field(message, "id")
+        if not isinstance(key, str):
             return
-        yield key, message
+        self._held[key] = _Held(key, place, number)
+        tokens = message.get("tokens")
+        if isinstance(tokens, dict):
+            taken, made, cached = (whole_number(tokens.get(name)) for name in ("input", "output", "cached"))
+            model, at = string(message.get("model")), string(message.get("timestamp"))
+            self.answers[key] = Answered(taken, made, cached, model=model, at=at)
+
+    def _take_back(self, key: str) -> None:
+        """Forget a message and those behind it; all of them where it is not held."""
+        keys = list(self._held)
+        for later in keys[keys.index(key) if key in self._held else 0 :]:
+            del self._held[later]
+
+    def _replace(self, messages: list[Json], place: Place) -> None:
+        if _is_compaction(messages, self._held):
+            answers = [self.answers[key] for key in self._held if key in self.answers]
+            before = answers[-1].input_tokens if answers else None
+            at = next((string(message.get("timestamp")) for message in reversed(objects(messages))), "")
+            self.segments.append((list(self._held.values()), Compacted(before, None, place, at)))
+        self._held = {}
+        for number, message in enumerate(messages):
+            self._hold(message, place, number)
 
 
-def _contents(message: Record, answered: set[str], counts: Counts) -> Iterator[Json]:
-    """Yield a message as contents; a result that `answered` has is not told again."""
-    kind, content = type_of(message), message.get("content")
-    parts: list[Any] = [{"text": content}] if isinstance(content, str) else objects(content)
-    if kind == "user":
-        own = [_without_hooks(part) for part in parts if _is_news(part, answered)]
-        own = [part for part in own if not string(part.get("text")).startswith("<session_context>")]
+def _is_compaction(messages: list[Json], held: dict[str, _Held]) -> bool:
+    """Return whether messages begin with a summary that the model was never asked to answer."""
+    begun = [message for message in objects(messages) if not _words(message).startswith(_CONTEXT)][:2]
+    return (
+        len(begun) == 2
+        and [type_of(message) for message in begun] == ["user", "gemini"]
+        and _words(begun[1]) == ACKNOWLEDGED
+        and string(begun[1].get("id")) not in held
+    )
+
+
+def happenings(file: SessionFile) -> Iterator[Happening]:
+    """Yield what happened in a session."""
+    index = _Index(file)
+    told = _Told(file, index.answers)
+    for segment, compacted in index.segments:
+        for held in segment:
+            yield from told.message(held)
+        if compacted is not None:
+            yield compacted
+            told.begin_anew()
+
+
+class _Told:
+    """What was told so far, of all the session and since the last compaction."""
+
+    def __init__(self, file: SessionFile, answers: dict[str, Answered]) -> None:
+        self._file = file
+        self._answers = answers
+        self._ids: set[str] = set()
+        self._ever_answered: set[str] = set()
+        self._answered: set[str] = set()
+        self._has_context = False
+        self._begins_with_summary = False
+        self._list: tuple[Place, list[Json]] = (NOWHERE, [])
+
+    def begin_anew(self) -> None:
+        """Note a compaction: what follows is a summary, the host's word for it, and what stays."""
+        self._answered = set()
+        self._has_context = False
+        self._begins_with_summary = True
+
+    def message(self, held: _Held) -> Iterator[Happening]:
+        """Yield what a message says, an answer's figures before it."""
+        message, unsent = self._read(held), self._file.counts.unsent_bytes
+        kind, parts = type_of(message), _parts(message)
+        at, again = string(message.get("timestamp")), held.id in self._ids
+        self._ids.add(held.id)
+        said = Said(None, held.place, at, again=again)
+        if kind == "user":
+            yield from self._user(parts, said)
+        elif kind == "gemini":
+            if held.id in self._answers and not again:
+                yield self._answers[held.id]
+            yield from self._model(message, parts, said)
+        elif kind == "error" and _REFUSED in _words(message):
+            yield Refused(_words(message), held.place, at)
+        else:
+            unsent[kind] += len(as_json(message))
+            if kind not in _QUIET:
+                self._file.counts.unknown[kind] += 1
+
+    def _read(self, held: _Held) -> Record:
+        if held.number < 0:
+            return self._file.record(held.place)
+        if self._list[0] != held.place:  # one after another is read from it
+            record = self._file.record(held.place)
+            listed = field(record, "$set", "messages") or record.get("messages")
+            self._list = held.place, listed if isinstance(listed, list) else []
+        messages = self._list[1]
+        message = messages[held.number] if held.number < len(messages) else {}
+        return message if isinstance(message, dict) else {}
+
+    def _user(self, parts: list[Record], said: Said) -> Iterator[Said]:
+        own: list[Record] = []
+        for part in parts:
+            text = string(part.get("text"))
+            if text.startswith(_CONTEXT):
+                # The host renews it at each start, and leaves older ones out.
+                if not self._has_context:
+                    yield said._replace(message=_content("user", [part]), by_host=True)
+                self._has_context = True
+            elif hooks := _HOOKS.match(text):
+                yield said._replace(message=_content("user", [{"text": hooks[0]}]), by_host=True)
+                own.append({**part, "text": text[hooks.end() :]})
+            else:
+                own.append(part)
+        if own and self._begins_with_summary:
+            self._begins_with_summary = False
+            yield said._replace(message=_content("user", own), by_host=True, is_summary=True)
+            return
+        yield from self._results(own, said)
+
+    def _model(self, message: Record, parts: list[Record], said: Said) -> Iterator[Said]:
+        """Yield an answer, and then the results that stand in it."""
+        unsent, calls = self._file.counts.unsent_bytes, objects(message.get("toolCalls"))
+        thoughts = message.get("thoughts") or [part for part in parts if part.get("thought")]
+        if thoughts:
+            unsent["thoughts"] += len(as_json(thoughts))
+        own = [part for part in parts if not part.get("thought")]
+        if not any("functionCall" in part for part in own):
+            own += [{"functionCall": {key: call.get(key) for key in ("id", "name", "args")}} for call in calls]
         if own:
-            yield {"role": "user", "parts": own}
-    elif kind == "gemini":
-        calls = objects(message.get("toolCalls"))
-        said = [part for part in parts if part.get("text") or (not calls and "functionCall" in part)]
-        said += [{"functionCall": {key: call.get(key) for key in ("id", "name", "args")}} for call in calls]
-        if said:
-            yield {"role": "model", "parts": said}
-        results = [part for call in calls for part in _results(call) if _is_news(part, answered)]
-        if results:
-            yield {"role": "user", "parts": results}
-    elif kind not in _QUIET:
-        counts.unknown[kind] += 1
+            by_host = own == [{"text": ACKNOWLEDGED}]
+            yield said._replace(message=_content("model", own), by_host=by_host)
+        for call in calls:
+            unsent["copies of results"] += sum(len(as_json(call[key])) for key in _SHOWN if call.get(key))
+        yield from self._results([part for call in calls for part in _results(call)], said)
+
+    def _results(self, parts: list[Record], said: Said) -> Iterator[Said]:
+        """Yield parts, those apart that answer what was answered before: the host sends them again."""
+        group: list[Record] = []
+        is_copy, again = False, said.again
+        for part in parts:
+            call = string(field(part, "functionResponse", "id"))
+            # What comes without an id of its own, such as a picture, belongs to the result before it.
+            part_is_copy = call in self._answered if call else is_copy
+            if part_is_copy != is_copy and group:
+                yield said._replace(message=_content("user", group), by_host=is_copy, again=again)
+                group, again = [], said.again
+            is_copy = part_is_copy
+            if call:
+                again = again or (not is_copy and call in self._ever_answered)
+                self._answered.add(call)
+                self._ever_answered.add(call)
+            group.append(part)
+        if group:
+            yield said._replace(message=_content("user", group), by_host=is_copy, again=again)
 
 
-def _is_news(part: Record, answered: set[str]) -> bool:
-    """Return whether a part is no result that was told before, and note it."""
-    call = string(field(part, "functionResponse", "id"))
-    is_news = not call or call not in answered
-    answered.add(call)
-    return is_news
+def _content(role: str, parts: list[Record]) -> Json:
+    return {"role": role, "parts": parts}
 
 
-def _without_hooks(part: Record) -> Record:
-    """Return a part without what hooks were let to put before a person's words."""
-    text = part.get("text")
-    return {**part, "text": _HOOKS.sub("", text)} if isinstance(text, str) else part
+def _parts(message: Record) -> list[Record]:
+    """Return a message's parts that hold anything."""
+    content = message.get("content")
+    parts: list[Any] = [{"text": content}] if isinstance(content, str) else objects(content)
+    return [part for part in parts if any(key != "text" or value for key, value in part.items())]
+
+
+def _words(message: Json) -> str:
+    """Return the first words of a message."""
+    content = field(message, "content")
+    return content if isinstance(content, str) else next((string(part.get("text")) for part in objects(content)), "")
 
 
 def _results(call: Record) -> Iterator[Record]:
-    """Yield the results of a call; one that failed, or that the person refused, says so."""
+    """Yield the results of a call and what came with them; one that failed, or that the person refused, says so."""
     for part in objects(call.get("result")):
         response = part.get("functionResponse")
         if not isinstance(response, dict):
+            yield part
             continue
         if string(call.get("status")) in {"error", "cancelled"} and not field(response, "response", "error"):
             output = field(response, "response", "output")

@@ -1,0 +1,1 @@
+"""The readers of other agents' session files."""

@@ -1,0 +1,111 @@
+"""What a reader tells of a file, and files that went through a mishap."""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hypothesis import strategies as st
+
+from penstock.hosts.sessions.records import opened
+from penstock.inspection.happenings import Compacted, Said
+from tests.hosts.histories import lines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from penstock.hosts.sessions.records import Counts
+    from penstock.inspection.happenings import Happening
+
+Record = dict[str, Any]
+
+MUTATED = 60
+"""How many mutated files of a host are read; 1,000 were, by hand."""
+
+
+class Told(NamedTuple):
+    """All that a reader tells."""
+
+    happenings: list[Happening]
+    counts: Counts
+
+    def of(self, kind: type) -> list[Any]:
+        """The happenings of one kind."""
+        return [one for one in self.happenings if isinstance(one, kind)]
+
+    @property
+    def projection(self) -> list[Said]:
+        """What the next request would hold."""
+        held: list[Said] = []
+        for one in self.happenings:
+            if isinstance(one, Compacted):
+                held = []
+            elif isinstance(one, Said):
+                held.append(one)
+        return held
+
+
+def told(host: str, path: Path, content: list[Record] | bytes) -> Told:
+    """What the reader of a host tells of a file."""
+    path.write_bytes(content if isinstance(content, bytes) else lines(content).encode())
+    with opened(str(path)) as file:
+        reader = import_module(f"penstock.hosts.sessions.{host}")
+        return Told(list(reader.happenings(file)), file.counts)
+
+
+def unreadable(content: bytes) -> int:
+    """How many lines are no records, by a reader of its own."""
+    return sum(not _is_record(line) for line in content.split(b"\n") if line.strip())
+
+
+def _is_record(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+_JUNK: st.SearchStrategy[Any] = st.sampled_from(
+    [None, True, 0, -1, 1.5, "", "x", "user", [], {}, [[]], {"a": {}}, [None], 10**30, "\ud800"]
+)
+
+
+@st.composite
+def mutated(draw: st.DrawFn, records: list[Record]) -> bytes:
+    """A file whose bytes were flipped, whose lines were cut, lost, doubled or swapped, or whose values are others."""
+    rows = lines(records).encode().split(b"\n")[:-1]
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(rows) - 1))
+        match draw(st.sampled_from(["flip", "cut", "lose", "double", "swap", "replace"])):
+            case "flip" if rows[at]:
+                byte = draw(st.integers(0, len(rows[at]) - 1))
+                rows[at] = rows[at][:byte] + bytes([rows[at][byte] ^ draw(st.integers(1, 255))]) + rows[at][byte + 1 :]
+            case "cut":
+                rows[at] = rows[at][: draw(st.integers(0, len(rows[at])))]
+            case "lose" if len(rows) > 1:
+                del rows[at]
+            case "double":
+                rows.insert(at, rows[at])
+            case "swap":
+                other = draw(st.integers(0, len(rows) - 1))
+                rows[at], rows[other] = rows[other], rows[at]
+            case "replace" if _is_record(rows[at]):
+                record = json.loads(rows[at])
+                _replace(draw, record)
+                rows[at] = json.dumps(record).encode()
+    return b"\n".join(rows) + draw(st.sampled_from([b"", b"\n"]))
+
+
+def _replace(draw: st.DrawFn, value: Any) -> None:
+    """Put something else in the place of a value somewhere within an object or a list."""
+    while True:
+        keys = list(value) if isinstance(value, dict) else list(range(len(value)))
+        if not keys:
+            return
+        key = draw(st.sampled_from(keys))
+        if isinstance(value[key], dict | list) and draw(st.booleans()):
+            value = value[key]
+            continue
+        value[key] = draw(_JUNK)
+        return

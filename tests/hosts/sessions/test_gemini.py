@@ -1,0 +1,201 @@
+"""Sessions of Gemini CLI (0.61.0): what was said, sent twice, taken back, compacted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from penstock.hosts.sessions.gemini import ACKNOWLEDGED, found
+from penstock.inspection.happenings import Answered, Compacted, Refused, Said
+from tests.hosts.sessions.telling import MUTATED, mutated, told, unreadable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.hosts.sessions.telling import Record
+
+pytestmark = pytest.mark.proves("H-4")
+
+IMAGE = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}
+CONTEXT = {"id": "c", "type": "user", "content": [{"text": "<session_context>\nThis is the Gemini CLI."}]}
+HEAD = {"sessionId": "s", "projectHash": "h", "startTime": "t", "kind": "main"}
+
+
+def response(call: str, *, failed: bool = False) -> Record:
+    """A result as the API has it."""
+    return {
+        "functionResponse": {
+            "id": call,
+            "name": "read_file",
+            "response": {"error" if failed else "output": f"of {call}"},
+        }
+    }
+
+
+def batch(key: str, calls: dict[str, list[Record]], tokens: int) -> list[Record]:
+    """An answer that calls, written three times, and its results in a message of their own."""
+    answer = {"id": key, "type": "gemini", "content": "", "model": "m", "thoughts": [{"subject": "Plan"}]}
+    counted = {**answer, "tokens": {"input": tokens, "output": 7, "cached": 3}}
+    made = [
+        {"id": call, "name": "read_file", "args": {"path": call}, "result": result, "resultDisplay": "shown"}
+        for call, result in calls.items()
+    ]
+    copy = {"id": f"{key}r", "type": "user", "content": [part for result in calls.values() for part in result]}
+    return [answer, counted, {**counted, "toolCalls": made}, copy, {"$set": {"lastUpdated": "t"}}]
+
+
+def session() -> list[Record]:
+    """Parallel calls of which one failed, and one that gave an image."""
+    return [
+        HEAD,
+        {"$set": {"messages": [CONTEXT]}},
+        {"id": "u1", "type": "user", "content": [{"text": "Go."}]},
+        *batch("g1", {"a": [response("a")], "b": [response("b", failed=True)]}, 100),
+        *batch("g2", {"p": [response("p"), IMAGE]}, 200),
+        {"id": "g3", "type": "gemini", "content": "Done.", "tokens": {"input": 300, "output": 7, "cached": 3}},
+    ]
+
+
+def parts(said: list[Said]) -> list[Any]:
+    """The parts of all messages."""
+    return [part for one in said for part in one.message["parts"]]
+
+
+def answered(said: list[Said]) -> list[str]:
+    """Which calls are answered, one after another."""
+    return [part["functionResponse"]["id"] for part in parts(said) if "functionResponse" in part]
+
+
+def test_a_resume_sends_each_result_twice(tmp_path: Path) -> None:
+    """As 0.61.0 did: 44 KB of results were 88 KB, pictures too; the second is told as a copy."""
+    read = told("gemini", tmp_path / "s", session())
+    assert answered(read.projection) == ["a", "b", "a", "b", "p", "p"]
+    own = [one for one in read.projection if not one.by_host]
+    assert answered(own) == ["a", "b", "p"], "every id once"
+    assert parts(own).count(IMAGE) == 1
+    assert parts(read.projection).count(IMAGE) == 2
+    assert [one.message["role"] for one in own] == ["user", "model", "user", "model", "user", "model"]
+
+
+def test_figures_of_an_answer_stand_before_it(tmp_path: Path) -> None:
+    """Once, though it is written three times."""
+    read = told("gemini", tmp_path / "s", session())
+    assert [(one.input_tokens, one.output_tokens, one.cached_tokens) for one in read.of(Answered)] == [
+        (100, 7, 3),
+        (200, 7, 3),
+        (300, 7, 3),
+    ]
+    for before, behind in zip(read.happenings, read.happenings[1:], strict=False):
+        if isinstance(before, Answered):
+            assert isinstance(behind, Said)
+            assert behind.message["role"] == "model"
+
+
+def test_after_a_resume_results_are_there_three_times(tmp_path: Path) -> None:
+    """It writes all messages anew, the copies among them, and forgets what some answers took."""
+    made = batch("g1", {"a": [response("a")]}, 100)
+    anew = [
+        CONTEXT,
+        {"id": "u1", "type": "user", "content": [{"text": "Go."}]},
+        {**made[2], "tokens": None, "content": [{"functionCall": {"id": "a", "name": "read_file", "args": {}}}]},
+        {"id": "g1_response", "type": "user", "content": [response("a")]},
+        made[3],
+    ]
+    read = told("gemini", tmp_path / "s", [HEAD, anew[1], *made, {"$set": {"messages": anew}}])
+    assert answered(read.projection) == ["a", "a", "a"]
+    assert [one.by_host for one in read.projection if answered([one])] == [False, True, True]
+    assert [one.input_tokens for one in read.of(Answered)] == [100]
+    assert not read.of(Compacted)
+
+
+def test_a_compaction_leaves_the_summary_and_what_stays(tmp_path: Path) -> None:
+    """Nothing but the host's word for the model marks it."""
+    summary = {"id": "n1", "type": "user", "content": [{"text": "What happened so far."}]}
+    word = {"id": "n2", "type": "gemini", "content": [{"text": ACKNOWLEDGED}]}
+    last = {"id": "g3", "type": "gemini", "content": [{"text": "Done."}]}
+    more = {"id": "u2", "type": "user", "content": [{"text": "On."}]}
+    records = [*session(), {"$set": {"messages": [CONTEXT, summary, word, last]}}, more]
+    read = told("gemini", tmp_path / "s", records)
+    assert [one.before_tokens for one in read.of(Compacted)] == [300]
+    assert [part["text"].split("\n")[0] for part in parts(read.projection)] == [
+        "<session_context>",
+        "What happened so far.",
+        ACKNOWLEDGED,
+        "Done.",
+        "On.",
+    ]
+    assert [one.is_summary for one in read.projection] == [False, True, False, False, False]
+    assert [one.by_host for one in read.projection] == [True, True, True, False, False]
+    assert [one.again for one in read.projection] == [True, False, False, True, False]
+    assert len(read.of(Answered)) == 3, "what stays was answered before"
+
+
+def test_a_result_that_stays_under_another_id_was_said_before(tmp_path: Path) -> None:
+    """The host gives it one of its own where it resumes and compacts at once."""
+    summary = {"id": "n1", "type": "user", "content": [{"text": "What happened so far."}]}
+    word = {"id": "n2", "type": "gemini", "content": [{"text": ACKNOWLEDGED}]}
+    kept = {"id": "g2_response", "type": "user", "content": [response("p")]}
+    read = told("gemini", tmp_path / "s", [*session(), {"$set": {"messages": [CONTEXT, summary, word, kept]}}])
+    assert [(one.again, one.by_host) for one in read.projection if answered([one])] == [(True, False)]
+
+
+def test_messages_that_are_others_without_a_summary_are_no_compaction(tmp_path: Path) -> None:
+    """They take the place of those before; thoughts among them are not sent."""
+    thought = {"text": "**Plan**", "thought": True}
+    anew = [
+        {"id": "n1", "type": "user", "content": [{"text": "Anew."}]},
+        {"id": "n2", "type": "gemini", "content": [thought, {"text": "So be it."}]},
+    ]
+    read = told("gemini", tmp_path / "s", [*session(), {"$set": {"messages": anew}}])
+    assert not read.of(Compacted)
+    assert [part["text"] for part in parts(read.of(Said))] == ["Anew.", "So be it."]
+
+
+def test_a_failure_takes_the_prompt_back(tmp_path: Path) -> None:
+    """Without a screen nothing is recorded of a refusal but that; with one its words are."""
+    prompt = {"id": "u2", "type": "user", "content": [{"text": "More."}]}
+    refusal = {"id": "e", "type": "error", "content": "[API Error: The input token count (2) exceeds the maximum (1)]"}
+    kept = [CONTEXT, {"id": "u1", "type": "user", "content": [{"text": "Go."}]}]
+    read = told("gemini", tmp_path / "s", [*session(), prompt, {"$set": {"messages": kept}}, refusal])
+    assert [one.words for one in read.of(Refused)] == [refusal["content"]]
+    assert [part["text"] for part in parts(read.projection)][1:] == ["Go."]
+    assert read.counts.unsent_bytes["written again"] > 1_000
+
+
+@pytest.mark.parametrize(("to", "left"), [("g3", 1), ("g2", 1), ("gone", 0)])
+def test_a_way_back_takes_what_follows(to: str, left: int, tmp_path: Path) -> None:
+    """The message that it names too, and all where it names none."""
+    read = told("gemini", tmp_path / "s", [*session(), {"$rewindTo": to}])
+    assert ("Go." in [part.get("text") for part in parts(read.projection)]) == left
+    assert "Done." not in [part.get("text") for part in parts(read.projection)]
+
+
+def test_what_is_not_known_or_torn_is_counted(tmp_path: Path) -> None:
+    """The rest is told."""
+    whole = told("gemini", tmp_path / "w", session())
+    tail = [{"type": "next year"}, {"id": "x", "type": "robot"}, {"id": "i", "type": "info", "content": "hi"}]
+    content = (tmp_path / "w").read_bytes() + b"".join(repr(row).replace("'", '"').encode() + b"\n" for row in tail)
+    read = told("gemini", tmp_path / "s", content + b'{"id": "u9", "ty')
+    assert (read.counts.torn, dict(read.counts.unknown)) == (1, {"next year": 1, "robot": 1})
+    assert read.happenings == whole.happenings
+    assert {"info", "thoughts", "copies of results"} <= read.counts.unsent_bytes.keys()
+
+
+def test_sessions_are_found_where_the_host_keeps_them(tmp_path: Path) -> None:
+    """A child agent's lies a folder deeper, and is none of its own."""
+    chats = tmp_path / ".gemini" / "tmp" / "project" / "chats"
+    (chats / "parent").mkdir(parents=True)
+    for name in ("session-2026-1.jsonl", "parent/child.jsonl"):
+        (chats / name).touch()
+    assert list(found({"HOME": str(tmp_path)})) == [str(chats / "session-2026-1.jsonl")]
+    assert list(found({"GEMINI_CLI_HOME": str(tmp_path), "HOME": "/none"})) == [str(chats / "session-2026-1.jsonl")]
+
+
+@settings(max_examples=MUTATED, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=st.deferred(lambda: mutated(session())))
+def test_a_mishap_is_counted_and_no_error(content: bytes, tmp_path: Path) -> None:
+    """Whatever became of the file."""
+    assert told("gemini", tmp_path / "s", content).counts.torn == unreadable(content)
