@@ -170,6 +170,14 @@ def test_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert ends.end()[0] == 0
 
 
+@pytest.mark.parametrize("behind", [["--", "cat"], ["--config", "servers.json"]])
+def test_a_program_over_http_is_refused_with_what_works(behind: list[str], tmp_path: Path) -> None:
+    """A gateway that starts the relay does."""
+    status, output, errors = Ends([*RELAY, "--http", "127.0.0.1:0", *behind], tmp_path / "s").end()
+    assert (status, output) == (2, b"")
+    assert b"supergateway --outputTransport streamableHttp --stateful --stdio 'penstock relay -- COMMAND'" in errors
+
+
 @pytest.fixture
 def piped(odd: OddServer, tmp_path: Path) -> Iterator[Ends]:
     """The relay at pipes, before the odd server."""

@@ -79,7 +79,10 @@ def relay_command(
     if sum((bool(program), bool(url), bool(config))) != 1:
         raise CallerError("Name what stands behind it: -- COMMAND…, --url URL, or --config FILE.")
     if http is not None and url is None:
-        raise CallerError("--http serves a server that --url names; others are served over stdio.")
+        raise CallerError(
+            "--http serves a server that --url names. To publish a program, let a gateway start the relay: "
+            "supergateway --outputTransport streamableHttp --stateful --stdio 'penstock relay -- COMMAND'"
+        )
     how = _How(budget, hold_bytes, name, _OneStore(store_url))
     if config is not None:
         return _before_several(config, how)
