@@ -10,6 +10,9 @@ from typing import Any, Self
 
 FLOOD = "".join(f"{at}: a line\n" for at in range(10_000))
 
+HUGE = FLOOD * 120
+"""Of 16 MB."""
+
 
 class _Server(ThreadingHTTPServer):
     request_queue_size = 128  # of five that knock at once the sixth may be turned away
@@ -98,7 +101,8 @@ def _handler(odd: OddServer) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - on
                 return
             number, params = message.get("id"), message.get("params") or {}
             if message.get("method") == "initialize":
-                result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "o"}}
+                version = "2025\ud800\n" if self.path == "/no-version" else "2025-11-25"
+                result = {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": {"name": "o"}}
                 body = json.dumps({"jsonrpc": "2.0", "id": number, "result": result}, indent=2).encode()
                 self._send(200, body, **({} if self.path == "/no-session" else {"mcp_session_id": "session-1"}))
             elif number is None or "method" not in message:
@@ -109,6 +113,11 @@ def _handler(odd: OddServer) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - on
                 self._send(202, b"")
             elif message["method"] == "tools/call":
                 self._call(number, params["name"])
+            elif message["method"] == "tools/list" and self.path == "/own":  # one of ours, on the second page
+                tools = [{"name": "ctx_page", "inputSchema": {"type": "object"}}] if "cursor" in params else []
+                more = {} if "cursor" in params else {"nextCursor": "n"}
+                body = json.dumps({"jsonrpc": "2.0", "id": number, "result": {"tools": tools, **more}}).encode()
+                self._send(200, body) if more else self._stream(b": hello\n\n", b"data: " + body + b"\n\n")
             else:
                 self._send(200, json.dumps({"jsonrpc": "2.0", "id": number, "result": {}}).encode())
 
@@ -118,6 +127,9 @@ def _handler(odd: OddServer) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - on
                 self._send(202, b"")
             elif self.path == "/events":
                 self._stream(b"data: " + json.dumps(answers).encode() + b"\n\n")
+            elif self.path.startswith("/long"):
+                long = [{**answer, "result": {"x": "y" * 200_000}} for answer in answers]
+                self._send(200, b" " + json.dumps(long[0] if self.path == "/long-one" else long).encode())
             elif self.path == "/one":
                 self._send(200, json.dumps(answers[0]).encode())
             else:
@@ -136,6 +148,18 @@ def _handler(odd: OddServer) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - on
                     self._stream(note, b"data: " + _answer(number, FLOOD)[:9], _answer(number, FLOOD)[9:] + b"\r\n\r\n")
                 case "breaks off":
                     self._stream(b"retry: 10\nid: " + str(number).encode() + b"\ndata:\n\n")
+                case "huge":
+                    self._send(200, _answer(number, HUGE))
+                case "huge event":
+                    self._send(200, b"data: " + _answer(number, HUGE) + b"\n\n", "text/event-stream")
+                case "stops within":
+                    self.send_response(200)
+                    self.send_header("content-type", "application/json")
+                    self.send_header("content-length", str(2 * len(HUGE)))
+                    self.end_headers()
+                    self.wfile.write(_answer(number, HUGE)[:-9])
+                    odd.let_go.wait(60)
+                    self.close_connection = True
                 case "says nothing":
                     self._stream(b": nothing\n\n")
                 case "oauth":

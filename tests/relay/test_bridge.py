@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from penstock.relay.messages import parse
+from penstock.relay.mirrored import Mirror
 from penstock.relay.unanswered import first_words
 from tests.relay.odd_server import OddServer
 from tests.relay.test_http import is_cut
@@ -101,6 +103,26 @@ def test_a_request_names_its_sender_and_no_library(piped: Ends, odd: OddServer) 
     """Many doors refuse one without a name."""
     piped.ask(call("small", 1))
     assert odd.seen[0][1]["user-agent"].startswith("penstock/")
+
+
+def test_a_version_that_no_header_can_carry_is_not_sent(odd: OddServer, tmp_path: Path) -> None:
+    """The host decides what to make of it, and every other request goes on."""
+    piped = Ends([*RELAY, "--url", odd.url.replace("/mcp", "/no-version")], tmp_path / "s")
+    assert piped.ask(request("initialize", 0))["result"]["protocolVersion"] == "2025\ud800\n"
+    piped.send(line({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}))
+    assert piped.text(call("small", 1)) == "small"
+    assert piped.end()[0] == 0
+    assert "mcp-protocol-version" not in odd.seen[-2][1]
+    assert b"cancelled" in odd.seen[1][2], "a version was negotiated, so the server is told"
+
+
+def test_a_list_whose_schemas_are_none_passes() -> None:
+    """Nothing is learned from it."""
+    mirror = Mirror()
+    mirror.learn(b'{"result":{"tools":[{"name":"x","inputSchema":["x-mcp-header"]}]}}')
+    raw = modern("tools/call", name="x")
+    (message,) = parse(raw) or []
+    assert (b"mcp-name", b"x") in mirror.headers(raw, message)
 
 
 def test_a_notification_without_an_answer_holds_up_nothing_for_long(piped: Ends, odd: OddServer) -> None:

@@ -38,6 +38,11 @@ def odd() -> Iterator[OddServer]:
         yield server
 
 
+def modern_call(tool: str, number: object = 1, **arguments: object) -> bytes:
+    """A call of the modern era."""
+    return modern("tools/call", number, name=tool, arguments=arguments)
+
+
 @contextmanager
 def proxied(url: str, store: Path, *options: str) -> Iterator[int]:
     """The port at which the relay serves a URL."""
@@ -228,6 +233,35 @@ def test_a_modern_call_says_in_headers_what_its_body_says_and_is_cancelled_by_ha
     piped.send(line({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}))
     assert odd.cancelled.wait(10)
     assert not [body for _, _, body in odd.seen if b"notifications/cancelled" in body]
+
+
+@pytest.mark.parametrize("ask_as", [call, modern_call])
+def test_a_tool_of_the_server_is_the_servers_before_any_list_has_passed(
+    ask_as: Any, odd: OddServer, tmp_path: Path
+) -> None:
+    """It is asked for all pages, in the era of the call; no host sees the answers."""
+    url = odd.url.replace("/mcp", "/own")
+    with proxied(url, tmp_path / "s") as port:
+        assert text_of(ask(port, ask_as("ctx_page", 1), mcp_name="ctx_page", mcp_method="tools/call")[2]) == "small"
+        assert "no artifact x" in text_of(ask(port, ask_as("penstock_ctx_page", 2, handle="x"))[2])
+    ends = Ends([*RELAY, "--url", url], tmp_path / "s")
+    assert ends.text(ask_as("ctx_page", 1)) == "small"
+    assert "no artifact x" in ends.text(ask_as("penstock_ctx_page", 2, handle="x"))
+    assert ends.end()[1] == b""
+    said = [(sent, json.loads(body)) for _, sent, body in odd.seen]
+    assert [message["method"] for _, message in said] == ["tools/list", "tools/list", "tools/call"] * 2
+    for sent, message in said:
+        assert sent.get("mcp-method", message["method"]) == message["method"]
+        assert "mcp-name" not in sent or message["method"] == "tools/call"
+
+
+def test_a_server_that_is_not_there_keeps_no_call_of_ours(tmp_path: Path) -> None:
+    """What was cut before can be read."""
+    with proxied("http://127.0.0.1:9/mcp", tmp_path / "s") as port:
+        assert "no artifact x" in text_of(ask(port, call("ctx_page", handle="x"))[2])
+    ends = Ends([*RELAY, "--url", "http://127.0.0.1:9/mcp"], tmp_path / "s")
+    assert "no artifact x" in ends.text(call("ctx_page", handle="x"))
+    assert ends.end()[0] == 0
 
 
 @pytest.fixture(scope="module")

@@ -45,6 +45,31 @@ def test_without_a_session_no_host_gets_what_another_shows(odd: OddServer, tmp_p
         small.close()
 
 
+def test_who_opens_connections_anew_is_known_by_its_agent(odd: OddServer, tmp_path: Path) -> None:
+    """Where it has no session; and no longer once another host has the same agent, as those made with one library have."""
+    with proxied(odd.url.replace("/mcp", "/no-session"), tmp_path / "s") as port:
+        ask(port, request("initialize", 0, clientInfo={"name": "Visual Studio Code"}), user_agent="node")
+        for _ in range(2):
+            assert len(text_of(ask(port, call("json"), user_agent="node")[2])) <= 8_000
+        for other in ({}, {"user_agent": "other"}):
+            assert 10_000 < len(text_of(ask(port, call("json"), **other)[2])) <= 16_000
+        ask(port, request("initialize", 0, clientInfo={"name": "claude-code"}), user_agent="node")
+        for _ in range(2):
+            assert 10_000 < len(text_of(ask(port, call("json"), user_agent="node")[2])) <= 16_000
+
+
+@pytest.mark.parametrize("path", ["/long", "/long-one"])
+def test_an_answer_of_ours_stands_before_a_batch_that_is_too_long_to_hold(
+    path: str, odd: OddServer, tmp_path: Path
+) -> None:
+    """What the server answers passes as it comes."""
+    ours, ping = json.loads(call("ctx_page", 1, handle="A")), json.loads(request("ping", 2))
+    with proxied(odd.url.replace("/mcp", path), tmp_path / "s", "--hold-bytes", "65536") as port:
+        answers = json.loads(ask(port, line([ours, ping]))[2])
+        assert [one["id"] for one in answers] == [1, 2]
+        assert len(answers[1]["result"]["x"]) == 200_000
+
+
 @pytest.mark.parametrize("path", ["/mcp", "/one", "/events", "/takes-none"])
 def test_a_call_of_ours_in_a_batch_is_answered_with_the_others(path: str, odd: OddServer, tmp_path: Path) -> None:
     """However the server answers what is left of it, which is all that it sees."""

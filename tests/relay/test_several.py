@@ -170,6 +170,19 @@ def test_the_end_of_a_server_answers_what_was_asked_of_it(tmp_path: Path) -> Non
     ]
 
 
+def test_a_tool_that_is_named_as_ours_is_a_servers_before_any_list_has_passed(tmp_path: Path) -> None:
+    """All are asked first; what none of them has is ours."""
+    talk = board(tmp_path / "s", "a", "b")
+    outs = talk.from_host(call("ctx_page", 7))
+    assert [out.to for out in outs] == [0, 1]
+    got: list[Any] = []
+    for number, (key, tools) in enumerate(zip(ids_of(outs), ([], [tool("ctx_page")]), strict=True)):
+        got += talk.from_server(number, answer({"tools": tools}, key))
+    assert [(out.to, json.loads(out.raw)["id"]) for out in got] == [(1, 7)]
+    (own,) = talk.from_host(call("penstock_ctx_page", 8))
+    assert own.own is not None
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "[]", "{}", '{"mcpServers": {}}', '{"mcpServers": {"a": {}}}', '{"mcpServers": {"a": {"command": 5}}}',

@@ -62,6 +62,7 @@ def test_data_is_read_and_written_among_the_other_fields() -> None:
     assert (field_of(event, b"id"), field_of(event, b"retry"), field_of(event, b"event")) == (b"5", b"10", None)
     assert with_data(event, b"[2\n]") == b": hello\r\nid: 5\r\ndata: [2\r\ndata: ]\r\nretry:10\r\n\r\n"
     assert data_of(b"id: 1\n\n") is None
+    assert data_of(b"data\rdatas: 1\rdata: 2\r\r") == b"\n2"
 
 
 def test_a_long_event_passes_before_its_end_unless_it_may_be_an_answer() -> None:

@@ -14,14 +14,17 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from penstock.relay.asking import ask_names
 from penstock.relay.frames import Frame, Lines
+from penstock.relay.holding import HoldRoom, decided
 from penstock.relay.json_slices import Object
 from penstock.relay.messages import parse, text_in
 from penstock.relay.mirrored import Mirror
-from penstock.relay.sse import Events, data_of, field_of
-from penstock.relay.stdio import HostOutput, read_some
+from penstock.relay.sse import Events, StreamPlace, data_of
+from penstock.relay.stdio import read_some
 from penstock.relay.turns import SendTurns, has_passed
 from penstock.relay.unanswered import Unanswered, error_of_ours, first_words, is_error, read_messages, under_id
+from penstock.relay.writing import MessageWriter
 from penstock.version import __version__
 
 if TYPE_CHECKING:
@@ -42,7 +45,6 @@ _STOPPED_SECONDS = 2.0
 _RETRY_SECONDS = 1.0
 _MAX_RETRIES = 3
 _ERROR_BYTES = 1 << 20
-_AT_ONCE_BYTES = 1 << 15
 _SESSION, _EVENTS = "mcp-session-id", "text/event-stream"
 _ENDED, _REFUSED, _FAILED = -32000, -32600, -32603
 
@@ -72,9 +74,10 @@ class Bridge:
         self._talk = talk
         self._own_tools = own_tools
         self._max_held = max_held_bytes
+        self._room = HoldRoom(max_held_bytes)
         self._say = say
         self._input, written = descriptors
-        self._output = HostOutput(written)
+        self._output = MessageWriter(written)
         self._mirror = Mirror()
         self._session: bytes | None = None
         self._version: bytes | None = None
@@ -149,6 +152,7 @@ class Bridge:
             with suppress(Exception):
                 async with asyncio.timeout(_RETRY_SECONDS), self._upstream.send("DELETE", self._headers(), b""):
                     pass
+        self._output.end()
         await self._upstream.close()
 
     # ── from the host ────────────────────────────────────────────────────────────────────────────────────────
@@ -160,6 +164,11 @@ class Bridge:
                 self._say(f"a message of the host of more than {self._max_held} bytes was not sent")
             return
         said = self._talk.from_client(frame.raw)
+        if said.own and not self._talk.names.is_known:
+            await has_passed(self._turns.last)
+            asking = (parse(frame.raw) or [])[0]
+            await ask_names(self._upstream, self._talk, said.own[0], self._request_headers(frame.raw, asking))
+            said = self._talk.with_names(frame.raw, said)
         for call in said.own:
             self._start(self._answer(call))
         raw = said.forward.strip()
@@ -197,7 +206,7 @@ class Bridge:
     async def _answer(self, call: OwnCall) -> None:
         answer = await asyncio.to_thread(self._own_tools.answer, call)
         if self._talk.answered(call):
-            self._write(answer)
+            await self._write(answer)
 
     def _cancelled(self, raw: bytes, message: RpcMessage) -> bool:
         """End a request that the host waits for no more, where ending is how that is said: since 2026-07-28."""
@@ -216,15 +225,18 @@ class Bridge:
         headers = [(b"accept", accept), (b"user-agent", f"penstock/{__version__}".encode())]
         if self._session is not None:
             headers.append((_SESSION.encode(), self._session))
-        if self._version is not None:
+        if self._version:
             headers.append((b"mcp-protocol-version", self._version))
         return headers
+
+    def _request_headers(self, raw: bytes, message: RpcMessage | None) -> list[tuple[bytes, bytes]]:
+        mirrored = self._mirror.headers(raw, message) if message is not None else []
+        return [*self._headers(), (b"content-type", b"application/json"), *mirrored]
 
     async def _post(self, raw: bytes, message: RpcMessage | None, asked: tuple[Id, ...]) -> None:
         """Send one message, and write what comes back."""
         method = message.method if message is not None else None
-        mirrored = self._mirror.headers(raw, message) if message is not None else []
-        headers = [*self._headers(), (b"content-type", b"application/json"), *mirrored]
+        headers = self._request_headers(raw, message)
         if method == "initialize":
             headers = [pair for pair in headers if pair[0] not in {_SESSION.encode(), b"mcp-protocol-version"}]
         try:
@@ -237,24 +249,35 @@ class Bridge:
                 else:
                     await self._body(response, asked, is_initialize=is_initialize)
         except Exception as error:  # noqa: BLE001 - whatever went wrong, who asked waits for an answer
-            self._fail(asked, _ENDED, f"The server did not answer: {type(error).__name__}: {error}")
+            await self._fail(asked, _ENDED, f"The server did not answer: {type(error).__name__}: {error}")
         if method == "notifications/initialized" and self._listening is None:
             self._listening = asyncio.ensure_future(self._listen())
 
     async def _body(self, response: httpx2.Response, asked: tuple[Id, ...], *, is_initialize: bool) -> None:
         """Write what a response is; what is no message of JSON-RPC is told in an error of ours."""
-        body = bytearray()
-        async for part in response.aiter_bytes():
-            body += part
-            if len(body) > (self._max_held if response.is_success else _ERROR_BYTES):
-                self._fail(asked, _FAILED, f"The server answered with more than {len(body)} bytes")
+        max_bytes = self._max_held if response.is_success else _ERROR_BYTES
+        with self._room.place() as place:
+            body = bytearray()
+            async for part in response.aiter_bytes():
+                body += part
+                if len(body) > max_bytes or not await place.grow(len(body)):
+                    await self._fail(
+                        asked, _FAILED, f"The server answered with more than is held: over {len(body)} bytes"
+                    )
+                    return
+            if response.is_success and not asked and not body.strip():
                 return
-        if response.is_success and not asked and not body.strip():
-            return
-        raw = bytes(body.removeprefix(BOM_UTF8))
-        del body
-        if self._pass_error(raw, asked, is_success=response.is_success):
-            return
+            if body.startswith(BOM_UTF8):
+                del body[: len(BOM_UTF8)]
+            raw = bytes(body)
+            del body
+            if not await self._pass_error(raw, asked, is_success=response.is_success):
+                await self._pass_body(raw, response, asked, is_initialize=is_initialize)
+
+    async def _pass_body(
+        self, raw: bytes, response: httpx2.Response, asked: tuple[Id, ...], *, is_initialize: bool
+    ) -> None:
+        """Write a body that is a message, and answer what it does not."""
         if response.is_success and await self._said(raw, is_initialize=is_initialize):
             why = "The server answered something else"
         else:
@@ -263,9 +286,9 @@ class Bridge:
             why = f"{what}: HTTP {response.status_code} {response.reason_phrase}".strip()
             why += f" ({first_words(kind.encode())}): {first_words(raw)}" if raw.strip() else ""
         if not response.is_success or self._unanswered.has_any(asked):
-            self._fail(asked, _REFUSED if response.status_code < 500 else _FAILED, why)
+            await self._fail(asked, _REFUSED if response.status_code < 500 else _FAILED, why)
 
-    def _pass_error(self, body: bytes, asked: tuple[Id, ...], *, is_success: bool) -> bool:
+    async def _pass_error(self, body: bytes, asked: tuple[Id, ...], *, is_success: bool) -> bool:
         """Write an error of JSON-RPC that names no request, or came with a status of HTTP, under the id of its request."""
         found = parse(body) if asked and len(body) <= _ERROR_BYTES and b"error" in body else None
         if not found or len(found) > 1 or body.lstrip()[:1] == b"[" or not is_error(body, found[0]):
@@ -273,14 +296,14 @@ class Bridge:
         if is_success and found[0].id is not None:
             return False
         for number in self._unanswered.take(asked):
-            self._write(self._talk.from_server(under_id(body, found[0].whole, number)))
+            await self._write(self._talk.from_server(under_id(body, found[0].whole, number)))
         return True
 
     async def _events(self, response: httpx2.Response, asked: tuple[Id, ...], *, is_initialize: bool) -> None:
         """Write the messages of a stream until all answers have come; one that breaks off is taken up where it ended."""
         import httpx2
 
-        place = _Place()
+        place = StreamPlace()
         with suppress(httpx2.HTTPError):
             await self._carry(response, place, asked, is_initialize=is_initialize)
         for _ in range(_MAX_RETRIES):
@@ -293,10 +316,10 @@ class Bridge:
                     if again.is_success:
                         await self._carry(again, place, asked, is_initialize=is_initialize)
         if self._unanswered.has_any(asked):
-            self._fail(asked, _ENDED, "The stream of the server ended without an answer")
+            await self._fail(asked, _ENDED, "The stream of the server ended without an answer")
 
     async def _carry(
-        self, response: httpx2.Response, place: _Place, asked: tuple[Id, ...], *, is_initialize: bool = False
+        self, response: httpx2.Response, place: StreamPlace, asked: tuple[Id, ...], *, is_initialize: bool = False
     ) -> None:
         """Write the messages of a stream until its end, or until what was asked has its answers."""
         async for event in self._whole_events(response.aiter_bytes()):
@@ -304,8 +327,9 @@ class Bridge:
             data = data_of(event)
             if not data:
                 continue
-            if not self._pass_error(data, asked, is_success=True) and not await self._said(
-                data, is_initialize=is_initialize
+            if not (
+                await self._pass_error(data, asked, is_success=True)
+                or await self._said(data, is_initialize=is_initialize)
             ):
                 self._say(f"an event that is no message did not pass: {first_words(data)}")
             if asked and not self._unanswered.has_any(asked):
@@ -313,18 +337,21 @@ class Bridge:
 
     async def _whole_events(self, parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         stream = Events(lambda _: False, lambda: False, self._max_held)
-        async for part in parts:
-            for frame in stream.feed(part):
-                if frame.is_message:
-                    yield frame.raw
-                elif frame.is_too_long:
-                    self._say(f"a message of more than {self._max_held} bytes did not pass")
+        with self._room.place() as place:
+            async for part in parts:
+                for frame in stream.feed(part):
+                    if frame.is_message:
+                        yield frame.raw
+                    elif frame.is_too_long:
+                        self._say(f"a message of more than {self._max_held} bytes did not pass")
+                if not await place.grow(stream.held_bytes):
+                    self._say(f"a message of {len(stream.give_up().raw)} bytes did not pass: others were held for long")
 
     async def _listen(self) -> None:
         """Write what the server says unasked, for as long as it has a stream for that."""
         import httpx2
 
-        place, retries = _Place(), 0
+        place, retries = StreamPlace(), 0
         while retries < _MAX_RETRIES:
             resuming = [(b"last-event-id", place.event_id)] if place.event_id is not None else []
             try:
@@ -339,46 +366,35 @@ class Bridge:
 
     async def _said(self, raw: bytes, *, is_initialize: bool) -> bool:
         """Write a message of the server, as the host gets it. Returns whether it is one."""
-        is_short = len(raw) <= _AT_ONCE_BYTES
-        found = read_messages(raw) if is_short else await asyncio.to_thread(read_messages, raw)
+        found = await decided(read_messages, raw)
         if found is None:
             return False
         if is_initialize:
             version = text_in(raw, found[0].result, "protocolVersion")
-            self._version = version.encode() if version is not None else self._version
+            # A negotiated one means the older era; one that no header can carry is not sent.
+            self._version = self._version if version is None else _in_header(version)
         self._mirror.learn(raw)
         self._unanswered.note(found)
-        self._write(self._talk.from_server(raw) if is_short else await asyncio.to_thread(self._talk.from_server, raw))
+        await self._write(await decided(self._talk.from_server, raw))
         return True
 
-    def _write(self, raw: bytes) -> None:
+    async def _write(self, raw: bytes) -> None:
         """Write a message on one line: within JSON a line end is a blank."""
-        with suppress(OSError):  # the host reads no more, and will end our input
-            self._output.write_message(raw.strip().replace(b"\r", b" ").replace(b"\n", b" ") + b"\n")
+        await self._output.write(raw.strip().replace(b"\r", b" ").replace(b"\n", b" ") + b"\n")
 
-    def _fail(self, asked: tuple[Id, ...], code: int, why: str) -> None:
+    async def _fail(self, asked: tuple[Id, ...], code: int, why: str) -> None:
         """Answer the requests that get no answer from the server."""
         self._say(why)
         for number in self._unanswered.take(asked):
-            self._write(self._talk.from_server(error_of_ours(number, code, why)))
-
-
-class _Place:
-    """Where a stream can be taken up again."""
-
-    def __init__(self) -> None:
-        self.event_id: bytes | None = None
-        self.retry_seconds = _RETRY_SECONDS
-
-    def read(self, event: bytes) -> None:
-        """Note what an event says of it."""
-        self.event_id = field_of(event, b"id") or self.event_id
-        retry = field_of(event, b"retry")
-        if retry is not None and retry.isdigit():
-            self.retry_seconds = min(30.0, int(retry[:6]) / 1_000)
+            await self._write(self._talk.from_server(error_of_ours(number, code, why)))
 
 
 def _raw_id(raw: bytes, message: RpcMessage) -> bytes:
     """Return the id that a cancellation names, as it was written."""
     at = message.params.get("requestId") if isinstance(message.params, Object) else None
     return b"null" if at is None else raw[at.start : at.end]
+
+
+def _in_header(text: str) -> bytes:
+    """Return a text as the value of a header; nothing of one that is none."""
+    return text.encode() if text.isascii() and text.isprintable() else b""

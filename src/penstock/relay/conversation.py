@@ -148,6 +148,20 @@ class Conversation:
             b",".join(params),
         )
 
+    def with_names(self, raw: bytes, said: ToServer) -> ToServer:
+        """Return what becomes of calls that seemed ours, once `ask_names` has learned what it could.
+
+        Args:
+            raw: what the client said.
+            said: what became of it before.
+        """
+        self.names.is_known = True
+        if all(self.names.ours(call.name) for call in said.own):
+            return said
+        for call in said.own:
+            self.answered(call)
+        return self.from_client(raw)
+
     def _own_call(self, raw: bytes, message: RpcMessage, *, is_batch: bool) -> OwnCall | None:
         if message.method != "tools/call" or message.id is None or message.id_at is None:
             return None

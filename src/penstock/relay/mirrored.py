@@ -40,7 +40,7 @@ class Mirror:
         try:
             tools = json.loads(raw)["result"]["tools"]
             self._of_tool.update({tool["name"]: dict(_headers_in(tool["inputSchema"], ())) for tool in tools})
-        except (ValueError, KeyError, TypeError, RecursionError):  # no list of tools
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):  # no list of tools
             return
 
     def headers(self, raw: bytes, message: RpcMessage) -> list[tuple[bytes, bytes]]:

@@ -14,7 +14,9 @@ from urllib.parse import unquote
 
 from penstock.mcp_server.connections import OF_CONNECTION
 from penstock.mcp_server.http import PATH
+from penstock.relay.asking import ask_names
 from penstock.relay.conversation import Conversation, ToServer
+from penstock.relay.holding import HoldRoom, decided
 from penstock.relay.listing import Names
 from penstock.relay.sse import Events, data_of, with_data
 from penstock.relay.upstream import end_to_end
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     from penstock.mcp_server.listening import ServedNames
     from penstock.relay.conversation import GuardResult
+    from penstock.relay.holding import HeldPlace
     from penstock.relay.own_tools import OwnTools
     from penstock.relay.upstream import Upstream
 
@@ -38,8 +41,6 @@ MAX_SESSIONS = 1_000
 """How many sessions of hosts are remembered; of more the one used longest ago is forgotten, and its host's name with it."""
 _SESSION = b"mcp-session-id"
 _PLAIN, _JSON = b"text/plain; charset=utf-8", b"application/json"
-# What is smaller is decided about at once; what is larger beside the loop, which serves others meanwhile.
-_AT_ONCE_BYTES = 1 << 15
 # A body is written in parts: each waits until the host has read most of those before it.
 _PART_BYTES = 1 << 18
 
@@ -71,8 +72,10 @@ class Proxy:
         self._max_held = max_held_bytes
         self._served = served
         self._say = say
+        self._room = HoldRoom(max_held_bytes)
         self._names = Names()
         self._sessions: OrderedDict[bytes, Conversation] = OrderedDict()
+        self._agents = _Agents()
 
     async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -114,10 +117,15 @@ class Proxy:
 
         # A host without a session is known by its connection, never by what another one said.
         known: dict[str, str] = scope.get("state", {}).get(OF_CONNECTION, {})
-        talk = self._conversation(headers, known.get("client"))
+        agent = next((value for name, value in headers if name == b"user-agent"), b"")
+        talk = self._conversation(headers, known.get("client") or self._agents.client(agent))
         said = talk.from_client(body) if scope["method"] == "POST" and body else ToServer(body)
         if talk.client is not None and not _has_session(headers):
             known["client"] = talk.client
+            self._agents.note(agent, talk.client)
+        if said.own and not talk.names.is_known:
+            await ask_names(self._upstream, talk, said.own[0], self._sent(headers))
+            said = talk.with_names(body, said)
         own = await self._own_answers(talk, said)
         if own and not said.forward:
             await _answer(send, 200, b"[" + own + b"]" if said.own[0].is_in_batch else own, _JSON)
@@ -220,9 +228,10 @@ class Proxy:
             headers = [pair for pair in headers if pair[0] not in {b"content-encoding", b"content-length"}]
         start: Event = {"type": "http.response.start", "status": response.status_code, "headers": headers}
         if is_json:
-            await self._pass_json(start, parts, talk, own, send)
+            with self._room.place() as place:
+                await self._pass_json(start, parts, talk, own, send, place)
             return
-        if own:
+        if own or (is_events and not talk.is_idle):
             start["headers"] = [pair for pair in headers if pair[0] != b"content-length"]
         await send(start)
         if own:
@@ -233,28 +242,33 @@ class Proxy:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _pass_json(
-        self, start: Event, parts: AsyncIterator[bytes], talk: Conversation, own: bytes, send: Send
+        self, start: Event, parts: AsyncIterator[bytes], talk: Conversation, own: bytes, send: Send, place: HeldPlace
     ) -> None:
         """Pass a body of JSON, which is held to its end unless it is too long."""
         held = bytearray()
         is_too_long = False
         async for part in parts:
             held += part
-            if is_too_long := len(held) > self._max_held:
+            if is_too_long := len(held) > self._max_held or not await place.grow(len(held)):
                 break
         if is_too_long:
-            self._say(f"a message of more than {self._max_held} bytes passed uncut")
+            self._say_uncut(len(held))
+            end = b""
+            if own:
+                start["headers"] = [pair for pair in start["headers"] if pair[0] != b"content-length"]
+                end = _begin_with_own(held, own)
             await send(start)
             while held:
                 await send({"type": "http.response.body", "body": bytes(held[:_PART_BYTES]), "more_body": True})
                 del held[:_PART_BYTES]
             async for part in parts:
                 await send({"type": "http.response.body", "body": part, "more_body": True})
+            await send({"type": "http.response.body", "body": end, "more_body": True})
         else:
             came = len(held)
             raw = bytes(held)
             held.clear()
-            body = _with_own(await _decided(talk, raw), own)
+            body = _with_own(await decided(talk.from_server, raw), own)
             del raw
             if len(body) != came:
                 start["headers"] = [pair for pair in start["headers"] if pair[0] != b"content-length"]
@@ -266,13 +280,23 @@ class Proxy:
     async def _changed(self, parts: AsyncIterator[bytes], talk: Conversation) -> AsyncIterator[bytes]:
         """Yield a stream of events, those anew whose messages change."""
         stream = Events(talk.is_plain_for_client, lambda: talk.is_idle, self._max_held)
-        async for part in parts:
-            for frame in stream.feed(part):
-                if frame.is_too_long:
-                    self._say(f"a message of more than {self._max_held} bytes passed uncut")
-                yield await _event(talk, frame.raw) if frame.is_message else frame.raw
+        with self._room.place() as place:
+            async for part in parts:
+                for frame in stream.feed(part):
+                    if frame.is_too_long:
+                        self._say_uncut(len(frame.raw))
+                    yield await _event(talk, frame.raw) if frame.is_message else frame.raw
+                if not await place.grow(stream.held_bytes):
+                    self._say_uncut(stream.held_bytes)
+                    yield stream.give_up().raw
         for frame in stream.end():
             yield frame.raw
+
+    def _say_uncut(self, held_bytes: int) -> None:
+        if held_bytes > self._max_held:
+            self._say(f"a message of more than {self._max_held} bytes passed uncut")
+        else:
+            self._say(f"a message passed uncut: others of more than {self._max_held} bytes together were held for long")
 
 
 async def _event(talk: Conversation, event: bytes) -> bytes:
@@ -280,14 +304,30 @@ async def _event(talk: Conversation, event: bytes) -> bytes:
     data = data_of(event)
     if data is None or talk.is_idle:
         return event
-    decided = await _decided(talk, data)
-    return event if decided is data else with_data(event, decided)
+    new = await decided(talk.from_server, data)
+    return event if new is data else with_data(event, new)
 
 
-async def _decided(talk: Conversation, raw: bytes) -> bytes:
-    if len(raw) <= _AT_ONCE_BYTES:
-        return talk.from_server(raw)
-    return await asyncio.to_thread(talk.from_server, raw)
+class _Agents:
+    """Which hosts have said their names under which `User-Agent`, for those that have no session and open connections anew."""
+
+    def __init__(self) -> None:
+        self._names: OrderedDict[bytes, set[str]] = OrderedDict()
+
+    def note(self, agent: bytes, client: str) -> None:
+        """Note the name of a host; libraries are agents too, so several may have the same."""
+        if agent:
+            names = self._names.setdefault(agent, set())
+            if len(names) < 2:  # which are too many to tell
+                names.add(client)
+            self._names.move_to_end(agent)
+            while len(self._names) > MAX_SESSIONS:
+                self._names.popitem(last=False)
+
+    def client(self, agent: bytes) -> str | None:
+        """Return the host that an agent is; None where none or several have said their names."""
+        names = self._names.get(agent, set())
+        return next(iter(names)) if len(names) == 1 else None
 
 
 async def _hung_up(receive: Receive) -> None:
@@ -308,6 +348,15 @@ def _with_own(body: bytes, own: bytes) -> bytes:
     if theirs[:1] == b"[":
         theirs = theirs[1:-1].strip()
     return b"[" + own + (b"," + theirs if theirs else b"") + b"]"
+
+
+def _begin_with_own(held: bytearray, own: bytes) -> bytes:
+    """Put our answers to a batch before what is there of a body, and return what has to stand behind its end."""
+    is_batch = held.lstrip()[:1] == b"["
+    if is_batch:
+        del held[: held.index(b"[") + 1]
+    held[:0] = b"[" + own + b","
+    return b"" if is_batch else b"]"
 
 
 async def _send_parts(send: Send, body: bytes) -> None:

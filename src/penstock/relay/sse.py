@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 # An empty line. Lines end with CRLF, LF or CR; possessive, or the two halves of one CRLF would be taken for two ends.
 _EMPTY_LINE = re.compile(rb"(?:\r\n?+|\n)(?:\r\n?+|\n)")
 _LINE_END = re.compile(rb"\r\n?+|\n")
-_DATA = re.compile(rb"^data(?:: ?+|(?=[\r\n]|\Z))", re.MULTILINE)
+_DATA = re.compile(rb"data(?:: ?+|\Z)")
+_RETRY_SECONDS = 1.0
+_FIRST_DATA = re.compile(rb"^data: ?+", re.MULTILINE)
 
 
 class Events:
@@ -63,13 +65,22 @@ class Events:
                     del self._held[: len(BOM_UTF8)]
                     yield Frame(BOM_UTF8, is_message=False)
             while found := _EMPTY_LINE.search(self._held, self._searched):
-                event = bytes(self._held[: found.end()])
+                event = bytes(memoryview(self._held)[: found.end()])
                 del self._held[: found.end()]
                 self._searched, self._was_looked_at = 0, False
                 yield Frame(event, is_message=True)
             self._searched = max(0, len(self._held) - 3)
             if self._held:
                 yield from self._released()
+
+    @property
+    def held_bytes(self) -> int:
+        """How much is held of an event that has not ended."""
+        return len(self._held)
+
+    def give_up(self) -> Frame:
+        """Return what is held, as if it were too long: the rest of its event passes."""
+        return self._release(is_too_long=True)
 
     def end(self) -> Iterator[Frame]:
         """Yield what is left where the last event has no end."""
@@ -100,26 +111,42 @@ class Events:
         if not self._was_looked_at and len(self._held) >= LOOKED_AT_BYTES:
             self._was_looked_at = True
             beginning = bytes(self._held[:LOOKED_AT_BYTES])
-            data = _DATA.search(beginning)
+            data = _FIRST_DATA.search(beginning)
             is_plain = data is not None and self._is_plain(begins(beginning[data.end() :]))
         else:
             is_plain = False
         if is_plain or is_too_long:
-            held, self._held = bytes(self._held), bytearray()
-            self._is_passing, self._passed = True, held[-3:]
-            self._searched, self._was_looked_at = 0, False
-            yield Frame(held, is_message=False, is_too_long=is_too_long and not is_plain)
+            yield self._release(is_too_long=is_too_long and not is_plain)
+
+    def _release(self, *, is_too_long: bool) -> Frame:
+        held, self._held = bytes(self._held), bytearray()
+        self._is_passing, self._passed = True, held[-3:]
+        self._searched, self._was_looked_at = 0, False
+        return Frame(held, is_message=False, is_too_long=is_too_long)
 
 
 def data_of(event: bytes) -> bytes | None:
     """Return the data of an event, its lines joined; None where it has none."""
-    lines = [line[found.end() :] for line in _LINE_END.split(event) if (found := _DATA.match(line))]
+    # Found in their place: an event may be a hundred megabytes on one line.
+    found = [_DATA.match(event, start, end) for start, end in _lines(event)]
+    lines = [event[data.end() : data.endpos] for data in found if data]
     return b"\n".join(lines) if lines else None
+
+
+def _lines(event: bytes) -> Iterator[tuple[int, int]]:
+    """Yield where each line of an event begins and ends."""
+    at = 0
+    for end in _LINE_END.finditer(event):
+        yield at, end.start()
+        at = end.end()
+    yield at, len(event)
 
 
 def field_of(event: bytes, name: bytes) -> bytes | None:
     """Return the last value of a field of an event, such as `id` or `retry`; None where it has none."""
-    values = [line[len(name) + 1 :] for line in _LINE_END.split(event) if line.startswith(name + b":")]
+    values = [
+        event[start + len(name) + 1 : end] for start, end in _lines(event) if event.startswith(name + b":", start)
+    ]
     return values[-1].removeprefix(b" ") if values else None
 
 
@@ -128,10 +155,25 @@ def with_data(event: bytes, data: bytes) -> bytes:
     end = b"\r\n" if b"\r\n" in event else b"\n" if b"\n" in event else b"\r"
     written = [b"data: " + line for line in data.split(b"\n")]
     lines: list[bytes] = []
-    for line in _LINE_END.split(event):
-        if not _DATA.match(line):
-            lines.append(line)
+    for start, stop in _lines(event):
+        if not _DATA.match(event, start, stop):
+            lines.append(event[start:stop])
         elif written:
             lines += written
             written = []
     return end.join(lines)
+
+
+class StreamPlace:
+    """Where a stream can be taken up again, and after how long."""
+
+    def __init__(self) -> None:
+        self.event_id: bytes | None = None
+        self.retry_seconds = _RETRY_SECONDS
+
+    def read(self, event: bytes) -> None:
+        """Note what an event says of it."""
+        self.event_id = field_of(event, b"id") or self.event_id
+        retry = field_of(event, b"retry")
+        if retry is not None and retry.isdigit():
+            self.retry_seconds = min(30.0, int(retry[:6]) / 1_000)

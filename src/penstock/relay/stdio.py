@@ -38,7 +38,7 @@ _ANSWER_SECONDS = 32.0
 _GRACE_SECONDS = 5.0
 """How long a program may run on when its host has gone, before it is told to end; as long again before it is ended."""
 _CALLS_AT_ONCE = 8
-_NAMES_SECONDS = 5.0
+NAMES_SECONDS = 5.0
 """How long a call that seems ours waits for the server's list of tools, where none has passed."""
 
 
@@ -199,7 +199,7 @@ class Relay:
 
         The host's next messages wait meanwhile: they keep their order. It is asked once, and for a bounded time.
         """
-        talk, until = self._conversation, time.monotonic() + _NAMES_SECONDS
+        talk, until = self._conversation, time.monotonic() + NAMES_SECONDS
         try:
             cursor = None
             while not talk.names.is_known:
@@ -209,12 +209,7 @@ class Relay:
                     break
         except Empty:
             pass
-        talk.names.is_known = True
-        if all(talk.names.ours(call.name) for call in said.own):
-            return said
-        for call in said.own:
-            talk.answered(call)
-        return talk.from_client(raw)
+        return talk.with_names(raw, said)
 
     def _answer(self, call: OwnCall) -> None:
         with self._places:

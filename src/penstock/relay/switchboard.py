@@ -102,7 +102,10 @@ class Switchboard:
         elif message.method == "ping":
             yield Out(HOST, _result(raw, message, b"{}"))
         elif self._names.ours(text_in(raw, message.params, "name")) and message.method == "tools/call":
-            yield from (Out(HOST, b"", call) for call in self._desk.from_client(raw).own)
+            if self._known["tools/list"]:
+                yield from (Out(HOST, b"", call) for call in self._desk.from_client(raw).own)
+            else:  # before that it may be a server's
+                yield from self._ask_first("tools/list", raw, message)
         else:
             yield from self._routed(raw, message)
 
@@ -119,11 +122,13 @@ class Switchboard:
         elif len(self._living) == 1:
             yield from self._to(next(iter(self._living)), raw, message)
         elif not self._known[listed]:
-            # A host may know its tools from another day.
-            asking = _Gathering(listed, _relisted(raw, message, listed), message, then=[raw])
-            yield from self._gather(asking, message)
+            yield from self._ask_first(listed, raw, message)
         else:
             yield Out(HOST, _error(raw, message, _UNKNOWN, f"No server has {name[:128]!r}"))
+
+    def _ask_first(self, listed: str, raw: bytes, message: RpcMessage) -> Iterator[Out]:
+        """Ask all servers for a list before a request is passed on: a host may know its tools from another day."""
+        yield from self._gather(_Gathering(listed, _relisted(raw, message, listed), message, then=[raw]), message)
 
     def _server_of(self, raw: bytes, message: RpcMessage) -> int:
         """Return the server that a request is for which names no tool or prompt: by its address, else the first one."""
