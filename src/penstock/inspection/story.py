@@ -120,7 +120,7 @@ class RefusedTurn(NamedTuple):
     words: str
     """The provider's own, or the host's where it keeps only those."""
     kind: str
-    """What it was refused for: a kind of `overflow.diagnose`, such as `context_overflow`."""
+    """What it was refused for: a kind of `overflow.diagnose`, such as `context_input`."""
     limit_tokens: int | None = None
     """The limit that the words name."""
     input_tokens: int | None = None
@@ -181,4 +181,4 @@ class Story:
     @property
     def is_stuck(self) -> bool:
         """Whether the newest request was refused for its size."""
-        return bool(self.turns and self.turns[-1].is_refused and self.refusals[-1].kind == "context_overflow")
+        return bool(self.turns and self.turns[-1].is_refused and self.refusals[-1].kind.startswith("context_"))

@@ -1,0 +1,42 @@
+"""How are 100 MB counted in seconds? Exactly while there is little text, then by estimates, at last from pieces.
+
+A session of a few megabytes is counted as its provider would, where that can be had. One of a hundred is told in ten seconds, and
+what of it is counted less exactly is corrected by the figures that its record holds (`telling`). Law: a count depends on nothing
+but the text and how much was counted before. Keeps out: what is counted.
+"""
+
+from __future__ import annotations
+
+from penstock.text.tokens import Count, Tokens, best_counter
+
+# Exact counts read 7 MB/s where this was measured, estimates 15, and a quarter of a text takes a quarter of that.
+EXACT_CHARS = 4_000_000
+"""How much text is counted exactly, where that can be had."""
+WHOLE_CHARS = 24_000_000
+"""From how much text on only pieces of what is longer than 2,000 characters are looked at."""
+_SHORT_CHARS = 2_000
+_PIECES = 4
+_SHARE = 4  # of a long text one part in so many is looked at
+
+
+class PatientCounter:
+    """Counts the tokens of a model: the more it has counted, the less exactly, so that its time is bounded."""
+
+    def __init__(self, model: str) -> None:
+        self._exact = best_counter(model)
+        self._fast = Tokens(model=model)
+        self._seen_chars = 0
+
+    def count(self, text: str, /) -> Count:
+        """Return the tokens of a text."""
+        self._seen_chars += len(text)
+        if self._seen_chars <= EXACT_CHARS:
+            return self._exact.count(text)
+        if self._seen_chars <= WHOLE_CHARS or len(text) <= _SHORT_CHARS:
+            return self._fast.count(text)
+        stratum = len(text) // _PIECES
+        looked = "".join([text[at : at + stratum // _SHARE] for at in range(0, _PIECES * stratum, stratum)])
+        found = self._fast.count(looked)
+        # The bounds are those of what was looked at, in proportion: nothing is decided by them here.
+        low, tokens, high = (one * len(text) // len(looked) for one in (found.low, found.tokens, found.high))
+        return Count(tokens=tokens, low=low, high=high, method="sampled-" + found.method)
