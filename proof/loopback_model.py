@@ -33,6 +33,9 @@ class LoopbackModel:
         self.bodies: list[Body] = []
         self.usage = dict(_USAGE)
         self.asked = False
+        self.window_tokens: int | None = None
+        """What it holds, four bytes to a token; a request above it is refused in the provider's words. None holds all."""
+        self.refused = 0
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
 
@@ -43,6 +46,15 @@ class LoopbackModel:
     def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+    def measures(self, sent: bytes) -> bool:
+        """Count a request into the figures of the next answer; False where it is too large."""
+        if self.window_tokens is None:
+            return True
+        tokens = len(sent) // 4
+        self.usage = {"input_tokens": tokens, "output_tokens": 1, "total_tokens": tokens + 1}
+        self.refused += tokens > self.window_tokens
+        return tokens <= self.window_tokens
 
     def turn(self, body: Body) -> tuple[str, str | None] | None:
         """The offered name of the tool and its namespace if it is to be called now, else None: say done."""
@@ -113,7 +125,7 @@ def _responses(call: tuple[str, str | None] | None, arguments: str, usage: Body)
     ]
 
 
-def _chat(call: tuple[str, str | None] | None, arguments: str, *, stream: bool) -> list[Body]:
+def _chat(call: tuple[str, str | None] | None, arguments: str, usage: Body, *, stream: bool) -> list[Body]:
     message: Body = {"role": "assistant", "content": "done"}
     if call:
         function = {"name": call[0], "arguments": arguments}
@@ -121,7 +133,7 @@ def _chat(call: tuple[str, str | None] | None, arguments: str, *, stream: bool) 
         message["tool_calls"] = [{"index": 0, "id": "c", "type": "function", "function": function}]
     part, kind = ("delta", "chat.completion.chunk") if stream else ("message", "chat.completion")
     frame: Body = {"id": "x", "object": kind, "created": 1, "model": "m"}
-    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    usage = {"prompt_tokens": usage["input_tokens"], "completion_tokens": 1, "total_tokens": usage["total_tokens"]}
     finish = {"index": 0, "finish_reason": "tool_calls" if call else "stop"}
     if not stream:
         return [{**frame, "choices": [{**finish, part: message}], "usage": usage}]
@@ -151,13 +163,37 @@ def _messages(call: tuple[str, str | None] | None, arguments: str, usage: Body, 
     ]
 
 
-def _gemini(call: tuple[str, str | None] | None, arguments: str) -> list[Body]:
+def _gemini(call: tuple[str, str | None] | None, arguments: str, used: Body) -> list[Body]:
     part: Body = {"text": "done"}
     if call:
         part = {"functionCall": {"name": call[0], "args": json.loads(arguments)}}
     content = {"role": "model", "parts": [part]}
-    usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
+    usage = {
+        "promptTokenCount": used["input_tokens"],
+        "candidatesTokenCount": 1,
+        "totalTokenCount": used["total_tokens"],
+    }
     return [{"candidates": [{"content": content, "finishReason": "STOP", "index": 0}], "usageMetadata": usage}]
+
+
+def _refusal(path: str, tokens: int, most: int) -> tuple[list[Body], int]:
+    """What the providers of the four wires said in 2026, and the status."""
+    if path.endswith("/responses"):
+        words = "Your input exceeds the context window of this model. Please adjust your input and try again."
+        error = {"code": "context_length_exceeded", "message": words}
+        failed = {"id": "r", "object": "response", "status": "failed", "error": error, "output": []}
+        return [{"type": "response.failed", "response": failed}], 200
+    if path.endswith("/messages"):
+        words = f"prompt is too long: {tokens} tokens > {most} maximum"
+        return [{"type": "error", "error": {"type": "invalid_request_error", "message": words}}], 400
+    if path.endswith("/chat/completions"):
+        words = (
+            f"This model's maximum context length is {most} tokens. However, your messages resulted in {tokens} "
+            "tokens. Please reduce the length of the messages."
+        )
+        return [{"error": {"message": words, "type": "invalid_request_error", "code": "context_length_exceeded"}}], 400
+    words = f"The input token count ({tokens}) exceeds the maximum number of tokens allowed ({most})."
+    return [{"error": {"code": 400, "message": words, "status": "INVALID_ARGUMENT"}}], 400
 
 
 def _handler(model: LoopbackModel) -> type[BaseHTTPRequestHandler]:
@@ -171,29 +207,37 @@ def _handler(model: LoopbackModel) -> type[BaseHTTPRequestHandler]:
             self._answer([{"object": "list", "data": [{"id": "m", "object": "model"}], "models": []}], stream=False)
 
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
+            sent = self.rfile.read(int(self.headers.get("content-length") or 0))
+            body = json.loads(sent or b"{}")
             path, arguments = self.path.partition("?")[0], json.dumps(model.arguments)
             stream = bool(body.get("stream")) or "streamGenerateContent" in path
             if path.endswith(("count_tokens", "countTokens")):
                 self._answer([{"input_tokens": 1, "totalTokens": 1}], stream=False)
+            elif not model.measures(sent):
+                frames, status = _refusal(path, len(sent) // 4, model.window_tokens or 0)
+                self._answer(frames, stream=status == 200, status=status)
             elif path.endswith("/responses"):
                 frames = _responses(model.turn(body), arguments, model.usage)
                 self._answer(frames if stream else [frames[-1]["response"]], stream=stream)
             elif path.endswith("/chat/completions"):
-                self._answer(_chat(model.turn(body), arguments, stream=stream), stream=stream, last=b"data: [DONE]\n\n")
+                self._answer(
+                    _chat(model.turn(body), arguments, model.usage, stream=stream),
+                    stream=stream,
+                    last=b"data: [DONE]\n\n",
+                )
             elif path.endswith("/messages"):
                 self._answer(_messages(model.turn(body), arguments, model.usage, stream=stream), stream=stream)
             elif path.endswith("enerateContent"):
-                self._answer(_gemini(model.turn(body), arguments), stream=stream)
+                self._answer(_gemini(model.turn(body), arguments, model.usage), stream=stream)
             else:
                 self._answer([{}], stream=False)
 
-        def _answer(self, frames: list[Body], *, stream: bool, last: bytes = b"") -> None:
+        def _answer(self, frames: list[Body], *, stream: bool, last: bytes = b"", status: int = 200) -> None:
             sent = json.dumps(frames[0]).encode()
             if stream:
                 sent = last if frames[0].get("object") == "chat.completion.chunk" else b""
                 sent = b"".join(self._event(frame) for frame in frames) + sent
-            self.send_response(200)
+            self.send_response(status)
             self.send_header("content-type", "text/event-stream" if stream else "application/json")
             self.send_header("content-length", str(len(sent)))
             self.end_headers()

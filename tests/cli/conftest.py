@@ -39,6 +39,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "servers.json").write_text(json.dumps({"mcpServers": {"files": server}}))
     (root / "messages.json").write_text(json.dumps([asked]))
     (root / "request.json").write_text(json.dumps({"model": "gpt-4o", "messages": [asked, called, result]}))
+    (root / "stuck.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in _stuck_session()))
     (root / "PAYROLL.cbl").write_bytes((ESTATE / "cbl/MWB010.cbl").read_bytes())
     shell_line(root, "cat server.log | penstock guard --chars 600 > notice.txt", check=True)
     shell_line(root, 'penstock run "Which port does app.py use?" --json > answer.json', check=True)
@@ -49,3 +50,27 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     edit = "penstock run Write. --model scripted:script.json --allow-edit --json > edited.json"
     shell_line(root, edit, check=True)
     return root
+
+
+def _stuck_session() -> list[dict[str, object]]:
+    """A session of Claude Code that was refused for its size."""
+    call = {"type": "tool_use", "id": "c1", "name": "Bash", "input": {"command": "ls -R"}}
+    listing = "".join(f"src/module{number}/part.py\n" for number in range(60_000))
+    refused = {"type": "text", "text": "prompt is too long: 700000 tokens > 200000 maximum"}
+    contents: list[tuple[str, object]] = [
+        ("user", "Fix the parser."),
+        ("assistant", [call]),
+        ("user", [{"type": "tool_result", "tool_use_id": "c1", "content": listing}]),
+        ("assistant", [refused]),
+    ]
+    return [
+        {
+            "type": role,
+            "uuid": f"u{at}",
+            "parentUuid": f"u{at - 1}" if at else None,
+            "sessionId": "s",
+            "message": {"role": role, "content": content},
+            **({"isApiErrorMessage": True} if content == [refused] else {}),
+        }
+        for at, (role, content) in enumerate(contents)
+    ]

@@ -27,7 +27,12 @@ COMMANDS: dict[str, dict[str, tuple[str, ...]]] = {
         "figures": ("stats",),
         "code": ("check-code",),
     },
-    "Other agents": {"installing": ("install", "uninstall"), "hosting": ("hook",), "relaying": ("relay",)},
+    "Other agents": {
+        "installing": ("install", "uninstall"),
+        "hosting": ("hook",),
+        "relaying": ("relay",),
+        "rescuing": ("rescue",),
+    },
     "COBOL": {"documents": ("structure", "chunk", "document")},
     "Servers and setup": {"serving": ("mcp", "doctor", "completion")},
 }

@@ -8,20 +8,22 @@ knows is counted and left out. Keeps out: what is done with a history (`handing_
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock.hosts.sessions.records import opened
 from penstock.hosts.sessions.todos import ListedTask, todos_of
 from penstock.inspection.happenings import Said
-from penstock.text.json_access import field
+from penstock.text.json_access import field, type_of
 from penstock.wires import load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from penstock.text.json_access import Json
     from penstock.wires import Transcript
 
+_FIRST_RECORDS = 50
 READERS = ("claude", "codex", "gemini")
 """The hosts whose session files can be read."""
 
@@ -51,7 +53,7 @@ def read_session(host: str, path: str) -> HostSession:
     Raises:
         OSError: It cannot be opened, or is no regular file.
     """
-    reader = import_module(f"penstock.hosts.sessions.{host}")
+    reader = reader_of(host)
     with opened(path, is_hurried=True) as file:
         said = [one for one in reader.happenings(file) if isinstance(one, Said) and not (one.by_host or one.again)]
         transcript = load(whole_messages(said), reader.WIRE)
@@ -59,18 +61,51 @@ def read_session(host: str, path: str) -> HostSession:
     return HostSession(transcript, todos_of(transcript), counts.torn, counts.unknown.total(), counts.skipped_bytes)
 
 
+def host_of(path: str) -> str | None:
+    """Return whose session a file is, by its first records; None where it is nobody's that is known.
+
+    Raises:
+        OSError: It cannot be opened, or is no regular file.
+    """
+    with opened(path) as file:
+        for _, record in islice(file.records(), _FIRST_RECORDS):
+            if type_of(record) == "session_meta":
+                return "codex"
+            if "projectHash" in record:
+                return "gemini"
+            if "sessionId" in record and ("parentUuid" in record or type_of(record) in {"queue-operation", "summary"}):
+                return "claude"
+    return None
+
+
+def reader_of(host: str) -> Any:
+    """Return the module that reads a host's sessions: `WIRE`, `found`, `head`, `happenings`."""
+    return import_module(f"penstock.hosts.sessions.{host}")
+
+
 def whole_messages(said: Iterable[Said]) -> list[Json]:
     """Return what was said as messages, the blocks of one answer in one of them."""
-    made: list[Json] = []
-    begun: dict[str, list[Json]] = {}
+    return [joined(parts) for parts in grouped(said)]
+
+
+def grouped(said: Iterable[Said]) -> list[list[Said]]:
+    """Return what was said, what is of one message together, each message where its first block stands."""
+    made: list[list[Said]] = []
+    begun: dict[str, list[Said]] = {}
     for one in said:
-        content = field(one.message, "content")
-        if one.part_of in begun and isinstance(content, list):
-            begun[one.part_of] += content
+        if one.part_of in begun:
+            begun[one.part_of].append(one)
             continue
-        message = one.message
-        if one.part_of and isinstance(message, dict) and isinstance(content, list):
-            begun[one.part_of] = list(content)
-            message = {**message, "content": begun[one.part_of]}
-        made.append(message)
+        made.append([one])
+        if one.part_of and isinstance(field(one.message, "content"), list):
+            begun[one.part_of] = made[-1]
     return made
+
+
+def joined(parts: Sequence[Said]) -> Json:
+    """Return the blocks of one message as that message."""
+    first = parts[0].message
+    if len(parts) == 1 or not isinstance(first, dict):
+        return first
+    contents = [field(one.message, "content") for one in parts]
+    return {**first, "content": [block for content in contents if isinstance(content, list) for block in content]}

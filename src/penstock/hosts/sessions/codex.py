@@ -123,9 +123,11 @@ class _Told:
         kind = type_of(event)
         if kind == "task_started":
             self._window = whole_number(field(event, "model_context_window")) or self._window
-        elif kind == "error":
+        elif kind == "error" or (kind == "task_complete" and field(event, "error") is not None):
+            error = event if kind == "error" else field(event, "error")
+            words = [string(field(error, key)) for key in ("message", "codex_error_info")]
             yield from self.rest()
-            yield Refused(string(field(event, "message")), place, at)
+            yield Refused(" ".join(word for word in words if word), place, at)
         elif kind == "token_count" and not self._has_records:  # versions that note each answer's figures nowhere else
             info = field(event, "info")
             self._window = whole_number(field(info, "model_context_window")) or self._window

@@ -1,0 +1,200 @@
+"""A session that its host cannot go on with comes back as a new one that fits; the old one is as it was."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.errors import CallerError
+from penstock.hosts.rescue import Rescue, rescue
+from penstock.hosts.rescue.projection import project
+from penstock.hosts.sessions import host_of, reader_of, whole_messages
+from penstock.hosts.sessions.records import opened
+from penstock.text.calls import CommandLine
+from penstock.text.tokens import Tokens
+from penstock.wires import violations
+from tests.cli.screens import shell_line
+from tests.hosts import histories
+from tests.hosts.histories import Claude, Step, written
+
+TASK = "TASK-ONE fix the parser."
+NEEDLE = "needle-in-the-middle"
+FLOOD = "".join(f"line {number} of the listing\n" for number in range(4_000)).replace("line 2000 ", f"{NEEDLE} ")
+
+
+def claude(path: Path, refused: str = "Prompt is too long", results: tuple[str, ...] = (FLOOD,)) -> str:
+    """A session of Claude Code whose newest request was refused."""
+    talk = Claude()
+    talk.says(TASK)
+    for number, result in enumerate(results):
+        step: Step = (f"c{number}", "Bash", {"command": "ls -R"}, result, False)
+        talk.calls(step)
+    if refused:
+        talk.add("assistant", [{"type": "text", "text": refused}], isApiErrorMessage=True)
+    for record in talk.records:
+        record |= {"sessionId": "old", "cwd": "/p", "version": "2.1.330"}
+    return written(path, talk.records)
+
+
+def codex(path: Path, refused: str = "ran out of room", results: tuple[str, ...] = (FLOOD,)) -> str:
+    """The same of Codex."""
+    steps: list[Step] = [
+        (f"c{at}", "exec_command", {"cmd": "ls -R"}, result, False) for at, result in enumerate(results)
+    ]
+    records = histories.codex(TASK, *steps)
+    if refused:
+        error = {"message": refused, "codex_error_info": "context_window_exceeded"}
+        records.append({"type": "event_msg", "payload": {"type": "task_complete", "error": error}})
+    return written(path, records)
+
+
+SESSIONS = {"claude": claude, "codex": codex}
+
+
+class Kept(dict[str, str]):
+    """A store of texts."""
+
+    def keep(self, content: str, _name: str) -> str:
+        """Keep one."""
+        handle = f"HANDLE{len(self):010}"
+        self[handle] = content
+        return handle
+
+
+def rescued(host: str, path: str, window: int | None = 9_000, **how: Any) -> tuple[Rescue, Kept]:
+    """What comes of a session, and what was kept."""
+    kept = Kept()
+    return rescue(host, path, window_tokens=window, keep=kept.keep, dialect=CommandLine(), **how), kept
+
+
+def next_request(host: str, path: str) -> list[Any]:
+    """The messages that the host would send."""
+    reader = reader_of(host)
+    with opened(path) as file:
+        return whole_messages(project(reader.happenings(file)).said)
+
+
+@pytest.mark.parametrize("host", SESSIONS)
+@pytest.mark.parametrize("results", [(FLOOD,), (FLOOD[:9_000],) * 12], ids=["one flood", "many"])
+def test_a_session_that_was_refused_fits_again(host: str, results: tuple[str, ...], tmp_path: Path) -> None:
+    """Valid, with the task, a stub for what floods it and the whole behind that; the old file is untouched."""
+    path = SESSIONS[host](tmp_path / "rollout-old.jsonl", results=results)
+    before = Path(path).read_bytes()
+    assert host_of(path) == host
+    done, kept = rescued(host, path)
+    assert "overflow_refused" in [finding.code for finding in done.findings if finding.is_stuck]
+    assert Path(path).read_bytes() == before
+    messages = next_request(host, done.path)
+    text = json.dumps(messages)
+    assert violations(messages, reader_of(host).WIRE) == []
+    assert TASK in text
+    assert kept, "what went is somewhere"
+    assert all(cut.handle in text for cut in done.cuts)
+    assert all(FLOOD in whole for whole in kept.values() if NEEDLE in whole)
+    assert Tokens().count(text).tokens < 9_000
+    assert done.tokens_after is not None
+    assert done.tokens_after <= 8_100, "a tenth is free for the next prompt"
+    records = [json.loads(line) for line in Path(done.path).read_text().splitlines()]
+    assert "old" not in {record.get("sessionId") for record in records}
+    assert done.session in Path(done.path).name
+    assert done.session in done.resume
+    assert Path(done.path).stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("host", SESSIONS)
+def test_where_a_session_is_not_stuck_nothing_is_written(host: str, tmp_path: Path) -> None:
+    """And nothing is kept."""
+    path = SESSIONS[host](tmp_path / "s.jsonl", "", (FLOOD,))
+    done, kept = rescued(host, path, 1_000_000)
+    assert (done.is_stuck, done.path, done.cuts, dict(kept)) == (False, "", (), {})
+    assert [entry.name for entry in tmp_path.iterdir()] == ["s.jsonl"]
+
+
+@pytest.mark.parametrize("host", SESSIONS)
+def test_a_plan_writes_nothing(host: str, tmp_path: Path) -> None:
+    """It says what would go."""
+    path = SESSIONS[host](tmp_path / "s.jsonl")
+    done, _ = rescued(host, path, is_dry_run=True)
+    assert done.is_stuck
+    assert done.cuts
+    assert [entry.name for entry in tmp_path.iterdir()] == ["s.jsonl"]
+
+
+def test_a_limit_that_nobody_names_is_asked_for(tmp_path: Path) -> None:
+    """A refusal without a number, of a model that is not known."""
+    with pytest.raises(CallerError, match="--window"):
+        rescued("claude", claude(tmp_path / "s.jsonl"), None)
+
+
+def test_a_limit_that_the_refusal_names_is_taken(tmp_path: Path) -> None:
+    """Together with how the provider counted: it may count more than we do."""
+    words = "prompt is too long: 40000 tokens > 20000 maximum"
+    done, _ = rescued("claude", claude(tmp_path / "s.jsonl", words), None)
+    assert (done.limit_tokens, done.limit_source) == (20_000, "as the provider said")
+    assert done.tokens_after is not None
+    assert done.tokens_after <= 18_000 * done.tokens_before / 40_000 + 1
+
+
+def test_what_cannot_shrink_is_said_and_not_written(tmp_path: Path) -> None:
+    """With the bill of what remains."""
+    done, _ = rescued("claude", claude(tmp_path / "s.jsonl"), 40)
+    assert "irreducible" in [finding.code for finding in done.findings]
+    assert done.irreducible is not None
+    assert done.path == ""
+    assert [entry.name for entry in tmp_path.iterdir()] == ["s.jsonl"]
+
+
+def test_what_a_person_pasted_is_cut_last(tmp_path: Path) -> None:
+    """To its ends, with a handle."""
+    talk = Claude()
+    talk.says(TASK)
+    talk.says(FLOOD)
+    talk.add("assistant", [{"type": "text", "text": "Prompt is too long"}], isApiErrorMessage=True)
+    done, kept = rescued("claude", written(tmp_path / "s.jsonl", talk.records))
+    text = json.dumps(next_request("claude", done.path))
+    assert TASK in text
+    assert NEEDLE not in text
+    assert FLOOD in kept.values()
+
+
+def test_an_image_that_no_provider_takes_gives_way(tmp_path: Path) -> None:
+    """To a sentence; the bytes are kept."""
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "A" * (8 << 20)}}
+    talk = Claude()
+    talk.says(TASK)
+    talk.add("user", [image, {"type": "text", "text": "What is on it?"}])
+    words = "API Error: 400 messages.1.content.0.image.source.base64: image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes"
+    talk.add("assistant", [{"type": "text", "text": words}], isApiErrorMessage=True)
+    done, kept = rescued("claude", written(tmp_path / "s.jsonl", talk.records), 200_000)
+    assert "image_bytes" in [finding.code for finding in done.findings if finding.is_stuck]
+    text = json.dumps(next_request("claude", done.path))
+    assert len(text) < 2_000
+    assert "What is on it?" in text
+    assert max(map(len, kept.values())) >= 8 << 20
+
+
+def test_a_torn_tail_is_left_out_and_said(tmp_path: Path) -> None:
+    """The host was ended while it wrote."""
+    path = claude(tmp_path / "s.jsonl")
+    with open(path, "a", encoding="utf-8") as file:
+        file.write('{"type": "user", "mess')
+    done, _ = rescued("claude", path)
+    assert "torn_line" in [finding.code for finding in done.findings]
+    assert done.path
+
+
+def test_the_command_says_what_to_do_next(tmp_path: Path) -> None:
+    """The new file, the whole of what went, and the host's own command."""
+    path = claude(tmp_path / "s.jsonl")
+    ran = shell_line(tmp_path, f"penstock rescue {path} --window 9000 --store {tmp_path / 'store'}")
+    assert ran.returncode == 0, ran.stderr
+    assert "overflow_refused: " in ran.stdout
+    assert "claude --resume " in ran.stdout
+    handle = ran.stdout.partition("penstock page ")[2].split()[0]
+    whole = shell_line(tmp_path, f"penstock page {handle} --raw --store {tmp_path / 'store'}")
+    assert whole.stdout == FLOOD
+    fine = shell_line(tmp_path, f"penstock rescue {path} --window 9000000 --dry-run --json")
+    assert json.loads(fine.stdout)["stuck"] == ["overflow_refused"], "a refusal outweighs what anybody believes"
