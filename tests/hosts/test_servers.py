@@ -6,6 +6,10 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import tracemalloc
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -147,6 +151,39 @@ def test_a_server_that_never_answers_is_waited_for_so_long() -> None:
     """And is ended."""
     (mute,) = ask_servers([ConfiguredServer(name="mute", words=("sleep", "60"))], COUNTER, "anthropic", seconds=0.5)
     assert mute.fault == "no answer within 0.5 seconds"
+
+
+class Endless(BaseHTTPRequestHandler):
+    """An answer that does not end."""
+
+    def do_POST(self) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.end_headers()
+        with suppress(OSError):
+            while True:
+                self.wfile.write(b" " * (1 << 20))
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_an_answer_without_an_end_is_no_memory_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told, and what had come is let go."""
+    monkeypatch.setattr("penstock.hosts.tool_definitions._MAX_BYTES", 4 << 20)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Endless)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    asked = ConfiguredServer(name="endless", url=f"http://127.0.0.1:{server.server_address[1]}/mcp")
+    tracemalloc.start()
+    try:
+        (endless,) = ask_servers([asked], COUNTER, "anthropic", seconds=5)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+        server.shutdown()
+        server.server_close()
+    assert "its answer is longer than 4194304 bytes" in endless.fault
+    assert most < 40 << 20
 
 
 ODD = """

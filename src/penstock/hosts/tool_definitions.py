@@ -10,7 +10,7 @@ import os
 import tempfile
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 
@@ -20,7 +20,7 @@ from penstock.text.json_access import as_json
 from penstock.wires import tool_definitions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
 
     from penstock.hosts.servers import ConfiguredServer
     from penstock.text.tokens import TokenCounter
@@ -29,6 +29,8 @@ SERVER_SECONDS = 30.0
 """How long one server may take until its list is there: some are fetched by their command first."""
 _AT_ONCE = 4
 _MAX_PAGES = 1_000
+_MAX_BYTES = 64 << 20
+"""What one answer over HTTP may hold: lists of thousands of tools take a hundredth."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +148,24 @@ async def _transport(server: ConfiguredServer, stack: AsyncExitStack, spoken: An
     async def note(response: httpx2.Response) -> None:
         if response.is_error:  # the SDK keeps to itself which it was: 401 asks for a login
             spoken.write(f"HTTP {response.status_code} {response.reason_phrase}\n")
+        whole = response.stream
+
+        class Bounded(httpx2.AsyncByteStream):
+            """A body without an end is an error before it fills the memory."""
+
+            async def __aiter__(self) -> AsyncIterator[bytes]:
+                left = _MAX_BYTES
+                async for part in cast("httpx2.AsyncByteStream", whole):
+                    left -= len(part)
+                    if left < 0:
+                        spoken.write(f"its answer is longer than {_MAX_BYTES} bytes\n")
+                        raise httpx2.ReadError(f"an answer of more than {_MAX_BYTES} bytes")
+                    yield part
+
+            async def aclose(self) -> None:
+                await cast("httpx2.AsyncByteStream", whole).aclose()
+
+        response.stream = Bounded()
 
     client = httpx2.AsyncClient(headers=dict(server.headers), timeout=SERVER_SECONDS, event_hooks={"response": [note]})
     http = await stack.enter_async_context(client)
