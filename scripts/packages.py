@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.hosts.catalogue import HOST_CONFIGS
-from penstock.hosts.parts import NAME, RULES, hook_command, server_entry
+from penstock.hosts.parts import NAME, hook_command, rules, server_entry
 from penstock.tools import TOOLS
 
 ROOT = Path(__file__).parents[1]
@@ -75,7 +75,7 @@ def _gemini(folder: Path) -> None:
     _write(
         folder / "gemini-extension.json", {**ABOUT, "mcpServers": _servers("gemini"), "contextFileName": "PENSTOCK.md"}
     )
-    _write(folder / "PENSTOCK.md", RULES)
+    _write(folder / "PENSTOCK.md", rules(["penstock"]))
     _write(folder / "hooks" / "hooks.json", {"hooks": _hooks("gemini")})
     _write(folder / "README.md", _readme("Gemini CLI extension", "gemini extensions install FOLDER"))
 
