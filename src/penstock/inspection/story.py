@@ -31,6 +31,25 @@ KINDS = (
 says by itself; `unrecorded` is what the provider counted and no record shows, such as instructions that the host does not keep."""
 
 
+class Subject(NamedTuple):
+    """Which session it is that is told about; empty where its record does not say."""
+
+    host: str
+    """Whose it is, such as `claude`; `penstock` for our own."""
+    session: str
+    """The id by which it is gone on with."""
+    project: str = ""
+    """The folder that it works in."""
+    path: str = ""
+    """The file that records it."""
+    updated: str = ""
+    """When it was written to last, as RFC 3339 in UTC."""
+    version: str = ""
+    """The host's."""
+    size_bytes: int | None = None
+    """The length of the file."""
+
+
 class FillTurn(NamedTuple):
     """A request that was answered or refused, and what it was full of."""
 
@@ -177,6 +196,16 @@ class Story:
     """Records of kinds that are not known here, by kind."""
     model: str = ""
     """The newest turn's."""
+
+    @property
+    def fill(self) -> FillTurn | None:
+        """The newest request; None where there was none."""
+        return self.turns[-1] if self.turns else None
+
+    @property
+    def fullest(self) -> FillTurn | None:
+        """The largest request; None where there was none."""
+        return max(self.turns, key=lambda turn: turn.tokens, default=None)
 
     @property
     def is_stuck(self) -> bool:
