@@ -10,6 +10,7 @@ Law: nothing is called that the host did not offer. Keeps out: which host it is.
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Body = dict[str, Any]
+# Hosts take what has one id for one answer.
+_NUMBERS = itertools.count(1)
 _USAGE = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
 
 
@@ -146,7 +149,14 @@ def _messages(call: tuple[str, str | None] | None, arguments: str, usage: Body, 
     if call:
         block = {"type": "tool_use", "id": "toolu_1", "name": call[0], "input": json.loads(arguments)}
     stop = {"stop_reason": "tool_use" if call else "end_turn", "stop_sequence": None}
-    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [], "usage": usage}
+    message = {
+        "id": f"msg_{next(_NUMBERS)}",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": [],
+        "usage": usage,
+    }
     if not stream:
         return [{**message, **stop, "content": [block]}]
     delta: Body = {"type": "text_delta", "text": "done"}

@@ -53,6 +53,7 @@ KEYS = {
     "show ID": "session phase turns model root window_tokens fill usage",
     "handoff ID": "sessionId agent turnsCompleted completedTasks pendingTasks",
     "stats ID": "sessions turns usage sources reads calls cuts refusals fill savings cost_against_size unread",
+    "inspect stuck.jsonl": "host session model turns fill items waste refusals compactions",
     "check-code src/app.py": "kind lines level is_within files",
     "structure PAYROLL.cbl": "programs format",
     "chunk PAYROLL.cbl": "file lines budget_tokens chunks kept_edges edges minimum_calls overhead_tokens",

@@ -47,6 +47,15 @@ class Claude:
         self.answers += 1
         self.add("assistant", [{"type": "text", "text": text}], answer=f"m{self.answers}")
 
+    def measured(self, tokens: int, model: str = "claude-opus-5", cached: int = 0) -> None:
+        """What the provider counted of the request that the newest answer answers."""
+        usage = {"input_tokens": tokens - cached, "cache_read_input_tokens": cached, "output_tokens": 5}
+        self.records[-1]["message"] |= {"usage": usage, "model": model}
+
+    def is_refused(self, words: str = "Prompt is too long") -> None:
+        """What the host writes where the provider refuses."""
+        self.add("assistant", [{"type": "text", "text": words}], isApiErrorMessage=True)
+
     def calls(self, *steps: Step) -> None:
         """Calls of one answer; each result hangs off the record of its own call."""
         self.answers += 1

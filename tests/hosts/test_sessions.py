@@ -297,8 +297,7 @@ def test_the_list_of_tasks_is_the_last_that_was_taken(
 
 def test_of_a_very_long_file_both_ends_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The task stands at the beginning, what is open at the end; memory is bounded."""
-    monkeypatch.setattr("penstock.hosts.sessions.records._FIRST_BYTES", 400)
-    monkeypatch.setattr("penstock.hosts.sessions.records._LAST_BYTES", 900)
+    monkeypatch.setattr("penstock.hosts.sessions.HURRIED_BYTES", 1_300)
     said = [record for number in range(50) for record in histories.codex(f"Message {number}.")[3:]]
     path = written(tmp_path / "s", said)
     read = read_session("codex", path)
@@ -306,6 +305,7 @@ def test_of_a_very_long_file_both_ends_are_read(tmp_path: Path, monkeypatch: pyt
     assert (texts[0], texts[-1]) == ("Message 0.", "Message 49.")
     assert read.skipped_bytes == len(lines(said)) - 1_300
     assert 3 < len(texts) < 15
+    assert read.torn == 0
 
 
 def test_counts_begin_at_nothing() -> None:

@@ -144,8 +144,10 @@ def test_a_refusal_is_a_turn_with_the_size_that_it_names() -> None:
         213_462,
     )
     assert (story.window_tokens, story.window_source) == (200_000, "as a refusal named it")
-    assert story.is_stuck
-    assert not told(user("x"), Refused("Overloaded")).is_stuck
+    assert story.state == "stuck"
+    assert told(user("x"), Refused("Overloaded")).state == "refused"
+    assert told(user("x")).state == "empty"
+    assert told(user("x"), answer("y")).state == "open"
     nothing = told(user("x"), Refused("prompt is too long: 213462 tokens > 200000 maximum"), Answered(None))
     assert nothing.turns[0].recorded_tokens == 213_462, "a figure of nothing takes nothing away"
 

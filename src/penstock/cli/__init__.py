@@ -31,6 +31,7 @@ COMMANDS: dict[str, dict[str, tuple[str, ...]]] = {
         "installing": ("install", "uninstall"),
         "hosting": ("hook",),
         "relaying": ("relay",),
+        "inspecting": ("inspect",),
         "rescuing": ("rescue",),
     },
     "COBOL": {"documents": ("structure", "chunk", "document")},

@@ -7,7 +7,7 @@ story is found (`telling`) and drawn (`page`).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from penstock.inspection.happenings import NOWHERE, Place
 
@@ -29,6 +29,10 @@ KINDS = (
 )
 """What a request is made of, in the order in which it is drawn: what stays lies below what comes and goes. `host` is what the host
 says by itself; `unrecorded` is what the provider counted and no record shows, such as instructions that the host does not keep."""
+
+
+State: TypeAlias = Literal["empty", "open", "refused", "stuck"]
+"""`stuck`: the newest request was refused for its size; `refused`: for something else; `empty`: there was none; else `open`."""
 
 
 class Subject(NamedTuple):
@@ -208,6 +212,10 @@ class Story:
         return max(self.turns, key=lambda turn: turn.tokens, default=None)
 
     @property
-    def is_stuck(self) -> bool:
-        """Whether the newest request was refused for its size."""
-        return bool(self.turns and self.turns[-1].is_refused and self.refusals[-1].kind.startswith("context_"))
+    def state(self) -> State:
+        """Whether it can go on, by what became of its newest request."""
+        if not self.turns:
+            return "empty"
+        if not self.turns[-1].is_refused:
+            return "open"
+        return "stuck" if self.refusals[-1].kind.startswith("context_") else "refused"

@@ -92,6 +92,7 @@ class _Teller:
         # What a request took beside what is recorded, and what of our count: (measured, counted) where ours was above.
         self._unrecorded = 0
         self._scale = (1, 1)
+        self._is_corrected = False  # since any measured answer
         self._is_refused = False  # since a measured answer
         self._is_new = True  # whether anything was said since the last turn
         # The newest answer's messages, as far as they are said; how many of them the request of the next figure held; and
@@ -228,6 +229,9 @@ class _Teller:
         if measured_tokens:
             self._unrecorded = max(0, measured_tokens - counted)
             self._scale = (measured_tokens, counted) if measured_tokens < counted else (1, 1)
+            if not self._is_corrected:
+                self._is_corrected = True
+                self._correct_turns()
         by_kind = self._corrected(counts)
         self._turns.append(
             FillTurn(
@@ -246,6 +250,12 @@ class _Teller:
             )
         )
         self._is_new = False
+
+    def _correct_turns(self) -> None:
+        """Correct the turns before the first measurement by it: what goes with every request unrecorded went with theirs."""
+        for at, turn in enumerate(self._turns):
+            by_kind = self._corrected(turn.by_kind)
+            self._turns[at] = turn._replace(by_kind=by_kind, tokens=sum(by_kind.values()))
 
     def _fill(self) -> Counter[str]:
         """Return our count of all that stands, by kind."""

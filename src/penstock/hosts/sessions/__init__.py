@@ -11,7 +11,7 @@ from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from penstock.hosts.sessions.records import opened
+from penstock.hosts.sessions.records import HURRIED_BYTES, opened
 from penstock.hosts.sessions.todos import ListedTask, todos_of
 from penstock.inspection.happenings import Said
 from penstock.text.json_access import field, type_of
@@ -54,7 +54,7 @@ def read_session(host: str, path: str) -> HostSession:
         OSError: It cannot be opened, or is no regular file.
     """
     reader = reader_of(host)
-    with opened(path, is_hurried=True) as file:
+    with opened(path, max_bytes=HURRIED_BYTES) as file:
         said = [one for one in reader.happenings(file) if isinstance(one, Said) and not (one.by_host or one.again)]
         transcript = load(whole_messages(said), reader.WIRE)
         counts = file.counts

@@ -60,7 +60,8 @@ def found(environment: Mapping[str, str]) -> Iterator[str]:
     from penstock.workspace.own_files import own_files_like
 
     home = environment.get("CLAUDE_CONFIG_DIR") or os.path.join(environment.get("HOME", ""), ".claude")
-    yield from own_files_like(os.path.join(home, "projects"), "*/*.jsonl")
+    files = own_files_like(os.path.join(home, "projects"), "*/*.jsonl")
+    yield from (path for path in files if not os.path.basename(path).startswith("agent-"))
 
 
 def head(file: SessionFile) -> Head:
@@ -92,16 +93,16 @@ class _Index:
         self.usage: dict[str, Record] = {}
         self._parents: dict[str, str] = {}
         unsent = file.counts.unsent_bytes
+        beside: list[_Known] = []
         for place, record in file.records():
             kind, uuid = type_of(record), string(record.get("uuid"))
             parent = string(record.get("parentUuid") or record.get("logicalParentUuid"))
             if uuid:
                 self._parents[uuid] = parent
             answer = _answer(record)
-            if record.get("isSidechain"):
-                unsent["sidechain"] += place.end_byte - place.start_byte
-            elif kind in _TALK or kind == _SHAPE:
-                self.known.append(_Known(place, uuid, parent, kind, answer, _is_result(record)))
+            if kind in _TALK or kind == _SHAPE:
+                known = beside if record.get("isSidechain") else self.known
+                known.append(_Known(place, uuid, parent, kind, answer, _is_result(record)))
                 usage = field(record, "message", "usage")
                 if answer and isinstance(usage, dict):
                     self.usage[answer] = usage
@@ -109,6 +110,10 @@ class _Index:
                 unsent[kind] += place.end_byte - place.start_byte
                 if kind not in _OTHERS:
                     file.counts.unknown[kind] += 1
+        if not self.known:  # the file is a child agent's own
+            self.known, beside = beside, []
+        if beside:
+            unsent["sidechain"] += _size(beside)
 
     def on_the_way(self) -> list[_Known]:
         """Return the records that the newest one goes on from; all of them where the way back is not whole."""

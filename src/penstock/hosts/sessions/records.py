@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 
 _MAX_RECORD_BYTES = 64 << 20  # no provider takes a message of so much; a picture has a tenth
-# Of a file that has to be read at once: what was asked first, and the newest.
-_FIRST_BYTES = 4 << 20
-_LAST_BYTES = 60 << 20
+HURRIED_BYTES = 64 << 20
+"""How much is read of a file that has to be read at once."""
+_FIRST_SHARE = 16  # of what is read of a longer file: what was asked first, and the rest from its end
 
 
 @dataclass
@@ -45,63 +45,66 @@ class SessionFile:
     Args:
         file: open for reading; it is read at any place.
         size_bytes: how much of it there is.
-        is_hurried: whether of a file of more than 64 MiB only the two ends are read.
+        max_bytes: of a longer file only the two ends are read, so much in all; None for all of it.
     """
 
-    def __init__(self, file: BinaryIO, size_bytes: int, *, is_hurried: bool = False) -> None:
+    def __init__(self, file: BinaryIO, size_bytes: int, *, max_bytes: int | None = None) -> None:
         self.counts = Counts()
         self.size_bytes = size_bytes
         self._file = file
-        self._first = size_bytes
-        if is_hurried and size_bytes > _FIRST_BYTES + _LAST_BYTES:
-            self._first = _FIRST_BYTES
-            self.counts.skipped_bytes = size_bytes - _FIRST_BYTES - _LAST_BYTES
+        self._first = self._last = size_bytes
+        if max_bytes is not None and size_bytes > max_bytes:
+            self._first = max_bytes // _FIRST_SHARE
+            self._last = size_bytes - max_bytes + self._first
+            self.counts.skipped_bytes = self._last - self._first
 
     def records(self) -> Iterator[tuple[Place, Record]]:
         """Yield each record and where it stands. Lines that are none are counted, so ask once."""
-        yield from self._between(0, self._first)
+        yield from self._begun(0, self._first)
         if self._first < self.size_bytes:
-            yield from self._between(self.size_bytes - _LAST_BYTES, self.size_bytes)
+            yield from self._begun(self._last - 1, self.size_bytes, is_inside=True)
 
     def record(self, place: Place) -> Record:
         """Return the record at a place that `records` gave; an empty one where the file was changed since."""
         self._file.seek(place.start_byte)
         return _parsed(self._file.read(place.end_byte - place.start_byte)) or {}
 
-    def _between(self, start: int, end: int) -> Iterator[tuple[Place, Record]]:
+    def _begun(self, start: int, end: int, *, is_inside: bool = False) -> Iterator[tuple[Place, Record]]:
+        """Yield the records of the lines that begin between two places; with `is_inside` the first one began before."""
         while start < end:
             self._file.seek(start)  # who asks may read elsewhere in between
-            line = self._file.readline(min(_MAX_RECORD_BYTES, end - start))
+            line = self._file.readline(min(_MAX_RECORD_BYTES, self.size_bytes - start))
             if not line:
                 return
             place = Place(start, start + len(line))
             start = place.end_byte
-            is_whole = line.endswith(b"\n") or start == end
+            is_whole = line.endswith(b"\n") or start == self.size_bytes
             while not is_whole:  # a line that is too long is none, and the next one begins behind it
-                part = self._file.readline(min(_MAX_RECORD_BYTES, end - start))
+                part = self._file.readline(min(_MAX_RECORD_BYTES, self.size_bytes - start))
                 start += len(part)
-                line, is_whole = b"{", not part or part.endswith(b"\n") or start == end
-            if line.strip():
+                line, is_whole = b"{", not part or part.endswith(b"\n") or start == self.size_bytes
+            if line.strip() and not is_inside:
                 record = _parsed(line)
                 if record is not None:
                     yield place, record
                 else:
                     self.counts.torn += 1
+            is_inside = False
 
 
 @contextmanager
-def opened(path: str, *, is_hurried: bool = False) -> Iterator[SessionFile]:
+def opened(path: str, *, max_bytes: int | None = None) -> Iterator[SessionFile]:
     """Give a host's file.
 
     Args:
         path: where it is.
-        is_hurried: whether of a file of more than 64 MiB only the two ends are read.
+        max_bytes: of a longer file only the two ends are read, so much in all; None for all of it.
 
     Raises:
         OSError: It cannot be opened, or is no regular file.
     """
     with open_whole(path) as (file, size):
-        yield SessionFile(file, size, is_hurried=is_hurried)
+        yield SessionFile(file, size, max_bytes=max_bytes)
 
 
 def _parsed(line: bytes) -> Record | None:

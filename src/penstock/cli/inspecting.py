@@ -1,0 +1,150 @@
+"""Where did the context of another agent's session go? `penstock inspect` (X-2).
+
+Keeps out: how a session is read and told (`hosts.sessions`, `inspection`), and how its page is drawn.
+"""
+
+from __future__ import annotations
+
+import os
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from penstock.cli import answer, options
+from penstock.cli.commands import command
+from penstock.cli.stories import story_json, story_words
+from penstock.cli.terminal import ProgressLine, render_table
+from penstock.text import escape
+from penstock.text.notices import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from penstock.hosts.sessions.stories import FoundFile
+    from penstock.inspection.story import Story, Subject
+
+LISTED = 40
+"""How many sessions are looked at unless `--all` is given."""
+_ID_CHARS = 6  # fewer of an id say nothing
+
+
+@command("inspect")
+@click.argument("what", metavar="[FILE|HOST|ID]", required=False)
+@click.option("--project", type=options.OWN_FOLDER, metavar="DIR", help="Only the sessions that work in this folder.")
+@click.option("--all", "is_all", is_flag=True, help=f"All sessions, and not only the newest {LISTED}.")
+@click.option("--window", "window_tokens", type=click.IntRange(min=1), metavar="TOKENS", help="What the model holds.")
+@click.option("--model", metavar="NAME", help="Whose tokens are counted; else the session's own model.")
+@options.json_option
+def inspect_command(
+    what: str | None,
+    project: str | None,
+    is_all: bool,
+    window_tokens: int | None,
+    model: str | None,
+    as_json: bool,
+) -> int:
+    """Say where the context of another agent's session went.
+
+    Without an argument, or with a HOST, its sessions are listed, the newest first: how full each is, and whether it is stuck. With
+    a session's FILE, or its ID as the list shows it, its story: what filled the window over its turns, what was waste, what was
+    refused, what compactions took and what was needed again.
+
+    Examples:
+      penstock inspect stuck.jsonl
+        what filled the window, what was waste, what was refused
+      penstock inspect stuck.jsonl --json
+        the same for a script, of every request and of all items
+    """
+    from penstock.hosts.sessions import READERS, host_of
+    from penstock.hosts.sessions.stories import sessions_here, story_of
+
+    if what is None or what in READERS:
+        files = sessions_here(os.environ, READERS if what is None else (what,))
+        return _listed(files, project, None if is_all else LISTED, as_json=as_json)
+    path = what if os.path.lexists(what) else _path_of(what)
+    host = host_of(path)
+    if host is None:
+        message = f"{escape.clip(path)} is no session of {', '.join(READERS)}."
+        return answer.fail("usage", message, "penstock inspect", answer.USAGE, as_json=as_json)
+    subject, story = story_of(host, os.path.abspath(path), window_tokens=window_tokens, model=model)
+    answer.give(story_json(subject, story), story_words(subject, story), as_json)
+    return 0 if story.turns else answer.NOTHING
+
+
+def _path_of(name: str) -> str:
+    """Return the file of the session of which an id was given, or its beginning; what was typed where there is none or several."""
+    from penstock.hosts.sessions.stories import sessions_here
+
+    if len(name) < _ID_CHARS or os.sep in name:
+        return name
+    found = [file.path for file in sessions_here(os.environ) if name in file.path]
+    return found[0] if len(found) == 1 else name
+
+
+# ── all of them ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _listed(files: Sequence[FoundFile], project: str | None, most: int | None, *, as_json: bool) -> int:
+    """Print the sessions of this machine."""
+    with ProgressLine() as progress:
+        seen = list(islice(_glances(files, project, progress), most))
+    more = len(files) - len(seen) if project is None else 0
+    if as_json:
+        answer.print_json({"sessions": [_row_json(*one) for one in seen], "more": more})
+    elif not seen:
+        click.echo("No session was found. Name its file: penstock inspect FILE")
+    else:
+        head = ("session", "host", "updated, UTC", "fill, tokens", "window", "state", "project")
+        click.echo(render_table(head, [_row(*one) for one in seen]))
+        if more:
+            click.echo(f"{counted(more, 'older session')} not looked at. All: penstock inspect --all")
+        stuck = next((subject for subject, story in seen if story.state == "stuck"), None)
+        if stuck is not None:
+            click.echo(f"One is stuck. Why, and a way out: penstock rescue {escape.clip(stuck.path, 400)} --dry-run")
+    return 0 if seen else answer.NOTHING
+
+
+def _glances(
+    files: Iterable[FoundFile], project: str | None, progress: ProgressLine
+) -> Iterator[tuple[Subject, Story]]:
+    from penstock.hosts.sessions.stories import glance_at
+
+    folder = None if project is None else os.path.realpath(project)
+    tell = progress.count_of("sessions")
+    for at, file in enumerate(files):
+        if tell is not None:
+            tell(at)
+        try:
+            subject, story = glance_at(file.host, file.path)
+        except OSError:  # gone since it was found
+            continue
+        if folder is None or (subject.project and os.path.realpath(subject.project) == folder):
+            yield subject, story
+
+
+def _row(subject: Subject, story: Story) -> tuple[str, ...]:
+    tokens, window = _tokens(story), story.window_tokens
+    fill = "-" if tokens is None else str(tokens)
+    share = f" ({100 * tokens // window} %)" if tokens and window else ""
+    name = subject.session[:13] or os.path.basename(subject.path)
+    updated = subject.updated[:16].replace("T", " ")
+    return name, subject.host, updated, fill + share, str(window or "-"), story.state, subject.project
+
+
+def _tokens(story: Story) -> int | None:
+    """Return what the newest request took; None where no provider measured one."""
+    return (story.fill.tokens if story.fill else None) or None
+
+
+def _row_json(subject: Subject, story: Story) -> dict[str, Any]:
+    return {
+        **answer.fields_of(subject, "host", "session", "path", "project", "updated", "version", "size_bytes"),
+        "tokens": _tokens(story),
+        "window": story.window_tokens,
+        "state": story.state,
+        "turns": len(story.turns),
+        "compactions": len(story.compactions),
+        "refusals": len(story.refusals),
+        "model": story.model or None,
+    }

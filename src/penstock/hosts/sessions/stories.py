@@ -1,0 +1,112 @@
+"""Which sessions are there, how full is each, and what is its story? The files of other agents, as `inspection` tells them (X-2).
+
+Keeps out: how a host's file is read (the readers), and how a story is shown.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.hosts.sessions import READERS, reader_of
+from penstock.hosts.sessions.records import opened
+from penstock.inspection.counting import NoCounter
+from penstock.inspection.story import Subject, Waste
+from penstock.inspection.telling import tell
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from typing import Any
+
+    from penstock.hosts.sessions.records import SessionFile
+    from penstock.inspection.story import Story
+
+GLANCED_BYTES = 1 << 20
+"""How much of a session's file a first look reads; where no request stands in that, all of it."""
+
+
+class FoundFile(NamedTuple):
+    """A session's file on this machine."""
+
+    host: str
+    path: str
+    updated: float
+    """When it was written to last, in seconds since 1970."""
+
+
+def sessions_here(environment: Mapping[str, str], hosts: Collection[str] = READERS) -> list[FoundFile]:
+    """Return the sessions of hosts on this machine, the newest first.
+
+    Args:
+        environment: where the hosts look for their folders.
+        hosts: whose; of `READERS`.
+    """
+    files = []
+    for host in hosts:
+        for path in reader_of(host).found(environment):
+            with suppress(OSError):  # gone since it was found
+                files.append(FoundFile(host, path, os.stat(path).st_mtime))
+    return sorted(files, key=lambda file: -file.updated)
+
+
+def glance_at(host: str, path: str, *, is_whole: bool = False) -> tuple[Subject, Story]:
+    """Return whose session a file is, and its story as far as the figures in it tell that: nothing is counted.
+
+    Args:
+        host: whose session it is, one of `READERS`.
+        path: its file.
+        is_whole: whether all of a long file is read, and not only its two ends.
+
+    Raises:
+        OSError: It cannot be opened, or is no regular file.
+    """
+    reader = reader_of(host)
+    for max_bytes in (None,) if is_whole else (GLANCED_BYTES, None):
+        with opened(path, max_bytes=max_bytes) as file:
+            subject = _subject(host, reader, file, path)
+            story = tell(reader.happenings(file), reader.WIRE, counter=NoCounter())
+            if story.turns or not file.counts.skipped_bytes:
+                break
+    return subject, replace(story, items=(), waste=Waste())
+
+
+def story_of(
+    host: str, path: str, *, window_tokens: int | None = None, model: str | None = None
+) -> tuple[Subject, Story]:
+    """Return whose session a file is, and where its context went.
+
+    Args:
+        host: whose session it is, one of `READERS`.
+        path: its file.
+        window_tokens: what the model holds; None takes what the record says.
+        model: whose tokens are counted; None takes the session's.
+
+    Raises:
+        OSError: It cannot be opened, or is no regular file.
+    """
+    reader = reader_of(host)
+    with opened(path) as file:
+        subject = _subject(host, reader, file, path)
+        story = tell(reader.happenings(file), reader.WIRE, window_tokens=window_tokens, model=model)
+        counts = file.counts
+        unsent = {kind: size for kind, size in counts.unsent_bytes.most_common() if size}
+    return subject, replace(
+        story, torn=counts.torn, unknown=dict(counts.unknown), waste=replace(story.waste, unsent_bytes=unsent)
+    )
+
+
+def _subject(host: str, reader: Any, file: SessionFile, path: str) -> Subject:
+    head = reader.head(file)
+    file.counts.torn = 0  # the head was a look of its own
+    return Subject(
+        host=host,
+        session=head.session,
+        project=head.folder,
+        path=path,
+        updated=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(os.stat(path).st_mtime)),
+        version=head.version,
+        size_bytes=file.size_bytes,
+    )

@@ -1,0 +1,118 @@
+"""`penstock inspect` as people and scripts use it: a list, a story, one object, an exit status."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.hosts.histories import written
+from tests.hosts.sessions.test_stories import home_of, talk
+
+from penstock.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HOSTILE = "\x1b[2Jls\u202e"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home with sessions of three hosts."""
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", home_of(tmp_path)["HOME"])
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def asked(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    """The object that a command prints."""
+    assert main([*words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_without_an_argument_the_sessions_of_all_hosts_are_listed(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By age, with how full each is and what became of it."""
+    rows = asked(capsys, "inspect")["sessions"]
+    assert [(row["host"], row["tokens"], row["state"]) for row in rows] == [
+        ("claude", 31_000, "open"),
+        ("codex", None, "empty"),
+        ("gemini", None, "empty"),
+    ]
+    assert [row["host"] for row in asked(capsys, "inspect", "codex")["sessions"]] == ["codex"]
+    assert [row["host"] for row in asked(capsys, "inspect", "--project", "/p")["sessions"]] == ["claude", "codex"]
+    assert main(["inspect"]) == 0
+    shown = capsys.readouterr().out
+    assert "31000" in shown
+    assert "rescue" not in shown
+    written(home / ".claude/projects/p/stuck.jsonl", talk(is_stuck=True).records)
+    assert main(["inspect"]) == 0
+    shown = capsys.readouterr().out
+    assert "213462 (106 %)" in shown
+    assert "penstock rescue" in shown
+    assert str(home / ".claude/projects/p/stuck.jsonl") in shown
+
+
+def test_only_the_newest_are_looked_at_unless_all_are_asked_for(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How many are left is said."""
+    monkeypatch.setattr("penstock.cli.inspecting.LISTED", 2)
+    told = asked(capsys, "inspect")
+    assert (len(told["sessions"]), told["more"]) == (2, 1)
+    assert main(["inspect"]) == 0
+    assert "1 older session not looked at. All: penstock inspect --all" in capsys.readouterr().out
+    told = asked(capsys, "inspect", "--all")
+    assert (len(told["sessions"]), told["more"]) == (3, 0)
+
+
+def test_of_one_session_the_story_is_told(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By its file, or by its id; the kinds of each request add up to its tokens."""
+    path = written(home / ".claude/projects/p/0123456789-stuck.jsonl", talk(is_stuck=True).records)
+    told = asked(capsys, "inspect", path)
+    assert told == asked(capsys, "inspect", "0123456789")
+    assert (told["host"], told["session"], told["model"], told["turns"]) == ("claude", "id-1", "claude-opus-5", 3)
+    assert [turn["tokens"] for turn in told["fill"]] == [20_000, 31_000, 213_462]
+    assert all(sum(turn["by_kind"].values()) == turn["tokens"] for turn in told["fill"])
+    assert (told["window"], told["state"]) == (200_000, "stuck")
+    assert [one["limit_tokens"] for one in told["refusals"]] == [200_000]
+    assert told["items"][0]["what"] == "ls -R"
+    assert main(["inspect", path]) == 0
+    shown = capsys.readouterr().out
+    assert "3 requests; the newest 213462 tokens (107 % of the window)" in shown
+    assert f"Stuck. A way out: penstock rescue {path} --dry-run" in shown
+    assert "Request 3 was refused (context_input): prompt is too long" in shown
+    bill = [line.split() for line in shown.splitlines() if line.startswith(("user ", "results ", "calls ", "in all "))]
+    assert {row[0] for row in bill} == {"user", "results", "calls", "in"}
+
+
+def test_what_is_no_session_is_named(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And a file that is not there; nothing found is a status of its own."""
+    (home / "notes.txt").write_text("no session\n")
+    assert main(["inspect", "notes.txt"]) == 2
+    assert "notes.txt is no session of claude, codex, gemini" in capsys.readouterr().err
+    assert main(["inspect", "no-such-file"]) == 4
+    capsys.readouterr()
+    assert main(["inspect", "--project", str(home)]) == 1
+    assert "No session was found" in capsys.readouterr().out
+
+
+def test_nothing_of_a_session_acts_on_the_terminal(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Tools, projects, errors and models are others' words."""
+    made = talk(is_stuck=True)
+    for record in made.records:
+        record |= {"cwd": HOSTILE, "version": HOSTILE, "sessionId": HOSTILE}
+    made.records[2]["message"]["content"][0] |= {"name": HOSTILE, "input": {"command": HOSTILE}}
+    made.records[-1]["message"]["content"] = [{"type": "text", "text": f"prompt is too long {HOSTILE}"}]
+    made.records.insert(1, {"type": HOSTILE})
+    path = written(home / ".claude/projects/p/hostile.jsonl", made.records)
+    for words in ([path], []):
+        assert main(["inspect", *words]) == 0
+        shown = capsys.readouterr().out
+        assert "\x1b" not in shown
+        assert "\u202e" not in shown
+        assert "[2Jls" in shown

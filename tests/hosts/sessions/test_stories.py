@@ -1,0 +1,138 @@
+"""The sessions of a machine, how full each is, and the story of one, out of files as their hosts write them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from penstock.hosts.sessions import stories
+from penstock.hosts.sessions.stories import glance_at, sessions_here, story_of
+from tests.hosts import histories
+from tests.hosts.histories import Claude, written
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pytest
+
+FLOOD = "".join(f"line {number} of the listing\n" for number in range(3_000))
+
+
+def talk(measured: Sequence[int] = (20_000, 31_000), *, is_stuck: bool = False) -> Claude:
+    """A session of two answers, of which the first calls a tool that floods."""
+    made = Claude()
+    made.says("Fix it.")
+    made.add(
+        "assistant", [{"type": "tool_use", "id": "c1", "name": "Bash", "input": {"command": "ls -R"}}], answer="m1"
+    )
+    made.measured(measured[0])
+    made.add("user", [{"type": "tool_result", "tool_use_id": "c1", "content": FLOOD}])
+    made.add("assistant", [{"type": "text", "text": "Done."}], answer="m2")
+    made.measured(measured[1])
+    if is_stuck:
+        made.says("And now?")
+        made.is_refused("prompt is too long: 213462 tokens > 200000 maximum")
+    for record in made.records:
+        record |= {"sessionId": "id-1", "cwd": "/p", "version": "2.1.330", "timestamp": "t"}
+    return made
+
+
+def home_of(tmp_path: Path) -> dict[str, str]:
+    """A home with sessions of three hosts, and what is none."""
+    claude, codex = tmp_path / ".claude/projects/p", tmp_path / ".codex/sessions/2026/11/22"
+    gemini = tmp_path / ".gemini/tmp/p/chats"
+    for folder in (claude, codex, gemini):
+        folder.mkdir(parents=True)
+    files = [
+        written(claude / "a.jsonl", talk().records),
+        written(codex / "rollout-b.jsonl", histories.codex("Go.")),
+        written(gemini / "session-c.jsonl", histories.gemini("Go.")),
+        written(claude / "agent-of-a.jsonl", talk().records),
+    ]
+    for age, path in enumerate(files):
+        os.utime(path, (1_700_000_000 - age, 1_700_000_000 - age))
+    return {"HOME": str(tmp_path)}
+
+
+def test_sessions_of_all_hosts_are_found_the_newest_first(tmp_path: Path) -> None:
+    """Those of child agents are not sessions of their own, and a host that is not asked for is not looked at."""
+    environment = home_of(tmp_path)
+    assert [(file.host, Path(file.path).stem) for file in sessions_here(environment)] == [
+        ("claude", "a"),
+        ("codex", "rollout-b"),
+        ("gemini", "session-c"),
+    ]
+    assert [file.host for file in sessions_here(environment, ["codex"])] == ["codex"]
+    assert sessions_here({"HOME": str(tmp_path / "none")}) == []
+
+
+def test_a_glance_says_what_the_story_says_of_the_newest_request(tmp_path: Path) -> None:
+    """Without counting: figure, window and state are those of the story."""
+    for is_stuck, tokens, state in ((False, 31_000, "open"), (True, 213_462, "stuck")):
+        path = written(tmp_path / "s.jsonl", talk(is_stuck=is_stuck).records)
+        subject, glance = glance_at("claude", path)
+        _, story = story_of("claude", path)
+        assert (subject.session, subject.project, subject.version) == ("id-1", "/p", "2.1.330")
+        assert glance.fill is not None
+        assert story.fill is not None
+        assert (glance.fill.tokens, glance.state) == (story.fill.tokens, story.state) == (tokens, state)
+        assert glance.window_tokens == story.window_tokens
+        assert glance.items == ()
+
+
+def test_of_a_long_file_a_glance_reads_the_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The newest figure stands at its end; where no request does, all of the file is read."""
+    path = written(tmp_path / "s.jsonl", talk((20_000, 31_000)).records)
+    monkeypatch.setattr(stories, "GLANCED_BYTES", 1_000)
+    _, seen = glance_at("claude", path)
+    assert [turn.tokens for turn in seen.turns] == [31_000]
+    assert [turn.tokens for turn in glance_at("claude", path, is_whole=True)[1].turns] == [20_000, 31_000]
+    long = talk()
+    long.add("user", [{"type": "tool_result", "tool_use_id": "c2", "content": FLOOD}])
+    _, seen = glance_at("claude", written(tmp_path / "t.jsonl", long.records))
+    assert [turn.tokens for turn in seen.turns] == [20_000, 31_000]
+
+
+def test_a_story_has_what_only_its_file_tells(tmp_path: Path) -> None:
+    """Torn lines, unknown kinds and what goes to no provider; a look at its head counts no line twice."""
+    made = talk()
+    made.records.insert(3, {"type": "never-seen"})
+    path = written(tmp_path / "s.jsonl", made.records, tail='{"type": "user", "mess')
+    subject, story = story_of("claude", path)
+    assert story.torn == 1
+    assert story.unknown == {"never-seen": 1}
+    assert story.waste.unsent_bytes["never-seen"] > 0
+    assert subject.size_bytes == Path(path).stat().st_size
+    assert [item.name for item in story.waste.floods] == ["Bash"]
+
+
+def test_what_goes_with_every_request_unrecorded_went_with_those_before_the_first_figure(tmp_path: Path) -> None:
+    """A first request that was refused held the host's instructions as the second one did, whose figure shows them."""
+    made = Claude()
+    made.says("Fix it.")
+    made.is_refused("Prompt is too long")
+    made.says("Go on.")
+    made.answers_with("Done.")
+    made.measured(20_000)
+    _, story = story_of("claude", written(tmp_path / "s.jsonl", made.records))
+    refused, answered = story.turns
+    assert refused.is_refused
+    assert refused.by_kind["unrecorded"] == answered.by_kind["unrecorded"] > 19_000
+    assert refused.tokens == sum(refused.by_kind.values())
+
+
+def test_the_file_of_a_child_agent_is_a_session(tmp_path: Path) -> None:
+    """In its parent's file the same records are beside the conversation."""
+    child = talk()
+    for record in child.records:
+        record["isSidechain"] = True
+    _, story = story_of("claude", written(tmp_path / "agent-1.jsonl", child.records))
+    assert [turn.tokens for turn in story.turns] == [20_000, 31_000]
+    parent = talk()
+    for record in child.records:
+        if "uuid" in record:
+            record |= {"uuid": "x" + record["uuid"], "parentUuid": "x" + (record["parentUuid"] or "")}
+    _, story = story_of("claude", written(tmp_path / "both.jsonl", [*child.records, *parent.records]))
+    assert len(story.turns) == 2
+    assert story.waste.unsent_bytes["sidechain"] > len(FLOOD)
