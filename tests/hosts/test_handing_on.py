@@ -135,7 +135,17 @@ def test_the_handoff_is_a_document_like_every_other(claude: Host) -> None:
     assert made.constraints == ("Leave the lexer alone.",)
     assert made.state["lastWords"] == "I changed a.py."
     assert made.log_ref["path"] == str(claude.path)
+    assert made.log_ref["skippedBytes"] == 0
     assert {at.stat().st_mode & 0o777 for at in (claude.root / "handoffs").iterdir()} <= {0o600}
+
+
+def test_of_a_very_long_session_the_handoff_says_how_much_was_not_read(
+    claude: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The host waits for it: the two ends of its file are read."""
+    monkeypatch.setattr("penstock.hosts.sessions.HURRIED_BYTES", 600)
+    claude.compacts()
+    assert claude.written().log_ref["skippedBytes"] == claude.path.stat().st_size - 600
 
 
 def test_where_there_is_nothing_to_give_nothing_is_said(tmp_path: Path) -> None:

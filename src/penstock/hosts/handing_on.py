@@ -101,7 +101,13 @@ class HandingOn:
             made,
             constraints=tuple(words[:2_000] for words in said[1:-1]),
             state={"folder": _folder(event), **({"lastWords": escape.clip(last, _LAST_WORDS)} if last else {})},
-            log_ref={"host": host.name, "path": path, "torn": read.torn, "unknown": read.unknown},
+            log_ref={
+                "host": host.name,
+                "path": path,
+                "torn": read.torn,
+                "unknown": read.unknown,
+                "skippedBytes": read.skipped_bytes,
+            },
         )
         made = _with_earlier(made, self._earlier(host, event))
         # What is behind is in the host's own summary: given back is what is open, and the words of the person.

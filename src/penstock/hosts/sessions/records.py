@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 
 _MAX_RECORD_BYTES = 64 << 20  # no provider takes a message of so much; a picture has a tenth
-HURRIED_BYTES = 64 << 20
-"""How much is read of a file that has to be read at once."""
+HURRIED_BYTES = 16 << 20
+"""How much is read of a file while a host waits: two seconds, and more than any window holds."""
 _FIRST_SHARE = 16  # of what is read of a longer file: what was asked first, and the rest from its end
 
 
