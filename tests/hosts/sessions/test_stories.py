@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penstock.hosts.sessions import stories
+from penstock.hosts.sessions.records import SessionFile
 from penstock.hosts.sessions.stories import glance_at, sessions_here, story_of
 from tests.hosts import histories
 from tests.hosts.histories import Claude, written
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 FLOOD = "".join(f"line {number} of the listing\n" for number in range(3_000))
 
@@ -65,6 +70,8 @@ def test_sessions_of_all_hosts_are_found_the_newest_first(tmp_path: Path) -> Non
     ]
     assert [file.host for file in sessions_here(environment, ["codex"])] == ["codex"]
     assert sessions_here({"HOME": str(tmp_path / "none")}) == []
+    (tmp_path / ".claude/projects/p/gone.jsonl").symlink_to(tmp_path / "nowhere")
+    assert len(sessions_here(environment)) == 3
 
 
 def test_a_glance_says_what_the_story_says_of_the_newest_request(tmp_path: Path) -> None:
@@ -79,6 +86,7 @@ def test_a_glance_says_what_the_story_says_of_the_newest_request(tmp_path: Path)
         assert (glance.fill.tokens, glance.state) == (story.fill.tokens, story.state) == (tokens, state)
         assert glance.window_tokens == story.window_tokens
         assert glance.items == ()
+        assert sum(glance.by_tool.values()) < 10, "only the frames of messages"
 
 
 def test_of_a_long_file_a_glance_reads_the_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,13 +106,39 @@ def test_a_story_has_what_only_its_file_tells(tmp_path: Path) -> None:
     """Torn lines, unknown kinds and what goes to no provider; a look at its head counts no line twice."""
     made = talk()
     made.records.insert(3, {"type": "never-seen"})
-    path = written(tmp_path / "s.jsonl", made.records, tail='{"type": "user", "mess')
-    subject, story = story_of("claude", path)
-    assert story.torn == 1
+    path = Path(written(tmp_path / "s.jsonl", made.records, tail='{"type": "user", "mess'))
+    path.write_bytes(b"no record\n" + path.read_bytes())
+    subject, story = story_of("claude", str(path))
+    assert story.torn == 2
     assert story.unknown == {"never-seen": 1}
     assert story.waste.unsent_bytes["never-seen"] > 0
-    assert subject.size_bytes == Path(path).stat().st_size
+    assert "taken back" not in story.waste.unsent_bytes
+    assert subject.size_bytes == path.stat().st_size
     assert [item.name for item in story.waste.floods] == ["Bash"]
+
+
+def test_window_and_model_are_what_the_caller_says(tmp_path: Path) -> None:
+    """A record may name neither; text is counted as that model does."""
+    path = written(tmp_path / "s.jsonl", talk().records)
+    _, own = story_of("claude", path)
+    _, other = story_of("claude", path, window_tokens=64_000, model="gpt-4o")
+    assert (own.window_tokens, other.window_tokens, other.window_source) == (None, 64_000, "as given")
+    assert own.by_tool["Bash"] != other.by_tool["Bash"]
+
+
+@given(st.lists(st.integers(0, 40), max_size=12), st.integers(0, 400))
+def test_of_a_long_file_each_record_of_its_ends_is_read_once(sizes: list[int], max_bytes: int) -> None:
+    """Those that begin in the first sixteenth, and those that begin behind what is skipped; no half one is a torn one."""
+    rows = [json.dumps({"n": number, "x": "y" * size}).encode() + b"\n" for number, size in enumerate(sizes)]
+    content = b"".join(rows)
+    file = SessionFile(BytesIO(content), len(content), max_bytes=max_bytes)
+    read = [record["n"] for _, record in file.records()]
+    starts = [sum(map(len, rows[:number])) for number in range(len(rows))]
+    first = max_bytes // 16
+    skipped = range(first, len(content) - max_bytes + first)
+    assert read == [number for number, start in enumerate(starts) if start not in skipped]
+    assert file.counts.torn == 0
+    assert file.counts.skipped_bytes == len(skipped)
 
 
 def test_what_goes_with_every_request_unrecorded_went_with_those_before_the_first_figure(tmp_path: Path) -> None:
