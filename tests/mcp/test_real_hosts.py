@@ -57,7 +57,7 @@ def test_the_line_of_the_readme_is_all_that_a_host_needs(host: str, tmp_path: Pa
     if program is None:
         pytest.skip(f"{host} is not installed (scripts/tools hosts installs it)")
     assert LINES
-    (line,) = [line for line in LINES[1].splitlines() if line.startswith(f"{host} ")]
+    line = f"{LINES[1].strip().replace('claude', host)} --yes"
     home, project = tmp_path / "home", tmp_path / "project"
     (home / ".gemini").mkdir(parents=True)
     (home / ".gemini" / "settings.json").write_text(json.dumps(GEMINI_KEY))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 FLOOD = "".join(f"line {number} of the listing\n" for number in range(3_000))
@@ -126,6 +126,7 @@ def test_window_and_model_are_what_the_caller_says(tmp_path: Path) -> None:
     assert own.by_tool["Bash"] != other.by_tool["Bash"]
 
 
+@example([12, 12, 12], 32)  # the last of three lines of 30 bytes begins where the skipped ends
 @given(st.lists(st.integers(0, 40), max_size=12), st.integers(0, 400))
 def test_of_a_long_file_each_record_of_its_ends_is_read_once(sizes: list[int], max_bytes: int) -> None:
     """Those that begin in the first sixteenth, and those that begin behind what is skipped; no half one is a torn one."""
