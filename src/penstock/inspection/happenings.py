@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
+    from penstock.overflow import Overflow
     from penstock.text.json_access import Json
 
 
@@ -76,6 +77,8 @@ class Refused(NamedTuple):
     """Its own, or the host's where it keeps only those."""
     place: Place = NOWHERE
     at: str = ""
+    overflow: Overflow | None = None
+    """What was read of the words, where a record keeps that in their place."""
 
 
 class Compacted(NamedTuple):
@@ -87,6 +90,8 @@ class Compacted(NamedTuple):
     """Whether a person asked for it; None where that is not recorded."""
     place: Place = NOWHERE
     at: str = ""
+    is_handoff: bool = False
+    """Whether it is a fresh start with a handoff, which is said behind this."""
 
 
 Happening: TypeAlias = Instructed | Said | Answered | Refused | Compacted

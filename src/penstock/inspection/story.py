@@ -133,6 +133,8 @@ class CompactedAway(NamedTuple):
     """What was asked of a tool again behind it, although it had stood in the window before."""
     by_hand: bool | None = None
     at: str = ""
+    is_handoff: bool = False
+    """Whether it began afresh with a handoff."""
 
 
 class RefusedTurn(NamedTuple):

@@ -201,7 +201,8 @@ class _Teller:
         self._end_reply()
         self._settle()
         told = diagnose(refused.words)
-        found = told.overflow if told.overflow is not None and told.overflow.unit == "tokens" else None
+        overflow = refused.overflow or told.overflow
+        found = overflow if overflow is not None and overflow.unit == "tokens" else None
         size = found.input if found is not None and found.bound == "exact" else None
         self._refused_window = (found.limit if found is not None else None) or self._refused_window
         self._turn([], size, Answered(size, at=refused.at), is_refused=True)
@@ -209,7 +210,7 @@ class _Teller:
             RefusedTurn(
                 turn=len(self._turns),
                 words=refused.words,
-                kind=told.kind,
+                kind=overflow.kind if overflow is not None else told.kind,
                 limit_tokens=found.limit if found is not None else None,
                 input_tokens=found.input if found is not None else None,
                 at=refused.at,
@@ -292,6 +293,7 @@ class _Teller:
                 by_kind=dict(cut.counts - self._standing.counts),
                 by_hand=cut.compacted.by_hand,
                 at=cut.compacted.at,
+                is_handoff=cut.compacted.is_handoff,
             )
         )
 

@@ -14,6 +14,7 @@ import pytest
 from jinja2 import nodes
 
 import penstock
+from penstock.inspection import page
 from penstock.scribe.pages import html
 from penstock.scribe.pages.blocks import (
     CitedLines,
@@ -37,8 +38,16 @@ if TYPE_CHECKING:
     from penstock.scribe.pages.blocks import Cell
 
 PACKAGE = Path(penstock.__file__).parent
-MAKER = PACKAGE / "scribe" / "pages" / "html.py"
+MAKER = PACKAGE / "text" / "html.py"
 """The one place that makes an environment."""
+ENVIRONMENTS = {
+    PACKAGE / "scribe" / "pages": (html.environment, ["base.css", "blocks.html", "page.html"]),
+    PACKAGE / "inspection": (
+        page._environment,
+        ["base.css", "frame.html", "overview.html", "story.html", "story.js", "style.css", "table.html"],
+    ),
+}
+"""Where pages are written, how each makes its environment, and the templates in it."""
 MARKUP = "<i>\u202e\x1b"
 SHOWN = "&lt;i&gt;\\u{202e}\\x1b"
 FILTERS = {
@@ -89,12 +98,13 @@ def around_in_template(source: str) -> set[str]:
 
 def test_no_template_can_leave_out_escaping() -> None:
     """One environment, all of whose templates escape; no filter that says "safe", no block without; no markup made in Python."""
-    environment = html.environment()
-    assert environment.autoescape is True
-    assert sorted(environment.list_templates()) == ["blocks.html", "page.html"]
-    for name in environment.list_templates():
-        template = MAKER.with_name("templates") / name
-        assert around_in_template(template.read_text()) == set(), name
+    for folder, (made, names) in ENVIRONMENTS.items():
+        environment = made()
+        assert environment.autoescape is True
+        assert sorted(environment.list_templates()) == names
+        for name in environment.list_templates():
+            template = (MAKER.parent if name == "base.css" else folder) / "templates" / name
+            assert around_in_template(template.read_text()) == set(), name
     for path in PACKAGE.rglob("*.py"):
         found = around_in(path.read_text())
         assert found == ({"jinja2"} if path == MAKER else set()), path
@@ -172,13 +182,14 @@ def test_a_wheel_has_the_templates(tmp_path: Path) -> None:
     subprocess.run(command, cwd=PACKAGE.parents[1], check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     shipped = set(zipfile.ZipFile(wheel).namelist())
-    for folder in ("templates", "static"):
-        for file in MAKER.with_name(folder).iterdir():
+    for folder in ("text/templates", "inspection/templates", "scribe/pages/templates", "scribe/pages/static"):
+        for file in (PACKAGE / folder).iterdir():
             assert str(file.relative_to(PACKAGE.parent)) in shipped
 
 
 def test_only_who_writes_pages_pays_for_the_engine() -> None:
     """Importing the room, as the command line does, loads no engine of templates."""
-    said = "import sys, penstock.scribe.pages; print({'jinja2', 'markupsafe'} & set(sys.modules))"
+    rooms = "penstock.scribe.pages, penstock.inspection.page"
+    said = f"import sys, {rooms}; print({{'jinja2', 'markupsafe'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

@@ -1,9 +1,7 @@
 """Sections as HTML: one static page each, rendered by the Jinja2 templates beside this file.
 
-Law: whatever a program is called or says, it can only be read, and a page names no address but those of its own site. Two steps
-keep it, and both belong to the environment, so that no template can forget them: what is put out is made inert first (`_inert`),
-then escaped (autoescape). No template can ask for less: a test reads all of them, and lets no filter or switch in that could.
-Keeps out: what is said (`program`, `index`), how it is coloured and searched (`static`).
+Law: whatever a program is called or says, it can only be read (`text.html`), and a page names no address but those of its own
+site. Keeps out: what is said (`program`, `index`), how it is coloured and searched (`static`).
 """
 
 from __future__ import annotations
@@ -14,12 +12,10 @@ from typing import TYPE_CHECKING, get_args
 from penstock.scribe.pages import drawing
 from penstock.scribe.pages.blocks import Block, Piece
 from penstock.scribe.pages.estate import paragraph_anchor, program_path
-from penstock.text import escape
+from penstock.text import escape, html
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    import jinja2
 
     from penstock.scribe.pages.blocks import PageSection
 
@@ -67,25 +63,13 @@ def page(
 
 
 @cache
-def environment() -> jinja2.Environment:
+def environment() -> html.Environment:
     """Return the one environment of the package's templates: it escapes everything, and knows the classes of `blocks` as tests.
 
     Templates ask `piece is CodeSpan`. Both lists of classes are taken from the types themselves: a new kind of piece that no
     template knows fails where it is first shown.
     """
-    import jinja2  # 40 ms, and only who writes pages needs it
-
-    made = jinja2.Environment(
-        # Templates are files of the package, wheels and archives included; none comes from anywhere else.
-        loader=jinja2.PackageLoader("penstock.scribe.pages"),
-        autoescape=True,
-        finalize=_inert,
-        undefined=jinja2.StrictUndefined,  # a piece of no known kind, or a word misspelt, fails instead of showing nothing
-        # Lines that only hold a statement leave nothing: the templates are indented for who reads them.
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    made = html.environment("penstock.scribe.pages")
     made.globals["HEIGHT"] = drawing.HEIGHT
     made.filters |= {
         "curve": drawing.curve,
@@ -102,12 +86,3 @@ def environment() -> jinja2.Environment:
 
 def _test_for(kind: type) -> Callable[[object], bool]:
     return lambda value: isinstance(value, kind)
-
-
-def _inert(value: object) -> object:
-    """Return what a template puts out without anything that acts on a viewer: controls, bidirectional and invisible letters.
-
-    Numbers have none. What a macro has rendered is `Markup`, no plain string: it went through here piece by piece, and a second
-    time would escape its escapes.
-    """
-    return escape.show_text(value) if type(value) is str else value

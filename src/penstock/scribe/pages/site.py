@@ -57,8 +57,9 @@ def site(estate: EstateView, listings: Mapping[str, Sequence[tuple[int, str]]]) 
     tabs += [("data.html", "Data")] if terms else []
     tabs += [("parts.html", "Jobs, maps, copybooks")] if around else []
     title = estate["name"]
-    for name in ("style.css", "site.js"):
-        yield name, resources.files("penstock.scribe.pages").joinpath("static", name).read_text("utf-8")
+    own = resources.files("penstock.scribe.pages").joinpath("static", "style.css").read_text("utf-8")
+    yield "style.css", html.environment().get_template("base.css").render() + own
+    yield "site.js", resources.files("penstock.scribe.pages").joinpath("static", "site.js").read_text("utf-8")
     yield "search.js", _search(estate, pages)
     yield "index.html", html.page("Overview", title, tuple(index.overview(estate, names)), tabs=tabs, here="index.html")
     if shared:

@@ -1,0 +1,389 @@
+"""One HTML file that shows where a context went: `story_page` for one session, `overview_page` for many (X-2).
+
+It opens from disk, asks for nothing, and is whole without its script: Python draws, and the script only shows the bill of another
+turn. Laws: no text of a session is markup; totals are sums of what is shown; what the script is given are numbers alone. Keeps out:
+how a story is found (`telling`), and where the page is written.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.inspection import drawing, words
+from penstock.inspection.story import KINDS
+from penstock.inspection.tables import tables, tokens_gone
+from penstock.text import html
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.inspection.story import FillTurn, Story, Subject
+
+_HEADROOM = 20  # one part in so many of a drawing is left free above what is highest in it
+_SPARK_COLUMNS = 120
+_MAX_REFUSALS = 3
+
+
+class OverviewRow(NamedTuple):
+    """A session in the list of all."""
+
+    subject: Subject
+    tokens: int | None
+    """What its newest request held; None where that is not known."""
+    window_tokens: int | None
+    state: str
+    """How it stands, in a word: of `State`, or another; empty where nobody says."""
+    points: tuple[int, ...] = ()
+    """What each request held, in their order."""
+    cuts: tuple[int, ...] = ()
+    """After which requests something was cut, from 1."""
+    refusals: tuple[int, ...] = ()
+    """Which requests were refused, from 1."""
+
+
+class _Tile(NamedTuple):
+    """A figure that is seen first."""
+
+    label: str
+    value: str
+    note: str = ""
+
+
+class _Rule(NamedTuple):
+    """A line across a drawing."""
+
+    label: str
+    top: str
+    """Its distance from the top, in percent."""
+
+
+class _Lane(NamedTuple):
+    """Marks for one sort of event."""
+
+    name: str
+    style: str
+    path: str
+    said: str
+
+
+class _ShownSlice(NamedTuple):
+    """What one kind takes of a turn, with its figures."""
+
+    piece: drawing.Slice
+    tokens: str
+    share: str
+
+
+class _Spark(NamedTuple):
+    """A session as a small drawing."""
+
+    columns: int
+    fill: str
+    window: int | None
+    """How far the window is from the top, in units of the frame."""
+    cuts: str
+    refusals: str
+
+
+def row_of(subject: Subject, story: Story) -> OverviewRow:
+    """Return a session whose story is told as a row of the overview."""
+    newest = story.fill
+    return OverviewRow(
+        subject=subject,
+        tokens=newest.tokens if newest is not None else None,
+        window_tokens=story.window_tokens,
+        state=story.state,
+        points=tuple(turn.tokens for turn in story.turns),
+        cuts=tuple(cut.turn for cut in story.compactions),
+        refusals=tuple(refused.turn for refused in story.refusals),
+    )
+
+
+def story_page(subject: Subject, story: Story) -> str:
+    """Return the page of one session as HTML.
+
+    Args:
+        subject: which session it is.
+        story: where its context went.
+    """
+    columns = drawing.fullest(story.turns)
+    peak = max((turn.tokens for turn in columns), default=0)
+    top = max(1, story.window_tokens or 0, peak)
+    top += top // _HEADROOM
+    newest = story.fill
+    return (
+        _environment()
+        .get_template("story.html")
+        .render(
+            policy=html.sealed_policy(_text("style.css"), _text("story.js")),
+            name=words.shown(subject.session) or "session",
+            facts=_facts(subject, story),
+            tiles=_tiles(story),
+            turns=len(story.turns),
+            last_turn=words.number(len(story.turns)),
+            columns=len(columns),
+            bins=drawing.bins(len(story.turns)),
+            height=drawing.HEIGHT,
+            chart=_chart_words(story),
+            bands=drawing.bands(columns, top),
+            rules=[_Rule(words.short_number(at), _from_top(at, top)) for at in drawing.rules(top)],
+            window=_window(story, top),
+            lanes=_lanes(story),
+            slices=_slices(story),
+            told=words.told(newest, len(story.turns), story.window_tokens) if newest is not None else "",
+            island=_island(story, columns),
+            refusals=_refusals(story),
+            tables=tables(story),
+            remarks=_remarks(story),
+        )
+    )
+
+
+def overview_page(rows: Sequence[OverviewRow]) -> str:
+    """Return the page of many sessions as HTML: a row each, in the order given.
+
+    Args:
+        rows: the sessions.
+    """
+    shown = [
+        {
+            "host": words.shown(row.subject.host),
+            "session": words.shown(row.subject.session) or "session",
+            "project": words.shown(row.subject.project),
+            "updated": _moment(row.subject.updated),
+            "spark": _spark(row),
+            "tokens": words.UNKNOWN if row.tokens is None else words.number(row.tokens),
+            "share": words.percent(row.tokens, row.window_tokens) if row.tokens and row.window_tokens else "",
+            "turns": words.number(len(row.points)),
+            "cuts": words.number(len(row.cuts)),
+            "refusals": words.number(len(row.refusals)),
+            "is_refused": bool(row.refusals),
+            "state": words.shown(row.state),
+        }
+        for row in rows
+    ]
+    hosts = len({row.subject.host for row in rows})
+    lead = f"{words.many(len(rows), 'session')} of {words.many(hosts, 'program')}" if rows else "There are no sessions."
+    sums = [
+        sum(map(len, column)) for column in zip(*((row.points, row.cuts, row.refusals) for row in rows), strict=True)
+    ]
+    return (
+        _environment()
+        .get_template("overview.html")
+        .render(
+            policy=html.sealed_policy(_text("style.css")),
+            rows=shown,
+            lead=lead,
+            sums=[words.number(one) for one in sums or (0, 0, 0)],
+            height=drawing.HEIGHT,
+        )
+    )
+
+
+@cache
+def _environment() -> html.Environment:
+    return html.environment("penstock.inspection")
+
+
+@cache
+def _text(name: str) -> str:
+    """Return what stands between the tags of the style or the script, to the byte."""
+    return _environment().get_template(name).render()
+
+
+# ── the head ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _facts(subject: Subject, story: Story) -> list[tuple[str, str]]:
+    """Return what is known of the session itself, name and value."""
+    window = f"{words.number(story.window_tokens)} tokens" if story.window_tokens else words.UNKNOWN
+    host = f"{subject.host} {subject.version}".strip()
+    found = (
+        ("Program", words.shown(host)),
+        ("Model", words.shown(story.model)),
+        ("Window", f"{window}, {words.shown(story.window_source)}" if story.window_source else window),
+        ("Project", words.shown(subject.project)),
+        ("File", words.shown(subject.path) + (f" ({words.size(subject.size_bytes)})" if subject.size_bytes else "")),
+        ("Last written", _moment(subject.updated)),
+    )
+    return [(name, value) for name, value in found if value]
+
+
+def _moment(at: str) -> str:
+    """Return a time of RFC 3339 as people read it; anything else as it is."""
+    day, is_time, clock = at.partition("T")
+    return words.shown(f"{day} {clock[:5]} UTC" if is_time and at.endswith(("Z", "+00:00")) else at)
+
+
+def _tiles(story: Story) -> list[_Tile]:
+    """Return the six figures that are seen first."""
+    measured = sum(turn.is_measured for turn in story.turns)
+    handoffs = sum(cut.is_handoff for cut in story.compactions)
+    gone = f"{words.number(sum(map(tokens_gone, story.compactions)))} tokens removed" if story.compactions else ""
+    money = story.money
+    notes = []
+    if money is not None and money.priced_turns:
+        notes.append(f"list prices as of {words.shown(money.as_of)}")
+        if money.uncached_dollars > money.dollars:
+            notes.append(f"${money.uncached_dollars:,.2f} without a cache")
+        if money.priced_turns < len(story.turns):
+            notes.append(f"{words.number(money.priced_turns)} of {words.many(len(story.turns), 'turn')} priced")
+    refused = story.refusals[-1].kind if story.refusals else ""
+    return [
+        _Tile("Turns", words.number(len(story.turns)), f"{words.number(measured)} measured by the provider"),
+        _Tile("Fullest", *_fill(story, story.fullest)),
+        _Tile("Newest", *_fill(story, story.fill)),
+        _Tile("Refusals", words.number(len(story.refusals)), f"newest: {words.shown(refused)}" if refused else ""),
+        _Tile(
+            "Compactions",
+            words.number(len(story.compactions) - handoffs),
+            ", ".join(part for part in (f"and {words.many(handoffs, 'handoff')}" if handoffs else "", gone) if part),
+        ),
+        _Tile("Money", words.price(money), "; ".join(notes)),
+    ]
+
+
+def _fill(story: Story, turn: FillTurn | None) -> tuple[str, str]:
+    """Return how full a turn was, and of what."""
+    if turn is None:
+        return words.UNKNOWN, ""
+    share = f", {words.percent(turn.tokens, story.window_tokens)} of the window" if story.window_tokens else ""
+    return words.number(turn.tokens), f"tokens, turn {turn.number:,}{share}"
+
+
+# ── the drawing ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _from_top(tokens: int, top_tokens: int) -> str:
+    return f"{100 - 100 * tokens / top_tokens:.2f}%"
+
+
+def _window(story: Story, top_tokens: int) -> _Rule | None:
+    if not story.window_tokens:
+        return None
+    return _Rule(f"window {words.number(story.window_tokens)}", _from_top(story.window_tokens, top_tokens))
+
+
+def _chart_words(story: Story) -> str:
+    """Return the drawing in a sentence, for who does not see it."""
+    peak = story.fullest
+    if peak is None:
+        return ""
+    of = f" of a window of {words.number(story.window_tokens)}" if story.window_tokens else ""
+    return (
+        f"Tokens by kind over {words.many(len(story.turns), 'turn')}: "
+        f"at most {words.number(peak.tokens)}{of}, in turn {peak.number:,}"
+    )
+
+
+def _lanes(story: Story) -> list[_Lane]:
+    """Return the lanes that have something in them."""
+    turns = len(story.turns)
+    found = (
+        ("cuts", "cut", [cut.turn for cut in story.compactions if not cut.is_handoff], "compaction"),
+        ("refused", "refusal", [refused.turn for refused in story.refusals], "refusal"),
+        ("handoffs", "handoff", [cut.turn for cut in story.compactions if cut.is_handoff], "handoff"),
+    )
+    return [
+        _Lane(name, style, drawing.lane(at, turns), words.many(len(at), what))
+        for name, style, at, what in found
+        if at and turns
+    ]
+
+
+def _kinds(story: Story) -> list[str]:
+    """Return the kinds that any turn has, in their order."""
+    there = {kind for turn in story.turns for kind in turn.by_kind}
+    return [kind for kind in KINDS if kind in there]
+
+
+def _slices(story: Story) -> list[_ShownSlice]:
+    """Return the bar of the newest turn, with its figures."""
+    newest = story.fill
+    if newest is None:
+        return []
+    pieces = drawing.slices(newest.by_kind, _kinds(story))
+    whole = max(1, newest.tokens)
+    return [_ShownSlice(piece, words.number(piece.tokens), words.percent(piece.tokens, whole)) for piece in pieces]
+
+
+def _island(story: Story, columns: Sequence[FillTurn]) -> str:
+    """Return what the script reads: the places of the kinds, of each its tokens in the first turn and by how many they change then,
+    the turns that were refused, the turn of each column, and the window.
+
+    Nothing in it but digits, signs, brackets and `null`, so that escaping changes nothing and nothing in it can end its element.
+    Differences take a third of the figures themselves: most of what stands in a window stays.
+    """
+    kinds = _kinds(story)
+    steps = []
+    for kind in kinds:
+        amounts = [0, *(turn.by_kind.get(kind, 0) for turn in story.turns)]
+        steps.append([then - before for before, then in pairwise(amounts)])
+    refused = [turn.number for turn in story.turns if turn.is_refused]
+    data = [
+        [KINDS.index(kind) for kind in kinds],
+        steps,
+        refused,
+        [turn.number for turn in columns],
+        story.window_tokens,
+    ]
+    return json.dumps(data, separators=(",", ":"))
+
+
+# ── remarks ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _refusals(story: Story) -> list[tuple[str, str]]:
+    """Return the newest refusals, where and in which words."""
+    newest = story.refusals[-_MAX_REFUSALS:]
+    return [(f"Turn {one.turn:,} was refused", words.shown(one.words) or one.kind) for one in newest]
+
+
+def _remarks(story: Story) -> list[str]:
+    """Return how the figures were found, and what of the record was not understood."""
+    made = []
+    measured = sum(turn.is_measured for turn in story.turns)
+    if story.turns:
+        of = f"{words.number(measured)} of {words.many(len(story.turns), 'turn')}"
+        made.append(f"{of} were measured by the provider; the others are our count.")
+    kinds = {kind for turn in story.turns for kind in turn.by_kind}
+    if "unrecorded" in kinds:
+        made.append(
+            "Unrecorded is what the provider counted and no record shows: instructions that the host does not keep."
+        )
+    if "host" in kinds:
+        made.append("Host is what the program says by itself: notes, reminders, its environment.")
+    if story.torn:
+        made.append(f"{words.many(story.torn, 'line')} of the file are no records.")
+    if story.unknown:
+        known = ", ".join(words.shown(kind) for kind in list(story.unknown)[:5])
+        made.append(
+            f"{words.many(sum(story.unknown.values()), 'record')} are of kinds that are not known here: {known}."
+        )
+    if story.money is not None:
+        made.append("Money is what list prices come to, never a bill.")
+    return made
+
+
+# ── the overview ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _spark(row: OverviewRow) -> _Spark | None:
+    """Return a session as a small drawing; None where no request is known."""
+    turns = len(row.points)
+    if not turns:
+        return None
+    parts = drawing.buckets(turns, _SPARK_COLUMNS)
+    highest = [max(row.points[at] for at in part) for part in parts]
+    top = max(1, row.window_tokens or 0, *highest)
+    window = drawing.HEIGHT - drawing.height_of(row.window_tokens, top) if row.window_tokens else None
+    return _Spark(
+        columns=len(parts),
+        fill=drawing.silhouette(drawing.height_of(tokens, top) for tokens in highest),
+        window=window,
+        cuts=drawing.lane(row.cuts, turns, _SPARK_COLUMNS),
+        refusals=drawing.lane(row.refusals, turns, _SPARK_COLUMNS),
+    )

@@ -1,0 +1,70 @@
+"""How are figures and foreign words of a story written for a person? The same on every page of it.
+
+Law: what is not known is said to be, and is never a zero. Keeps out: which figures there are (`story`), and markup.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.text import escape
+from penstock.text.redaction import redacted
+
+if TYPE_CHECKING:
+    from penstock.inspection.story import FillTurn, Money
+
+UNKNOWN = "unknown"
+"""What stands for a figure that nobody recorded."""
+_MAX_BYTES = 240
+_MAX_CHARS = 1_000  # of a text that may be a megabyte; a secret that is cut off here is cut off before it is shown
+
+
+def number(count: int) -> str:
+    """Return a number with its thousands set apart."""
+    return f"{count:,}"
+
+
+def many(count: int, what: str) -> str:
+    """Return a number of things, with the plural where there are several."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def percent(part: int, whole: int) -> str:
+    """Return a share as a whole percentage; what is there and rounds to nothing is "under 1 %"."""
+    rounded = (200 * part + whole) // (2 * whole)
+    return "under 1 %" if part and not rounded else f"{rounded:,} %"
+
+
+def short_number(count: int) -> str:
+    """Return a round number as briefly as the side of a drawing wants it: `150k`, `1.5M`."""
+    for unit, letter in ((1_000_000, "M"), (1_000, "k")):
+        if count >= unit:
+            return f"{count / unit:.3g}{letter}"
+    return str(count)
+
+
+def size(count_bytes: int) -> str:
+    """Return a number of bytes in the unit that suits it."""
+    for unit, name in ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB")):
+        if count_bytes >= unit:
+            return f"{count_bytes / unit:.1f} {name}"
+    return many(count_bytes, "byte")
+
+
+def shown(text: str) -> str:
+    """Return what a session or its files say as one short inert line, without what looks like a secret: pages are passed on."""
+    return escape.shorten(escape.show_argument(redacted(text[:_MAX_CHARS])), _MAX_BYTES)
+
+
+def told(turn: FillTurn, turns: int, window_tokens: int | None) -> str:
+    """Return a turn in a sentence; `story.js` says the same of the others."""
+    of = f", {percent(turn.tokens, window_tokens)} of the window" if window_tokens else ""
+    refused = " It was refused." if turn.is_refused else ""
+    return f"Turn {turn.number:,} of {turns:,}: {many(turn.tokens, 'token')}{of}.{refused}"
+
+
+def price(money: Money | None) -> str:
+    """Return about what a session cost; what is not known is no zero."""
+    if money is None or not money.priced_turns:
+        return UNKNOWN
+    return "under $0.01" if money.dollars < 0.01 else f"about ${money.dollars:,.2f}"
