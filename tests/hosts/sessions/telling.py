@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 Record = dict[str, Any]
 
-MUTATED = 60
-"""How many mutated files of a host are read; 1,000 were, by hand."""
+MUTATED = int(os.environ.get("PENSTOCK_MUTATED_FILES", "60"))
+"""How many mutated files of a host are read; 1,000 in the long form."""
 
 
 class Told(NamedTuple):
@@ -48,18 +49,19 @@ class Told(NamedTuple):
 
 def told(host: str, path: Path, content: list[Record] | bytes) -> Told:
     """What the reader of a host tells of a file."""
-    path.write_bytes(content if isinstance(content, bytes) else lines(content).encode())
+    path.write_bytes(content if isinstance(content, bytes) else as_file(content, host))
     with opened(str(path)) as file:
         reader = import_module(f"penstock.hosts.sessions.{host}")
         return Told(list(reader.happenings(file)), file.counts)
 
 
-def unreadable(content: bytes) -> int:
-    """How many lines are no records, by a reader of its own."""
-    return sum(not _is_record(line) for line in content.split(b"\n") if line.strip())
+def as_file(records: list[Record], host: str = "") -> bytes:
+    """Records as a host writes them; opencode exports all of them in one document, which is the first."""
+    return json.dumps(records[0], indent=2).encode() if host == "opencode" else lines(records).encode()
 
 
-def _is_record(line: bytes) -> bool:
+def is_record(line: bytes) -> bool:
+    """Whether a line is one, by a reader of its own."""
     try:
         return isinstance(json.loads(line), dict)
     except (ValueError, RecursionError):
@@ -72,9 +74,13 @@ _JUNK: st.SearchStrategy[Any] = st.sampled_from(
 
 
 @st.composite
-def mutated(draw: st.DrawFn, records: list[Record]) -> bytes:
+def mutated(draw: st.DrawFn, records: list[Record], host: str = "") -> bytes:
     """A file whose bytes were flipped, whose lines were cut, lost, doubled or swapped, or whose values are others."""
-    rows = lines(records).encode().split(b"\n")[:-1]
+    records = [json.loads(json.dumps(record)) for record in records]
+    if host == "opencode":  # all values stand in one record
+        for _ in range(draw(st.integers(0, 4))):
+            _replace(draw, records[0])
+    rows = as_file(records, host).removesuffix(b"\n").split(b"\n")
     for _ in range(draw(st.integers(1, 4))):
         at = draw(st.integers(0, len(rows) - 1))
         match draw(st.sampled_from(["flip", "cut", "lose", "double", "swap", "replace"])):
@@ -90,7 +96,7 @@ def mutated(draw: st.DrawFn, records: list[Record]) -> bytes:
             case "swap":
                 other = draw(st.integers(0, len(rows) - 1))
                 rows[at], rows[other] = rows[other], rows[at]
-            case "replace" if _is_record(rows[at]):
+            case "replace" if is_record(rows[at]):
                 record = json.loads(rows[at])
                 _replace(draw, record)
                 rows[at] = json.dumps(record).encode()

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from penstock.hosts.sessions.gemini import ACKNOWLEDGED, found
 from penstock.inspection.happenings import Answered, Compacted, Refused, Said
-from tests.hosts.sessions.telling import MUTATED, mutated, told, unreadable
+from tests.hosts.sessions.telling import told
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -192,10 +190,3 @@ def test_sessions_are_found_where_the_host_keeps_them(tmp_path: Path) -> None:
         (chats / name).touch()
     assert list(found({"HOME": str(tmp_path)})) == [str(chats / "session-2026-1.jsonl")]
     assert list(found({"GEMINI_CLI_HOME": str(tmp_path), "HOME": "/none"})) == [str(chats / "session-2026-1.jsonl")]
-
-
-@settings(max_examples=MUTATED, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(content=st.deferred(lambda: mutated(session())))
-def test_a_mishap_is_counted_and_no_error(content: bytes, tmp_path: Path) -> None:
-    """Whatever became of the file."""
-    assert told("gemini", tmp_path / "s", content).counts.torn == unreadable(content)

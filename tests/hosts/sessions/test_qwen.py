@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from penstock.hosts.sessions.qwen import found, head
 from penstock.hosts.sessions.records import opened
 from penstock.inspection.happenings import Answered, Compacted, Refused
 from tests.hosts.histories import lines
-from tests.hosts.sessions.telling import MUTATED, mutated, told, unreadable
+from tests.hosts.sessions.telling import told
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -226,10 +224,3 @@ def test_an_id_that_comes_twice_stands_for_its_first_record(tmp_path: Path) -> N
     assert (words(read)[0], words(read)[-1]) == ("Go.", "On.")
     round_about = [{**record, "parentUuid": talk.last} if record["uuid"] == "u0" else record for record in talk.records]
     assert words(told("qwen", tmp_path / "r", round_about)) == words(told("qwen", tmp_path / "w", talk.records))
-
-
-@settings(max_examples=MUTATED, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(content=st.deferred(lambda: mutated(session().records)))
-def test_a_mishap_is_counted_and_no_error(content: bytes, tmp_path: Path) -> None:
-    """Whatever became of the file."""
-    assert told("qwen", tmp_path / "s", content).counts.torn == unreadable(content)

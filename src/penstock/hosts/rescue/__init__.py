@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock import overflow
 from penstock.errors import CallerError, PenstockError
+from penstock.hosts.rescue.copies import without_copies
 from penstock.hosts.rescue.diagnosis import Finding, findings
 from penstock.hosts.rescue.projection import Projection, project
 from penstock.hosts.rescue.shrinking import MARGIN, Cut, Size, TooLarge, measure, shrink
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from penstock.hosts.rescue.shrinking import Line
     from penstock.text.calls import Dialect
 
-WRITERS = ("claude", "codex")
+WRITERS = ("claude", "codex", "gemini", "qwen")
 """The hosts whose sessions can be written."""
 
 
@@ -106,7 +107,9 @@ def rescue(
                 "Nobody says how much the model holds: not the host, and the refusal names no number. Say it: --window TOKENS"
             )
         room = _room(projection, size, limit)
-        made = shrink(projection.said, reader.WIRE, room, counter=counter, keep=keep, dialect=dialect)
+        made = shrink(
+            without_copies(projection.said, reader.WIRE), reader.WIRE, room, counter=counter, keep=keep, dialect=dialect
+        )
         if isinstance(made, TooLarge):
             why = Finding("irreducible", f"What has to stay takes more than {room} tokens.", is_stuck=True)
             return replace(done, findings=(*done.findings, why), irreducible=made.bill)

@@ -14,17 +14,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from penstock.hosts.sessions.records import HURRIED_BYTES, opened
 from penstock.hosts.sessions.todos import ListedTask, todos_of
 from penstock.inspection.happenings import Said
-from penstock.text.json_access import field, type_of
+from penstock.text.json_access import field, string, type_of
 from penstock.wires import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from penstock.hosts.sessions.records import Record
     from penstock.text.json_access import Json
     from penstock.wires import Transcript
 
 _FIRST_RECORDS = 50
-READERS = ("claude", "codex", "gemini")
+READERS = ("claude", "codex", "gemini", "qwen")
 """The hosts whose session files can be read."""
 
 
@@ -68,13 +69,25 @@ def host_of(path: str) -> str | None:
         OSError: It cannot be opened, or is no regular file.
     """
     with opened(path) as file:
-        for _, record in islice(file.records(), _FIRST_RECORDS):
-            if type_of(record) == "session_meta":
-                return "codex"
-            if "projectHash" in record:
-                return "gemini"
-            if "sessionId" in record and ("parentUuid" in record or type_of(record) in {"queue-operation", "summary"}):
-                return "claude"
+        hosts = (_host_by(record) for _, record in islice(file.records(), _FIRST_RECORDS))
+        return next((host for host in hosts if host), None)
+
+
+def _host_by(record: Record) -> str | None:
+    """Return whose record this is; None where others write such, too."""
+    if type_of(record) == "session_meta":
+        return "codex"
+    if "projectHash" in record:
+        return "gemini"
+    if type_of(record) == "session.start" and string(field(record, "data", "sessionId")):
+        return "copilot"
+    if "sessionId" not in record:
+        return None
+    # Both name the record that they go on from; a message is Gemini's in one and Anthropic's in the other.
+    if "systemPayload" in record or isinstance(field(record, "message", "parts"), list):
+        return "qwen"
+    if "parentUuid" in record or type_of(record) in {"queue-operation", "summary"}:
+        return "claude"
     return None
 
 

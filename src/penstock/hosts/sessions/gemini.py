@@ -206,7 +206,8 @@ class _Told:
                 self._has_context = True
             elif hooks := _HOOKS.match(text):
                 yield said._replace(message=_content("user", [{"text": hooks[0]}]), by_host=True)
-                own.append({**part, "text": text[hooks.end() :]})
+                if rest := text[hooks.end() :]:
+                    own.append({**part, "text": rest})
             else:
                 own.append(part)
         if own and self._begins_with_summary:

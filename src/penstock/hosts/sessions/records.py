@@ -23,6 +23,7 @@ _MAX_RECORD_BYTES = 64 << 20  # no provider takes a message of so much; a pictur
 HURRIED_BYTES = 16 << 20
 """How much is read of a file while a host waits: two seconds, and more than any window holds."""
 _FIRST_SHARE = 16  # of what is read of a longer file: what was asked first, and the rest from its end
+_BEGINNING_BYTES = 256
 
 
 @dataclass
@@ -68,6 +69,16 @@ class SessionFile:
         """Return the record at a place that `records` gave; an empty one where the file was changed since."""
         self._file.seek(place.start_byte)
         return _parsed(self._file.read(place.end_byte - place.start_byte)) or {}
+
+    def content(self) -> bytes:
+        """Return all of it, for a file that is no list of records; who asks has looked at `size_bytes`."""
+        self._file.seek(0)
+        return self._file.read(self.size_bytes)
+
+    def begins_with(self, *marks: bytes) -> bool:
+        """Return whether the first bytes hold these, one after another, with nothing but white space between them."""
+        self._file.seek(0)
+        return b"".join(self._file.read(_BEGINNING_BYTES).split()).startswith(b"".join(marks))
 
     def _begun(self, start: int, end: int, *, is_inside: bool = False) -> Iterator[tuple[Place, Record]]:
         """Yield the records of the lines that begin between two places; with `is_inside` the first one began before."""

@@ -1,0 +1,143 @@
+"""Sessions of more hosts come back as ones that fit, in files as each host writes them; the old ones are as they were."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from penstock.hosts.sessions import host_of, reader_of
+from penstock.text.tokens import Tokens
+from penstock.wires import violations
+from tests.hosts import histories
+from tests.hosts.histories import Step, written
+from tests.hosts.sessions.test_qwen import Qwen
+from tests.hosts.sessions.test_rescue import FLOOD, NEEDLE, TASK, next_request, rescued
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.hosts.sessions.telling import Record
+
+WORDS = "400 This model's maximum context length is 9000 tokens. However, your messages resulted in 50000 tokens."
+
+
+def gemini(path: Path, refused: str, results: tuple[str, ...]) -> str:
+    """A session of Gemini CLI, whose newest request was refused."""
+    steps: list[Step] = [
+        (f"c{at}", "run_shell_command", {"command": "ls"}, out, False) for at, out in enumerate(results)
+    ]
+    records = histories.gemini(TASK, *steps)
+    if refused:
+        records.append({"id": "e", "type": "error", "content": f"[API Error: {refused}]"})
+    return written(path, records)
+
+
+def qwen(path: Path, refused: str, results: tuple[str, ...]) -> str:
+    """The same of qwen-code."""
+    talk = Qwen()
+    talk.says(TASK)
+    for at, out in enumerate(results):
+        call = {"id": f"c{at}", "name": "run_shell_command", "args": {"command": "ls"}}
+        talk.answers_with({"functionCall": call})
+        response = {"id": f"c{at}", "name": "run_shell_command", "response": {"output": out}}
+        copy = {"callId": f"c{at}", "resultDisplay": out}
+        talk.add("tool_result", [{"functionResponse": response}], toolCallResult=copy)
+    if refused:
+        talk.system("ui_telemetry", {"uiEvent": {"event.name": "qwen-code.api_error", "error_message": refused}})
+    return written(path, talk.records)
+
+
+SESSIONS: dict[str, Callable[[Path, str, tuple[str, ...]], str]] = {"gemini": gemini, "qwen": qwen}
+
+
+def own_ids(value: Any) -> set[str]:
+    """All ids of a session that stand in a file."""
+    found: set[str] = set()
+    rows = [value]
+    while rows:
+        row = rows.pop()
+        if isinstance(row, dict):
+            found |= {held for key, held in row.items() if key in {"sessionId", "sessionID"} and isinstance(held, str)}
+            rows += row.values()
+        elif isinstance(row, list):
+            rows += row
+    return found
+
+
+def records_of(path: str) -> list[Record]:
+    """The records of a file."""
+    return [json.loads(line) for line in Path(path).read_text().splitlines()]
+
+
+@pytest.mark.parametrize("host", SESSIONS)
+@pytest.mark.parametrize("results", [(FLOOD,), (FLOOD[:9_000],) * 12], ids=["one flood", "many"])
+def test_a_session_that_was_refused_fits_again(host: str, results: tuple[str, ...], tmp_path: Path) -> None:
+    """Valid, with the task, a stub for what floods it and the whole behind that; under a new id alone, and private."""
+    path = SESSIONS[host](tmp_path / "old.jsonl", WORDS, results)
+    before = Path(path).read_bytes()
+    assert host_of(path) == host
+    done, kept = rescued(host, path)
+    assert "overflow_refused" in [finding.code for finding in done.findings if finding.is_stuck]
+    assert Path(path).read_bytes() == before
+    assert host_of(done.path) == host
+    messages = next_request(host, done.path)
+    text = json.dumps(messages)
+    assert violations(messages, reader_of(host).WIRE) == []
+    assert TASK in text
+    assert all(cut.handle in text for cut in done.cuts)
+    assert all(FLOOD in whole for whole in kept.values() if NEEDLE in whole)
+    assert Tokens().count(text).tokens < 9_000
+    assert NEEDLE not in Path(done.path).read_text(), "no copy for the screen either"
+    assert own_ids(records_of(done.path)) == {done.session}
+    assert any(done.session in word for word in done.resume)
+    assert Path(done.path).stat().st_mode & 0o777 == 0o600
+    again, _ = rescued(host, done.path)
+    assert not again.is_stuck
+
+
+@pytest.mark.parametrize("host", SESSIONS)
+def test_where_a_session_is_not_stuck_nothing_is_written(host: str, tmp_path: Path) -> None:
+    """And nothing is kept."""
+    path = SESSIONS[host](tmp_path / "s.jsonl", "", (FLOOD,))
+    done, kept = rescued(host, path, 1_000_000)
+    assert (done.is_stuck, done.path, dict(kept)) == (False, "", {})
+    assert [entry.name for entry in tmp_path.iterdir()] == ["s.jsonl"]
+
+
+def test_a_result_that_gemini_would_send_twice_stands_there_once(tmp_path: Path) -> None:
+    """In the answer that called; the copy in a message of its own is gone, without any other cut."""
+    path = gemini(tmp_path / "s.jsonl", "", (FLOOD[:9_000],))
+    twice, _ = rescued("gemini", path, 1_000, is_dry_run=True)
+    done, kept = rescued("gemini", path, twice.tokens_before * 95 // 100)
+    assert (done.cuts, dict(kept)) == ((), {})
+    records = records_of(done.path)
+    assert [record["type"] for record in records[1:]] == ["user", "user", "user", "gemini"]
+    assert [part["functionResponse"]["id"] for call in records[-1]["toolCalls"] for part in call["result"]] == ["c0"]
+    assert next_request("gemini", done.path)[-1]["parts"][0]["functionResponse"]["response"]["output"] == FLOOD[:9_000]
+
+
+def test_a_call_of_gemini_keeps_its_signature(tmp_path: Path) -> None:
+    """It stands beside the call in the answer's own content; the host adds a call only where none stands there."""
+    signed = {"functionCall": {"id": "a", "name": "ls", "args": {}}, "thoughtSignature": "c2ln"}
+    response = {"functionResponse": {"id": "a", "name": "ls", "response": {"error": "gone"}}}
+    held = [
+        {"id": "u", "type": "user", "content": [{"text": TASK}]},
+        {"id": "g", "type": "gemini", "content": [signed], "toolCalls": [{"id": "a", "name": "ls", "args": {}}]},
+        {"id": "r", "type": "user", "content": [response]},
+        {"id": "v", "type": "user", "content": [{"text": "On. " * 40_000}]},
+    ]
+    path = written(tmp_path / "s", [{"sessionId": "s", "projectHash": "h"}, {"$set": {"messages": held}}])
+    done, _ = rescued("gemini", path)
+    (answer,) = [record for record in records_of(done.path) if record.get("type") == "gemini"]
+    assert answer["content"] == [signed]
+    assert (answer["toolCalls"][0]["result"], answer["toolCalls"][0]["status"]) == ([response], "error")
+
+
+def test_figures_of_what_was_larger_do_not_stay(tmp_path: Path) -> None:
+    """qwen-code would compact at once because of them; those of answers before the first cut stay."""
+    done, _ = rescued("qwen", qwen(tmp_path / "s", "", ("small", FLOOD, "small")))
+    counted = ["usageMetadata" in record for record in records_of(done.path) if record["type"] == "assistant"]
+    assert counted == [True, True, False]
