@@ -90,6 +90,22 @@ def test_of_one_session_the_story_is_told(home: Path, capsys: pytest.CaptureFixt
     assert {row[0] for row in bill} == {"user", "results", "calls", "in"}
 
 
+def test_a_page_of_one_session_or_of_all_is_written_where_it_is_asked_for(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Private, whole, and said; of long sessions every request is on the page of all."""
+    assert main(["inspect", "claude", "--html", "all.html"]) == 0
+    assert "The page is in all.html" in capsys.readouterr().out
+    assert main(["inspect", str(home / ".claude/projects/p/a.jsonl"), "--html", "one.html"]) == 0
+    assert "The page is in one.html" in capsys.readouterr().out
+    for name in ("all.html", "one.html"):
+        page = home / name
+        assert page.stat().st_mode & 0o777 == 0o600
+        assert "id-1" in page.read_text("utf-8")
+    assert main(["inspect", "--html", "no/such/folder.html"]) == 4
+    assert "no/such" in capsys.readouterr().err
+
+
 def test_what_is_no_session_is_named(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """And a file that is not there; nothing found is a status of its own."""
     (home / "notes.txt").write_text("no session\n")

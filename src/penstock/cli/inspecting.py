@@ -35,6 +35,7 @@ _ID_CHARS = 6  # fewer of an id say nothing
 @click.option("--all", "is_all", is_flag=True, help=f"All sessions, and not only the newest {LISTED}.")
 @click.option("--window", "window_tokens", type=click.IntRange(min=1), metavar="TOKENS", help="What the model holds.")
 @click.option("--model", metavar="NAME", help="Whose tokens are counted; else the session's own model.")
+@click.option("--html", "page_file", type=options.OWN_FILE, metavar="FILE", help="Write a page that opens from disk.")
 @options.json_option
 def inspect_command(
     what: str | None,
@@ -42,33 +43,38 @@ def inspect_command(
     is_all: bool,
     window_tokens: int | None,
     model: str | None,
+    page_file: str | None,
     as_json: bool,
 ) -> int:
     """Say where the context of another agent's session went.
 
     Without an argument, or with a HOST, its sessions are listed, the newest first: how full each is, and whether it is stuck. With
     a session's FILE, or its ID as the list shows it, its story: what filled the window over its turns, what was waste, what was
-    refused, what compactions took and what was needed again.
+    refused, what compactions took and what was needed again. Nothing is written but the page.
 
     Examples:
       penstock inspect stuck.jsonl
         what filled the window, what was waste, what was refused
-      penstock inspect stuck.jsonl --json
-        the same for a script, of every request and of all items
+      penstock inspect stuck.jsonl --html story.html
+        the same as a page that opens from disk
     """
     from penstock.hosts.sessions import READERS, host_of
     from penstock.hosts.sessions.stories import sessions_here, story_of
 
     if what is None or what in READERS:
         files = sessions_here(os.environ, READERS if what is None else (what,))
-        return _listed(files, project, None if is_all else LISTED, as_json=as_json)
+        return _listed(files, project, None if is_all else LISTED, page_file, as_json=as_json)
     path = what if os.path.lexists(what) else _path_of(what)
     host = host_of(path)
     if host is None:
         message = f"{escape.clip(path)} is no session of {', '.join(READERS)}."
         return answer.fail("usage", message, "penstock inspect", answer.USAGE, as_json=as_json)
     subject, story = story_of(host, os.path.abspath(path), window_tokens=window_tokens, model=model)
-    answer.give(story_json(subject, story), story_words(subject, story), as_json)
+    if page_file is not None:
+        from penstock.inspection.page import story_page
+
+        _write(page_file, story_page(subject, story))
+    answer.give(story_json(subject, story), _with_page(story_words(subject, story), page_file), as_json)
     return 0 if story.turns else answer.NOTHING
 
 
@@ -82,13 +88,29 @@ def _path_of(name: str) -> str:
     return found[0] if len(found) == 1 else name
 
 
+def _write(page_file: str, page: str) -> None:
+    from penstock.workspace.own_files import replace_own
+
+    replace_own(page_file, page.encode("utf-8", "replace"))
+
+
+def _with_page(words: str, page_file: str | None) -> str:
+    return words if page_file is None else f"{words}\n\nThe page is in {escape.clip(page_file)}"
+
+
 # ── all of them ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _listed(files: Sequence[FoundFile], project: str | None, most: int | None, *, as_json: bool) -> int:
+def _listed(
+    files: Sequence[FoundFile], project: str | None, most: int | None, page_file: str | None, *, as_json: bool
+) -> int:
     """Print the sessions of this machine."""
     with ProgressLine() as progress:
-        seen = list(islice(_glances(files, project, progress), most))
+        seen = list(islice(_glances(files, project, progress, is_whole=page_file is not None), most))
+    if page_file is not None:
+        from penstock.inspection.page import overview_page, row_of
+
+        _write(page_file, overview_page([row_of(*one) for one in seen]))
     more = len(files) - len(seen) if project is None else 0
     if as_json:
         answer.print_json({"sessions": [_row_json(*one) for one in seen], "more": more})
@@ -96,7 +118,7 @@ def _listed(files: Sequence[FoundFile], project: str | None, most: int | None, *
         click.echo("No session was found. Name its file: penstock inspect FILE")
     else:
         head = ("session", "host", "updated, UTC", "fill, tokens", "window", "state", "project")
-        click.echo(render_table(head, [_row(*one) for one in seen]))
+        click.echo(_with_page(render_table(head, [_row(*one) for one in seen]), page_file))
         if more:
             click.echo(f"{counted(more, 'older session')} not looked at. All: penstock inspect --all")
         stuck = next((subject for subject, story in seen if story.state == "stuck"), None)
@@ -106,7 +128,7 @@ def _listed(files: Sequence[FoundFile], project: str | None, most: int | None, *
 
 
 def _glances(
-    files: Iterable[FoundFile], project: str | None, progress: ProgressLine
+    files: Iterable[FoundFile], project: str | None, progress: ProgressLine, *, is_whole: bool
 ) -> Iterator[tuple[Subject, Story]]:
     from penstock.hosts.sessions.stories import glance_at
 
@@ -116,7 +138,7 @@ def _glances(
         if tell is not None:
             tell(at)
         try:
-            subject, story = glance_at(file.host, file.path)
+            subject, story = glance_at(file.host, file.path, is_whole=is_whole)
         except OSError:  # gone since it was found
             continue
         if folder is None or (subject.project and os.path.realpath(subject.project) == folder):
