@@ -86,6 +86,7 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest
             "PENSTOCK_HYPOTHESIS",
             "PENSTOCK_TEST_REQUIRE",
             "PENSTOCK_TEST_HOSTS",
+            "PENSTOCK_TEST_PRICES",
             "PENSTOCK_TOOLS",
             "PENSTOCK_DATA",
         }:

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from penstock.handoff import Handoff, mechanical
 from penstock.hosts import HOOK_NAMES, hook_host
-from penstock.hosts.sessions import READERS, read_session
-from penstock.hosts.sessions.records import Counts
+from penstock.hosts.sessions import READERS, read_session, reader_of
+from penstock.hosts.sessions.records import Counts, opened
+from penstock.inspection.happenings import Answered
 from tests.hosts import histories
 from tests.hosts.histories import Claude, Step, lines, written
 
@@ -335,3 +336,16 @@ def test_a_patch_that_codex_did_not_apply_changed_nothing(result: str, tmp_path:
     made = handoff("codex", written(tmp_path / "s", records))
     assert made.modified_files == ()
     assert made.open_errors
+
+
+def test_what_claude_code_put_into_a_cache_for_an_hour_is_told_apart(tmp_path: Path) -> None:
+    """It costs more than what stays for five minutes."""
+    talk = Claude()
+    talk.says("Fix the parser.")
+    talk.answers_with("Done.")
+    hours = {"ephemeral_5m_input_tokens": 100, "ephemeral_1h_input_tokens": 400}
+    usage = {"input_tokens": 5, "cache_creation_input_tokens": 500, "output_tokens": 7, "cache_creation": hours}
+    talk.records[-1]["message"] |= {"usage": usage, "model": "claude-opus-5"}
+    with opened(written(tmp_path / "s", talk.records)) as file:
+        (answered,) = [one for one in reader_of("claude").happenings(file) if isinstance(one, Answered)]
+    assert (answered.input_tokens, answered.cache_write_tokens, answered.hour_write_tokens) == (505, 500, 400)

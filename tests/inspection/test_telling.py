@@ -89,9 +89,10 @@ def test_calls_of_one_answer_are_one_turn_however_they_are_recorded() -> None:
     first, second = call("Read", "c1", file_path="a.py"), call("Read", "c2", file_path="b.py")
     blocks = [said._replace(part_of="m1") for said in (first, second)]
     results = [result("A" * 9, "c1"), result("B" * 9, "c2")]
-    beside = (user("go"), Answered(50), *blocks, *results, Answered(60), answer("ok"))
-    among = (user("go"), Answered(50), blocks[0], results[0], blocks[1], results[1], Answered(60), answer("ok"))
-    unrecorded = (user("go"), blocks[0], results[0], blocks[1], results[1], answer("ok"))
+    beside: tuple[Happening, ...] = (user("go"), Answered(50), *blocks, *results, Answered(60), answer("ok"))
+    parallel = (blocks[0], results[0], blocks[1], results[1])
+    among: tuple[Happening, ...] = (user("go"), Answered(50), *parallel, Answered(60), answer("ok"))
+    unrecorded = (user("go"), *parallel, answer("ok"))
     assert [tokens_of(told(*order)) for order in (beside, among)] == [[50, 60], [50, 60]]
     assert len(told(*unrecorded).turns) == 2
 

@@ -68,6 +68,8 @@ class Answered(NamedTuple):
     """How much the model can hold, where the host notes it beside."""
     model: str = ""
     at: str = ""
+    hour_write_tokens: int | None = None
+    """What of `cache_write_tokens` stays in the cache for an hour, which costs more."""
 
 
 class Refused(NamedTuple):

@@ -75,6 +75,8 @@ class FillTurn(NamedTuple):
     model: str = ""
     at: str = ""
     is_refused: bool = False
+    hour_write_tokens: int | None = None
+    """What of `cache_write_tokens` stays in the cache for an hour."""
 
 
 class Item(NamedTuple):

@@ -248,6 +248,7 @@ class _Teller:
                 model=self._model,
                 at=answered.at,
                 is_refused=is_refused,
+                hour_write_tokens=answered.hour_write_tokens,
             )
         )
         self._is_new = False

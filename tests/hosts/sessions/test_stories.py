@@ -142,6 +142,20 @@ def test_of_a_long_file_each_record_of_its_ends_is_read_once(sizes: list[int], m
     assert file.counts.skipped_bytes == len(skipped)
 
 
+def test_a_story_says_what_its_session_cost(tmp_path: Path) -> None:
+    """By the model and the figures that the host recorded; a session of a model without a price says that."""
+    _, known = story_of("claude", written(tmp_path / "known.jsonl", talk().records))
+    assert known.money is not None
+    assert known.money.priced_turns == 2
+    assert round(known.money.uncached_dollars, 9) == round((20_000 + 31_000) * 5e-6 + 2 * 5 * 25e-6, 9)
+    made = talk()
+    for record in made.records:
+        if record["type"] == "assistant":
+            record["message"] |= {"model": "nobody-7b"}
+    _, unknown = story_of("claude", written(tmp_path / "unknown.jsonl", made.records))
+    assert unknown.money is None
+
+
 def test_what_goes_with_every_request_unrecorded_went_with_those_before_the_first_figure(tmp_path: Path) -> None:
     """A first request that was refused held the host's instructions as the second one did, whose figure shows them."""
     made = Claude()

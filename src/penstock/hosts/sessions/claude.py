@@ -211,6 +211,7 @@ def _answered(usage: Record, record: Record) -> Iterator[Answered]:
         written,
         model=model,
         at=string(record.get("timestamp")),
+        hour_write_tokens=whole_number(field(usage, "cache_creation", "ephemeral_1h_input_tokens")),
     )
 
 

@@ -16,6 +16,7 @@ from penstock.hosts.sessions.records import opened
 from penstock.inspection.counting import NoCounter
 from penstock.inspection.story import Subject, Waste
 from penstock.inspection.telling import tell
+from penstock.models.prices import priced
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -76,7 +77,7 @@ def glance_at(host: str, path: str, *, is_whole: bool = False) -> tuple[Subject,
 def story_of(
     host: str, path: str, *, window_tokens: int | None = None, model: str | None = None
 ) -> tuple[Subject, Story]:
-    """Return whose session a file is, and where its context went.
+    """Return whose session a file is, where its context went, and what that cost, about.
 
     Args:
         host: whose session it is, one of `READERS`.
@@ -93,9 +94,10 @@ def story_of(
         story = tell(reader.happenings(file), reader.WIRE, window_tokens=window_tokens, model=model)
         counts = file.counts
         unsent = {kind: size for kind, size in counts.unsent_bytes.most_common() if size}
-    return subject, replace(
+    story = replace(
         story, torn=counts.torn, unknown=dict(counts.unknown), waste=replace(story.waste, unsent_bytes=unsent)
     )
+    return subject, priced(story)
 
 
 def _subject(host: str, reader: Any, file: SessionFile, path: str) -> Subject:

@@ -1,0 +1,83 @@
+"""What did a session cost? About what its turns come to by list prices, with the cache as it was recorded.
+
+Laws: a turn counts where its figures were measured and its model has a price; how many do is said, and where none does there is no
+sum. Keeps out: where prices come from (`models.prices`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from penstock.inspection.story import Money
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.inspection.story import FillTurn, Story
+
+
+class TokenPrice(Protocol):
+    """What the tokens of a model cost."""
+
+    def dollars(
+        self,
+        *,
+        uncached_tokens: int,
+        cached_tokens: int = 0,
+        written_tokens: int = 0,
+        written_hour_tokens: int = 0,
+        output_tokens: int = 0,
+    ) -> float:
+        """Return what a request with these tokens costs; each of them is in one argument."""
+        ...
+
+
+class InputShares(NamedTuple):
+    """How the input of a request went: each token in one of them."""
+
+    uncached_tokens: int
+    cached_tokens: int
+    written_tokens: int
+    written_hour_tokens: int
+
+
+def input_shares(turn: FillTurn, input_tokens: int) -> InputShares:
+    """Return how a turn's input went past its cache, as far as its record shows; what no record names went uncached.
+
+    Args:
+        turn: the turn.
+        input_tokens: all of its input; a record that names more of the cache than that is cut to it.
+    """
+    cached = _within(turn.cached_tokens, input_tokens)
+    written = _within(turn.cache_write_tokens, input_tokens - cached)
+    hour = _within(turn.hour_write_tokens, written)
+    return InputShares(input_tokens - cached - written, cached, written - hour, hour)
+
+
+def with_money(story: Story, price_of: Callable[[str, str], TokenPrice | None], as_of: str) -> Story:
+    """Return a story that says what its session cost.
+
+    Args:
+        story: it, as `tell` returns it.
+        price_of: the price of a model, given its name and when it was asked; None where that is not known.
+        as_of: the day of the prices.
+    """
+    dollars = uncached_dollars = 0.0
+    priced = 0
+    for turn in story.turns:
+        given, made = turn.recorded_tokens, turn.output_tokens
+        # A refused request costs nothing, and a figure that is no measurement would cost something.
+        if turn.is_refused or not turn.is_measured or given is None or made is None or made < 0:
+            continue
+        price = price_of(turn.model, turn.at)
+        if price is None:
+            continue
+        dollars += price.dollars(**input_shares(turn, given)._asdict(), output_tokens=made)
+        uncached_dollars += price.dollars(uncached_tokens=given, output_tokens=made)
+        priced += 1
+    return replace(story, money=Money(dollars, uncached_dollars, priced, as_of) if priced else None)
+
+
+def _within(tokens: int | None, most: int) -> int:
+    return min(max(0, tokens or 0), most)

@@ -1,0 +1,184 @@
+"""What does a request cost? The list prices of models' makers, as they were on a day.
+
+The table is cut from genai-prices by `scripts/prices`; its licence and the day stand in it. A price is the maker's own, for text
+and without a contract: what a reseller, a region, a subscription or a batch makes of it is not known here. Laws: what is not known
+is None, never 0; every token of a request is charged once. Keeps out: how many tokens a request had (`inspection`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from functools import cache, lru_cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from penstock.inspection.spending import with_money
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.inspection.story import Story
+
+_MTOK = 1_000_000
+_MAX_NAME_CHARS = 200
+
+
+class Rate(NamedTuple):
+    """What a million tokens cost, by the size of the request that they are of.
+
+    A request above a step pays that step's price for all its tokens, as providers write their lists: the price is no average.
+    """
+
+    dollars: float
+    steps: tuple[tuple[int, float], ...] = ()
+    """Above so many tokens of input, so many dollars; the smallest first."""
+
+    def at(self, input_tokens: int) -> float:
+        """Return the dollars for a million tokens in a request with that much input."""
+        return next((dollars for above, dollars in reversed(self.steps) if input_tokens > above), self.dollars)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Price:
+    """What the tokens of a model cost, in dollars for a million."""
+
+    input: Rate
+    output: Rate
+    cache_read: Rate
+    """Of input that came from a cache; as `input` where the maker's list has no price of its own."""
+    cache_write: Rate
+    """Of input that was put into a cache for five minutes, or for as long as the provider does; else as `input`."""
+    cache_write_hour: Rate
+    """Of input that was put into a cache for an hour; as `cache_write` where the list knows one price for both."""
+
+    def dollars(
+        self,
+        *,
+        uncached_tokens: int,
+        cached_tokens: int = 0,
+        written_tokens: int = 0,
+        written_hour_tokens: int = 0,
+        output_tokens: int = 0,
+    ) -> float:
+        """Return what a request costs.
+
+        Args:
+            uncached_tokens: input that went past the cache.
+            cached_tokens: input that came from it.
+            written_tokens: input that was put into it, but for what stays an hour.
+            written_hour_tokens: input that was put into it for an hour.
+            output_tokens: what was answered, reasoning among it.
+        """
+        given = uncached_tokens + cached_tokens + written_tokens + written_hour_tokens
+        charged = (
+            (self.input, uncached_tokens),
+            (self.cache_read, cached_tokens),
+            (self.cache_write, written_tokens),
+            (self.cache_write_hour, written_hour_tokens),
+            (self.output, output_tokens),
+        )
+        return sum(rate.at(given) * tokens for rate, tokens in charged) / _MTOK
+
+
+def as_of() -> str:
+    """Return the day of the prices, as `2026-11-23`."""
+    return str(_table()["as_of"])
+
+
+def price_of(model: str, at: str = "") -> Price | None:
+    """Return what a model costs by its maker's list; None where its name or its price is not known.
+
+    Args:
+        model: its name as a provider, a gateway or a cloud writes it: with a date, with `anthropic/`, `models/` or
+            `us.anthropic.` before it, in any case.
+        at: when the request was made, as RFC 3339; empty, and what is none, for the day of the prices.
+    """
+    listed = _prices_of(model)
+    return _priced(listed, at) if listed else None
+
+
+def priced(story: Story) -> Story:
+    """Return the story of a session with what it cost, about, by the list prices of its day."""
+    return with_money(story, price_of, as_of())
+
+
+@cache
+def _table() -> dict[str, Any]:
+    content = resources.files("penstock.models").joinpath("prices.json").read_text("utf-8")
+    table: dict[str, Any] = json.loads(content)
+    return table
+
+
+@lru_cache(maxsize=64)
+def _prices_of(model: str) -> list[dict[str, Any]] | None:
+    """Return all prices of a model, whenever they hold; None and none where they are not known."""
+    return next((found for name in _names(model) if (found := _listed(name)) is not None), None)
+
+
+def _names(model: str) -> Iterator[str]:
+    """Yield the forms of a name under which a maker may list the model, the most exact first."""
+    name = model.strip().lower()
+    # The free variants of a gateway cost nothing there, which is no price of the maker's.
+    if len(name) > _MAX_NAME_CHARS or name.endswith(":free"):
+        return
+    bare = re.sub(r"\A(?:[a-z]+(?:-[a-z]+)*\.)+(?=[a-z])", "", name.rpartition("/")[2])  # us.anthropic.claude-…
+    plain = re.sub(r"(?:[\[:].*|-v\d+)\Z", "", bare)  # …[1m], …-v1:0, …:thinking
+    compact = re.sub(r"-(20\d\d)(\d\d)(\d\d)\Z", r"-\1-\2-\3", plain)
+    undated = re.sub(r"[-@]20\d\d-?\d\d-?\d\d\Z", "", plain)
+    yield from dict.fromkeys((name, bare, plain, compact, undated))
+
+
+def _listed(name: str) -> list[dict[str, Any]] | None:
+    """Return the prices that are listed under a name; None where it is not there.
+
+    The first maker whose sign it bears is asked, and no other: two makers' lists may know the same beginning.
+    """
+    for _, sign, models in _table()["makers"]:
+        if re.search(sign, name):
+            return next((listed for pattern, listed in models if re.search(pattern, name)), None)
+    return None
+
+
+def _priced(listed: list[dict[str, Any]], at: str) -> Price:
+    """Return the price that holds at a time: of those that do the last one, else the first."""
+    day, hour = _moment(at)
+    held = next((one for one in reversed(listed) if _holds(one, day, hour)), listed[0])
+    rates = {key: _rate(value) for key, value in held.items() if key.endswith("_mtok")}
+    given = rates["input_mtok"]
+    written = rates.get("cache_write_mtok", given)
+    return Price(
+        input=given,
+        output=rates["output_mtok"],
+        cache_read=rates.get("cache_read_mtok", given),
+        cache_write=written,
+        cache_write_hour=rates.get("cache_write_1h_mtok", written),
+    )
+
+
+def _moment(at: str) -> tuple[date, time | None]:
+    try:
+        moment = datetime.fromisoformat(at)
+        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return date.fromisoformat(as_of()), None
+    return moment.date(), moment.timetz()
+
+
+def _holds(price: dict[str, Any], day: date, hour: time | None) -> bool:
+    if "start_date" in price:
+        return day >= date.fromisoformat(price["start_date"])
+    if "start_time" in price:
+        start, end = (time.fromisoformat(price[key]) for key in ("start_time", "end_time"))
+        if hour is None:
+            return False
+        return start <= hour < end if start <= end else hour >= start or hour < end
+    return True
+
+
+def _rate(value: Any) -> Rate:
+    if isinstance(value, list):
+        return Rate(float(value[0]), tuple((int(above), float(dollars)) for above, dollars in value[1:]))
+    return Rate(float(value))
