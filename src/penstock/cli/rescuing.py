@@ -31,10 +31,10 @@ def rescue_command(
 ) -> int:
     """Bring back a session of another agent that is too long for it.
 
-    FILE is the session's file of Claude Code, Codex, Gemini CLI or qwen-code. A new session is written beside it, whose next
-    request fits: results that flood it are cut to their ends, and each is kept under a handle that the model can read. The old
-    session is not touched. Where a session is not stuck nothing is written, and the exit status is 1; 7 where what has to stay is
-    too much.
+    FILE is the session's file of Claude Code, Codex, Gemini CLI, qwen-code or Copilot CLI. A new session is written beside
+    it, whose next request fits: results that flood it are cut to their ends, and each is kept under a handle that the model can
+    read. The old session is not touched. Where a session is not stuck nothing is written, and the exit status is 1; 7 where what
+    has to stay is too much.
 
     Examples:
       penstock rescue stuck.jsonl --dry-run
@@ -49,7 +49,7 @@ def rescue_command(
 
     host = host_of(file)
     if host not in WRITERS:
-        known = "Claude Code, Codex, Gemini CLI or qwen-code"
+        known = "Claude Code, Codex, Gemini CLI, qwen-code or Copilot CLI"
         message = f"{escape.clip(file)} is no session of {known}" + (f", but of {host}." if host else ".")
         return answer.fail("usage", message, None, answer.USAGE, as_json=as_json)
     with ExitStack() as stack:

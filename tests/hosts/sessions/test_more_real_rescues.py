@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # The host, its shell, its flood, what it holds while it gets stuck (None: all), what it holds then.
 STUCK: dict[str, tuple[str, str, int | None, int]] = {
     "gemini": ("run_shell_command", "seq 1 8000", 21_000, 21_000),
+    "copilot": ("bash", "seq 1 4000", 15_000, 15_000),
     # It frees itself where it is refused, and loses the result: stuck is who lets it go on with a smaller model.
     "qwen": ("run_shell_command", "seq 1 6000", None, 24_000),
 }
@@ -42,7 +43,7 @@ def started(host: str, url: str, home: Path, words: list[str]) -> tuple[list[str
 
 def session_file(home: Path) -> Path:
     """The one file that holds the task."""
-    (found,) = (path for path in home.rglob("*.jsonl") if '"parts"' in path.read_text() or "$set" in path.read_text())
+    (found,) = (path for path in home.rglob("*.jsonl") if '"TASK-ONE' in path.read_text() and "tmp" not in path.stem)
     return found
 
 

@@ -13,6 +13,7 @@ from penstock.text.tokens import Tokens
 from penstock.wires import violations
 from tests.hosts import histories
 from tests.hosts.histories import Step, written
+from tests.hosts.sessions.test_copilot import answers, chained, event, returns, says
 from tests.hosts.sessions.test_qwen import Qwen
 from tests.hosts.sessions.test_rescue import FLOOD, NEEDLE, TASK, next_request, rescued
 
@@ -50,7 +51,19 @@ def qwen(path: Path, refused: str, results: tuple[str, ...]) -> str:
     return written(path, talk.records)
 
 
-SESSIONS: dict[str, Callable[[Path, str, tuple[str, ...]], str]] = {"gemini": gemini, "qwen": qwen}
+def copilot(path: Path, refused: str, results: tuple[str, ...]) -> str:
+    """The same of Copilot CLI, in a folder of its own."""
+    calls = [event for at, out in enumerate(results) for event in (answers("", f"c{at}"), returns(f"c{at}", out))]
+    more = [event("session.error", message=refused)] if refused else []
+    (path.parent / "s").mkdir()
+    return written(path.parent / "s" / "events.jsonl", chained(says(TASK), *calls, *more))
+
+
+SESSIONS: dict[str, Callable[[Path, str, tuple[str, ...]], str]] = {
+    "gemini": gemini,
+    "qwen": qwen,
+    "copilot": copilot,
+}
 
 
 def own_ids(value: Any) -> set[str]:
@@ -104,7 +117,7 @@ def test_where_a_session_is_not_stuck_nothing_is_written(host: str, tmp_path: Pa
     path = SESSIONS[host](tmp_path / "s.jsonl", "", (FLOOD,))
     done, kept = rescued(host, path, 1_000_000)
     assert (done.is_stuck, done.path, dict(kept)) == (False, "", {})
-    assert [entry.name for entry in tmp_path.iterdir()] == ["s.jsonl"]
+    assert [str(entry) for entry in tmp_path.rglob("*") if entry.is_file()] == [path]
 
 
 def test_a_result_that_gemini_would_send_twice_stands_there_once(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from penstock.inspection.happenings import Said
 from penstock.wires import load
 from tests.hosts import histories
 from tests.hosts.histories import Claude
-from tests.hosts.sessions import test_gemini, test_qwen
+from tests.hosts.sessions import test_copilot, test_gemini, test_qwen
 from tests.hosts.sessions.telling import MUTATED, is_record, mutated, told
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ EVERYTHING: dict[str, Callable[[], list[Record]]] = {
     "codex": codex,
     "gemini": test_gemini.session,
     "qwen": lambda: test_qwen.session().records,
+    "copilot": test_copilot.session,
 }
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from penstock.hosts.rescue.shrinking import Line
     from penstock.text.calls import Dialect
 
-WRITERS = ("claude", "codex", "gemini", "qwen")
+WRITERS = ("claude", "codex", "gemini", "qwen", "copilot")
 """The hosts whose sessions can be written."""
 
 
@@ -126,6 +126,9 @@ def rescue(
             raise CallerError(f"The host goes on writing to {path}. End it first, and try again.")
     if not _holds(reader, content, lines):
         raise PenstockError("The new session does not read as it was planned; nothing was written. Please report this.")
+    os.makedirs(
+        os.path.dirname(new_path), 0o700, exist_ok=True
+    )  # Copilot CLI keeps each session in a folder of its own
     replace_own(new_path, content)
     return replace(done, session=session, path=new_path, resume=tuple(writer.resume(session)))
 

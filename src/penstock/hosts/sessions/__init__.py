@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from penstock.wires import Transcript
 
 _FIRST_RECORDS = 50
-READERS = ("claude", "codex", "gemini", "qwen")
+READERS = ("claude", "codex", "gemini", "qwen", "copilot")
 """The hosts whose session files can be read."""
 
 
