@@ -27,6 +27,7 @@ PROJECT = "/home/ada/millwater"
 WINDOW = 200_000
 _HOST_TOKENS = 11_800  # instructions that the host sends and does not record
 _FULL = 148_000
+_REFUSED = 202_000
 _FILES = (
     "ledger/importer.py",
     "ledger/rows.py",
@@ -137,7 +138,7 @@ class _Session:
         self.add("assistant", message=message, isApiErrorMessage=True)
 
 
-def records(rounds: int = 260, seed: int = 11) -> list[dict[str, Any]]:
+def records(rounds: int = 590, seed: int = 11) -> list[dict[str, Any]]:
     """The records of a session of so many rounds: it is compacted when it is full, and refused at last for a flood."""
     session = _Session(seed)
     random = session.random
@@ -153,28 +154,26 @@ def records(rounds: int = 260, seed: int = 11) -> list[dict[str, Any]]:
         if session.held_tokens > _FULL:
             session.compacts()
         path = f"{PROJECT}/{random.choice(_FILES)}"
-        match random.choices(("read", "run", "search", "edit", "say", "flood", "fail"), (34, 22, 16, 12, 10, 3, 3))[0]:
+        match random.choices(("read", "run", "search", "edit", "say", "flood", "fail"), (32, 22, 16, 14, 12, 1, 3))[0]:
             case "read":
                 session.calls("Read", {"file_path": path}, _source(path), thought=_thought(random))
             case "run":
                 session.calls(
-                    "Bash", {"command": "pytest -q tests/test_importer.py"}, _log(random, random.randint(5, 60))
+                    "Bash", {"command": "pytest -q tests/test_importer.py"}, _log(random, random.randint(3, 30))
                 )
             case "search":
-                session.calls("Grep", {"pattern": "close_batch", "path": PROJECT}, _log(random, random.randint(2, 30)))
+                session.calls("Grep", {"pattern": "close_batch", "path": PROJECT}, _log(random, random.randint(1, 20)))
             case "edit":
                 session.calls(
                     "Edit",
-                    {"file_path": path, "old_string": _source(path)[:300], "new_string": "pass\n" * 30},
+                    {"file_path": path, "old_string": _source(path)[:300], "new_string": _source(path)[:2_400]},
                     "The file was updated.",
                 )
             case "say":
-                session.answers({"type": "text", "text": random.choice(_SAID)})
+                session.answers({"type": "text", "text": " ".join(random.choices(_SAID, k=random.randint(2, 40)))})
                 session.said("Go on, and say what is left.")
             case "flood":
-                session.calls(
-                    "Bash", {"command": "git log -p --stat ledger/"}, _log(random, random.randint(700, 1_300))
-                )
+                session.calls("Bash", {"command": "git log -p --stat ledger/"}, _log(random, random.randint(400, 900)))
             case "fail":
                 session.calls(
                     "Bash",
@@ -186,7 +185,7 @@ def records(rounds: int = 260, seed: int = 11) -> list[dict[str, Any]]:
             session.said(
                 "<system-reminder>The todo list has 3 open items. Do not mention this.</system-reminder>", isMeta=True
             )
-    session.calls("Bash", {"command": "cat var/import.log"}, _log(random, 7_400))
+    session.calls("Bash", {"command": "cat var/import.log"}, _log(random, (_REFUSED - session.held_tokens) // 27))
     session.refused()
     session.said("Go on.")
     session.refused()
@@ -199,14 +198,14 @@ def estimate(text: str) -> int:
 
 
 def _thought(random: Random) -> str:
-    return " ".join(random.choices(_SAID, k=random.randint(1, 4)))
+    return " ".join(random.choices(_SAID, k=random.randint(4, 40)))
 
 
 def _source(path: str) -> str:
     """A file, the same at each reading."""
     random = Random(path)
     names = ("row", "batch", "rate", "day", "total", "page", "account", "ledger")
-    rows = [(random.choice(names), random.choice(names), random.choice(names)) for _ in range(random.randint(90, 420))]
+    rows = [(random.choice(names), random.choice(names), random.choice(names)) for _ in range(random.randint(20, 170))]
     return "".join(f"{at:5}\t    {to}_{at % 89} = close_{of}({by}, {at})\n" for at, (to, of, by) in enumerate(rows, 1))
 
 
@@ -215,7 +214,7 @@ def _log(random: Random, lines: int) -> str:
     return "".join(f"2026-11-19 03:{a:02}:{b:02} import page={page} rows={page % 501} ok\n" for a, b, page in rows)
 
 
-def sample(folder: Path, rounds: int = 260) -> tuple[Subject, Story]:
+def sample(folder: Path, rounds: int = 590) -> tuple[Subject, Story]:
     """The session written to a folder and read from there, as `penstock inspect` does it."""
     path = folder / f"{SESSION}.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records(rounds)), encoding="utf-8")

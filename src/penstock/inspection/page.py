@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from penstock.inspection.story import FillTurn, Story, Subject
 
 _HEADROOM = 20  # one part in so many of a drawing is left free above what is highest in it
-_SPARK_COLUMNS = 120
+_SPARK_COLUMNS = 60  # on a telephone a pixel each
 _MAX_REFUSALS = 3
 
 
@@ -93,7 +93,7 @@ def row_of(subject: Subject, story: Story) -> OverviewRow:
     newest = story.fill
     return OverviewRow(
         subject=subject,
-        tokens=newest.tokens if newest is not None else None,
+        tokens=newest.tokens or None if newest is not None else None,
         window_tokens=story.window_tokens,
         state=story.state,
         points=tuple(turn.tokens for turn in story.turns),

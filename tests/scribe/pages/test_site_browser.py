@@ -8,17 +8,15 @@ required.
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
-import sys
 from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.browser import path_of_chromium, python_of_playwright
 from tests.scribe.pages.conftest import HOSTILE, MILLWATER, Made, estate_at, hostile
-from tests.testing.conftest import REPOSITORY, TOOLS_CACHE, one_at_a_time
+from tests.testing.conftest import REPOSITORY
 
 from penstock.scribe import pages
 
@@ -26,33 +24,12 @@ if TYPE_CHECKING:
     from penstock.scribe.pages import EstateView
 
 pytestmark = pytest.mark.timeout(300)  # the first builds an environment
-PIN = "playwright==1.65.2"
 PICTURE = REPOSITORY / "docs" / "pictures" / "site.png"
-
-
-def python_of_playwright() -> str:
-    """A Python that has Playwright, built once; where it cannot be had the tests are skipped, or fail where all is required."""
-    folder = TOOLS_CACHE / "browser"
-    python, pins = folder / "bin" / "python", folder / ".pins"
-    wanted = f"{PIN} {sys.version}"
-    with one_at_a_time(TOOLS_CACHE / "browser.lock"):
-        if not pins.exists() or pins.read_text() != wanted:
-            subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True, capture_output=True)
-            command = [str(python), "-m", "pip", "install", "-qq", "--retries", "1", "--only-binary", ":all:", PIN]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False)
-            if done.returncode != 0:
-                missing = f"{PIN} cannot be installed: {done.stderr.strip().splitlines()[-1:]}"
-                if os.environ.get("PENSTOCK_TEST_REQUIRE") == "all":
-                    pytest.fail(missing)
-                pytest.skip(missing)
-            pins.write_text(wanted)
-    return str(python)
 
 
 def driven(python: str, made: Made, folder: Path, *picture: str) -> dict[str, Any]:
     """What the browser saw of the estate, and of the same with hostile words."""
-    chromium = shutil.which("chromium")
-    assert chromium is not None
+    chromium = path_of_chromium()
     for name, (estate, listings) in (("site", made), ("hostile", hostile(made, HOSTILE))):
         for path, text in pages.site(estate, listings):
             (folder / name / path).parent.mkdir(parents=True, exist_ok=True)
@@ -89,11 +66,6 @@ def with_a_fan(made: Made) -> Made:
 @pytest.fixture(scope="module")
 def seen(millwater: Made, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the browser saw: it runs once for all tests of this file."""
-    if shutil.which("chromium") is None:
-        missing = "chromium is not installed (Debian package chromium)"
-        if os.environ.get("PENSTOCK_TEST_REQUIRE") == "all":
-            pytest.fail(missing)
-        pytest.skip(missing)
     return driven(python_of_playwright(), with_a_fan(millwater), tmp_path_factory.mktemp("pages"))
 
 
