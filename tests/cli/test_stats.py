@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from tests.forks import warm_penstock
+from tests.inspection.reading import cells, figure, listings, read
 
 from penstock.agent.loop import Agent
 from penstock.agent.toolbox import Toolbox
@@ -281,6 +282,71 @@ def test_a_session_of_no_turn_or_one_has_a_picture_too(
     assert out.endswith("The picture is in fill.svg\n")
     drawn = ET.fromstring((folder / "fill.svg").read_text("utf-8"))
     assert len(list(drawn.iter(f"{SVG}circle"))) == len(steps)
+
+
+# ── the page ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_page_of_a_session_shows_what_the_figures_say(
+    folder: Path, worked: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its turns, refusals, cuts and handoffs; the file is the user's own and has no word that acts."""
+    worked("one", eventful(), "Read \x1b]0;title\x07it.")
+    status, out, _ = typed(capsys, "one", "--html", "story.html")
+    assert status == 0
+    assert out.endswith("\n\nThe page is in story.html\n")
+    text = (folder / "story.html").read_text("utf-8")
+    assert (folder / "story.html").stat().st_mode & 0o777 == 0o600
+    assert set(text) & set("\x1b\x07\u202e") == set()
+    seen = page_figures(text)
+    _, found = as_json(capsys, "one", "--html", "story.html")
+    assert found["html"] == "story.html"
+    assert seen["Refusals"] == sum(row["refusals"] for row in found["refusals"]) == 1
+    assert seen["Turns"] == found["turns"] + seen["Refusals"]
+    assert seen["Newest"] == found["fill"][-1]["request_tokens"]
+    assert seen["Compactions"] == sum(row["cuts"] for row in found["cuts"]) > 0
+    assert f"and {len(found['handoffs'])} handoff" in text
+
+
+def page_figures(text: str) -> dict[str, int]:
+    """The numbers that a page shows first."""
+    rows = read(text).all("ul", class_="tiles")[0].all("li")
+    return {row.all("span")[0].text: figure(row.all("strong")[0].text) for row in rows if row.text[:5] != "Money"}
+
+
+def test_without_an_id_the_page_lists_all_sessions(
+    folder: Path, worked: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A row each, the last used first, with what the session's own page says; one that is damaged is listed as far as it goes."""
+    worked("one", eventful())
+    worked("two", [page(0), say("Seen.")])
+    store = SqliteStore(str(folder / "store"))
+    store.append("foreign", 0, "asked", {"text": "why?"})
+    store.close()
+    status, out, _ = typed(capsys, "--html", "all.html")
+    assert status == 6  # as without the page: one cannot be read
+    assert out.endswith("\n\nThe page is in all.html\n")
+    ((_, rows, total),) = listings(read((folder / "all.html").read_text("utf-8")))
+    assert [cells(row)[0].split()[:2] for row in rows] == [
+        ["foreign", "penstock"],
+        ["two", "penstock"],
+        ["one", "penstock"],
+    ]
+    assert [cells(row)[3] for row in rows][:2] == ["0", "2"]
+    assert total is not None
+    assert figure(cells(total)[3]) == sum(figure(cells(row)[3]) for row in rows)
+
+
+def test_both_pictures_can_be_asked_for_and_neither_is_written_in_vain(
+    folder: Path, worked: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two files; a folder that is not there is status 8."""
+    worked("one", [page(0), say("Seen.")])
+    _, found = as_json(capsys, "one", "--svg", "a.svg", "--html", "a.html")
+    assert (found["svg"], found["html"]) == ("a.svg", "a.html")
+    assert sorted(os.listdir(folder)) == ["a.html", "a.svg", "store", "tree"]
+    status, found = as_json(capsys, "one", "--html", "no/such/folder.html")
+    assert (status, found["error"]["code"]) == (8, "io_error")
 
 
 # ── what does not go well ────────────────────────────────────────────────────────────────────────────────────────

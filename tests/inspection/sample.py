@@ -10,17 +10,14 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from penstock.hosts.sessions import reader_of
-from penstock.hosts.sessions.records import opened
-from penstock.inspection.story import Subject
-from penstock.inspection.telling import tell
+from penstock.hosts.sessions.stories import story_of
 from penstock.text.json_access import as_json
 from penstock.text.tokens import count
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from penstock.inspection.story import Story
+    from penstock.inspection.story import Story, Subject
 
 SESSION = "6f1c2b7e-58d4-4c0e-9a43-d1b0a7e3c912"
 PROJECT = "/home/ada/millwater"
@@ -218,12 +215,7 @@ def sample(folder: Path, rounds: int = 590) -> tuple[Subject, Story]:
     """The session written to a folder and read from there, as `penstock inspect` does it."""
     path = folder / f"{SESSION}.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records(rounds)), encoding="utf-8")
-    reader = reader_of("claude")
-    with opened(str(path)) as file:
-        head = reader.head(file)
-        story = tell(reader.happenings(file), reader.WIRE)
-    shown = f"~/.claude/projects/-home-ada-millwater/{path.name}"
-    subject = Subject(
-        "claude", head.session, head.folder, shown, "2026-11-19T10:41:07Z", head.version, path.stat().st_size
-    )
-    return subject, story
+    subject, story = story_of("claude", str(path))
+    return subject._replace(
+        path=f"~/.claude/projects/-home-ada-millwater/{path.name}", updated="2026-11-19T10:41:07Z"
+    ), story

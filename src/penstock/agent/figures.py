@@ -41,14 +41,14 @@ BYTES_PER_TOKEN = 4
 """Bytes that are taken for a token where only the size of a file is known."""
 _PROMPT_CHARS = 200
 _READING = frozenset({"view", "read_file"})
-# What a record of another version may lead to.
-_UNREADABLE = (
+UNREADABLE = (
     CallerError,
     LookupError,
     TypeError,
     ValueError,
     AttributeError,
 )
+"""What a record of another version may lead to."""
 _ROLES = {"system": "instructions", "user": "user", "assistant": "assistant", "tool": "results"}
 
 
@@ -354,7 +354,7 @@ def stats_of(store: Store, session_id: str) -> Stats:
             newest = record.seq
     except Damaged as error:
         newest, reason = error.newest_sound, error.message
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         place = 0 if newest is None else newest + 1
         reason = f"record {place} is not understood, by this version at least: {error}"
     made = reading.stats() if reading is not None else Stats(sessions=(session_id,))

@@ -19,8 +19,11 @@ from penstock.errors import CallerError
 from penstock.text import escape
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from penstock.agent.figures import AnswerRecord, Stats
     from penstock.session.degradation import Assessment
+    from penstock.store import SessionInfo, Store
 
 _MAX_SESSIONS = 10  # of which the cost is shown beside each other; a script gets all of them
 
@@ -34,27 +37,31 @@ _MAX_SESSIONS = 10  # of which the cost is shown beside each other; a script get
     metavar="FILE",
     help="Draw how full the window was, answer by answer.",
 )
+@click.option("--html", "page_file", type=options.OWN_FILE, metavar="FILE", help="Write a page that opens from disk.")
 @options.store_option
-def stats_command(session_id: str | None, picture_file: str | None, store_url: str | None, as_json: bool) -> int:
+def stats_command(
+    session_id: str | None, picture_file: str | None, page_file: str | None, store_url: str | None, as_json: bool
+) -> int:
     """Say what happened in session ID, or in all of them.
 
     Tokens by source, reads, calls, cuts, refusals, waits, times, and what the context costs at its size. Sizes are estimates where
-    no provider reported them. Exit status 6 where a journal could not be read to its end: what stands before is counted.
+    no provider reported them. The page shows what filled the window over the turns of ID; without an ID it lists all sessions.
+    Exit status 6 where a journal could not be read to its end: what stands before is counted.
 
     Examples:
       penstock stats
         all sessions of the store together
-      penstock stats ID --svg fill.svg
-        one session, and a picture of how full its window was
+      penstock stats ID --html story.html
+        one session, and a page of what filled its window
     """
     from penstock.agent.child_figures import child_figures
     from penstock.agent.figures import stats_of, together
     from penstock.agent.picture import picture
-    from penstock.workspace.own_files import replace_own
 
     there = "" if store_url is None else f" --store {shlex.quote(store_url)}"
     with opened(store_url) as store:
-        names = [info.session for info in store.sessions()]
+        infos = store.sessions()
+        names = [info.session for info in infos]
         if not names:
             way = f'penstock run "QUESTION"{there}'
             return answer.fail("nothing", "There are no sessions yet.", way, answer.NOTHING, as_json=as_json)
@@ -68,28 +75,47 @@ def stats_command(session_id: str | None, picture_file: str | None, store_url: s
         found = together(stats_of(store, name) for name in chosen)
         unread = {one.session for one in found.unread}
         children = [(name, child) for name in chosen if name not in unread for child in child_figures(store, name)]
-    if picture_file is not None:
-        try:
-            replace_own(picture_file, picture(found).encode())
-        except (
-            OSError
-        ) as error:  # here a missing folder is a disk that cannot be written, not a file that was asked for
-            message = f"{escape.clip(picture_file)} cannot be written: {error.strerror}"
-            return answer.fail("io_error", message, None, answer.FAULT, as_json=as_json)
+        made = {"svg": (picture_file, picture(found))} if picture_file is not None else {}
+        if page_file is not None:
+            made["html"] = page_file, _page(store, [info for info in infos if info.session in chosen], session_id)
+    for file, text in made.values():
+        if (failed := _written(file, text)) is not None:
+            return answer.fail("io_error", failed, None, answer.FAULT, as_json=as_json)
     if as_json:
         rows = [{"session": name, **child._asdict()} for name, child in children]
-        answer.print_json(
-            stats_json(found) | {"children": rows} | ({"svg": picture_file} if picture_file is not None else {})
-        )
+        answer.print_json(stats_json(found) | {"children": rows} | {kind: file for kind, (file, _) in made.items()})
     else:
         click.echo("\n\n".join(section for section in sections(found) if section))
         if children:
             spent = sum(child.spent_tokens for _, child in children)
             lines = [f"Child agents: {len(children)}, {spent} tokens in all, beside those above"]
             click.echo("\n" + "\n".join([*lines, *(f"  {child_line(child)}" for _, child in children)]))
-        if picture_file is not None:
-            click.echo(f"\nThe picture is in {escape.clip(picture_file)}")
+        for kind, (file, _) in made.items():
+            click.echo(f"\nThe {'picture' if kind == 'svg' else 'page'} is in {escape.clip(file)}")
     return answer.PARTIAL if found.unread else 0
+
+
+def _page(store: Store, infos: Sequence[SessionInfo], session_id: str | None) -> str:
+    """Return the page of the session that was asked for, or of all."""
+    from penstock.agent.happenings import story_of
+    from penstock.inspection.page import overview_page, row_of, story_page
+
+    told = [story_of(store, info) for info in infos]
+    return overview_page([row_of(*one) for one in told]) if session_id is None else story_page(*told[0])
+
+
+def _written(file: str, text: str) -> str | None:
+    """Write a file of the user's own; return why it cannot be written, where it cannot.
+
+    A missing folder is a disk that cannot be written here, and no file that was asked for.
+    """
+    from penstock.workspace.own_files import replace_own
+
+    try:
+        replace_own(file, text.encode())
+    except OSError as error:
+        return f"{escape.clip(file)} cannot be written: {error.strerror}"
+    return None
 
 
 # ── for scripts ──────────────────────────────────────────────────────────────────────────────────────────────────

@@ -105,7 +105,8 @@ class PartReader:
             seen = actions(self._paired(call.waiting, part, entry.raw))
             call.held.what, call.waiting = _what(seen), None
             error = next((one.error_head for one in seen if one.failed), "")
-        return Answer(call.asked, hash((call.asked, part.text)), call.held.name, call.held.what, tokens, error)
+        key, is_cleared = hash((call.asked, part.text)), stand_ins.is_cleared(part.text)
+        return Answer(call.asked, key, call.held.name, call.held.what, tokens, error, is_cleared)
 
     def _paired(self, call: ToolCall, result: ToolResult | None = None, raw: Json = None) -> Transcript:
         """Return a conversation of one call, and of its result where that has come."""

@@ -58,6 +58,8 @@ class Answer(NamedTuple):
     tokens: int
     error: str = ""
     """The line that says what failed; empty where nothing did."""
+    is_cleared: bool = False
+    """Whether a compaction put a line in its place: what was asked for is gone."""
 
 
 class _Repeats:
@@ -130,6 +132,8 @@ class Standing:
 
     def answered(self, answer: Answer, *, again: bool) -> None:
         """Note what a tool answered."""
+        if answer.is_cleared:
+            return
         self._asked.add(answer.asked)
         known = self._answers.get(answer.key)
         if again:

@@ -66,6 +66,7 @@ def gap(lines: int, chars: int) -> str:
 
 CLEARED = "cleared"
 """Why a result was cleared that is only old."""
+_CLEARED = re.compile(r"\[(?:cleared[:,]|failed attempt, cleared)")
 SUPERSEDED = "cleared, superseded by a later call"
 """Why a result was cleared that a later call makes needless."""
 
@@ -92,6 +93,11 @@ def cleared(
     way = "run it again to see it" if handle is None else f"the whole: {way_back(handle, dialect)}"
     named = f"named {names}; " if names else ""
     return f"[{why}: {escape.show_text(label)}; about {tokens} tokens, {lines} lines; {named}{way}]"
+
+
+def is_cleared(text: str) -> bool:
+    """Return whether a result is one of our lines in place of one that was cleared."""
+    return _CLEARED.match(text) is not None
 
 
 def only_new(body: str, lines: int, hidden: int, handle: str | None, dialect: Dialect | None) -> str:

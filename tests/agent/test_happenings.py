@@ -1,0 +1,160 @@
+"""A session of ours is told as what happened in it: its story ends where its next request begins."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.inspection.reading import read
+
+from penstock.agent.figures import stats_of
+from penstock.agent.happenings import happenings, story_of
+from penstock.agent.loop import Agent
+from penstock.agent.toolbox import Toolbox
+from penstock.inspection.happenings import Answered, Compacted, Refused, Said
+from penstock.inspection.page import story_page
+from penstock.inspection.story import Story
+from penstock.models import ScriptedModel, call, refuse, say
+from penstock.session import Session
+from penstock.session.limits import PROFILES, Pressure, Rung
+from penstock.store.sqlite import SqliteStore
+from penstock.wires import tool_definitions
+from penstock.workspace import Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from penstock.models import ScriptStep
+
+WIRES = ("openai-chat", "openai-responses", "anthropic")
+WINDOW = 16_000
+RUNGS = (Rung(Pressure.COMPACT, 75_000), Rung(Pressure.RESET, turns=8))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    """A store of its own."""
+    made = SqliteStore(str(tmp_path / "store"))
+    yield made
+    made.close()
+
+
+def worked(folder: Path, store: SqliteStore, steps: Sequence[ScriptStep], wire: str = "openai-chat") -> Session:
+    """A session `one` in that store, which reads a file in pages."""
+    (folder / "a.txt").write_text("".join(f"a has {n} in this line\n" for n in range(400)))
+    tools = Toolbox(Workspace(folder), store, window_tokens=WINDOW)
+    limits = PROFILES["default"].scaled(WINDOW)
+    session = Session(
+        limits=type(limits)(window_tokens=WINDOW, reserve_tokens=limits.reserve_tokens, rungs=RUNGS),
+        wire=wire,
+        system="Answer." if wire == "anthropic" else None,
+        tools=tool_definitions(tools.tools, wire),
+        session_id="one",
+    )
+    agent = Agent(session, ScriptedModel(list(steps), wire=wire), tools, store)
+    agent.begin(about={"root": str(folder), "model": "gpt-5"})
+    agent.run("Look.")
+    return session
+
+
+def page(offset: int) -> ScriptStep:
+    return call("view", file_path="a.txt", offset=offset, limit=90)
+
+
+def eventful() -> list[ScriptStep]:
+    """Cuts, a refusal, a fresh start, and the same page read again behind both."""
+    pages = [page(offset) for offset in (0, 90, 180, 270)]
+    return [*pages, refuse(17_000, of=WINDOW), page(0), *pages, *pages, say("So it is.")]
+
+
+def told(store: SqliteStore) -> Story:
+    """The story of the one session."""
+    (info,) = store.sessions()
+    return story_of(store, info)[1]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_what_is_said_at_last_is_what_the_next_request_shows(tmp_path: Path, store: SqliteStore, wire: str) -> None:
+    """Message by message, whatever was cut and handed on in between."""
+    session = worked(tmp_path, store, eventful(), wire)
+    held: list[Any] = []
+    kinds = set()
+    for one in happenings(store, "one"):
+        kinds.add(type(one))
+        if isinstance(one, Compacted):
+            held = []
+        elif isinstance(one, Said):
+            held.append(one.message)
+    assert kinds >= {Said, Compacted, Answered, Refused}
+    assert held == [entry.raw for entry in session.state.transcript.visible()]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_the_story_is_what_the_figures_say(tmp_path: Path, store: SqliteStore, wire: str) -> None:
+    """As many turns, cuts, handoffs and refusals, and the sizes that the provider reported."""
+    worked(tmp_path, store, eventful(), wire)
+    figures, story = stats_of(store, "one"), told(store)
+    answered = [turn for turn in story.turns if not turn.is_refused]
+    assert [turn.tokens for turn in answered] == [one.request_tokens for one in figures.answers]
+    assert len(story.refusals) == len(figures.refusals) == 1
+    assert sum(cut.is_handoff for cut in story.compactions) == len(figures.handoffs) >= 1
+    assert sum(not cut.is_handoff for cut in story.compactions) == len(figures.cuts) >= 1
+    assert story.window_tokens == WINDOW
+    assert story.model == "gpt-5"
+    assert story.state == "open"
+
+
+def test_a_refusal_says_what_the_provider_said(tmp_path: Path, store: SqliteStore) -> None:
+    """Its kind, the limit and the size, although the journal holds no words of it."""
+    worked(tmp_path, store, eventful())
+    (refused,) = told(store).refusals
+    (kept,) = [one.overflow for one in happenings(store, "one") if isinstance(one, Refused)]
+    assert kept is not None
+    assert asdict(kept)["limit"] == WINDOW
+    assert (refused.kind, refused.limit_tokens, refused.input_tokens) == (kept.kind, kept.limit, kept.input)
+
+
+def test_a_page_that_was_cleared_and_read_again_was_needed_again(tmp_path: Path, store: SqliteStore) -> None:
+    """The line in the place of a cleared result is no answer: what was asked for is gone until it is asked again."""
+    worked(tmp_path, store, eventful())
+    story = told(store)
+    cleared = [cut for cut in story.compactions if not cut.is_handoff and cut.by_kind.get("results")]
+    again = [one for cut in story.compactions for one in cut.needed_again]
+    assert cleared
+    assert again
+    assert {one.name for one in again} == {"view"}
+    assert all(one.tokens > 300 for one in again)  # a page, and not the line in its place
+
+
+def test_the_handoff_is_a_summary_of_ours(tmp_path: Path, store: SqliteStore) -> None:
+    """What a fresh start begins with fills the window under its own kind, and the user's words stay the user's."""
+    worked(tmp_path, store, eventful())
+    story = told(store)
+    (cut,) = [one for one in story.compactions if one.is_handoff]
+    behind = story.turns[cut.turn]
+    assert behind.by_kind["summary"] > 50
+    assert behind.by_kind["user"] < 50
+
+
+def test_a_journal_that_ends_early_is_told_to_there(tmp_path: Path, store: SqliteStore) -> None:
+    """A record that is not understood ends the story and takes nothing of what is before it; one at the beginning leaves none."""
+    worked(tmp_path, store, [page(0), say("So.")])
+    turns = len(told(store).turns)
+    store.append("one", store.sessions()[0].records, "Unheard", {"of": 1})
+    assert len(told(store).turns) == turns == 2
+    store.append("two", 0, "Unheard", {"of": 1})
+    subject, story = story_of(store, store.sessions()[0])
+    assert (subject.session, story) == ("two", Story())
+    read(story_page(subject, story))
+
+
+def test_the_subject_says_where_it_works(tmp_path: Path, store: SqliteStore) -> None:
+    """Host, session, folder, and when it was written to last."""
+    worked(tmp_path, store, [say("So.")])
+    (info,) = store.sessions()
+    subject, _ = story_of(store, info)
+    assert (subject.host, subject.session, subject.project) == ("penstock", "one", str(tmp_path))
+    assert subject.updated.startswith("20")
+    assert subject.updated.endswith("Z")
