@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +24,17 @@ Body = dict[str, Any]
 # Hosts take what has one id for one answer.
 _NUMBERS = itertools.count(1)
 _USAGE = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
+_BASE64 = re.compile(rb"[A-Za-z0-9+/]{10000,}")
+
+
+class Call(NamedTuple):
+    """A call of a tool."""
+
+    name: str
+    namespace: str | None
+    arguments: dict[str, object]
+    number: str
+    """What tells its id from that of the first."""
 
 
 class LoopbackModel:
@@ -36,6 +48,11 @@ class LoopbackModel:
         self.bodies: list[Body] = []
         self.usage = dict(_USAGE)
         self.asked = False
+        self.later: list[tuple[str, dict[str, object]]] = []
+        """Further calls behind the first, each as the end of the tool's name and its arguments."""
+        self.max_image_bytes: int | None = None
+        """A request with an image whose base64 is longer is refused in the provider's words. None takes all."""
+        self.calls = 0
         self.window_tokens: int | None = None
         """What it holds, four bytes to a token; a request above it is refused in the provider's words. None holds all."""
         self.refused = 0
@@ -59,17 +76,27 @@ class LoopbackModel:
         self.refused += tokens > self.window_tokens
         return tokens <= self.window_tokens
 
-    def turn(self, body: Body) -> tuple[str, str | None] | None:
-        """The offered name of the tool and its namespace if it is to be called now, else None: say done."""
+    def turn(self, body: Body) -> Call | None:
+        """The call that is to be made now, by the name and namespace as they are offered; None: say done."""
         self.bodies.append(body)
         self.received += [result for result in _results(body) if result not in self.received]
         names = list(_offered(body))
         self.offered += [name for name, _ in names if name not in self.offered]
+        if self.asked and self.later:
+            (self.tool, self.arguments), self.asked = self.later.pop(0), False
         found = next((offer for offer in names if offer[0].endswith(self.tool)), None)
         if found is None or self.asked:
             return None
         self.asked = True
-        return found
+        self.calls += 1
+        return Call(*found, self.arguments, str(self.calls) if self.calls > 1 else "")
+
+    def takes_images(self, sent: bytes) -> bool:
+        """Whether no image in a request is too large."""
+        longest = max(map(len, _BASE64.findall(sent)), default=0)
+        is_taken = self.max_image_bytes is None or longest <= self.max_image_bytes
+        self.refused += not is_taken
+        return is_taken
 
 
 def _offered(body: Body) -> Iterator[tuple[str, str | None]]:
@@ -113,12 +140,13 @@ def _text(content: object) -> str:
     return str(content)
 
 
-def _responses(call: tuple[str, str | None] | None, arguments: str, usage: Body) -> list[Body]:
+def _responses(call: Call | None, usage: Body) -> list[Body]:
     item: Body = {"type": "message", "id": "m", "role": "assistant", "status": "completed"}
     item["content"] = [{"type": "output_text", "text": "done", "annotations": []}]
     if call:
-        item = {"type": "function_call", "id": "f", "call_id": "c", "name": call[0], "arguments": arguments}
-        item |= {"status": "completed"} | ({"namespace": call[1]} if call[1] else {})
+        item = {"type": "function_call", "id": f"f{call.number}", "call_id": f"c{call.number}"}
+        item |= {"name": call.name, "arguments": json.dumps(call.arguments)}
+        item |= {"status": "completed"} | ({"namespace": call.namespace} if call.namespace else {})
     answer = {"id": "r", "object": "response", "status": "completed", "output": [item], "usage": usage}
     return [
         {"type": "response.created", "response": {**answer, "status": "in_progress", "output": []}},
@@ -128,12 +156,12 @@ def _responses(call: tuple[str, str | None] | None, arguments: str, usage: Body)
     ]
 
 
-def _chat(call: tuple[str, str | None] | None, arguments: str, usage: Body, *, stream: bool) -> list[Body]:
+def _chat(call: Call | None, usage: Body, *, stream: bool) -> list[Body]:
     message: Body = {"role": "assistant", "content": "done"}
     if call:
-        function = {"name": call[0], "arguments": arguments}
+        function = {"name": call.name, "arguments": json.dumps(call.arguments)}
         message = {"role": "assistant", "content": None}
-        message["tool_calls"] = [{"index": 0, "id": "c", "type": "function", "function": function}]
+        message["tool_calls"] = [{"index": 0, "id": f"c{call.number}", "type": "function", "function": function}]
     part, kind = ("delta", "chat.completion.chunk") if stream else ("message", "chat.completion")
     frame: Body = {"id": "x", "object": kind, "created": 1, "model": "m"}
     usage = {"prompt_tokens": usage["input_tokens"], "completion_tokens": 1, "total_tokens": usage["total_tokens"]}
@@ -144,10 +172,10 @@ def _chat(call: tuple[str, str | None] | None, arguments: str, usage: Body, *, s
     return [first, {**frame, "choices": [{**finish, part: {}}], "usage": usage}]
 
 
-def _messages(call: tuple[str, str | None] | None, arguments: str, usage: Body, *, stream: bool) -> list[Body]:
+def _messages(call: Call | None, usage: Body, *, stream: bool) -> list[Body]:
     block: Body = {"type": "text", "text": "done"}
     if call:
-        block = {"type": "tool_use", "id": "toolu_1", "name": call[0], "input": json.loads(arguments)}
+        block = {"type": "tool_use", "id": f"toolu_1{call.number}", "name": call.name, "input": call.arguments}
     stop = {"stop_reason": "tool_use" if call else "end_turn", "stop_sequence": None}
     message = {
         "id": f"msg_{next(_NUMBERS)}",
@@ -161,7 +189,7 @@ def _messages(call: tuple[str, str | None] | None, arguments: str, usage: Body, 
         return [{**message, **stop, "content": [block]}]
     delta: Body = {"type": "text_delta", "text": "done"}
     if call:
-        delta = {"type": "input_json_delta", "partial_json": arguments}
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(call.arguments)}
     empty = {**block, "input": {}} if call else {"type": "text", "text": ""}
     return [
         {"type": "message_start", "message": {**message, "stop_reason": None}},
@@ -173,10 +201,10 @@ def _messages(call: tuple[str, str | None] | None, arguments: str, usage: Body, 
     ]
 
 
-def _gemini(call: tuple[str, str | None] | None, arguments: str, used: Body) -> list[Body]:
+def _gemini(call: Call | None, used: Body) -> list[Body]:
     part: Body = {"text": "done"}
     if call:
-        part = {"functionCall": {"name": call[0], "args": json.loads(arguments)}}
+        part = {"functionCall": {"name": call.name, "args": call.arguments}}
     content = {"role": "model", "parts": [part]}
     usage = {
         "promptTokenCount": used["input_tokens"],
@@ -206,6 +234,16 @@ def _refusal(path: str, tokens: int, most: int) -> tuple[list[Body], int]:
     return [{"error": {"code": 400, "message": words, "status": "INVALID_ARGUMENT"}}], 400
 
 
+def _image_refusal(path: str, length: int, most: int) -> tuple[list[Body], int]:
+    """What Anthropic and OpenAI say of an image that is too large."""
+    if path.endswith("/messages"):
+        words = f"messages.0.content.0.image.source.base64: image exceeds 5 MB maximum: {length} bytes > {most} bytes"
+        return [{"type": "error", "error": {"type": "invalid_request_error", "message": words}}], 400
+    words = f"Invalid image: image size {length} bytes exceeds the maximum of {most} bytes per image."
+    error = {"message": words, "type": "invalid_request_error", "param": "input", "code": "image_too_large"}
+    return [{"error": error}], 400
+
+
 def _handler(model: LoopbackModel) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -219,26 +257,29 @@ def _handler(model: LoopbackModel) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             sent = self.rfile.read(int(self.headers.get("content-length") or 0))
             body = json.loads(sent or b"{}")
-            path, arguments = self.path.partition("?")[0], json.dumps(model.arguments)
+            path = self.path.partition("?")[0]
             stream = bool(body.get("stream")) or "streamGenerateContent" in path
             if path.endswith(("count_tokens", "countTokens")):
                 self._answer([{"input_tokens": 1, "totalTokens": 1}], stream=False)
+            elif not model.takes_images(sent):
+                frames, status = _image_refusal(path, len(sent), model.max_image_bytes or 0)
+                self._answer(frames, stream=status == 200, status=status)
             elif not model.measures(sent):
                 frames, status = _refusal(path, len(sent) // 4, model.window_tokens or 0)
                 self._answer(frames, stream=status == 200, status=status)
             elif path.endswith("/responses"):
-                frames = _responses(model.turn(body), arguments, model.usage)
+                frames = _responses(model.turn(body), model.usage)
                 self._answer(frames if stream else [frames[-1]["response"]], stream=stream)
             elif path.endswith("/chat/completions"):
                 self._answer(
-                    _chat(model.turn(body), arguments, model.usage, stream=stream),
+                    _chat(model.turn(body), model.usage, stream=stream),
                     stream=stream,
                     last=b"data: [DONE]\n\n",
                 )
             elif path.endswith("/messages"):
-                self._answer(_messages(model.turn(body), arguments, model.usage, stream=stream), stream=stream)
+                self._answer(_messages(model.turn(body), model.usage, stream=stream), stream=stream)
             elif path.endswith("enerateContent"):
-                self._answer(_gemini(model.turn(body), arguments, model.usage), stream=stream)
+                self._answer(_gemini(model.turn(body), model.usage), stream=stream)
             else:
                 self._answer([{}], stream=False)
 

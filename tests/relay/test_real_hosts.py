@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from proof.loopback_model import LoopbackModel
+from proof.loopback_model import Call, LoopbackModel
 
 from penstock.store import open_store
 from proof import hosts
@@ -29,7 +29,7 @@ class Watching(LoopbackModel):
         super().__init__(tool, arguments)
         self.bodies: list[dict[str, Any]] = []
 
-    def turn(self, body: dict[str, Any]) -> tuple[str, str | None] | None:
+    def turn(self, body: dict[str, Any]) -> Call | None:
         self.bodies.append(body)
         return super().turn(body)
 

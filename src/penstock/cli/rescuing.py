@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
@@ -16,6 +16,7 @@ from penstock.text import escape
 
 if TYPE_CHECKING:
     from penstock.hosts.rescue import Rescue
+    from penstock.store import Store
 
 _PLANNED = "HANDLE"
 
@@ -24,17 +25,25 @@ _PLANNED = "HANDLE"
 @click.argument("file", type=options.OWN_FILE, metavar="FILE")
 @click.option("--window", "window_tokens", type=click.IntRange(min=1), metavar="TOKENS", help="What the model holds.")
 @click.option("--model", metavar="NAME", help="Whose tokens are counted; else the session's own model.")
+@click.option("--append", is_flag=True, help="Append a compaction to FILE itself; make no new session.")
 @click.option("--dry-run", is_flag=True, help="Only say why, and what would go.")
 @options.store_option
 def rescue_command(
-    file: str, window_tokens: int | None, model: str | None, dry_run: bool, store_url: str | None, as_json: bool
+    file: str,
+    window_tokens: int | None,
+    model: str | None,
+    append: bool,
+    dry_run: bool,
+    store_url: str | None,
+    as_json: bool,
 ) -> int:
     """Bring back a session of another agent that is too long for it.
 
     FILE is the session's file of Claude Code, Codex, Gemini CLI, qwen-code or Copilot CLI. A new session is written beside
     it, whose next request fits: results that flood it are cut to their ends, and each is kept under a handle that the model can
-    read. The old session is not touched. Where a session is not stuck nothing is written, and the exit status is 1; 7 where what
-    has to stay is too much.
+    read. The old session is not touched, unless --append asks for one append to it, which a truncation undoes. Where a session
+    is not stuck nothing is written, and the exit status is 1; 3 where its host has it open, 7 where what has to stay is too
+    much.
 
     Examples:
       penstock rescue stuck.jsonl --dry-run
@@ -42,38 +51,66 @@ def rescue_command(
       penstock rescue stuck.jsonl --window 200000
         the same for a model of that size, done
     """
-    from penstock.hosts.rescue import WRITERS, rescue
+    from penstock.hosts.rescue import APPENDERS, WRITERS, rescue
+    from penstock.hosts.rescue.known_hosts import KNOWN_HOSTS
     from penstock.hosts.sessions import host_of
-    from penstock.store import as_kept
-    from penstock.store.texts import put_text
 
-    host = host_of(file)
+    path = os.path.realpath(file)
+    host = host_of(path)
     if host not in WRITERS:
-        known = "Claude Code, Codex, Gemini CLI, qwen-code or Copilot CLI"
+        known = " or ".join(KNOWN_HOSTS[name].title for name in WRITERS)
         message = f"{escape.clip(file)} is no session of {known}" + (f", but of {host}." if host else ".")
         return answer.fail("usage", message, None, answer.USAGE, as_json=as_json)
-    with ExitStack() as stack:
-        store = None if dry_run else stack.enter_context(opened(store_url))
-
-        def keep(content: str, name: str) -> str:
-            if store is None:
-                return _PLANNED
-            kept = b"".join(as_kept([content.encode("utf-8", "surrogatepass")]))
-            return put_text(store, kept.decode("utf-8", "surrogatepass"), name)
-
+    if append and host not in APPENDERS:
+        takers = " and ".join(KNOWN_HOSTS[name].title for name in APPENDERS)
+        message = f"{KNOWN_HOSTS[host].title} takes no compaction from others; {takers} do. Leave --append out."
+        return answer.fail("usage", message, None, answer.USAGE, as_json=as_json)
+    with _Shelf(None if dry_run else store_url, is_planned=dry_run) as shelf:
         done = rescue(
             host,
-            os.path.abspath(file),
+            path,
             window_tokens=window_tokens,
-            keep=keep,
+            keep=shelf.keep,
             dialect=answer.dialect_of(store_url=store_url),
             model=model,
-            is_dry_run=dry_run,
+            form="plan" if dry_run else "append" if append else "new",
         )
-    answer.give(_object(done), _words(done, file, is_dry_run=dry_run), as_json)
+    answer.give(_object(done), _words(done, file, is_append=append), as_json)
     if not done.is_stuck:
         return answer.NOTHING
-    return answer.OVER_BUDGET if done.irreducible is not None else 0
+    if done.irreducible is not None:
+        return answer.OVER_BUDGET
+    return 0 if done.path or dry_run else answer.REFUSED
+
+
+class _Shelf:
+    """The store, from the first thing on that is kept: a session that is not stuck leaves none behind."""
+
+    def __init__(self, url: str | None, *, is_planned: bool) -> None:
+        self._url = url
+        self._is_planned = is_planned
+        self._open = ExitStack()
+        self._store: Store | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._open.close()
+
+    def keep(self, content: str | bytes, name: str) -> str:
+        """Keep what goes, and return its handle: text as it may be kept, with marks in the place of secrets."""
+        from penstock.store import as_kept
+        from penstock.store.texts import put_text
+
+        if self._is_planned:
+            return _PLANNED
+        if self._store is None:
+            self._store = self._open.enter_context(opened(self._url))
+        if isinstance(content, bytes):  # an image: what looks like a secret in it is none
+            return str(self._store.put(content, name=name))
+        kept = b"".join(as_kept([content.encode("utf-8", "surrogatepass")]))
+        return put_text(self._store, kept.decode("utf-8", "surrogatepass"), name)
 
 
 def _object(done: Rescue) -> dict[str, Any]:
@@ -84,14 +121,22 @@ def _object(done: Rescue) -> dict[str, Any]:
         "written": done.path or None,
         "session": done.session or None,
         "resume": shlex.join(done.resume) or None,
+        "undo": _undo(done),
         "window_tokens": done.limit_tokens,
         "tokens_before": done.tokens_before,
         "tokens_after": done.tokens_after,
+        "overhead_tokens": done.overhead_tokens,
+        "overhead_basis": done.overhead_basis,
         "cut": [answer.fields_of(cut, "what", "handle", "tokens") for cut in done.cuts],
     }
 
 
-def _words(done: Rescue, file: str, *, is_dry_run: bool) -> str:
+def _undo(done: Rescue) -> str | None:
+    """Return the command that takes an append away again."""
+    return None if done.undo_bytes is None else shlex.join(["truncate", "-s", str(done.undo_bytes), done.path])
+
+
+def _words(done: Rescue, file: str, *, is_append: bool) -> str:
     """Return what came of a session for a person."""
     lines = [f"{finding.code}: {escape.show(finding.sentence)[0]}" for finding in done.findings]
     if not done.is_stuck:
@@ -99,15 +144,46 @@ def _words(done: Rescue, file: str, *, is_dry_run: bool) -> str:
         return "\n".join([f"Not stuck: about {done.tokens_before} tokens{limit}. Nothing was written.", *lines])
     if done.irreducible is not None:
         return "\n".join(["Stuck, and nothing more can go:", *lines, str(done.irreducible)])
-    head = "Would be cut" if is_dry_run else "Stuck, and brought back as a new session"
-    size = f"about {done.tokens_before} -> {done.tokens_after} tokens, at most {done.limit_tokens}, {done.limit_source}"
-    lines = [f"{head}: {size}.", *lines]
-    lines += [
-        f"  cut {escape.clip(cut.what, 60)}: {cut.tokens} tokens"
-        + ("" if is_dry_run else f", whole at penstock page {cut.handle}")
-        for cut in done.cuts
+    if not done.is_planned:
+        sign = f"It shows that by {escape.clip(done.live_sign, 400)}."
+        return "\n".join(["Stuck, and its host has it open: nothing was written.", *lines, sign])
+    return "\n".join(
+        [*_head(done, is_append=is_append), *lines, *_cuts(done), *_written(done, file, is_append=is_append)]
+    )
+
+
+def _head(done: Rescue, *, is_append: bool) -> list[str]:
+    """Return what was done, in numbers, and what they rest on."""
+    form = "by an append to it" if is_append else "as a new session"
+    head = f"Stuck, and brought back {form}" if done.path else f"Stuck; would come back {form}"
+    limit = "" if done.limit_tokens is None else f", at most {done.limit_tokens}, {done.limit_source}"
+    beside = {
+        "measured": "as the provider counted",
+        "recorded": "as the file holds it",
+        "assumed": "assumed: nothing in the file says it",
+    }[done.overhead_basis]
+    return [
+        f"{head}: about {done.tokens_before} -> {done.tokens_after} tokens{limit}.",
+        f"Instructions and tools are {done.overhead_tokens} of them, {beside}.",
     ]
-    if not is_dry_run:
-        lines += [f"Written: {escape.clip(done.path, 400)}", f"{escape.clip(file, 400)} is as it was.", "Go on with:"]
-        lines.append(f"  {shlex.join(done.resume)}")
-    return "\n".join(lines)
+
+
+def _cuts(done: Rescue) -> list[str]:
+    """Return a line for everything that went."""
+    rows = []
+    for cut in done.cuts:
+        whole = f", whole at penstock page {cut.handle}" if done.path and cut.handle else ""
+        rows.append(f"  cut {escape.clip(cut.what, 60)}: {cut.tokens} tokens{whole}")
+    return rows
+
+
+def _written(done: Rescue, file: str, *, is_append: bool) -> list[str]:
+    """Return where it is, and how to go on with it."""
+    if not done.path:
+        return []
+    place = f", in {escape.clip(done.folder, 400)}" if done.folder else ""
+    if is_append:
+        lines = [f"Appended to {escape.clip(done.path, 400)}. As it was: {escape.clip(_undo(done) or '', 500)}"]
+    else:
+        lines = [f"Written: {escape.clip(done.path, 400)}", f"{escape.clip(file, 400)} is as it was."]
+    return [*lines, f"Go on with{place}:", f"  {shlex.join(done.resume)}"]

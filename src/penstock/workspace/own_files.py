@@ -102,6 +102,37 @@ def create_own(path: str, content: bytes) -> bool:
     return True
 
 
+def append_own(path: str, content: bytes, known: tuple[int, int, int, int]) -> bool:
+    """Write behind the last byte of a file of the user's, for good; False where it is no longer what it was.
+
+    Args:
+        path: The file, outside any root.
+        content: What comes behind it, whole or not at all.
+        known: What it was: device, inode, size in bytes, and when it was changed, in nanoseconds.
+
+    Raises:
+        OSError: It could not be written; it is as it was.
+        ToolError: `busy`: another process of Penstock holds its folder.
+    """
+    with alone_in_own(os.path.dirname(path) or "."):
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | system.PRIVATE | getattr(os, "O_NONBLOCK", 0))
+        with os.fdopen(descriptor, "wb", buffering=0) as file:
+            status = os.fstat(descriptor)
+            if (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns) != known:
+                return False
+            written = 0
+            try:
+                while written < len(content):  # a disk that is full takes a part first, and then says so
+                    written += file.write(content[written:]) or 0
+                system.flush(descriptor)
+            except OSError:
+                # What others wrote behind it meanwhile stays.
+                if os.fstat(descriptor).st_size == status.st_size + written:
+                    os.ftruncate(descriptor, status.st_size)
+                raise
+    return True
+
+
 def replace_own(path: str, content: bytes) -> None:
     """Give a private file (0600) of the user's own new content, for good: after a crash at any instant it holds the old
     or the new.

@@ -122,10 +122,10 @@ def test_where_a_session_is_not_stuck_nothing_is_written(host: str, tmp_path: Pa
 
 def test_a_result_that_gemini_would_send_twice_stands_there_once(tmp_path: Path) -> None:
     """In the answer that called; the copy in a message of its own is gone, without any other cut."""
-    path = gemini(tmp_path / "s.jsonl", "", (FLOOD[:9_000],))
-    twice, _ = rescued("gemini", path, 1_000, is_dry_run=True)
-    done, kept = rescued("gemini", path, twice.tokens_before * 95 // 100)
-    assert (done.cuts, dict(kept)) == ((), {})
+    words = "400 The input token count (9000) exceeds the maximum number of tokens allowed (8000)."
+    path = gemini(tmp_path / "s.jsonl", words, (FLOOD[:9_000],))
+    done, kept = rescued("gemini", path, None)
+    assert ([cut.what for cut in done.cuts], dict(kept)) == (["copy of a result"], {})
     records = records_of(done.path)
     assert [record["type"] for record in records[1:]] == ["user", "user", "user", "gemini"]
     assert [part["functionResponse"]["id"] for call in records[-1]["toolCalls"] for part in call["result"]] == ["c0"]

@@ -1,39 +1,50 @@
 """Bring a session back that its host cannot go on with: a new one beside it, whose next request fits (X-3).
 
-Law: the session's own file is never changed; what is not in the new one is in our store, under the handle that stands in its place;
-nothing is written that was not counted again as it was written. Keeps out: which command asks for it.
+Law: the session's own file is never changed, but for one append that was asked for by name; what is not in the new one is in our
+store, under the handle that stands in its place; nothing is written that was not read back and counted as it will stand there.
+Keeps out: which command asks for it.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import time
 from dataclasses import dataclass, replace
-from importlib import import_module
-from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from penstock import overflow
-from penstock.errors import CallerError, PenstockError
-from penstock.hosts.rescue.copies import without_copies
-from penstock.hosts.rescue.diagnosis import Finding, findings
-from penstock.hosts.rescue.projection import Projection, project
-from penstock.hosts.rescue.shrinking import MARGIN, Cut, Size, TooLarge, measure, shrink
-from penstock.hosts.sessions import joined, reader_of, whole_messages
-from penstock.hosts.sessions.records import SessionFile, opened
+from penstock.errors import CallerError
+from penstock.hosts.rescue import writing
+from penstock.hosts.rescue.cutting import Tools
+from penstock.hosts.rescue.diagnosis import Finding, findings, media_places, newest_refusal, unusable_reasoning
+from penstock.hosts.rescue.known_hosts import KNOWN_HOSTS
+from penstock.hosts.rescue.living import find_live_sign
+from penstock.hosts.rescue.projection import project
+from penstock.hosts.rescue.shrinking import TooLarge, shrink
+from penstock.hosts.rescue.sizes import measure
+from penstock.hosts.rescue.writers import APPENDERS, WRITERS
+from penstock.hosts.sessions import reader_of, whole_messages
+from penstock.hosts.sessions.records import opened
 from penstock.text.tokens import best_counter
-from penstock.workspace.own_files import replace_own
+from penstock.wires import load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from penstock.context.bill import Bill
-    from penstock.hosts.rescue.shrinking import Line
+    from penstock.hosts.rescue.cutting import Cut
+    from penstock.hosts.rescue.projection import Projection
+    from penstock.hosts.rescue.shrinking import Smaller
+    from penstock.hosts.rescue.sizes import Basis, Size
+    from penstock.hosts.sessions.head import Head
+    from penstock.hosts.sessions.records import SessionFile
     from penstock.text.calls import Dialect
 
-WRITERS = ("claude", "codex", "gemini", "qwen", "copilot")
-"""The hosts whose sessions can be written."""
+__all__ = ["APPENDERS", "MARGIN", "WRITERS", "Form", "Rescue", "rescue"]
+
+Form = Literal["new", "append", "plan"]
+"""What is made of a session: a new one beside it, an append to its own file, or only the plan of it."""
+MARGIN = 10
+"""The part of the limit that stays free for the next prompt: a tenth."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,16 +55,26 @@ class Rescue:
     """What is the matter with it, what keeps it from going on first."""
     tokens_before: int
     """About what its next request takes."""
+    overhead_tokens: int
+    """What of that goes beside messages: instructions and tools."""
+    overhead_basis: Basis
+    """Where that is from; where it is assumed, the fit is no more than that."""
     limit_tokens: int | None
     """What the provider takes at most."""
     limit_source: str = ""
     """Who said so."""
+    folder: str = ""
+    """The working folder of the session; empty where the host does not note it."""
+    live_sign: str = ""
+    """The file by which the host shows that it has the session open; empty where it has not."""
     tokens_after: int | None = None
-    """About what the next request of the new session takes; None where none was planned."""
+    """What the next request of the new session takes at most; None where none was planned."""
     session: str = ""
-    """The id of the new session; empty where none was written."""
+    """The id of the session to go on with; empty where nothing was written."""
     path: str = ""
     """Its file."""
+    undo_bytes: int | None = None
+    """How long the file was before the append; None where there was none."""
     resume: tuple[str, ...] = ()
     """The host's command that goes on with it."""
     cuts: tuple[Cut, ...] = ()
@@ -66,71 +87,143 @@ class Rescue:
         """Whether the session cannot go on."""
         return any(finding.is_stuck for finding in self.findings)
 
+    @property
+    def is_planned(self) -> bool:
+        """Whether there is a way out."""
+        return self.tokens_after is not None
+
+
+class _Read(NamedTuple):
+    """A session as it was read."""
+
+    host: str
+    head: Head
+    projection: Projection
+    size: Size
+
 
 def rescue(
     host: str,
     path: str,
     *,
     window_tokens: int | None,
-    keep: Callable[[str, str], str],
+    keep: Callable[[str | bytes, str], str],
     dialect: Dialect,
     model: str | None = None,
-    is_dry_run: bool = False,
+    form: Form = "new",
 ) -> Rescue:
-    """Find out why a session is stuck, and write a new one that is not; nothing where it is not stuck.
+    """Find out why a session is stuck, and write a new one that is not.
+
+    Nothing is written where it is not stuck, nor where its host has it open.
 
     Args:
         host: whose session it is, one of `WRITERS`.
-        path: its file.
+        path: its file, no link to it: a new one is written beside.
         window_tokens: what the model holds; None takes what refusals and the host say.
         keep: keeps what goes, given its content and a name, and returns its handle.
         dialect: how the call is written that reads it.
         model: whose tokens are counted; None takes the session's.
-        is_dry_run: whether only the plan is made.
+        form: what is made of it; `append` for one of `APPENDERS` alone.
 
     Raises:
         OSError: The file cannot be read, or the new one not written.
         CallerError: Nobody says what the model holds, and the session was refused for its size; or the host goes on writing to it.
     """
-    reader, writer = reader_of(host), import_module(f"penstock.hosts.rescue.{host}")
+    reader = reader_of(host)
+    known = writing.identity_of(path)
+    with opened(path) as file:
+        head = reader.head(file)
     with opened(path) as file:
         projection = project(reader.happenings(file))
         counter = best_counter(model or projection.model or "o200k")
-        size = measure(projection, reader.WIRE, counter)
         limit, source = _limit(projection, window_tokens)
+        assumed = KNOWN_HOSTS[host].overhead_tokens
+        # Nobody works with a model that its host's own words fill by more than half.
+        size = measure(projection, reader.WIRE, counter, assumed if limit is None else min(assumed, limit // 2))
+        read = _Read(host, head, projection, size)
         found = findings(projection, reader.WIRE, size, limit, file.counts)
-        done = Rescue(findings=tuple(found), tokens_before=size.tokens, limit_tokens=limit, limit_source=source)
+        done = Rescue(
+            findings=(*found, *_of_the_host(host, head)),
+            tokens_before=size.tokens,
+            overhead_tokens=size.fixed_tokens,
+            overhead_basis=size.basis,
+            limit_tokens=limit,
+            limit_source=source,
+            folder=head.folder,
+        )
         if not done.is_stuck:
             return done
-        if limit is None:
-            raise CallerError(
-                "Nobody says how much the model holds: not the host, and the refusal names no number. Say it: --window TOKENS"
-            )
-        room = _room(projection, size, limit)
-        made = shrink(
-            without_copies(projection.said, reader.WIRE), reader.WIRE, room, counter=counter, keep=keep, dialect=dialect
-        )
-        if isinstance(made, TooLarge):
-            why = Finding("irreducible", f"What has to stay takes more than {room} tokens.", is_stuck=True)
-            return replace(done, findings=(*done.findings, why), irreducible=made.bill)
-        lines, cuts, tokens = made
-        done = replace(done, tokens_after=tokens + size.fixed_tokens, cuts=cuts)
-        if is_dry_run:
+        done = _with_live_sign(done, read, path)
+        if done.live_sign and form != "plan":
             return done
-        session, new_path = writer.new_session(path)
-        now = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
-        content = "".join(
-            json.dumps(record, ensure_ascii=False) + "\n" for record in writer.records(file, lines, session, now)
-        ).encode("utf-8", "surrogatepass")
-        if os.stat(path).st_size != file.size_bytes:
-            raise CallerError(f"The host goes on writing to {path}. End it first, and try again.")
-    if not _holds(reader, content, lines):
-        raise PenstockError("The new session does not read as it was planned; nothing was written. Please report this.")
-    os.makedirs(
-        os.path.dirname(new_path), 0o700, exist_ok=True
-    )  # Copilot CLI keeps each session in a folder of its own
-    replace_own(new_path, content)
-    return replace(done, session=session, path=new_path, resume=tuple(writer.resume(session)))
+        tools = Tools(reader.WIRE, counter, keep, dialect)
+        made = _smaller(read, limit, tools)
+        if isinstance(made, TooLarge):
+            why = Finding("irreducible", f"What has to stay takes more than {limit} tokens leave room for.", True)
+            return replace(done, findings=(*done.findings, why), irreducible=made.bill)
+        done = replace(done, tokens_after=made.tokens + size.fixed_tokens, cuts=made.cuts)
+        if form == "plan":
+            return done
+        return _written(done, read, file, made, known=known, path=path, form=form)
+
+
+def _written(
+    done: Rescue, read: _Read, file: SessionFile, made: Smaller, *, known: writing.Identity, path: str, form: Form
+) -> Rescue:
+    now = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
+    if form == "append":
+        tokens = done.tokens_before, done.tokens_after or 0
+        length = writing.append(read.host, path, file, made.lines, tokens, known=known, now=now)
+        session, new_path = read.head.session, path
+        done = replace(done, undo_bytes=length)
+    else:
+        session, new_path = writing.write_new(read.host, path, file, made.lines, known=known, now=now)
+    return replace(done, session=session, path=new_path, resume=tuple(writing.resume(read.host, session)))
+
+
+def _smaller(read: _Read, limit: int | None, tools: Tools) -> Smaller | TooLarge:
+    """Return what of the session fits.
+
+    Raises:
+        CallerError: It was refused for its size, and nobody says what the model holds.
+    """
+    projection, newest = read.projection, newest_refusal(read.projection)
+    by_bytes = newest is not None and newest.is_of_bytes
+    is_size = (newest is not None and newest.is_overflow) or (limit is not None and read.size.likely_tokens > limit)
+    if is_size and limit is None:
+        raise CallerError(
+            "Nobody says how much the model holds: not the host, and the refusal names no number. Say it: --window TOKENS"
+        )
+    room = _room(projection, read.size, limit) if is_size else None
+    transcript = load(whole_messages(projection.said), tools.wire)
+    refused = [entry.index for entry in unusable_reasoning(transcript, projection)]
+    refused_media = None
+    if newest is not None and (newest.is_of_images or by_bytes):
+        refused_media = media_places(projection, transcript, is_all=by_bytes)
+    if by_bytes and not refused_media:
+        room = read.size.messages_tokens // 2  # no picture is to blame, and nobody says how many bytes are too many
+    return shrink(projection.said, room, tools, refused_reasoning=refused, refused_media=refused_media or ())
+
+
+def _of_the_host(host: str, head: Head) -> list[Finding]:
+    """Return what is to be said of the host's version."""
+    known = KNOWN_HOSTS[host]
+    if not head.version or head.version in known.versions:
+        return []
+    tried = ", ".join(known.versions)
+    sentence = (
+        f"Written by {known.title} {head.version[:40]}; tried with {tried}. Look at what it shows before you go on."
+    )
+    return [Finding("version_untried", sentence, False)]
+
+
+def _with_live_sign(done: Rescue, read: _Read, path: str) -> Rescue:
+    sign = find_live_sign(read.host, path, read.head.session)
+    if sign is None:
+        return done
+    title = KNOWN_HOSTS[read.host].title
+    why = Finding("live_session", f"{title} has this session open. End it first, and try again.", False)
+    return replace(done, live_sign=sign, findings=(*done.findings, why))
 
 
 def _limit(projection: Projection, window_tokens: int | None) -> tuple[int | None, str]:
@@ -144,12 +237,14 @@ def _limit(projection: Projection, window_tokens: int | None) -> tuple[int | Non
     return None, ""
 
 
-def _room(projection: Projection, size: Size, limit_tokens: int) -> int:
-    """Return what the messages may take, in our count.
+def _room(projection: Projection, size: Size, limit_tokens: int | None) -> int | None:
+    """Return what the messages may take, in our count; None where nobody says what their provider takes.
 
     A provider that refused counts more than we do where by our count there was room. What it stated says how much more; without a
     number half of what there is has to go.
     """
+    if limit_tokens is None:
+        return None
     refused = [one for one in map(overflow.parse, (one.words for one in projection.refused)) if one is not None]
     stated = max((one.input or one.total or 0 for one in refused if one.unit == "tokens"), default=0)
     most = limit_tokens - limit_tokens // MARGIN
@@ -159,10 +254,3 @@ def _room(projection: Projection, size: Size, limit_tokens: int) -> int:
     if refused and not stated and size.tokens <= limit_tokens:
         room = min(room, size.messages_tokens // 2)
     return max(0, room)
-
-
-def _holds(reader: Any, content: bytes, lines: Sequence[Line]) -> bool:
-    """Return whether the records of a new session say what was planned, and nothing else."""
-    said = project(reader.happenings(SessionFile(BytesIO(content), len(content)))).said
-    planned = [joined(line.said) if line.message is None else line.message for line in lines]
-    return whole_messages(said) == planned

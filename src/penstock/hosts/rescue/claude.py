@@ -6,7 +6,7 @@ import os
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from penstock.text.json_access import field, type_of
+from penstock.text.json_access import field, string, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,9 +38,48 @@ def records(file: SessionFile, lines: Sequence[Line], session: str, now: str) ->
         yield record
 
 
+def appended(file: SessionFile, lines: Sequence[Line], tokens: tuple[int, int], now: str) -> Iterator[Record]:
+    """Yield a compaction, and the messages that are in force behind it.
+
+    The host takes what follows the newest boundary for all that there is. A boundary without its figures is one at which the host's
+    own next compaction fails.
+    """
+    newest: Record = {}
+    for _, record in file.records():
+        if record.get("uuid") and "parentUuid" in record and not record.get("isSidechain"):
+            newest = record
+    frame = {key: newest[key] for key in (*_FRAME, "sessionId") if key in newest}
+    before = str(uuid.uuid4())
+    figures = {"trigger": "manual", "preTokens": tokens[0], "postTokens": tokens[1]}
+    boundary = {"type": "system", "subtype": "compact_boundary", "content": "Conversation compacted", "isMeta": False}
+    yield {
+        **frame,
+        "parentUuid": None,
+        "logicalParentUuid": newest.get("uuid"),
+        **boundary,
+        "level": "info",
+        "compactMetadata": figures,
+        "uuid": before,
+        "timestamp": now,
+    }
+    answers: dict[str, str] = {}
+    for record in _unchained(file, lines, now):
+        record.pop("logicalParentUuid", None)
+        record |= {**frame, "parentUuid": before, "uuid": str(uuid.uuid4()), "timestamp": now}
+        before = record["uuid"]
+        answer = string(field(record, "message", "id"))
+        if answer:
+            # The host looks for the parts of an answer, and for their results, by its id in all of the file: under the old id it
+            # would send the old results too.
+            record["message"] = {**record["message"], "id": answers.setdefault(answer, f"msg_{uuid.uuid4().hex}")}
+        yield record
+
+
 def _unchained(file: SessionFile, lines: Sequence[Line], now: str) -> Iterator[Record]:
     frame: Record = {}
+    is_changed = False
     for line in lines:
+        is_changed = is_changed or line.message is not None
         if not line.said:
             yield {**frame, "type": field(line.message, "role"), "message": line.message, "timestamp": now}
             continue
@@ -49,9 +88,17 @@ def _unchained(file: SessionFile, lines: Sequence[Line], now: str) -> Iterator[R
             frame = {key: record[key] for key in _FRAME if key in record}
             if line.message is not None:
                 record = _changed(record, line.message)
-            yield record
+            yield _without_figures(record) if is_changed else record
             if line.message is not None:
                 break  # all blocks of an answer stand in the first record of it now
+
+
+def _without_figures(record: Record) -> Record:
+    """Return an answer without what its provider counted: that was another request, and the host would take it for this one."""
+    message = record.get("message")
+    if not isinstance(message, dict) or "usage" not in message:
+        return record
+    return {**record, "message": {key: value for key, value in message.items() if key != "usage"}}
 
 
 def _changed(record: Record, message: Any) -> Record:

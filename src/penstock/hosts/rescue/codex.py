@@ -8,16 +8,23 @@ import time
 import uuid
 from typing import TYPE_CHECKING
 
-from penstock.text.json_access import string
+from penstock.text.json_access import field, nested, role_of, string, type_of, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from penstock.hosts.rescue.shrinking import Line
     from penstock.hosts.sessions.records import Record, SessionFile
-
+    from penstock.text.json_access import Json
 
 _SETTINGS = ("session_meta", "world_state", "turn_context")
+_FIGURES = (
+    "input_tokens",
+    "cached_input_tokens",
+    "cache_write_input_tokens",
+    "output_tokens",
+    "reasoning_output_tokens",
+)
 
 
 def new_session(path: str) -> tuple[str, str]:
@@ -44,12 +51,49 @@ def records(file: SessionFile, lines: Sequence[Line], session: str, now: str) ->
     # Without them the host would tell its model once more where it is and what it may do.
     for ordinal, record in enumerate(kept.values(), 1):
         yield {**record, "timestamp": now, "ordinal": ordinal}
-    ordinal = len(kept)
+    for ordinal, item in enumerate(_items(lines), len(kept) + 1):
+        yield {"timestamp": now, "ordinal": ordinal, "type": "response_item", "payload": item}
+
+
+def appended(file: SessionFile, lines: Sequence[Line], tokens: tuple[int, int], now: str) -> Iterator[Record]:
+    """Yield a compaction, which replaces all that was said so far, what the host says of itself, and how full the window is.
+
+    After a refusal the host notes that its window is full: without new figures it would compact once more before all else, and
+    without its settings it would tell its model once more where it is.
+    """
+    ordinal: int | None = None
+    settings: dict[str, Record] = {}
+    figures: Record = {}
+    for _, record in file.records():
+        number = whole_number(record.get("ordinal"))
+        ordinal = number if number is not None else ordinal
+        if type_of(record) in _SETTINGS[1:]:
+            settings[type_of(record)] = record
+        elif type_of(record.get("payload")) == "token_count" and field(record, "payload", "info") is not None:
+            figures = record
+    made: list[Record] = [
+        {"type": "compacted", "payload": {"message": "", "replacement_history": list(_items(lines))}},
+        *settings.values(),
+    ]
+    if figures:
+        used = {**dict.fromkeys(_FIGURES, 0), "total_tokens": tokens[1]}
+        made.append({**figures, "payload": nested(figures["payload"], ("info", "last_token_usage"), used)})
+    for at, record in enumerate(made, 1):
+        yield {**record, "timestamp": now, **({} if ordinal is None else {"ordinal": ordinal + at})}
+
+
+def _items(lines: Sequence[Line]) -> Iterator[Json]:
     for line in lines:
-        items = [one.message for one in line.said] if line.message is None else [line.message]
-        for item in items:
-            ordinal += 1
-            yield {"timestamp": now, "ordinal": ordinal, "type": "response_item", "payload": item}
+        for item in [one.message for one in line.said] if line.message is None else [line.message]:
+            yield item if type_of(item) else _in_full(item)
+
+
+def _in_full(message: Json) -> Json:
+    """Return a message as an item of the long form: the short one, a role and a text, is read by the API and not by the host."""
+    role, content = role_of(message), field(message, "content")
+    kind = "output_text" if role == "assistant" else "input_text"
+    blocks = [{"type": kind, "text": content}] if isinstance(content, str) else content
+    return {"type": "message", "role": role, "content": blocks}
 
 
 def _uuid7() -> uuid.UUID:

@@ -79,6 +79,11 @@ def _written(event: Record, message: Json) -> Record:
     data, content = event.get("data"), field(message, "content")
     own = data if isinstance(data, dict) else {}
     words = "\n".join(string(block.get("text")) for block in blocks(content) if type_of(block) == "text")
+    if not event and field(message, "role") == "assistant":  # what a note stands beside, so that roles alternate
+        return {
+            "type": "assistant.message",
+            "data": {"messageId": str(uuid.uuid4()), "content": words, "toolRequests": []},
+        }
     match type_of(event):
         case "tool.execution_complete":
             kept = {key: value for key, value in own.items() if key in _RESULT}

@@ -5,20 +5,39 @@ Law: a session is called stuck only for what its record shows, or for a size abo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import re
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from penstock import overflow
-from penstock.hosts.rescue.shrinking import MAX_MEDIA_BYTES
-from penstock.hosts.sessions import whole_messages
+from penstock.hosts.rescue.pairs import find_unpaired
+from penstock.hosts.sessions import grouped, whole_messages
+from penstock.text import escape
+from penstock.text.json_access import field, string, type_of
 from penstock.wires import Media, Reasoning, ToolResult, load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from penstock.hosts.rescue.projection import Projection
-    from penstock.hosts.rescue.shrinking import Size
+    from penstock.hosts.rescue.sizes import Size
     from penstock.hosts.sessions.records import Counts
-    from penstock.wires import Transcript
+    from penstock.overflow import Diagnosis
+    from penstock.wires import Entry, Part, Transcript
+
+# Of one image, as it is encoded: Anthropic's API takes 5 MiB, OpenAI's and Google's at least 20 MB in all; a document takes 32 MB.
+_MAX_IMAGE_BYTES = {"anthropic": 5 << 20}
+_MAX_MEDIA_BYTES = 20 << 20
+FAULTS = {
+    "chain_gap": "{} records go on from one that is not in the file; the host may show only what follows.",
+    "boundary_without_metadata": "{} compactions have no figures; the host's next one may fail.",
+}
+"""What readers find to be the matter with records that are whole, each with its sentence."""
+_OF_THINKING = re.compile(
+    r"thinking\b.{0,80}\bsignature|signature\b.{0,80}\bthinking|thinking\W+blocks?\b", re.IGNORECASE | re.DOTALL
+)
+_COMPACTION_FAILED = re.compile(r"compaction failed", re.IGNORECASE)
+_MIN_SIGNATURE_CHARS = 64  # those of Anthropic's API have hundreds
+_BROKEN_HISTORY = {"malformed_history", "bad_request"}
 
 
 class Finding(NamedTuple):
@@ -41,55 +60,145 @@ def findings(projection: Projection, wire: str, size: Size, limit_tokens: int | 
         limit_tokens: what the provider takes at most; None where nobody says.
         counts: what of its file was not understood.
     """
-    found = [*_refusals(projection), *_sizes(size, limit_tokens)]
-    found += _messages(load(whole_messages(projection.said), wire), projection)
+    transcript = load(whole_messages(projection.said), wire)
+    has_images = any(True for _ in media_of(transcript))
+    found = [
+        *_refusals(projection, has_images=has_images),
+        *_sizes(size, limit_tokens),
+        *_messages(transcript, projection),
+    ]
     if counts.torn:
         found.append(Finding("torn_line", f"{counts.torn} lines are no records; the host leaves them out.", False))
+    for code, number in sorted(counts.faults.items()):
+        found.append(Finding(code, FAULTS[code].format(number), False))
     return sorted(dict.fromkeys(found), key=lambda finding: not finding.is_stuck)
 
 
-def _refusals(projection: Projection) -> Iterator[Finding]:
-    kinds = [overflow.diagnose(one.words) for one in projection.refused]
-    if not kinds:
+class Refusal(NamedTuple):
+    """The newest words in place of an answer that say why."""
+
+    words: str
+    told: Diagnosis
+
+    @property
+    def is_overflow(self) -> bool:
+        """Whether the request had too many tokens."""
+        return self.told.overflow is not None
+
+    @property
+    def is_of_bytes(self) -> bool:
+        """Whether it had too many bytes, which tokens say nothing of."""
+        return self.told.kind == "payload_too_large"
+
+    @property
+    def is_of_images(self) -> bool:
+        """Whether an image in it was refused."""
+        return self.told.kind == "image_limit"
+
+    @property
+    def is_of_thinking(self) -> bool:
+        """Whether reasoning in it was refused."""
+        return _OF_THINKING.search(self.words) is not None
+
+
+def newest_refusal(projection: Projection) -> Refusal | None:
+    """Return the newest refusal of a session since its last answer; None where there is none."""
+    told = [Refusal(one.words, overflow.diagnose(one.words)) for one in projection.refused]
+    # What a host says of its own compaction does not say why.
+    said_why = [one for one in told if one.told.kind != "unknown" or not _COMPACTION_FAILED.search(one.words)]
+    return said_why[-1] if said_why else None
+
+
+def unusable_reasoning(transcript: Transcript, projection: Projection) -> list[Entry]:
+    """Return the messages whose reasoning the provider refuses: those without a signature, else all that it may have meant."""
+    newest = newest_refusal(projection)
+    if newest is None or not newest.is_of_thinking:
+        return []
+    thinking = [entry for entry in transcript.entries if any(map(_is_thinking, entry.parts))]
+    return [entry for entry in thinking if any(map(_is_hollow, entry.parts))] or thinking
+
+
+def _refusals(projection: Projection, *, has_images: bool) -> Iterator[Finding]:
+    newest = newest_refusal(projection)
+    if newest is None:
         return
-    words = projection.refused[-1].words
-    if kinds[-1].overflow is not None:
-        if projection.has_compacted or len(kinds) > 1:
+    words = escape.clip(newest.words, 300)
+    has_failed = any(_COMPACTION_FAILED.search(one.words) for one in projection.refused)
+    if newest.is_overflow:
+        if projection.has_compacted or has_failed or len(projection.refused) > 1:
             yield Finding("compaction_overflows", "The host compacted, or tried to, and was refused again.", True)
         yield Finding("overflow_refused", f"The provider refused the newest request: {words}", True)
-    elif kinds[-1].kind == "image_limit":
+    elif newest.is_of_bytes:
+        yield Finding("overflow_refused", f"The provider refused the newest request for its bytes: {words}", True)
+    elif newest.is_of_images and has_images:
         yield Finding("image_bytes", f"The provider refused an image: {words}", True)
+    elif not newest.is_of_thinking:
+        yield Finding("refused", f"The newest request was refused, not for its size: {words}", False)
 
 
 def _sizes(size: Size, limit_tokens: int | None) -> Iterator[Finding]:
-    if limit_tokens is not None and size.tokens > limit_tokens:
-        yield Finding(
-            "over_window", f"The next request takes about {size.tokens} tokens; at most {limit_tokens} are taken.", True
-        )
+    if limit_tokens is not None and size.likely_tokens > limit_tokens:
+        sentence = f"The next request takes about {size.likely_tokens} tokens; at most {limit_tokens} are taken."
+        yield Finding("over_window", sentence, True)
 
 
 def _messages(transcript: Transcript, projection: Projection) -> Iterator[Finding]:
-    was_refused = bool(projection.refused)
-    calls = {call.id for entry in transcript.entries for call in entry.calls}
-    results = [result.call_id for entry in transcript.entries for result in entry.results]
-    if open_calls := len(calls - set(results)):
-        yield Finding("orphan_call", f"{open_calls} calls have no result; the host closes them itself.", False)
-    if lost := len(set(results) - calls):
-        yield Finding("orphan_result", f"{lost} results have no call; the host leaves them out.", False)
-    if len(results) > len(set(results)):
-        doubled = len(results) - len(set(results))
-        yield Finding("result_doubled", f"{doubled} results are sent twice.", was_refused)
+    newest, unpaired = newest_refusal(projection), find_unpaired(transcript)
+    if unpaired.open_calls:
+        sentence = f"{unpaired.open_calls} calls have no result; the host closes them itself."
+        yield Finding("orphan_call", sentence, False)
+    if unpaired.lost_results:
+        sentence = f"{unpaired.lost_results} results have no call; the host leaves them out."
+        yield Finding("orphan_result", sentence, False)
+    if unpaired.doubled:
+        is_refused = newest is not None and newest.told.kind in _BROKEN_HISTORY
+        yield Finding("result_doubled", f"{len(unpaired.doubled)} results are sent twice.", is_refused)
+    hollow = [part for entry in transcript.entries for part in entry.parts if _is_hollow(part)]
+    is_refused = bool(unusable_reasoning(transcript, projection))
+    if newest is not None and is_refused and not hollow:
+        words = escape.clip(newest.words, 300)
+        yield Finding("thinking_refused", f"The provider refused reasoning: {words}", True)
+    for part in hollow:
+        if field(part.raw, "signature"):
+            yield Finding("thinking_hollow", "The signature of reasoning is too short to be one.", is_refused)
+        else:
+            sentence = "Reasoning is without its signature, which Anthropic's API refuses for ever."
+            yield Finding("thinking_unsigned", sentence, is_refused)
+    answered = len(grouped(projection.said[: projection.answered_said]))
+    for entry, medium in media_of(transcript):
+        if is_too_large(medium, transcript.wire):
+            sentence = f"The {medium.kind} of {medium.bytes_estimate} bytes is more than its provider takes."
+            yield Finding("image_bytes", sentence, entry.index >= answered)
+
+
+def media_places(projection: Projection, transcript: Transcript, *, is_all: bool) -> list[int]:
+    """Return the places of messages with images or files: those that no provider took yet, else all."""
+    answered = len(grouped(projection.said[: projection.answered_said]))
+    places = sorted({entry.index for entry, _ in media_of(transcript)})
+    return [place for place in places if place >= answered and not is_all] or places
+
+
+def media_of(transcript: Transcript) -> Iterator[tuple[Entry, Media]]:
+    """Yield all images and files of a conversation, those in results too, each with its message."""
     for entry in transcript.entries:
         for part in entry.parts:
-            if isinstance(part, Reasoning) and _is_hollow(part):
-                yield Finding("thinking_unsigned", "Reasoning without its signature is refused for ever.", True)
-            for medium in part.parts if isinstance(part, ToolResult) else (part,):
-                if isinstance(medium, Media) and medium.bytes_estimate > MAX_MEDIA_BYTES:
-                    size = medium.bytes_estimate
-                    yield Finding("image_bytes", f"An {medium.kind} of {size} bytes is more than providers take.", True)
+            for inner in part.parts if isinstance(part, ToolResult) else (part,):
+                if isinstance(inner, Media):
+                    yield entry, inner
 
 
-def _is_hollow(part: Reasoning) -> bool:
+def is_too_large(medium: Media, wire: str) -> bool:
+    """Return whether the provider takes no image or file of that size."""
+    most = _MAX_IMAGE_BYTES.get(wire, _MAX_MEDIA_BYTES) if medium.kind == "image" else 2 * _MAX_MEDIA_BYTES
+    return max(len(medium.data), medium.bytes_estimate) > most
+
+
+def _is_thinking(part: Part) -> TypeGuard[Reasoning]:
+    return isinstance(part, Reasoning) and type_of(part.raw) in {"thinking", "redacted_thinking"}
+
+
+def _is_hollow(part: Part) -> TypeGuard[Reasoning]:
     """Whether a block of Anthropic's thinking came without what the API wants to see again."""
-    raw = part.raw
-    return isinstance(raw, dict) and raw.get("type") == "thinking" and not raw.get("signature")
+    if not _is_thinking(part) or type_of(part.raw) != "thinking":
+        return False
+    return len(string(field(part.raw, "signature"))) < _MIN_SIGNATURE_CHARS

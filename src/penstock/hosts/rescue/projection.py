@@ -6,7 +6,7 @@ Law: of a session of any length no more is held than one request. Keeps out: wha
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from penstock import overflow
 from penstock.inspection.happenings import Answered, Compacted, Instructed, Refused, Said
@@ -17,6 +17,15 @@ if TYPE_CHECKING:
     from penstock.inspection.happenings import Happening
 
 
+class Measured(NamedTuple):
+    """What a provider counted of a request."""
+
+    input_tokens: int
+    """All that it read: messages, instructions, tools."""
+    said: int
+    """How many of the messages in force it counted."""
+
+
 @dataclass(slots=True)
 class Projection:
     """The next request of a session, as far as its record shows."""
@@ -25,23 +34,21 @@ class Projection:
     """What goes, in order."""
     instructed: Instructed = field(default_factory=Instructed)
     """What goes beside it."""
-    measured: Answered | None = None
-    """The newest figures of a provider; None where no record has any that are a measurement."""
-    measured_said: int = 0
-    """How many of `said` they counted; 0 where what they counted is gone since."""
+    measured: list[Measured] = field(default_factory=list)
+    """A provider's figures of what is in force, oldest first; what it counted before a compaction is gone with that."""
+    first: tuple[int, tuple[Said, ...]] = (0, ())
+    """The first figure of a provider, and the messages that it counted: what goes beside them outlives every compaction."""
+    answered_said: int = 0
+    """How many of `said` went with a request that was answered."""
     refused: list[Refused] = field(default_factory=list)
-    """What was refused since the last answer."""
+    """What was refused since the last answer, and since the last compaction."""
+    limits: list[int] = field(default_factory=list)
+    """The limits that refusals named in tokens since the last answer."""
     has_compacted: bool = False
     """Whether there was a compaction since the last answer."""
     window_tokens: int | None = None
     """How much the model can hold, where the host notes it."""
     model: str = ""
-
-    @property
-    def limits(self) -> list[int]:
-        """The limits that refusals named in tokens, those of answered requests too."""
-        found = (overflow.parse(one.words) for one in self.refused)
-        return [one.limit for one in found if one is not None and one.limit and one.unit == "tokens"]
 
 
 def project(happenings: Iterable[Happening]) -> Projection:
@@ -59,13 +66,21 @@ def project(happenings: Iterable[Happening]) -> Projection:
             made.model = one.model or made.model
             made.window_tokens = one.window_tokens or made.window_tokens
             made.refused.clear()
+            made.limits.clear()
             made.has_compacted = False
-            if one.input_tokens:
-                made.measured, made.measured_said = one, len(made.said)
+            made.answered_said = len(made.said)
+            if one.input_tokens and made.said:
+                made.measured.append(Measured(one.input_tokens, len(made.said)))
+                made.first = made.first if made.first[0] else (one.input_tokens, tuple(made.said))
         elif isinstance(one, Refused):
             made.refused.append(one)
+            told = overflow.parse(one.words)
+            if told is not None and told.limit and told.unit == "tokens":
+                made.limits.append(told.limit)
         elif isinstance(one, Compacted):
             made.said.clear()
-            made.measured_said = 0
+            made.refused.clear()
+            made.measured.clear()
+            made.answered_said = 0
             made.has_compacted = True
     return made

@@ -6,13 +6,12 @@ first; results of parallel calls hang off the record of their own call, beside t
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock.hosts.sessions.head import Head
 from penstock.inspection.happenings import Answered, Compacted, Instructed, Place, Refused, Said
-from penstock.text.json_access import field, objects, string, type_of, whole_number
+from penstock.text.json_access import as_json, field, objects, string, type_of, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -89,6 +88,7 @@ class _Index:
     """Which records are on the way from the newest to the first; what an answer of several records took in all."""
 
     def __init__(self, file: SessionFile) -> None:
+        self._faults = file.counts.faults
         self.known: list[_Known] = []
         self.usage: dict[str, Record] = {}
         self._parents: dict[str, str] = {}
@@ -122,6 +122,7 @@ class _Index:
         way: set[str] = set()
         while at and at not in way:
             if at not in self._parents:
+                self._faults["chain_gap"] += 1
                 return self.known
             way.add(at)
             at = self._parents[at]
@@ -152,8 +153,12 @@ def happenings(file: SessionFile) -> Iterator[Happening]:
             yield _instructed(field(record, "shape", "system"), field(record, "shape", "tools"))
         elif one.kind == "system":
             unsent["system"] += size
+            if "Compaction failed" in string(record.get("content")):  # its own command, refused as the requests were
+                yield Refused(string(record.get("content")), one.place, at)
             if record.get("subtype") == "compact_boundary":
                 details = record.get("compactMetadata")
+                if not isinstance(details, dict):
+                    file.counts.faults["boundary_without_metadata"] += 1
                 yield Compacted(
                     whole_number(field(details, "preTokens")), field(details, "trigger") == "manual", one.place, at
                 )
@@ -167,7 +172,7 @@ def happenings(file: SessionFile) -> Iterator[Happening]:
         elif one.kind == "attachment":
             yield from _attached(record, one.place, unsent, has_shapes=has_shapes)
         elif record.get("isApiErrorMessage"):
-            yield Refused(_words(record), one.place, at)
+            yield Refused(_refusal(record), one.place, at)
         else:
             if one.answer in index.usage:
                 yield from _answered(index.usage.pop(one.answer), record)
@@ -241,7 +246,7 @@ def _instructed(system: Any, tools: Any) -> Instructed:
 def _copy_bytes(record: Record) -> int:
     """Return how much of a record is a copy of the result that it holds, for the host's screen."""
     copy = record.get("toolUseResult")
-    return len(json.dumps(copy)) if copy is not None else 0
+    return len(as_json(copy)) if copy is not None else 0
 
 
 def _answer(record: Record) -> str:
@@ -259,6 +264,12 @@ def _words(record: Record) -> str:
     if isinstance(content, list):
         return next((string(block.get("text")) for block in objects(content)), "")
     return string(content)
+
+
+def _refusal(record: Record) -> str:
+    """Return what was said in place of an answer: the provider's words, which hold its numbers, else the host's."""
+    details = string(record.get("errorDetails"))
+    return _words(record) if not details else f"{_words(record)}: {details}"
 
 
 def _is_of_the_host(record: Record) -> bool:

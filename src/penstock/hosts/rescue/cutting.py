@@ -1,0 +1,184 @@
+"""What goes before anything is planned: copies, images, reasoning that is refused; and last, what was put in at once.
+
+Law: what is taken can be had back under its handle, but for copies of what stays. Keeps out: when enough is gone (`shrinking`).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.context.activity import actions
+from penstock.context.compaction.plans import whole, with_steps
+from penstock.context.compaction.spans import neighbours, span_step
+from penstock.context.compaction.views import View
+from penstock.context.sized import IMAGE_TOKENS
+from penstock.hosts.rescue.diagnosis import is_too_large, media_of
+from penstock.hosts.rescue.pairs import find_unpaired
+from penstock.text import fitting, stand_ins
+from penstock.text.allowance import Allowance
+from penstock.text.fitting import Keep
+from penstock.text.json_access import copied
+from penstock.wires import Text, load, text_message
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from penstock.text.calls import Dialect
+    from penstock.text.json_access import Json
+    from penstock.text.tokens import TokenCounter
+    from penstock.wires import Transcript
+
+_KEPT_TOKENS = 1_500
+_LARGEST_SHARE = 8  # words above that part of the room are no question
+
+
+class Cut(NamedTuple):
+    """Something that is no longer in the session, and where it is instead."""
+
+    what: str
+    handle: str
+    """Empty for a copy of what stays."""
+    tokens: int
+    """What it took, less what stands in its place."""
+
+
+class Tools(NamedTuple):
+    """What every cut needs."""
+
+    wire: str
+    counter: TokenCounter
+    keep: Callable[[str | bytes, str], str]
+    """Keeps what goes, given its content and a name, and returns its handle."""
+    dialect: Dialect
+    """How the call is written that reads it."""
+
+
+class Cutting:
+    """Messages of which some are replaced."""
+
+    def __init__(self, messages: list[Json], tools: Tools) -> None:
+        self.messages = messages
+        self.cuts: list[Cut] = []
+        self._tools = tools
+
+    @property
+    def transcript(self) -> Transcript:
+        """The messages as they are now."""
+        return load(self.messages, self._tools.wire)
+
+    def drop_copies(self) -> set[int]:
+        """Take results away whose call had one before; return the places of messages that held nothing else."""
+        made = self.transcript
+        emptied: set[int] = set()
+        for at, number in reversed(find_unpaired(made).doubled):
+            entry, part = made.entries[at], made.entries[at].parts[number]
+            tokens = self._tools.counter.count(getattr(part, "text", "")).high
+            is_same = any(part in other.parts for other in made.entries[:at]) or part in entry.parts[:number]
+            handle = "" if is_same else self._tools.keep(getattr(part, "text", ""), "result")
+            self.cuts.append(Cut("copy of a result", handle, tokens))
+            if len(entry.parts) == 1:
+                emptied.add(at)
+            else:
+                self.messages[at] = _without_block(self.messages[at], number)
+        return emptied
+
+    def cut_media(self, over_tokens: int, refused: Collection[int] = ()) -> None:
+        """Put a sentence in the place of images and files; those that their provider does not take go always.
+
+        Args:
+            over_tokens: how much has to go, the largest first.
+            refused: the places of messages in which all of them go.
+        """
+        rows = sorted(media_of(self.transcript), key=lambda row: -row[1].bytes_estimate)
+        for entry, medium in rows:
+            is_refused = entry.index in refused or is_too_large(medium, self._tools.wire)
+            if over_tokens <= 0 and not is_refused:
+                continue
+            handle = self._tools.keep(_content(medium.data) or medium.url, medium.kind)
+            way = stand_ins.way_back(handle, self._tools.dialect)
+            words = f"[{stand_ins.CLEARED}: {medium.kind} of {medium.bytes_estimate} bytes; the whole: {way}]"
+            tokens = max(0, IMAGE_TOKENS.high - self._tools.counter.count(words).high)
+            self.cuts.append(Cut(medium.kind, handle, tokens))
+            self._replace(entry.index, medium.raw, words)
+            over_tokens -= tokens
+
+    def cut_words(self, room_tokens: int) -> bool:
+        """Cut what a person or the host put in at once to its two ends, where it takes a large part of the room.
+
+        Returns:
+            Whether anything was cut.
+        """
+        # What is not much longer than its own ends stays: it may be what the host tells its model.
+        before, most = len(self.cuts), max(_KEPT_TOKENS, room_tokens // _LARGEST_SHARE)
+        for at, entry in enumerate(self.transcript.entries):
+            for part in entry.parts:
+                tokens = self._tools.counter.count(part.text).high if isinstance(part, Text) else 0
+                if not isinstance(part, Text) or entry.role == "assistant" or tokens <= most:
+                    continue
+                handle = self._tools.keep(part.text, "message")
+                allowance = Allowance.tokens(_KEPT_TOKENS, self._tools.counter)
+                fitted = fitting.fit(
+                    part.text, allowance, Keep.ENDS, handle, name="message", dialect=self._tools.dialect
+                )
+                self.cuts.append(Cut("message", handle, tokens - self._tools.counter.count(fitted.text).high))
+                self._replace(at, part.text, fitted.text)
+        return len(self.cuts) > before
+
+    def _replace(self, at: int, old: Json, words: str) -> None:
+        """Put words where a message has a block or a text, wherever in it that stands."""
+        new = words if isinstance(old, str) else _block_of(self._tools.wire, words)
+        self.messages[at] = copied(self.messages[at])
+        rest: list[Json] = [self.messages[at]]
+        while rest:  # without recursion: what tools return nests as deeply as it likes
+            held = rest.pop()
+            for key, value in list(held.items() if isinstance(held, dict) else enumerate(held)):
+                if type(value) is type(old) and value == old:
+                    held[key] = new
+                elif isinstance(value, dict | list):
+                    rest.append(value)
+
+
+def without_turns(transcript: Transcript, entries: Collection[int], tools: Tools) -> tuple[Transcript, list[Cut]]:
+    """Return a transcript with a note in place of the turns that hold these messages, and what went.
+
+    Reasoning that its provider refuses goes with its whole turn: alone it cannot be taken from what was signed around it.
+    A turn that has to stay does.
+    """
+    kept = transcript.protected()
+    turns = [
+        turn
+        for turn in transcript.turns()
+        if any(one.index in entries for one in turn.entries) and not any(one.index in kept for one in turn.entries)
+    ]
+    view = View(transcript=transcript, actions=actions(transcript), counter=tools.counter, dialect=tools.dialect)
+    steps = [span_step(view, "reasoning", row, users=True) for row in neighbours(turns, transcript.turns())]
+    cuts: list[Cut] = []
+    handles = [tools.keep(whole(transcript, step), step.what) for step in steps]
+    for step, handle in zip(steps, handles, strict=True):
+        cuts.append(Cut(f"{step.what}, whose reasoning is refused", handle, step.before_tokens - step.after_tokens))
+    given = iter(handles)
+    return with_steps(transcript, steps, lambda _step: next(given)), cuts
+
+
+def _without_block(message: Json, number: int) -> Json:
+    """Return a message without one of its blocks."""
+    key = "content" if isinstance(message.get("content"), list) else "parts"
+    return {**message, key: [block for at, block in enumerate(message[key]) if at != number]}
+
+
+def _content(data: str) -> str | bytes:
+    """Return the bytes that base64 stands for; the text itself where it is none."""
+    try:
+        return base64.b64decode(data, validate=True)
+    except (binascii.Error, ValueError):
+        return data
+
+
+def _block_of(wire: str, words: str) -> Json:
+    """Return words as a block among others."""
+    message = text_message(wire, "user", words)
+    blocks = message.get("content", message.get("parts"))
+    kind = "input_text" if wire == "openai-responses" else "text"
+    return blocks[0] if isinstance(blocks, list) else {"type": kind, "text": words}

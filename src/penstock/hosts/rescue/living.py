@@ -1,0 +1,101 @@
+"""Has a host this session open? What its own signs say of that.
+
+Law: a sign that cannot be read, or that a host left behind when it was killed, is none. Nothing is changed; a lock that nobody
+holds is held for an instant, shared. Keeps out: what follows from it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from penstock.errors import CallerError
+from penstock.hosts.rescue.known_hosts import KNOWN_HOSTS
+from penstock.text.json_access import string, whole_number
+from penstock.workspace import locks
+from penstock.workspace.own_files import open_regular, own_files_like, read_own
+
+if TYPE_CHECKING:
+    from penstock.text.json_access import Json
+
+
+_ID = re.compile(r"[\w-]{1,200}", re.ASCII)
+
+
+def find_live_sign(host: str, path: str, session: str) -> str | None:
+    """Return the path of the sign that a host has a session open; None where there is none.
+
+    Args:
+        host: whose session it is.
+        path: the session's file.
+        session: the session's id, as its records have it.
+    """
+    sign = KNOWN_HOSTS[host].live
+    home = None if sign is None else _home_of(path, sign.beneath)
+    names = {session, os.path.basename(path).partition(".")[0]} - {""}
+    if sign is None or home is None:
+        return None
+    # A name that is no id would be looked for elsewhere, or as a pattern.
+    patterns = {sign.pattern.replace("{session}", name) for name in names if _ID.fullmatch(name)}
+    for pattern in sorted(patterns):
+        for found in own_files_like(home, pattern):
+            with suppress(OSError, CallerError):
+                if _is_held(found) if sign.is_lock else _is_running(found, names):
+                    return found
+    return None
+
+
+def _home_of(path: str, beneath: str) -> str | None:
+    """Return the folder that holds the folder with this name above a file; None where there is none."""
+    folder = os.path.dirname(os.path.realpath(path))
+    while os.path.basename(folder) != beneath:
+        if os.path.dirname(folder) == folder:
+            return None
+        folder = os.path.dirname(folder)
+    return os.path.dirname(folder)
+
+
+def _is_held(path: str) -> bool:
+    """Return whether somebody holds the lock of a file. Raises OSError."""
+    with open_regular(path) as file:
+        if not locks.acquire(file.fileno(), is_shared=True):
+            return True
+        locks.release(file.fileno())
+    return False
+
+
+def _is_running(path: str, sessions: set[str]) -> bool:
+    """Return whether the process that a file names has one of these sessions open. Raises OSError."""
+    try:
+        noted = json.loads(read_own(path) or b"{}")
+    except (ValueError, RecursionError):
+        return False
+    process = whole_number(noted.get("pid")) if isinstance(noted, dict) else None
+    return bool(process) and string(noted.get("sessionId")) in sessions and _lives(process or 0, noted)
+
+
+def _lives(process: int, noted: Json) -> bool:
+    """Return whether a process runs that began when this was noted."""
+    if sys.platform == "win32":  # there the question itself would end the process
+        return True
+    if os.path.exists("/proc/self/stat"):
+        space = string(noted.get("pidDomain")).rpartition("pid:[")[2]
+        if space and os.readlink("/proc/self/ns/pid") != f"pid:[{space}":
+            return True  # of another container: its number means nothing here
+        status = read_own(f"/proc/{process}/stat")
+        if status is None:
+            return False
+        # The name in brackets may hold anything; the start is the 20th field behind it (proc(5)), in ticks since the machine began.
+        began = status.rpartition(b")")[2].split()[19].decode()
+        return string(noted.get("procStart")) in {"", began}
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
