@@ -39,11 +39,11 @@ def rescue_command(
 ) -> int:
     """Bring back a session of another agent that is too long for it.
 
-    FILE is the session's file of Claude Code, Codex, Gemini CLI, qwen-code or Copilot CLI. A new session is written beside
-    it, whose next request fits: results that flood it are cut to their ends, and each is kept under a handle that the model can
-    read. The old session is not touched, unless --append asks for one append to it, which a truncation undoes. Where a session
-    is not stuck nothing is written, and the exit status is 1; 3 where its host has it open, 7 where what has to stay is too
-    much.
+    FILE is the session's file of Claude Code, Codex, Gemini CLI, qwen-code or Copilot CLI, or what `opencode export` printed. A
+    new session is written beside it, whose next request fits: results that flood it are cut to their ends, and each is kept under
+    a handle that the model can read. The old session is not touched, unless --append asks for one append to it, which a truncation
+    undoes. Where a session is not stuck nothing is written, and the exit status is 1; 3 where its host has it open, 7 where what
+    has to stay is too much.
 
     Examples:
       penstock rescue stuck.jsonl --dry-run
@@ -120,7 +120,7 @@ def _object(done: Rescue) -> dict[str, Any]:
         "findings": [answer.fields_of(finding, "code", "sentence", "is_stuck") for finding in done.findings],
         "written": done.path or None,
         "session": done.session or None,
-        "resume": shlex.join(done.resume) or None,
+        "resume": done.command or None,
         "undo": _undo(done),
         "window_tokens": done.limit_tokens,
         "tokens_before": done.tokens_before,
@@ -186,4 +186,4 @@ def _written(done: Rescue, file: str, *, is_append: bool) -> list[str]:
         lines = [f"Appended to {escape.clip(done.path, 400)}. As it was: {escape.clip(_undo(done) or '', 500)}"]
     else:
         lines = [f"Written: {escape.clip(done.path, 400)}", f"{escape.clip(file, 400)} is as it was."]
-    return [*lines, f"Go on with{place}:", f"  {shlex.join(done.resume)}"]
+    return [*lines, f"Go on with{place}:", f"  {done.command}"]

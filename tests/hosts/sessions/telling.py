@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from copy import deepcopy
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -76,7 +77,7 @@ _JUNK: st.SearchStrategy[Any] = st.sampled_from(
 @st.composite
 def mutated(draw: st.DrawFn, records: list[Record], host: str = "") -> bytes:
     """A file whose bytes were flipped, whose lines were cut, lost, doubled or swapped, or whose values are others."""
-    records = [json.loads(json.dumps(record)) for record in records]
+    records = deepcopy(records)
     if host == "opencode":  # all values stand in one record
         for _ in range(draw(st.integers(0, 4))):
             _replace(draw, records[0])
@@ -113,5 +114,5 @@ def _replace(draw: st.DrawFn, value: Any) -> None:
         if isinstance(value[key], dict | list) and draw(st.booleans()):
             value = value[key]
             continue
-        value[key] = draw(_JUNK)
+        value[key] = deepcopy(draw(_JUNK))  # the next replacement may go into it
         return

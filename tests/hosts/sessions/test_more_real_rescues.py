@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -23,6 +25,7 @@ STUCK: dict[str, tuple[str, str, int | None, int]] = {
     "copilot": ("bash", "seq 1 4000", 15_000, 15_000),
     # It frees itself where it is refused, and loses the result: stuck is who lets it go on with a smaller model.
     "qwen": ("run_shell_command", "seq 1 6000", None, 24_000),
+    "opencode": ("bash", "seq 1 5000", None, 9_500),
 }
 
 
@@ -43,8 +46,26 @@ def started(host: str, url: str, home: Path, words: list[str]) -> tuple[list[str
 
 def session_file(home: Path) -> Path:
     """The one file that holds the task."""
-    (found,) = (path for path in home.rglob("*.jsonl") if '"TASK-ONE' in path.read_text() and "tmp" not in path.stem)
+    (found,) = (path for path in home.rglob("*.jsonl") if '"TASK-ONE' in path.read_text())
     return found
+
+
+def exported(program: Path, root: Path, home: Path, environment: dict[str, str], session: str = "") -> Path:
+    """What opencode's own export prints of a session, or of the only one."""
+
+    def printed(*words: str) -> str:
+        held = {"HOME": str(home), "XDG_CONFIG_HOME": str(home / ".config"), "XDG_DATA_HOME": str(home / ".local")}
+        held |= {"PATH": os.environ["PATH"], "NO_COLOR": "1", **environment}
+        command = [str(program), *words]
+        return subprocess.run(
+            command, cwd=root, env=held, capture_output=True, text=True, check=True, timeout=60
+        ).stdout
+
+    if not session:
+        (session,) = re.findall(r"ses_\w+", printed("session", "list"))
+    path = home / f"export-{session}.json"
+    path.write_text(printed("export", session))
+    return path
 
 
 @pytest.mark.parametrize("host", STUCK)
@@ -61,10 +82,11 @@ def test_a_stuck_session_goes_on(host: str, tmp_path: Path) -> None:
         call["is_background"] = False
     with LoopbackModel(tool, call) as model:
         model.window_tokens = window or 1_000_000
-        arguments, environment = started(host, model.url, home, ["-p", "TASK-ONE fix the parser"])
+        words = ["TASK-ONE fix the parser"] if host == "opencode" else ["-p", "TASK-ONE fix the parser"]
+        arguments, environment = started(host, model.url, home, words)
         done = hosts.run([str(program), *arguments], root, home, environment)
         assert bool(model.refused) == (window is not None), done[-600:]
-    stuck = session_file(home)
+    stuck = exported(program, root, home, environment) if host == "opencode" else session_file(home)
     before = stuck.read_bytes()
     command = [sys.executable, "-m", "penstock", "rescue", str(stuck), "--window", str(then), "--json"]
     ran = subprocess.run([*command, "--store", str(store)], capture_output=True, text=True, check=False, timeout=60)
@@ -74,7 +96,12 @@ def test_a_stuck_session_goes_on(host: str, tmp_path: Path) -> None:
     assert stuck.read_bytes() == before
     with LoopbackModel(tool, call) as model:
         model.window_tokens, model.asked = then, True
-        arguments, environment = started(host, model.url, home, ["--resume", made["session"], "-p", "go on"])
+        resume = (
+            ["-s", made["session"], "go on"] if host == "opencode" else ["--resume", made["session"], "-p", "go on"]
+        )
+        arguments, environment = started(host, model.url, home, resume)
+        if host == "opencode":
+            hosts.run([str(program), "import", made["written"]], root, home, environment)
         done = hosts.run([str(program), *arguments], root, home, environment)
         assert (model.refused, bool(model.bodies)) == (0, True), done[-600:]
     sent = json.dumps(model.bodies[0])
@@ -82,6 +109,10 @@ def test_a_stuck_session_goes_on(host: str, tmp_path: Path) -> None:
     assert made["cut"][0]["handle"] in sent
     assert "go on" in sent
     assert "\\n2500\\n" not in sent
+    if host == "opencode":
+        old = re.findall(r"ses_\w+", before.decode())[0]
+        assert exported(program, root, home, environment, old).read_bytes() == before
+        assert made["resume"] == f"opencode import {made['written']} && opencode -s {made['session']}"
     calls, results = answered(model.bodies[0])
     assert calls
     assert calls == results, "each call once, each answered once"

@@ -13,7 +13,9 @@ from penstock.text.tokens import Tokens
 from penstock.wires import violations
 from tests.hosts import histories
 from tests.hosts.histories import Step, written
+from tests.hosts.sessions.telling import as_file
 from tests.hosts.sessions.test_copilot import answers, chained, event, returns, says
+from tests.hosts.sessions.test_opencode import Opencode, call
 from tests.hosts.sessions.test_qwen import Qwen
 from tests.hosts.sessions.test_rescue import FLOOD, NEEDLE, TASK, next_request, rescued
 
@@ -59,10 +61,23 @@ def copilot(path: Path, refused: str, results: tuple[str, ...]) -> str:
     return written(path.parent / "s" / "events.jsonl", chained(says(TASK), *calls, *more))
 
 
+def opencode(path: Path, refused: str, results: tuple[str, ...]) -> str:
+    """The same of opencode, as its export prints it."""
+    talk = Opencode()
+    talk.says(TASK)
+    for at, out in enumerate(results):
+        talk.answers(call(f"c{at}", output=out, metadata={"output": out}), tokens=9)
+    if refused:
+        talk.answers(error={"name": "APIError", "data": {"message": refused}})
+    path.write_bytes(as_file([talk.document], "opencode"))
+    return str(path)
+
+
 SESSIONS: dict[str, Callable[[Path, str, tuple[str, ...]], str]] = {
     "gemini": gemini,
     "qwen": qwen,
     "copilot": copilot,
+    "opencode": opencode,
 }
 
 
@@ -154,3 +169,42 @@ def test_figures_of_what_was_larger_do_not_stay(tmp_path: Path) -> None:
     done, _ = rescued("qwen", qwen(tmp_path / "s", "", ("small", FLOOD, "small")))
     counted = ["usageMetadata" in record for record in records_of(done.path) if record["type"] == "assistant"]
     assert counted == [True, True, False]
+
+
+def test_all_ids_of_opencode_are_others_and_sort_as_the_messages_do(tmp_path: Path) -> None:
+    """It leaves alone what it knows, and asks its model only where the newest answer is older than the newest question."""
+    path = opencode(tmp_path / "s.json", WORDS, (FLOOD[:9_000],) * 12)
+    done, _ = rescued("opencode", path)
+    (document,) = records_of(done.path)
+    infos = [message["info"] for message in document["messages"]]
+    parts = [part for message in document["messages"] for part in message["parts"]]
+    keys = [info["id"] for info in infos]
+    assert keys == sorted(set(keys))
+    assert [part["id"] for part in parts] == sorted({part["id"] for part in parts})
+    old = json.loads(Path(path).read_text())["messages"]
+    assert not {message["info"]["id"] for message in old} & set(keys)
+    assert {part["messageID"] for part in parts} == set(keys)
+    assert [info["time"]["created"] for info in infos] == sorted(info["time"]["created"] for info in infos)
+    asked = {info["id"] for info in infos if info["role"] == "user"}
+    assert all(info["parentID"] in asked for info in infos if info["role"] == "assistant")
+    assert document["info"]["id"] == done.session
+
+
+def test_after_a_compaction_opencode_goes_on_with_what_it_left(tmp_path: Path) -> None:
+    """Nothing in the new session asks for a compaction, so that all of it is sent."""
+    talk = Opencode()
+    talk.says("gone")
+    talk.answers("gone too")
+    last = talk.says(TASK)
+    talk.answers(call("a", output=FLOOD))
+    talk.compacts(last)
+    talk.says("On.")
+    talk.answers(error={"name": "APIError", "data": {"message": WORDS}})
+    path = tmp_path / "s.json"
+    path.write_bytes(as_file([talk.document], "opencode"))
+    done, _ = rescued("opencode", str(path))
+    said = [message["content"] for message in next_request("opencode", done.path)]
+    assert said[:3] == ["What did we do so far?", "Sum.", TASK]
+    assert said[-1] == "On."
+    assert '"compaction"' not in Path(done.path).read_text()
+    assert '"summary"' not in Path(done.path).read_text()

@@ -7,6 +7,7 @@ Keeps out: which command asks for it.
 
 from __future__ import annotations
 
+import shlex
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -75,6 +76,8 @@ class Rescue:
     """Its file."""
     undo_bytes: int | None = None
     """How long the file was before the append; None where there was none."""
+    prepare: tuple[str, ...] = ()
+    """The host's command that takes its file in first; empty for a host that reads the file itself."""
     resume: tuple[str, ...] = ()
     """The host's command that goes on with it."""
     cuts: tuple[Cut, ...] = ()
@@ -86,6 +89,11 @@ class Rescue:
     def is_stuck(self) -> bool:
         """Whether the session cannot go on."""
         return any(finding.is_stuck for finding in self.findings)
+
+    @property
+    def command(self) -> str:
+        """What to type in a shell to go on with the session; empty where nothing was written."""
+        return " && ".join(shlex.join(words) for words in (self.prepare, self.resume) if words)
 
     @property
     def is_planned(self) -> bool:
@@ -178,6 +186,7 @@ def _written(
         done = replace(done, undo_bytes=length)
     else:
         session, new_path = writing.write_new(read.host, path, file, made.lines, known=known, now=now)
+        done = replace(done, prepare=tuple(writing.prepare(read.host, new_path)))
     return replace(done, session=session, path=new_path, resume=tuple(writing.resume(read.host, session)))
 
 

@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from penstock.hosts.rescue.shrinking import Line
     from penstock.hosts.sessions.records import Record, SessionFile
 
-WRITERS = ("claude", "codex", "gemini", "qwen", "copilot")
+WRITERS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode")
 """The hosts whose sessions can be written."""
+IMPORTERS = ("opencode",)
+"""Those of them whose host has to take the new file in first: their module has `prepare` too, as `Importer` says."""
 APPENDERS = ("claude", "codex")
 """Those of them whose file takes a compaction from us: their module has `appended` too, as `Appender` says."""
 
@@ -40,6 +42,14 @@ class Writer(Protocol):
         ...
 
 
+class Importer(Writer, Protocol):
+    """Writes a session of a host that reads no file by itself."""
+
+    def prepare(self, path: str) -> list[str]:
+        """Return the host's command that takes a file in; it comes before the one that goes on."""
+        ...
+
+
 class Appender(Protocol):
     """Writes what a host's file goes on with after a compaction: a module `penstock.hosts.rescue.HOST` may be one."""
 
@@ -58,6 +68,11 @@ class Appender(Protocol):
 def writer_of(host: str) -> Writer:
     """Return the module that writes a host's sessions."""
     return cast("Writer", import_module(f"penstock.hosts.rescue.{host}"))
+
+
+def importer_of(host: str) -> Importer:
+    """Return the module that writes what a host takes in."""
+    return cast("Importer", import_module(f"penstock.hosts.rescue.{host}"))
 
 
 def appender_of(host: str) -> Appender:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import CallerError, PenstockError
 from penstock.hosts.rescue.projection import project
-from penstock.hosts.rescue.writers import appender_of, writer_of
+from penstock.hosts.rescue.writers import IMPORTERS, appender_of, importer_of, writer_of
 from penstock.hosts.sessions import joined, reader_of, whole_messages
 from penstock.hosts.sessions.records import SessionFile
-from penstock.wires import load
+from penstock.wires import Text, load
 from penstock.workspace.own_files import append_own, replace_own
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from penstock.hosts.rescue.shrinking import Line
     from penstock.hosts.sessions.records import Record
     from penstock.text.json_access import Json
+    from penstock.wires import Entry
+    from penstock.wires.entries import Part
 
 _HALVES = re.compile("[\ud800-\udfff]")
 
@@ -51,6 +53,11 @@ def resume(host: str, session: str) -> list[str]:
     return writer_of(host).resume(session)
 
 
+def prepare(host: str, path: str) -> list[str]:
+    """Return the host's command that takes a new session's file in; none where it reads the file itself."""
+    return importer_of(host).prepare(path) if host in IMPORTERS else []
+
+
 def write_new(
     host: str, path: str, file: SessionFile, lines: Sequence[Line], *, known: Identity, now: str
 ) -> tuple[str, str]:
@@ -73,9 +80,8 @@ def write_new(
     content = _lines_of(writer.records(file, lines, session, now))
     _check(host, content, lines)
     _check_unchanged(path, known)
-    os.makedirs(
-        os.path.dirname(new_path), 0o700, exist_ok=True
-    )  # Copilot CLI keeps each session in a folder of its own
+    # Copilot CLI keeps each session in a folder of its own.
+    os.makedirs(os.path.dirname(new_path), 0o700, exist_ok=True)
     replace_own(new_path, content)
     return session, new_path
 
@@ -128,11 +134,15 @@ def _says(wire: str, message: Json, line: Line) -> bool:
     """Return whether a message that was read is the one that was planned."""
     if line.message is None:
         return bool(message == joined(line.said))
-    if line.said:
-        return bool(message == line.message)
-    # A note of ours has a form of its own in each host's file.
+    # What we changed, or made, has a form of its own in each host's file: words in one block or in several.
     found, planned = load([message], wire).entries[0], load([line.message], wire).entries[0]
-    return (found.role, found.text, found.is_note) == (planned.role, planned.text, planned.is_note)
+    is_same = (found.role, found.text, found.is_note) == (planned.role, planned.text, planned.is_note)
+    return is_same and _others(found) == _others(planned)
+
+
+def _others(entry: Entry) -> list[Part]:
+    """Return what an entry holds beside words."""
+    return [part for part in entry.parts if not isinstance(part, Text)]
 
 
 def _check_unchanged(path: str, known: Identity) -> None:

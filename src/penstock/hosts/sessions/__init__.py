@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from penstock.wires import Transcript
 
 _FIRST_RECORDS = 50
-READERS = ("claude", "codex", "gemini", "qwen", "copilot")
+READERS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode")
 """The hosts whose session files can be read."""
 
 
@@ -69,6 +69,8 @@ def host_of(path: str) -> str | None:
         OSError: It cannot be opened, or is no regular file.
     """
     with opened(path) as file:
+        if file.begins_with(b'{"info":{"id":"ses_'):
+            return "opencode"
         hosts = (_host_by(record) for _, record in islice(file.records(), _FIRST_RECORDS))
         return next((host for host in hosts if host), None)
 

@@ -77,10 +77,10 @@ class SessionFile:
         self._file.seek(0)
         return self._file.read(self.size_bytes)
 
-    def begins_with(self, *marks: bytes) -> bool:
-        """Return whether the first bytes hold these, one after another, with nothing but white space between them."""
+    def begins_with(self, mark: bytes) -> bool:
+        """Return whether the file begins so, whatever white space stands in it."""
         self._file.seek(0)
-        return b"".join(self._file.read(_BEGINNING_BYTES).split()).startswith(b"".join(marks))
+        return b"".join(self._file.read(_BEGINNING_BYTES).split()).startswith(mark)
 
     def _begun(self, start: int, end: int, *, is_inside: bool = False) -> Iterator[tuple[Place, Record]]:
         """Yield the records of the lines that begin between two places; with `is_inside` the first one began before."""
