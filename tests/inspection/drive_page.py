@@ -204,7 +204,7 @@ def main(chromium: str, folder: str, *pictures: str) -> None:
             page.goto(f"file://{folder}/large.html")
             told["painted"].append(page.evaluate(PAINTED))
         for path, scheme in zip(pictures, ("light", "dark"), strict=False):
-            page = browser.new_page(viewport={"width": 1180, "height": 900}, color_scheme=scheme)
+            page = browser.new_page(viewport={"width": 1180, "height": 985}, color_scheme=scheme)
             page.goto(f"file://{folder}/story.html")
             page.screenshot(path=path)
         browser.close()

@@ -159,8 +159,10 @@ def test_what_is_not_known_is_unknown_and_never_a_zero() -> None:
 
 def test_money_is_dated_and_says_what_of_it_is_priced() -> None:
     """The date of the prices, what a cache saved, and how many turns have a price."""
-    (money,) = [one for one in read(story_page(SUBJECT, eventful())).all("li") if one.text.startswith("Money")]
-    assert money.all("small")[0].text == "list prices as of 2026-11-01; $4.50 without a cache; 39 of 40 turns priced"
+    page = read(story_page(SUBJECT, eventful()))
+    (money,) = [one for one in page.all("li") if one.text.startswith("Money")]
+    assert money.all("small")[0].text == "as of 2026-11-01; $4.50 without a cache"
+    assert "Money is what list prices come to for 39 of 40 turns, never a bill." in page.all("footer")[0].text
 
 
 def test_the_window_is_a_dashed_line_at_its_height() -> None:

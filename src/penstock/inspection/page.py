@@ -226,11 +226,9 @@ def _tiles(story: Story) -> list[_Tile]:
     money = story.money
     notes = []
     if money is not None and money.priced_turns:
-        notes.append(f"list prices as of {words.shown(money.as_of)}")
+        notes.append(f"as of {words.shown(money.as_of)}")
         if money.uncached_dollars > money.dollars:
             notes.append(f"${money.uncached_dollars:,.2f} without a cache")
-        if money.priced_turns < len(story.turns):
-            notes.append(f"{words.number(money.priced_turns)} of {words.many(len(story.turns), 'turn')} priced")
     refused = story.refusals[-1].kind if story.refusals else ""
     return [
         _Tile("Turns", words.number(len(story.turns)), f"{words.number(measured)} measured by the provider"),
@@ -364,7 +362,8 @@ def _remarks(story: Story) -> list[str]:
             f"{words.many(sum(story.unknown.values()), 'record')} are of kinds that are not known here: {known}."
         )
     if story.money is not None:
-        made.append("Money is what list prices come to, never a bill.")
+        of = f"{words.number(story.money.priced_turns)} of {words.many(len(story.turns), 'turn')}"
+        made.append(f"Money is what list prices come to for {of}, never a bill.")
     return made
 
 
