@@ -9,6 +9,7 @@ import json
 import re
 import subprocess
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -33,11 +34,9 @@ LOUD = f"</script><script>window.acted = 1</script><img src=x onerror='window.ac
 
 
 def large() -> Story:
-    """As many turns as are promised, of all kinds, each of which changes at every turn; the 2,500th is the fullest."""
-    sizes = [
-        {kind: 3_000 + (at * (7 + slot * 13)) % (9_000 + slot) for slot, kind in enumerate(KINDS)}
-        for at in range(1, TURNS + 1)
-    ]
+    """As many turns as are promised, of all kinds, each of which is another size at every turn; the 2,500th is the fullest."""
+    random = Random(5)
+    sizes = [{kind: random.randint(1_000, 17_000) for kind in KINDS} for _ in range(TURNS)]
     sizes[2_499]["results"] = 190_000
     return Story(turns=tuple(turn(at, **kinds) for at, kinds in enumerate(sizes, 1)), window_tokens=200_000)
 
