@@ -87,6 +87,7 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest
             "PENSTOCK_TEST_REQUIRE",
             "PENSTOCK_TEST_HOSTS",
             "PENSTOCK_TEST_PRICES",
+            "PENSTOCK_TEST_SERVERS",
             "PENSTOCK_TOOLS",
             "PENSTOCK_DATA",
         }:
