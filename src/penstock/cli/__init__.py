@@ -33,6 +33,7 @@ COMMANDS: dict[str, dict[str, tuple[str, ...]]] = {
         "relaying": ("relay",),
         "inspecting": ("inspect",),
         "rescuing": ("rescue",),
+        "replaying": ("replay",),
     },
     "COBOL": {"documents": ("structure", "chunk", "document")},
     "Servers and setup": {"serving": ("mcp", "doctor", "completion")},

@@ -60,7 +60,7 @@ class PartReader:
         role, parts = self._codec.read(said.message, self._before)
         self._before = said.message
         is_note = any(stand_ins.is_note(part.text) for part in parts if isinstance(part, Text))
-        return self._entry(role, tuple(_countable(parts)), said.message, is_note=is_note)
+        return self._entry(role, tuple(countable(parts)), said.message, is_note=is_note)
 
     def held(
         self, said: Said, entry: Entry, counts: Sequence[int], asked_before: int
@@ -124,7 +124,7 @@ def _what(done: Iterable[Action]) -> str:
     return next((brief(one.path or one.command or one.asked) for one in done), "")
 
 
-def _countable(parts: Iterable[Part]) -> Iterator[Part]:
+def countable(parts: Iterable[Part]) -> Iterator[Part]:
     """Yield parts as they are counted: media of results beside them, as a kind of their own, and no signatures."""
     for part in parts:
         if isinstance(part, ToolResult) and any(isinstance(one, Media) for one in part.parts):

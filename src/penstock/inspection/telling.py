@@ -23,7 +23,7 @@ from penstock.text.json_access import as_json
 from penstock.wires import wire_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from penstock.inspection.happenings import Happening
     from penstock.text.tokens import TokenCounter
@@ -33,7 +33,8 @@ FLOOD_SHARE = 20
 SYNTHETIC = "<synthetic>"
 """The model that Claude Code names where it says something itself in place of an answer."""
 # A model is named with the first answer: a host's instructions and a task come before it.
-_LOOK_AHEAD = 64
+LOOK_AHEAD = 64
+"""How many happenings are looked at for the name of the model."""
 
 
 def tell(
@@ -61,18 +62,23 @@ def tell(
         CallerError: for a wire that is none.
     """
     rest = iter(happenings)
-    head = list(islice(rest, _LOOK_AHEAD))
+    head = list(islice(rest, LOOK_AHEAD))
     if counter is None:
         named = (one.model for one in head if isinstance(one, Answered) and one.model not in {"", SYNTHETIC})
         counter = PatientCounter(model or next(named, "") or "o200k")
-    teller = _Teller(wire, counter)
+    teller = Teller(wire, counter)
     for happening in chain(head, rest):
         teller.take(happening)
     return teller.story(window_tokens)
 
 
-class _Teller:
-    """The story as far as it is told."""
+class Teller:
+    """The story of a session as far as it is told: what happens is taken one by one, and `story` ends it.
+
+    Args:
+        wire: the name of the wire on which its messages are written.
+        counter: counts tokens.
+    """
 
     def __init__(self, wire: str, counter: TokenCounter) -> None:
         self._codec = wire_named(wire).codec
@@ -102,6 +108,16 @@ class _Teller:
         self._reply_turns = 0
         self._reply_of = ""  # the id of the newest answer, where its blocks are recorded one by one
         self._cutting: _Cutting | None = None
+
+    @property
+    def turns(self) -> Sequence[FillTurn]:
+        """The requests so far; a measurement may still correct those before it."""
+        return self._turns
+
+    @property
+    def beside_tokens(self) -> int:
+        """Our count of what goes with every request now, beside its messages."""
+        return sum(self._beside.values())
 
     def take(self, happening: Happening) -> None:
         """Take what happened next."""

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from penstock.hosts.sessions.records import HURRIED_BYTES, opened
 from penstock.hosts.sessions.todos import ListedTask, todos_of
 from penstock.inspection.happenings import Said
+from penstock.inspection.messages import grouped as grouped
+from penstock.inspection.messages import joined as joined
+from penstock.inspection.messages import whole_messages as whole_messages
 from penstock.text.json_access import field, string, type_of
 from penstock.wires import load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from penstock.hosts.sessions.records import Record
-    from penstock.text.json_access import Json
     from penstock.wires import Transcript
 
 _FIRST_RECORDS = 50
@@ -96,31 +96,3 @@ def _host_by(record: Record) -> str | None:
 def reader_of(host: str) -> Any:
     """Return the module that reads a host's sessions: `WIRE`, `found`, `head`, `happenings`."""
     return import_module(f"penstock.hosts.sessions.{host}")
-
-
-def whole_messages(said: Iterable[Said]) -> list[Json]:
-    """Return what was said as messages, the blocks of one answer in one of them."""
-    return [joined(parts) for parts in grouped(said)]
-
-
-def grouped(said: Iterable[Said]) -> list[list[Said]]:
-    """Return what was said, what is of one message together, each message where its first block stands."""
-    made: list[list[Said]] = []
-    begun: dict[str, list[Said]] = {}
-    for one in said:
-        if one.part_of in begun:
-            begun[one.part_of].append(one)
-            continue
-        made.append([one])
-        if one.part_of and isinstance(field(one.message, "content"), list):
-            begun[one.part_of] = made[-1]
-    return made
-
-
-def joined(parts: Sequence[Said]) -> Json:
-    """Return the blocks of one message as that message."""
-    first = parts[0].message
-    if len(parts) == 1 or not isinstance(first, dict):
-        return first
-    contents = [field(one.message, "content") for one in parts]
-    return {**first, "content": [block for content in contents if isinstance(content, list) for block in content]}

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from penstock.errors import CallerError
 from penstock.hosts.sessions import READERS, reader_of
 from penstock.hosts.sessions.records import opened
 from penstock.inspection.counting import NoCounter
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from penstock.hosts.sessions.records import SessionFile
+    from penstock.inspection.replaying import Replayed
     from penstock.inspection.story import Story
 
 GLANCED_BYTES = 1 << 20
@@ -98,6 +100,34 @@ def story_of(
         story, torn=counts.torn, unknown=dict(counts.unknown), waste=replace(story.waste, unsent_bytes=unsent)
     )
     return subject, priced(story)
+
+
+def replay_of(
+    host: str, path: str, *, window_tokens: int | None = None, model: str | None = None
+) -> tuple[Subject, Replayed]:
+    """Return whose session a file is, and what our policy would have sent for it.
+
+    Args:
+        host: whose session it is, one of `READERS`.
+        path: its file.
+        window_tokens: what the model holds; None takes what the record says.
+        model: whose tokens are counted; None takes the session's.
+
+    Raises:
+        OSError: It cannot be opened, or is no regular file.
+        CallerError: Neither the caller nor the record says what the model holds.
+    """
+    from penstock.inspection.replaying import replay
+
+    if window_tokens is None:
+        window_tokens = glance_at(host, path, is_whole=True)[1].window_tokens
+    if window_tokens is None:
+        raise CallerError("The record does not say how much the model holds. Say it: --window TOKENS")
+    reader = reader_of(host)
+    with opened(path) as file:
+        subject = _subject(host, reader, file, path)
+        made = replay(reader.happenings(file), reader.WIRE, window_tokens, model=model)
+        return subject, replace(made, story=replace(made.story, torn=file.counts.torn))
 
 
 def _subject(host: str, reader: Any, file: SessionFile, path: str) -> Subject:

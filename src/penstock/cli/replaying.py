@@ -1,0 +1,137 @@
+"""What would Penstock have sent for the session of another agent? `penstock replay` (X-2).
+
+Keeps out: how that is found out (`inspection.replaying`).
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from penstock.cli import answer, options
+from penstock.cli.commands import command
+from penstock.cli.terminal import render_table
+from penstock.text import escape
+from penstock.text.notices import counted
+
+if TYPE_CHECKING:
+    from penstock.inspection.replaying import Replayed
+    from penstock.inspection.story import Money, Subject
+
+UNKNOWN = (
+    "The model would have acted otherwise on another prompt: here it answers as it did.",
+    "What it would have asked for again by a handle, or read again because it was forgotten, is not charged.",
+    "What the host's own compactions cost, a request to a model each, stands in no record and is not charged to it.",
+    "Where the recorded request found anything in a cache, ours finds what it has in common with the one before.",
+)
+"""What a replay cannot know, in sentences."""
+
+
+@command("replay")
+@click.argument("file", type=options.OWN_FILE, metavar="FILE")
+@click.option(
+    "--window", "window_tokens", type=click.IntRange(min=1_000), metavar="TOKENS", help="What the model holds."
+)
+@click.option("--model", metavar="NAME", help="Whose tokens are counted; else the session's own model.")
+@options.json_option
+def replay_command(file: str, window_tokens: int | None, model: str | None, as_json: bool) -> int:
+    """Say what Penstock would have sent for another agent's session.
+
+    FILE is the session's file. Its requests are prepared once more, each as Penstock would: results are cut to what its tools show,
+    the host's own compactions are left out, and before a request that would be too full the default plan forgets, without a model.
+    Recorded and replayed stand beside each other: requests, tokens, refusals, and about what they cost.
+
+    Examples:
+      penstock replay stuck.jsonl
+        recorded against replayed, what was forgotten, what is not known
+      penstock replay stuck.jsonl --window 400000 --json
+        the same for a larger model, of every request, for a script
+    """
+    from penstock.hosts.sessions import READERS, host_of
+    from penstock.hosts.sessions.stories import replay_of
+    from penstock.inspection.story import Story
+    from penstock.models.prices import priced
+
+    host = host_of(file)
+    if host is None:
+        message = f"{escape.clip(file)} is no session of {', '.join(READERS)}."
+        return answer.fail("usage", message, "penstock inspect", answer.USAGE, as_json=as_json)
+    subject, done = replay_of(host, os.path.abspath(file), window_tokens=window_tokens, model=model)
+    recorded, sent = priced(done.story).money, priced(Story(turns=done.sent_turns)).money
+    answer.give(_object(subject, done, recorded, sent), _words(subject, done, recorded, sent), as_json)
+    return 0 if done.turns else answer.NOTHING
+
+
+def _object(subject: Subject, done: Replayed, recorded: Money | None, sent: Money | None) -> dict[str, Any]:
+    """Return a replay for a script."""
+    story = done.story
+    return {
+        **answer.fields_of(subject, "host", "session", "path", "project"),
+        "model": story.model or None,
+        "window": done.window_tokens,
+        "limit": done.limit_tokens,
+        "recorded": {
+            "requests": len(done.turns),
+            "input_tokens": done.recorded_tokens,
+            "largest_tokens": max((turn.recorded_tokens for turn in done.turns), default=0),
+            "refusals": done.recorded_refusals,
+            "compactions": len(story.compactions),
+            "money": None if recorded is None else recorded._asdict(),
+        },
+        "replayed": {
+            "requests": len(done.sent),
+            "input_tokens": done.sent_tokens,
+            "largest_tokens": max((turn.sent_tokens or 0 for turn in done.sent), default=0),
+            "refusals": done.expected_refusals,
+            "compactions": done.plans,
+            "money": None if sent is None else sent._asdict(),
+            "forgotten": [one._asdict() for one in done.forgotten],
+            "bounded": {"results": done.bounded_results, "tokens": done.bounded_tokens},
+        },
+        "turns": [
+            {"turn": turn.number, "recorded": turn.recorded_tokens, "replayed": turn.sent_tokens} for turn in done.turns
+        ],
+        "unknown": list(UNKNOWN),
+    }
+
+
+def _words(subject: Subject, done: Replayed, recorded: Money | None, sent: Money | None) -> str:
+    """Return a replay for a person."""
+    whose = f"Session {escape.clip(subject.session or subject.path, 120)} of {subject.host}"
+    if not done.turns:
+        return f"{whose} has no request."
+    rows = [
+        ("requests", str(len(done.turns)), str(len(done.sent))),
+        ("tokens sent", str(done.recorded_tokens), str(done.sent_tokens)),
+        (
+            "largest request",
+            str(max(turn.recorded_tokens for turn in done.turns)),
+            str(max((turn.sent_tokens or 0 for turn in done.sent), default=0)),
+        ),
+        ("refused for its size", str(done.recorded_refusals), str(done.expected_refusals)),
+        ("compactions", str(len(done.story.compactions)), str(done.plans)),
+        ("about, as cached", _dollars(recorded), _dollars(sent)),
+        (
+            "without a cache",
+            *("unknown" if money is None else f"${money.uncached_dollars:.2f}" for money in (recorded, sent)),
+        ),
+    ]
+    lines = [
+        f"{whose}, in a window of {done.window_tokens} tokens, {done.limit_tokens} of them for a request",
+        "",
+        render_table(("", "recorded", "replayed"), rows),
+        "",
+        f"Results cut to what our tools show: {done.bounded_results}, {done.bounded_tokens} tokens of them",
+    ]
+    lines += [
+        f"Forgotten by `{one.strategy}`: {counted(one.times, 'time')}, {one.tokens} tokens" for one in done.forgotten
+    ]
+    if recorded is not None:
+        lines.append(f"Prices: the makers' lists of {recorded.as_of}; {recorded.priced_turns} requests have one")
+    return "\n".join([*lines, "", "Not known:", *(f"- {sentence}" for sentence in UNKNOWN)])
+
+
+def _dollars(money: Money | None) -> str:
+    return "unknown" if money is None else f"${money.dollars:.2f}"
