@@ -39,11 +39,11 @@ def rescue_command(
 ) -> int:
     """Bring back a session of another agent that is too long for it.
 
-    FILE is the session's file of Claude Code, Codex, Gemini CLI, qwen-code or Copilot CLI, or what `opencode export` printed. A
-    new session is written beside it, whose next request fits: results that flood it are cut to their ends, and each is kept under
-    a handle that the model can read. The old session is not touched, unless --append asks for one append to it, which a truncation
-    undoes. Where a session is not stuck nothing is written, and the exit status is 1; 3 where its host has it open, 7 where what
-    has to stay is too much.
+    FILE is the session's file of Claude Code, Codex, Gemini CLI, qwen-code, Copilot CLI or pi, or what `opencode export`
+    printed. A new session is written beside it, whose next request fits: results that flood it are cut to their ends, and each is
+    kept under a handle that the model can read. The old session is not touched, unless --append asks for one append to it, which
+    a truncation undoes. Where a session is not stuck nothing is written, and the exit status is 1; 3 where its host has it open, 7
+    where what has to stay is too much.
 
     Examples:
       penstock rescue stuck.jsonl --dry-run

@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 STUCK: dict[str, tuple[str, str, int | None, int]] = {
     "gemini": ("run_shell_command", "seq 1 8000", 21_000, 21_000),
     "copilot": ("bash", "seq 1 4000", 15_000, 15_000),
+    # It compacts, and keeps the newest, which is the flood: stuck again, without a word.
+    "pi": ("bash", "seq 1 5000", 4_000, 4_000),
     # It frees itself where it is refused, and loses the result: stuck is who lets it go on with a smaller model.
     "qwen": ("run_shell_command", "seq 1 6000", None, 24_000),
     "opencode": ("bash", "seq 1 5000", None, 9_500),
 }
+RESUMED = {"opencode": "-s", "pi": "--session"}
 
 
 def started(host: str, url: str, home: Path, words: list[str]) -> tuple[list[str], dict[str, str]]:
@@ -35,6 +38,11 @@ def started(host: str, url: str, home: Path, words: list[str]) -> tuple[list[str
         (home / ".qwen").mkdir(exist_ok=True)
         (home / ".qwen" / "settings.json").write_text(json.dumps({"security": {"auth": {"selectedType": "openai"}}}))
         return ["--yolo", *words], {"OPENAI_API_KEY": "x", "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_MODEL": "m"}
+    if host == "pi":
+        own = {"baseUrl": f"{url}/v1", "api": "openai-completions", "apiKey": "x", "models": [{"id": "m"}]}
+        (home / ".pi" / "agent").mkdir(parents=True, exist_ok=True)
+        (home / ".pi" / "agent" / "models.json").write_text(json.dumps({"providers": {"loopback": own}}))
+        return ["--offline", "--provider", "loopback", "--model", "m", *words], {}
     if host == "gemini":
         (home / ".gemini").mkdir(exist_ok=True)
         auth = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
@@ -96,9 +104,11 @@ def test_a_stuck_session_goes_on(host: str, tmp_path: Path) -> None:
     assert stuck.read_bytes() == before
     with LoopbackModel(tool, call) as model:
         model.window_tokens, model.asked = then, True
-        resume = (
-            ["-s", made["session"], "go on"] if host == "opencode" else ["--resume", made["session"], "-p", "go on"]
-        )
+        resume = [
+            RESUMED.get(host, "--resume"),
+            made["session"],
+            *(["go on"] if host == "opencode" else ["-p", "go on"]),
+        ]
         arguments, environment = started(host, model.url, home, resume)
         if host == "opencode":
             hosts.run([str(program), "import", made["written"]], root, home, environment)

@@ -16,7 +16,7 @@ from penstock.inspection.happenings import Said
 from penstock.wires import load
 from tests.hosts import histories
 from tests.hosts.histories import Claude
-from tests.hosts.sessions import test_copilot, test_gemini, test_opencode, test_qwen
+from tests.hosts.sessions import test_copilot, test_gemini, test_opencode, test_pi, test_qwen
 from tests.hosts.sessions.telling import MUTATED, is_record, mutated, told
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ EVERYTHING: dict[str, Callable[[], list[Record]]] = {
     "qwen": lambda: test_qwen.session().records,
     "copilot": test_copilot.session,
     "opencode": test_opencode.session,
+    "pi": test_pi.session,
 }
 
 

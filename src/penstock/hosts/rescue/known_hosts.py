@@ -45,5 +45,6 @@ KNOWN_HOSTS: dict[str, KnownHost] = {
         LiveSign("session-state", "session-state/{session}/inuse.*.hold", is_lock=True),
     ),
     "opencode": KnownHost("opencode", ("1.18.33",), 8_000),
+    "pi": KnownHost("pi", ("0.73.1",), 2_000),
 }
 """The hosts by name; the tokens are a quarter of the bytes that each sent at first, without any MCP server."""

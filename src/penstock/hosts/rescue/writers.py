@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from penstock.hosts.rescue.shrinking import Line
     from penstock.hosts.sessions.records import Record, SessionFile
 
-WRITERS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode")
+WRITERS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "pi")
 """The hosts whose sessions can be written."""
 IMPORTERS = ("opencode",)
 """Those of them whose host has to take the new file in first: their module has `prepare` too, as `Importer` says."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from penstock.wires import Transcript
 
 _FIRST_RECORDS = 50
-READERS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode")
+READERS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "pi")
 """The hosts whose session files can be read."""
 
 
@@ -83,6 +83,8 @@ def _host_by(record: Record) -> str | None:
         return "gemini"
     if type_of(record) == "session.start" and string(field(record, "data", "sessionId")):
         return "copilot"
+    if type_of(record) == "session" and string(record.get("id")) and "cwd" in record:
+        return "pi"
     if "sessionId" not in record:
         return None
     # Both name the record that they go on from; a message is Gemini's in one and Anthropic's in the other.
