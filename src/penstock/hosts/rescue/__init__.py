@@ -258,7 +258,8 @@ def _room(projection: Projection, size: Size, limit_tokens: int | None) -> int |
     stated = max((one.input or one.total or 0 for one in refused if one.unit == "tokens"), default=0)
     most = limit_tokens - limit_tokens // MARGIN
     if stated > size.tokens:
-        most = most * size.tokens // stated
+        # No tokenizer takes twice of what another takes at most: beyond that something went that is not in the file any more.
+        most = most * size.tokens // min(stated, 2 * size.tokens)
     room = most - size.fixed_tokens
     if refused and not stated and size.tokens <= limit_tokens:
         room = min(room, size.messages_tokens // 2)
