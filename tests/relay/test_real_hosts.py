@@ -51,6 +51,52 @@ def drive(host: str, server: list[str], folder: Path) -> Watching:
     return model
 
 
+RUNS = ("direct", "through")
+_IDS = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|\b[0-9a-f]{12,64}\b|\b[a-z]{3}_[0-9A-Za-z]{20,}|\d{13}")
+_RESULT = "THE RESULT"
+_TIMES = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z?|\d+\.\d+ seconds")
+
+
+def steady(value: Any, run: Path) -> Any:
+    """A request without our two tools, without the result, and without what differs between two runs of a host."""
+    if isinstance(value, dict):
+        made = {key: steady(one, run) for key, one in value.items()}
+        # Codex and Claude Code write a structured result as one text, and one of texts as a list.
+        key = "content" if made.get("type") == "tool_result" else "output"
+        return made | ({key: _RESULT} if _RESULT in str(made.get(key)) else {})
+    if isinstance(value, list):
+        return [steady(one, run) for one in value if not _is_ours(one)]
+    if isinstance(value, str) and "0: a line" in value:
+        return _RESULT
+    if isinstance(value, str):
+        for path in (str(run), re.sub(r"[^A-Za-z0-9]", "-", str(run))):
+            value = value.replace(path, "RUN")
+        return _TIMES.sub("TIME", _IDS.sub("ID", value))
+    return value
+
+
+def differences(one: Any, other: Any, at: str = "") -> list[str]:
+    """Where two values differ, and how."""
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        return [found for key in one for found in differences(one[key], other[key], f"{at}.{key}")]
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        return [
+            found for n, pair in enumerate(zip(one, other, strict=True)) for found in differences(*pair, f"{at}[{n}]")
+        ]
+    first, second = str(one), str(other)
+    same = next((n for n, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]), 0)
+    around = slice(max(0, same - 40), same + 120)
+    return [] if one == other else [f"{at}: {first[around]!r} and {second[around]!r}"]
+
+
+def _is_ours(tool: Any) -> bool:
+    """Whether this is the definition of one of our two tools, in any API's form."""
+    if not isinstance(tool, dict):
+        return False
+    named = [tool.get("name"), *(one.get("name") for one in tool.values() if isinstance(one, dict))]
+    return any(isinstance(name, str) and name.endswith(("ctx_page", "ctx_find")) for name in named)
+
+
 @pytest.mark.proves("Y-1")
 @pytest.mark.parametrize("host", hosts.HOSTS)
 @pytest.mark.timeout(300)
@@ -82,3 +128,10 @@ def test_the_model_receives_our_text_for_a_flood_of_a_foreign_server(host: str, 
     ours = {name for name in through.offered if name.endswith(("ctx_page", "ctx_find"))}
     assert len(ours) == 2
     assert [name for name in through.offered if name not in ours] == direct.offered
+    # Nothing else of any request is different: no instruction, no description, no message but the result.
+    asked = [
+        [steady(body, tmp_path / at) for body in model.bodies]
+        for at, model in zip(RUNS, (direct, through), strict=True)
+    ]
+    assert differences(asked[0], asked[1]) == []
+    assert any(_RESULT in str(body) for body in asked[0])
