@@ -85,6 +85,7 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest
         if name.startswith("PENSTOCK_") and name not in {
             "PENSTOCK_HYPOTHESIS",
             "PENSTOCK_TEST_REQUIRE",
+            "PENSTOCK_TEST_CONVERTERS",
             "PENSTOCK_TEST_HOSTS",
             "PENSTOCK_TEST_PRICES",
             "PENSTOCK_TEST_SERVERS",
