@@ -5,6 +5,8 @@ Keeps out: the work on a question (`running`).
 
 from __future__ import annotations
 
+import os
+import shlex
 import time
 from contextlib import closing, suppress
 from itertools import islice
@@ -24,6 +26,7 @@ from penstock.text.notices import counted
 
 if TYPE_CHECKING:
     from penstock.agent.child_figures import ChildFigures
+    from penstock.context.handoff import Handoff
     from penstock.session import Session
     from penstock.store import SessionInfo, Store
 
@@ -33,6 +36,7 @@ _STATES = {
     "Closed": "closed",
     **dict.fromkeys(("Prompted", "Returned", "Refused", "Failed", "Compacted", "Summarised", "HandedOff"), "open"),
 }
+_BEGINNING_CHARS = 24_000  # of a handoff with which another agent begins: some 6,000 tokens
 _QUESTION_CHARS = 80  # of a question in a list of sessions
 
 session_argument = click.argument("session_id", metavar="ID", shell_complete=complete_session)
@@ -221,26 +225,46 @@ def show_command(session_id: str, store_url: str | None, as_json: bool) -> int:
 
 
 @command("handoff")
-@session_argument
+@click.argument("session_id", metavar="[ID]", required=False, shell_complete=complete_session)
+@click.option(
+    "--from", "file", type=options.OWN_FILE, metavar="FILE", help="The session's file of another agent, for ID."
+)
+@click.option("--to", "to_host", metavar="HOST", help="Begin a session with it in claude, codex or qwen.")
 @options.store_option
-def handoff_command(session_id: str, store_url: str | None, as_json: bool) -> int:
-    """Print what session ID would pass on now, as a handoff document.
+def handoff_command(
+    session_id: str | None, file: str | None, to_host: str | None, store_url: str | None, as_json: bool
+) -> int:
+    """Print what a session would pass on now, as a handoff document.
 
-    It is JSON in any case: the goal, what is done and open, the decisions, the files.
+    It is JSON in any case: the goal, what is done and open, the decisions, the files. The session is ID, or another agent's by its
+    FILE; `penstock run --from` goes on from the document. With --to the document is not printed: a new session of that agent
+    begins with it, in the folder of the old one, and the command that goes on with it is printed.
 
     Examples:
-      penstock handoff ID
-        the document, to read
       penstock handoff ID > handoff.json
         the document, for whoever goes on
+      penstock handoff --from stuck.jsonl
+        the same of another agent's session
     """
+    from penstock.context.handoff import encode
+
+    if (session_id is None) == (file is None):
+        message = "A handoff is of one session: its ID, or --from FILE for another agent's."
+        return answer.fail("usage", message, "penstock sessions", answer.USAGE, as_json=as_json)
+    made, root = _own_handoff(session_id, store_url) if session_id is not None else _foreign_handoff(str(file))
+    if to_host is not None:
+        return _begun_in(to_host, made, root, store_url, as_json=as_json)
+    click.echo(encode(made))
+    return 0
+
+
+def _own_handoff(session_id: str, store_url: str | None) -> tuple[Handoff, str]:
+    """Return what a session of ours passes on, and its folder."""
     from penstock.agent.disk_changes import DiskChanges, changes_of
     from penstock.cli.roots import expect_own_root
-    from penstock.context.handoff import encode
     from penstock.errors import CallerError
     from penstock.workspace.root import Root
 
-    del as_json
     with opened(store_url) as store:
         session, begun, _ = replayed(store, session_id)
         made = session.handoff()
@@ -250,7 +274,40 @@ def handoff_command(session_id: str, store_url: str | None, as_json: bool) -> in
                 made = DiskChanges(root, changes_of(store, session_id)).corrected(made)
         except (CallerError, ToolError) as error:
             click.echo(f"The files are as the session spoke of them, and were not looked at: {error}", err=True)
-    click.echo(encode(made))
+    return made, str(begun["about"]["root"])
+
+
+def _foreign_handoff(file: str) -> tuple[Handoff, str]:
+    """Return what the session in another agent's file passes on, and its folder.
+
+    Raises:
+        CallerError: It is no session of an agent that is known.
+    """
+    from penstock.errors import CallerError
+    from penstock.hosts.sessions import READERS, host_of
+    from penstock.hosts.sessions.handoffs import handoff_of
+
+    host = host_of(file)
+    if host is None:
+        raise CallerError(f"{escape.clip(file)} is no session of {', '.join(READERS)}.")
+    made = handoff_of(host, os.path.abspath(file))
+    folder = field(made.state, "folder")
+    return made, folder if isinstance(folder, str) and os.path.isdir(folder) else os.getcwd()
+
+
+def _begun_in(host: str, made: Handoff, root: str, store_url: str | None, *, as_json: bool) -> int:
+    """Begin a session of another agent with a handoff, and say how it goes on."""
+    from penstock.context.handoff import render
+    from penstock.hosts.beginning import begin
+    from penstock.text.redaction import redacted
+
+    words = render(made, max_chars=_BEGINNING_CHARS, dialect=answer.dialect_of(store_url=store_url))
+    # It goes to another provider: without secrets, as the document is.
+    begun = begin(host, redacted(words), root, os.environ)
+    value = {"host": host, "session": begun.session, "written": begun.path, "folder": root}
+    resume = shlex.join(begun.resume)
+    text = f"Written: {escape.clip(begun.path, 400)}\nGo on with, in {escape.clip(root, 400)}:\n  {resume}"
+    answer.give({**value, "resume": resume}, text, as_json)
     return 0
 
 

@@ -35,7 +35,6 @@ _HEAD_TOKENS = 60
 _MAX_PINNED_BYTES = 64 << 10
 _MAX_FILES = 400
 _FRESH_SECONDS = 86_400.0  # a new session is told of one that was compacted within a day before
-_LAST_WORDS = 400
 _LONGEST_PART = 5  # of the budget: what one thing that the person said may take
 _REWRITTEN = b'"$set":{"messages":'  # Gemini CLI, when its history has become another
 _MAX_LOOK_BYTES = 64 << 20
@@ -76,39 +75,16 @@ class HandingOn:
         """
         from dataclasses import replace
 
-        from penstock.context.handoff import encode, mechanical, render
+        from penstock.context.handoff import encode, render
         from penstock.hosts.sessions import read_session
-        from penstock.hosts.sessions.todos import titles
-        from penstock.text import escape
+        from penstock.hosts.sessions.handoffs import handed_on
 
         path = event.get("transcript_path")
         if not isinstance(path, str) or not path:
             return
         read = read_session(host.name, path)
-        said = [entry.text for entry in read.transcript.entries if entry.speaks]
-        made = mechanical(
-            read.transcript,
-            session_id=_session(event),
-            agent=host.title,
-            created_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            completed=titles(read.todos, done=True),
-            pending=titles(read.todos, done=False),
-        )
-        last = next(
-            (entry.text for entry in reversed(read.transcript.entries) if entry.role == "assistant" and entry.text), ""
-        )
-        made = replace(
-            made,
-            constraints=tuple(words[:2_000] for words in said[1:-1]),
-            state={"folder": _folder(event), **({"lastWords": escape.clip(last, _LAST_WORDS)} if last else {})},
-            log_ref={
-                "host": host.name,
-                "path": path,
-                "torn": read.torn,
-                "unknown": read.unknown,
-                "skippedBytes": read.skipped_bytes,
-            },
-        )
+        names = {"session_id": _session(event), "folder": _folder(event), "path": path}
+        made = handed_on(read, host=host.name, agent=host.title, **names)
         made = _with_earlier(made, self._earlier(host, event))
         # What is behind is in the host's own summary: given back is what is open, and the words of the person.
         still_open = replace(made, summary="", commands=(), failed_attempts=(), completed_tasks=())

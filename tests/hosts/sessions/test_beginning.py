@@ -1,0 +1,171 @@
+"""A session of one agent begins where another's ended: a handoff out of its file, and a file of the other that begins with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import string
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.cli import main
+from penstock.errors import CallerError
+from penstock.handoff import decode
+from penstock.hosts.beginning import BEGINNERS, begin
+from penstock.hosts.rescue.projection import project
+from penstock.hosts.sessions import host_of, reader_of
+from penstock.hosts.sessions.handoffs import handoff_of
+from penstock.hosts.sessions.records import opened
+from tests.hosts import histories
+from tests.hosts.histories import Claude, Step, written
+
+pytestmark = pytest.mark.proves("X-4")
+
+SECRET = "sk-ant-api03-" + "a1B2c3D4e5F6g7H8i9J0" * 4 + "-AbCdEfAA"
+LOGIN: Step = ("c3", "Bash", {"command": f"export ANTHROPIC_API_KEY={SECRET}"}, "", False)
+
+
+def ended(host: str, folder: Path, root: Path) -> str:
+    """A session with a task, a list of what is to be done, a changed file and a secret."""
+    if host == "codex":
+        plan = {"plan": [{"step": "Read it", "status": "completed"}, {"step": "Write the tests", "status": "pending"}]}
+        patch = "*** Begin Patch\n*** Update File: parser.py\n@@\n-1\n+2\n*** End Patch"
+        steps: list[Any] = [
+            ("c1", "apply_patch", {"input": patch}, "Success. Updated the following files:\nM parser.py", False),
+            ("c2", "update_plan", plan, "Plan updated", False),
+            ("c3", "exec_command", {"cmd": LOGIN[2]["command"]}, "", False),
+        ]
+        records = histories.codex("TASK-ONE fix the parser", *steps, "Leave the lexer alone.", ["I changed it."])
+        records[0]["payload"] |= {"id": "old", "cwd": str(root)}
+        return written(folder / "rollout-old.jsonl", records)
+    todos = [{"content": "Read it", "status": "completed"}, {"content": "Write the tests", "status": "pending"}]
+    edit = {"file_path": str(root / "parser.py"), "old_string": "1", "new_string": "2"}
+    talk = Claude()
+    talk.says("TASK-ONE fix the parser")
+    talk.calls(("c1", "Edit", edit, "The file has been updated.", False))
+    talk.calls(("c2", "TodoWrite", {"todos": todos}, "Todos have been modified", False))
+    talk.calls(LOGIN)
+    talk.says("Leave the lexer alone.")
+    talk.answers_with("I changed it.")
+    for record in talk.records:
+        record |= {"sessionId": "old", "cwd": str(root), "version": "2.1.330"}
+    return written(folder / "old.jsonl", talk.records)
+
+
+def first_words(host: str, path: str) -> list[Any]:
+    """What the host would send first."""
+    with opened(path) as file:
+        return [one.message for one in project(reader_of(host).happenings(file)).said]
+
+
+@pytest.mark.parametrize("host", ["claude", "codex"])
+def test_a_handoff_is_made_of_a_session_of_another_agent(
+    host: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was asked, done, changed and is open, as its file shows it; secrets are masked, and the document is one."""
+    path = ended(host, tmp_path, tmp_path)
+    before = Path(path).read_bytes()
+    assert main(["handoff", "--from", path]) == 0
+    printed = capsys.readouterr().out
+    made = decode(printed)
+    assert (made.session_id, made.goal) == ("old", "TASK-ONE fix the parser")
+    assert made.agent == {"claude": "Claude Code", "codex": "Codex"}[host]
+    assert (made.completed_tasks, made.pending_tasks) == (("Read it",), ("Write the tests",))
+    assert [os.path.basename(name) for name in made.modified_files] == ["parser.py"]
+    assert made.next_step == "Leave the lexer alone."
+    assert made.state["folder"] == str(tmp_path)
+    assert made.log_ref["path"] == path
+    assert "ANTHROPIC_API_KEY" in printed
+    assert SECRET not in printed
+    assert Path(path).read_bytes() == before
+
+
+@pytest.mark.parametrize("to_host", BEGINNERS)
+@pytest.mark.parametrize("before", ["claude", "codex"])
+def test_a_session_of_another_agent_begins_with_it(
+    before: str, to_host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a file of the host's own place and of nobody else, without a secret; the host's command goes on with it."""
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "QWEN_HOME", "QWEN_RUNTIME_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    root = tmp_path / "a root.d"
+    root.mkdir()
+    path = ended(before, tmp_path, root)
+    assert main(["handoff", "--from", path, "--to", to_host, "--json"]) == 0
+    begun = json.loads(capsys.readouterr().out)
+    made = begun["written"]
+    assert begun["folder"] == str(root)
+    assert begun["session"] in begun["resume"]
+    assert Path(made).stat().st_mode & 0o777 == 0o600
+    assert list(reader_of(to_host).found({"HOME": str(tmp_path / "home")})) == [made]
+    assert host_of(made) == to_host
+    if to_host != "codex":  # the folder's name as these hosts write it: nothing but letters, digits and hyphens
+        project = Path(made).relative_to(tmp_path / "home").parts[2]
+        assert project.endswith("-a-root-d")
+        assert set(project) <= set(string.ascii_letters + string.digits + "-")
+    with opened(made) as file:
+        head = reader_of(to_host).head(file)
+    assert (head.session, head.folder) == (begun["session"], str(root))
+    text = json.dumps(first_words(to_host, made)[0])
+    for words in ("TASK-ONE fix the parser", "Write the tests", "parser.py", "Leave the lexer alone."):
+        assert words in text
+    assert SECRET not in Path(made).read_text()
+    assert handoff_of(to_host, made).goal.startswith("[This goes on with session old")
+    assert main(["handoff", "--from", path, "--to", to_host]) == 0
+    shown = capsys.readouterr().out
+    assert "Go on with" in shown
+    assert len(list(reader_of(to_host).found({"HOME": str(tmp_path / "home")}))) == 2, "never the same file again"
+
+
+def test_a_folder_that_is_gone_is_not_worked_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The session begins where the person is."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    monkeypatch.chdir(tmp_path)
+    path = ended("codex", tmp_path, tmp_path / "gone")
+    assert main(["handoff", "--from", path, "--to", "claude", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["folder"] == str(tmp_path)
+
+
+def test_what_cannot_be_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither session nor both, a file that is none, a host that is none; nothing is written."""
+    path = ended("claude", tmp_path, tmp_path)
+    assert main(["handoff"]) == 2
+    assert main(["handoff", "ID", "--from", path]) == 2
+    (tmp_path / "note.txt").write_text("words\n")
+    assert main(["handoff", "--from", str(tmp_path / "note.txt")]) == 2
+    assert main(["handoff", "--from", path, "--to", "nobody"]) == 2
+    assert "not in 'nobody'" in capsys.readouterr().err
+    with pytest.raises(CallerError):
+        begin("gemini", "x", str(tmp_path), {"HOME": str(tmp_path)})
+
+
+@pytest.mark.parametrize("host", BEGINNERS)
+@given(text=st.text(max_size=200))
+def test_any_words_are_the_first_message(host: str, text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """As they are: line ends, quotes and halves of characters stay within their record."""
+    home = tmp_path_factory.getbasetemp() / "begun"
+    begun = begin(host, text, str(home), {"HOME": str(home)})
+    with opened(begun.path) as file:
+        records = [record for _, record in file.records()]
+        assert file.counts.torn == 0
+    said: Any = next(record for record in records if record["type"] in {"user", "response_item"})
+    payload = said.get("payload", said.get("message"))
+    content = payload.get("content", payload.get("parts"))
+    assert text in (content, content[0].get("text") if isinstance(content, list) else None)
+
+
+def test_claude_code_finds_what_it_says_itself_behind_the_message(tmp_path: Path) -> None:
+    """Without that it sends an empty message in its place; each record names the one before it."""
+    begun = begin("claude", "words", str(tmp_path), {"HOME": str(tmp_path)})
+    records = [json.loads(line) for line in Path(begun.path).read_text().splitlines()]
+    assert [record["type"] for record in records] == ["user", "attachment", "assistant"]
+    assert [record["parentUuid"] for record in records] == [None, *(record["uuid"] for record in records[:-1])]
+    assert records[1]["rendered"][0]["content"]
