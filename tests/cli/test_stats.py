@@ -292,6 +292,7 @@ def test_the_page_of_a_session_shows_what_the_figures_say(
 ) -> None:
     """Its turns, refusals, cuts and handoffs; the file is the user's own and has no word that acts."""
     worked("one", eventful(), "Read \x1b]0;title\x07it.")
+    worked("two", [say("Seen.")])  # used last, and not asked for
     status, out, _ = typed(capsys, "one", "--html", "story.html")
     assert status == 0
     assert out.endswith("\n\nThe page is in story.html\n")
@@ -319,6 +320,8 @@ def test_without_an_id_the_page_lists_all_sessions(
 ) -> None:
     """A row each, the last used first, with what the session's own page says; one that is damaged is listed as far as it goes."""
     worked("one", eventful())
+    assert typed(capsys, "--html", "all.html")[0] == 0
+    assert "1 session of 1 program" in read((folder / "all.html").read_text("utf-8")).text
     worked("two", [page(0), say("Seen.")])
     store = SqliteStore(str(folder / "store"))
     store.append("foreign", 0, "asked", {"text": "why?"})

@@ -140,6 +140,7 @@ def typed(page: Page) -> dict[str, Any]:
 
 def pointed(page: Page) -> dict[str, Any]:
     """The pointer over the drawing: at its ends, at a tenth of it, and pressed in the middle; the keys go on from there."""
+    page.evaluate("() => document.activeElement.blur()")
     box = page.locator("#chart").bounding_box()
     assert box is not None
     y, told = box["y"] + box["height"] / 2, {"box": box}

@@ -181,6 +181,28 @@ def compacted() -> tuple[Happening, ...]:
     )
 
 
+def test_a_line_in_place_of_a_cleared_result_is_no_answer() -> None:
+    """The call is still there and its result is not: asked for again, it was needed again; a result that stayed was not."""
+    line = "[cleared: Read a.py; about 500 tokens, 20 lines; run it again to see it]"
+
+    def after(stands: str) -> Story:
+        asked = call("Read", "c1", file_path="a.py")
+        return told(
+            *(user("the task"), Answered(None), asked, result("A" * 500), Answered(None), Compacted()),
+            *(user("the task", again=True), asked._replace(again=True), result(stands, again=True)),
+            *(
+                Answered(None),
+                call("Read", "c2", file_path="a.py"),
+                result("A" * 500, "c2"),
+                Answered(None),
+                answer("Now."),
+            ),
+        )
+
+    assert [again.what for again in after(line).compactions[0].needed_again] == ["a.py"]
+    assert after("A" * 500).compactions[0].needed_again == ()
+
+
 def test_a_compaction_says_what_went_and_what_was_asked_again() -> None:
     """What is said again stays the same part; what stands for the rest is the summary."""
     story = told(*compacted())
