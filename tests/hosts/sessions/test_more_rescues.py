@@ -272,3 +272,54 @@ def test_images_that_no_provider_takes_give_way(host: str, tmp_path: Path) -> No
     assert host == "copilot" or "of b" in text
     assert len(kept) == (1 if host == "copilot" else 2)
     assert LARGE not in Path(done.path).read_text()
+
+
+@pytest.mark.parametrize("host", ["copilot", "opencode", "pi", "qwen"])
+def test_notes_stand_in_the_name_of_whose_turn_it_is(host: str, tmp_path: Path) -> None:
+    """Between two messages of the person's it is the model's."""
+    path = tmp_path / "s" / "events.jsonl"
+    path.parent.mkdir()
+    rounds = range(12)
+    if host == "copilot":
+        events = [
+            event
+            for at in rounds
+            for event in (
+                says(f"{TASK} {at}"),
+                answers("", f"c{at}"),
+                returns(f"c{at}", FLOOD[:4_000]),
+                answers("Seen. " * 300),
+            )
+        ]
+        written(path, chained(*events))
+    elif host == "opencode":
+        open_talk = Opencode()
+        for at in rounds:
+            open_talk.says(f"{TASK} {at}")
+            open_talk.answers(call(f"c{at}", output=FLOOD[:4_000]), tokens=9)
+            open_talk.answers("Seen. " * 300, tokens=9)
+        path.write_bytes(as_file([open_talk.document], "opencode"))
+    elif host == "pi":
+        pi_talk = Pi()
+        for at in rounds:
+            pi_talk.says(f"{TASK} {at}")
+            pi_talk.answers("", f"c{at}", tokens=9)
+            pi_talk.returns(f"c{at}", FLOOD[:4_000])
+            pi_talk.answers("Seen. " * 300, tokens=9)
+        written(path, pi_talk.records)
+    else:
+        talk = Qwen()
+        for at in rounds:
+            talk.says(f"{TASK} {at}")
+            talk.answers_with({"functionCall": {"id": f"c{at}", "name": "ls", "args": {}}}, tokens=9)
+            talk.add(
+                "tool_result",
+                [{"functionResponse": {"id": f"c{at}", "name": "ls", "response": {"output": FLOOD[:4_000]}}}],
+            )
+            talk.answers_with({"text": "Seen. " * 300}, tokens=9)
+        written(path, talk.records)
+    done, _ = rescued(host, str(path), 9_000)
+    messages = next_request(host, done.path)
+    notes = [message for message in messages if "Left out here" in json.dumps(message)]
+    assert {message["role"] for message in notes} & {"assistant", "model"}
+    assert violations(messages, reader_of(host).WIRE) == []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from penstock.hosts.sessions import joined
 from penstock.hosts.sessions.copilot import ASSET
-from penstock.text.json_access import blocks, data_url, field, objects, parsed, string, type_of
+from penstock.text.json_access import blocks, data_url, field, objects, parsed, role_of, string, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -95,6 +95,9 @@ def _written(event: Record, message: Json) -> Record:
             if [one.get("toolCallId") for one in requests] != [call.get("id") for call in calls]:
                 requests = [_request(call) for call in calls]  # of an answer that was written in several events
             return {**event, "data": {**kept, "content": words, "toolRequests": requests}}
+    if role_of(message) == "assistant":  # a note of ours between two messages of the person's
+        said = {"messageId": str(uuid.uuid4()), "content": words, "toolRequests": []}
+        return {"type": "assistant.message", "data": said}
     kept = {key: value for key, value in own.items() if key in _USER}
     urls = [string(field(block, "image_url", "url")) for block in blocks(content) if type_of(block) == "image_url"]
     images = [{"type": "blob", "mimeType": kind, "data": held} for kind, held in map(data_url, urls) if held]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 _ALPHABET = letters.digits + letters.ascii_letters
+_FRAME = ("agent", "model", "modelID", "providerID", "mode", "path")
 _NOTHING = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}
 
 
@@ -65,11 +66,12 @@ class _Writing:
         self._asked = ""
         """The newest message of the person's: what the next answers answer."""
         self._frame: Record = {}
+        self._speaker: Record = {}
         self._is_cut = False
 
     def messages(self, lines: Sequence[Line]) -> Iterator[Record]:
         """Yield them; the answer of a message, its results and what came with them stand in one."""
-        self._frame = self._first_frame(lines)
+        self._frame, self._speaker = self._first_frame(lines, "user"), self._first_frame(lines, "assistant")
         numbered = enumerate(lines)
         for _, group in groupby(numbered, lambda row: row[1].said[0].place if row[1].said else row[0]):
             own = [line for _, line in group]
@@ -77,16 +79,40 @@ class _Writing:
             record = self._file.record(own[0].said[0].place) if own[0].said else {}
             if field(record, "info", "role") == "assistant":
                 yield from self._answer(record, own)
+            elif not record and role_of(own[0].message) == "assistant":
+                yield self._note(own[0])
             else:
                 yield self._person(record, own[0])
 
-    def _first_frame(self, lines: Sequence[Line]) -> Record:
-        """Return whom the person asked and which model, for a note that stands before all they said."""
+    def _first_frame(self, lines: Sequence[Line], role: str) -> Record:
+        """Return what the first message of a role says of itself, for a note that stands before it: whom it is for, which model."""
         for line in lines:
             info = self._file.record(line.said[0].place).get("info") if line.said else None
-            if field(info, "role") == "user":
+            if field(info, "role") == role:
                 return _frame_of(info)
         return {}
+
+    def _note(self, line: Line) -> Record:
+        """Return a note of ours in the model's name, as it stands between two messages of the person's."""
+        parts = [made for block in blocks(field(line.message, "content")) for made in _part(block)]
+        model = self._frame.get("model")
+        spoken = {
+            "modelID": field(model, "modelID"),
+            "providerID": field(model, "providerID"),
+            "mode": "build",
+            "agent": "build",
+        }
+        info = {
+            **spoken,
+            "path": {"cwd": "/", "root": "/"},
+            **self._speaker,
+            "role": "assistant",
+            "cost": 0,
+            "finish": "stop",
+        }
+        made = self._message({**info, "tokens": _NOTHING, "parentID": self._asked}, parts, None)
+        made["info"]["time"]["completed"] = made["info"]["time"]["created"]
+        return made
 
     def _person(self, record: Record, line: Line) -> Record:
         info, parts = record.get("info"), objects(record.get("parts"))
@@ -146,7 +172,7 @@ def _identifier(prefix: str, number: int) -> str:
 
 
 def _frame_of(info: Json) -> Record:
-    return {key: info[key] for key in ("agent", "model") if key in info}
+    return {key: info[key] for key in _FRAME if key in info}
 
 
 def _plain(part: Record) -> Record:

@@ -52,6 +52,9 @@ def _unchained(file: SessionFile, lines: Sequence[Line]) -> Iterator[Record]:
         if line.said and line.message is None and _is_attached(line.said[0].message)
     }
     is_cut = False
+    held = (record.get("message") for _, record in file.records())
+    spoken = next((message for message in held if role_of(message) == "assistant"), None)
+    speaker = {key: field(spoken, key) for key in ("api", "provider", "model")}
     for line in lines:
         is_cut = is_cut or line.message is not None
         record = file.record(line.said[0].place) if line.said else {}
@@ -67,6 +70,10 @@ def _unchained(file: SessionFile, lines: Sequence[Line]) -> Iterator[Record]:
             continue
         elif line.message is None and type_of(record) in {"message", "custom_message"}:
             yield record
+        elif role_of(message) == "assistant":  # a note of ours between two messages of the person's
+            words = [{"type": "text", "text": string(field(message, "content"))}]
+            noted = {"role": "assistant", "content": words, "usage": {**_NOTHING, "cost": _COSTS}, "stopReason": "stop"}
+            yield {"type": "message", "message": {**speaker, **noted, "timestamp": time.time_ns() // 1_000_000}}
         else:
             content = [made for block in blocks(field(message, "content")) for made in _part(block)]
             stamp = time.time_ns() // 1_000_000
