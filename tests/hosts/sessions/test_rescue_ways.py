@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.errors import CallerError
+from penstock.errors import CallerError, PenstockError
+from penstock.hosts.rescue import codex
 from penstock.hosts.rescue.pairs import find_unpaired
 from penstock.hosts.sessions import host_of
 from penstock.wires import load
@@ -95,6 +96,17 @@ def test_an_append_of_codex_is_one_compaction_and_what_the_host_says_of_itself(t
     assert [record["ordinal"] for record in added] == [len(records), len(records) + 1, len(records) + 2]
     assert added[2]["payload"]["info"]["last_token_usage"]["total_tokens"] == done.tokens_after
     assert added[2]["payload"]["info"]["model_context_window"] == 258_400
+
+
+def test_a_note_in_a_session_of_codex_is_an_item_of_the_long_form(tmp_path: Path) -> None:
+    """The host reads no other: the short form, a role and a text, is left out when it resumes."""
+    said = [part for at in range(8) for part in ([FLOOD[:3_000]], f"And {at}?")]
+    error = {"type": "error", "message": "ran out of room", "codex_error_info": "context_window_exceeded"}
+    records = [*histories.codex(TASK, *said), {"type": "event_msg", "payload": error}]
+    done, _ = rescued("codex", written(tmp_path / "s.jsonl", records), 6_000)
+    messages = next_request("codex", done.path)
+    assert "[Left out here: " in json.dumps(messages)
+    assert all("type" in item for item in messages)
 
 
 def test_a_figure_of_the_old_request_is_in_no_new_answer(tmp_path: Path) -> None:
@@ -190,6 +202,23 @@ def test_an_id_that_is_called_again_begins_anew() -> None:
     assert find_unpaired(load([call, call, result, result, other, call], "anthropic")) == (2, 1, ((3, 0),))
 
 
+@pytest.mark.parametrize("pictures", [0, 2])
+def test_a_request_with_too_many_bytes_loses_its_pictures(pictures: int, tmp_path: Path) -> None:
+    """Whatever they take in tokens, and nobody has to say a window; without any, half of the messages go."""
+    talk = Claude()
+    talk.says(TASK)
+    talk.calls(("c", "Bash", {}, FLOOD[:9_000], False))
+    for _ in range(pictures):
+        source = {"type": "base64", "media_type": "image/png", "data": "A" * 4_000}
+        talk.add("user", [{"type": "image", "source": source}])
+    words = "413 request_too_large: Request exceeds the maximum size"
+    talk.add("assistant", [{"type": "text", "text": words}], isApiErrorMessage=True)
+    done, _ = rescued("claude", written(tmp_path / "s.jsonl", talk.records), None)
+    assert [finding.code for finding in done.findings if finding.is_stuck] == ["overflow_refused"]
+    assert [cut.what for cut in done.cuts] == (["image"] * pictures or ["Bash"])
+    assert done.path
+
+
 SIGNED = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln" * 100}
 
 
@@ -266,6 +295,16 @@ def test_an_append_is_refused_for_a_host_that_takes_none(tmp_path: Path) -> None
     ran = shell_line(tmp_path, f"penstock rescue {path} --append")
     assert ran.returncode == 2
     assert "Gemini CLI takes no compaction from others; Claude Code and Codex do" in ran.stderr
+
+
+def test_what_does_not_read_as_it_was_planned_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a host's module makes of it."""
+    path = stuck("codex", "flood", tmp_path / "s.jsonl")
+    made = codex.records
+    monkeypatch.setattr(codex, "records", lambda *given: list(made(*given))[:-1])
+    with pytest.raises(PenstockError, match="does not read as it was planned"):
+        rescued("codex", path, WINDOW)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["s.jsonl"]
 
 
 # ── sessions that are open ───────────────────────────────────────────────────────────────────────────────────────

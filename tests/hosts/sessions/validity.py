@@ -105,7 +105,7 @@ def _responses(items: list[Body]) -> list[str]:
             parts = [{"type": "input_text", "text": parts}] if isinstance(parts, str) else parts
             wanted = "output_text" if item["role"] == "assistant" else "input_text"
             for part in parts:
-                if part["type"] in {"input_text", "output_text"} and part["type"] != wanted:
+                if part["type"] not in {"input_image", "input_file", "refusal", wanted}:
                     found.append(f"{at}: {part['type']} of {item['role']}")
                 if part["type"] == wanted and not part["text"]:
                     found.append(f"{at}: an empty text")

@@ -167,7 +167,7 @@ def rescue(
         tools = Tools(reader.WIRE, counter, keep, dialect)
         made = _smaller(read, limit, tools)
         if isinstance(made, TooLarge):
-            why = Finding("irreducible", f"What has to stay takes more than {limit} tokens leave room for.", True)
+            why = Finding("irreducible", "What has to stay takes more than there is room for.", True)
             return replace(done, findings=(*done.findings, why), irreducible=made.bill)
         done = replace(done, tokens_after=made.tokens + size.fixed_tokens, cuts=made.cuts)
         if form == "plan":
