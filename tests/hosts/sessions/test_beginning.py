@@ -14,14 +14,16 @@ from hypothesis import strategies as st
 
 from penstock.cli import main
 from penstock.errors import CallerError
-from penstock.handoff import decode
+from penstock.handoff import decode, encode
 from penstock.hosts.beginning import BEGINNERS, begin
 from penstock.hosts.rescue.projection import project
 from penstock.hosts.sessions import host_of, reader_of
 from penstock.hosts.sessions.handoffs import handoff_of
 from penstock.hosts.sessions.records import opened
+from penstock.text.redaction import redacted
 from tests.hosts import histories
 from tests.hosts.histories import Claude, Step, written
+from tests.hosts.sessions.telling import mutated
 
 pytestmark = pytest.mark.proves("X-4")
 
@@ -169,3 +171,33 @@ def test_claude_code_finds_what_it_says_itself_behind_the_message(tmp_path: Path
     assert [record["type"] for record in records] == ["user", "attachment", "assistant"]
     assert [record["parentUuid"] for record in records] == [None, *(record["uuid"] for record in records[:-1])]
     assert records[1]["rendered"][0]["content"]
+
+
+def test_penstock_itself_goes_on_from_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The document is taken by `run --from`, and its words are in the first request."""
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "parser.py").write_text("x = 1\n")
+    assert main(["handoff", "--from", ended("claude", tmp_path, root)]) == 0
+    (tmp_path / "handoff.json").write_text(capsys.readouterr().out)
+    steps = [{"say": "Done.", "requires": ["TASK-ONE fix the parser", "Write the tests", "Leave the lexer alone."]}]
+    (tmp_path / "script.json").write_text(json.dumps(steps))
+    asked = ["run", "Go on.", "--from", str(tmp_path / "handoff.json"), "--root", str(root), "--json"]
+    assert main([*asked, "--model", f"scripted:{tmp_path / 'script.json'}"]) == 0
+    assert json.loads(capsys.readouterr().out)["answer"] == "Done."
+
+
+@pytest.mark.parametrize("host", ["claude", "codex"])
+@given(data=st.data())
+def test_of_any_file_of_a_host_there_is_a_handoff(
+    host: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Whatever happened to it, and the document can be read back."""
+    folder = tmp_path_factory.getbasetemp()
+    records = [json.loads(line) for line in Path(ended(host, folder, folder)).read_text().splitlines()]
+    path = folder / "mutated.jsonl"
+    path.write_bytes(data.draw(mutated(records)))
+    made = handoff_of(host, str(path))
+    assert decode(encode(made)).goal == redacted(made.goal)
