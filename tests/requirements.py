@@ -119,6 +119,9 @@ BUILT: dict[str, str] = {
     "Y-1": "a relay before any MCP server, byte for byte but for what is guarded",
     "Y-2": "official conformance through the relay as without it",
     "Y-3": "one relay for several upstreams; 2 ms at the median",
+    "X-1": "session files of seven hosts are read into one history",
+    "X-2": "inspect: where the context went; replay",
+    "X-3": "rescue: a new session that the host resumes and whose next request fits",
     "X-4": "a handoff from one host's session to another",
 }
 
@@ -133,9 +136,6 @@ PENDING: dict[str, str] = {
     "C-21": "one queue for any number of workers on any machines",
     "S-14": "a conversation: line editing, commands, approvals, undo (later)",
     "S-15": "project rules are read, pinned, priced (later)",
-    "X-1": "session files of seven hosts are read into one history",
-    "X-2": "inspect: where the context went; replay",
-    "X-3": "rescue: a new session that the host resumes and whose next request fits",
     "W-1": "a gateway before model APIs: what fits passes byte for byte, what does not is spliced",
     "W-2": "a cut is stable and bought only where it is repaid",
     "W-3": "two tools give back what was cut, streaming all the while",

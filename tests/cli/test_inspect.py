@@ -14,6 +14,8 @@ from penstock.cli import main
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.proves("X-2")
+
 HOSTILE = "\x1b[2Jls\u202e"
 
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+pytestmark = pytest.mark.proves("X-2")
+
+
 @pytest.mark.parametrize("wire", WIRES)
 @given(st.data())
 def test_any_session_makes_a_story_whose_figures_add_up(wire: str, data: st.DataObject) -> None:

@@ -40,6 +40,8 @@ from tests.wires.strategies import WIRES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+pytestmark = pytest.mark.proves("X-2")
+
 SUBJECT = Subject(
     "claude", "6f1c2b7e", "/home/ada/millwater", "/s/6f1c2b7e.jsonl", "2026-11-19T10:41:07Z", "2.1.330", 2_500_000
 )

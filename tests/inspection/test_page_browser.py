@@ -27,7 +27,7 @@ from tests.testing.conftest import REPOSITORY
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-pytestmark = pytest.mark.timeout(300)  # the first builds an environment
+pytestmark = [pytest.mark.proves("X-2"), pytest.mark.timeout(300)]  # the first builds an environment
 PICTURES = [REPOSITORY / "docs" / "pictures" / f"story-{scheme}.png" for scheme in ("light", "dark")]
 TURNS = 5_000
 LOUD = f"</script><script>window.acted = 1</script><img src=x onerror='window.acted = 2'>{''.join(HOSTILE)}"

@@ -25,6 +25,8 @@ from tests.wires.strategies import WIRES
 if TYPE_CHECKING:
     from penstock.inspection.happenings import Happening
 
+pytestmark = pytest.mark.proves("X-2")
+
 WINDOW = 16_000
 LIMIT = 15_000
 

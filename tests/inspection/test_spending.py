@@ -15,6 +15,8 @@ from penstock.inspection.telling import tell
 from penstock.models.prices import Price, Rate
 from tests.inspection.strategies import sessions
 
+pytestmark = pytest.mark.proves("X-2")
+
 PRICE = Price(
     input=Rate(10.0), output=Rate(100.0), cache_read=Rate(1.0), cache_write=Rate(12.5), cache_write_hour=Rate(20.0)
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from penstock.inspection.happenings import Answered, Compacted, Instructed, Place, Refused, Said
 from penstock.inspection.story import RepeatedError, UnusedTool
 from penstock.inspection.telling import tell
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
 
     from penstock.inspection.happenings import Happening
     from penstock.inspection.story import Story
+
+
+pytestmark = pytest.mark.proves("X-2")
 
 
 class Letters:

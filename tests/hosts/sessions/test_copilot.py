@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tests.hosts.sessions.telling import Record, Told
 
-pytestmark = pytest.mark.proves("H-4")
+pytestmark = pytest.mark.proves("X-1")
 
 IMAGE = "iVBORw0KGgo="
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tests.hosts.sessions.telling import Record
 
-pytestmark = pytest.mark.proves("H-4")
+pytestmark = pytest.mark.proves("X-1")
 
 IMAGE = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}
 CONTEXT = {"id": "c", "type": "user", "content": [{"text": "<session_context>\nThis is the Gemini CLI."}]}

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +22,8 @@ from tests.hosts.sessions.ways import TASK
 
 if TYPE_CHECKING:
     from tests.hosts.histories import Step
+
+pytestmark = pytest.mark.proves("X-3")
 
 REFUSED = "prompt is too long: 30000 tokens > 9000 maximum"
 WORDS = st.text(st.sampled_from('ab \n\u00e9\u4e2d{"\ud800'), min_size=1, max_size=40)

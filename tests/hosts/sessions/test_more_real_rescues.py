@@ -19,6 +19,8 @@ from tests.hosts.test_real_hosts import asked, real
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.proves("X-3")
+
 # The host, its shell, its flood, what it holds while it gets stuck (None: all), what it holds then.
 STUCK: dict[str, tuple[str, str, int | None, int]] = {
     "gemini": ("run_shell_command", "seq 1 8000", 21_000, 21_000),

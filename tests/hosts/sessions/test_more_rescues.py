@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from tests.hosts.sessions.telling import Record
 
+pytestmark = pytest.mark.proves("X-3")
+
 WORDS = "400 This model's maximum context length is 9000 tokens. However, your messages resulted in 50000 tokens."
 
 

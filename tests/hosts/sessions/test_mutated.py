@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tests.hosts.sessions.telling import Record
 
-pytestmark = pytest.mark.proves("H-4")
+pytestmark = pytest.mark.proves("X-1")
 
 
 def claude() -> list[Record]:

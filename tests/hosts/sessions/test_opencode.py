@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tests.hosts.sessions.telling import Record, Told
 
-pytestmark = pytest.mark.proves("H-4")
+pytestmark = pytest.mark.proves("X-1")
 
 URL = "data:image/png;base64,iVBORw0KGgo="
 MODEL = {"providerID": "p", "modelID": "m"}

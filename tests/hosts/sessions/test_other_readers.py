@@ -28,6 +28,8 @@ from tests.hosts.test_real_hosts import SHELLS, asked, real
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.proves("X-1")
+
 Fact = tuple[str, str, str]
 """What somebody said, in whose name; a call and its tool; a result and the call it answers."""
 

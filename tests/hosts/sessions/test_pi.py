@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tests.hosts.sessions.telling import Record, Told
 
-pytestmark = pytest.mark.proves("H-4")
+pytestmark = pytest.mark.proves("X-1")
 
 IMAGE = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
 BLOCK = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from tests.hosts.sessions.telling import Record, Told
 
+pytestmark = pytest.mark.proves("X-1")
+
 IMAGE = {"inlineData": {"mimeType": "image/jpeg", "data": "/9j/"}}
 SUMMARY = {"role": "user", "parts": [{"text": "<state_snapshot>What happened.</state_snapshot>"}]}
 WORD = {"role": "model", "parts": [{"text": "Got it. Thanks for the additional context!"}]}

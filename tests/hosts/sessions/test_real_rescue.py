@@ -20,6 +20,8 @@ from tests.hosts.test_real_hosts import asked, real
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.proves("X-3")
+
 TASK = "TASK-ONE fix the parser"
 MAX_IMAGE_BYTES = 200_000
 PASTED = "\n" + "".join(f"line {number} of what a person put in\n" for number in range(120))

@@ -20,6 +20,8 @@ from tests.cli.screens import shell_line
 from tests.hosts import histories
 from tests.hosts.histories import Claude, Step, written
 
+pytestmark = pytest.mark.proves("X-3")
+
 TASK = "TASK-ONE fix the parser."
 NEEDLE = "needle-in-the-middle"
 FLOOD = "".join(f"line {number} of the listing\n" for number in range(4_000)).replace("line 2000 ", f"{NEEDLE} ")

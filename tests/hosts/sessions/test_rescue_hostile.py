@@ -18,6 +18,8 @@ from tests.hosts.histories import Claude, written
 from tests.hosts.sessions.test_rescue import next_request, rescued
 from tests.hosts.sessions.ways import FLOOD, TASK, WINDOW, stuck
 
+pytestmark = pytest.mark.proves("X-3")
+
 FULL = """
 import resource, sys
 from penstock.hosts.rescue.writing import identity_of

@@ -29,6 +29,8 @@ from tests.hosts.sessions.ways import FLOOD, NEEDLE, TASK, WAYS, WINDOW, as_requ
 if TYPE_CHECKING:
     from penstock.hosts.rescue import Form
 
+pytestmark = pytest.mark.proves("X-3")
+
 WHY = {"orphan": "orphan_call", "torn": "torn_line", "compaction": "compaction_overflows", "image": "image_bytes"}
 FORMS: tuple[Form, ...] = ("new", "append")
 

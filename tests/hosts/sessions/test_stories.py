@@ -8,6 +8,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from penstock.hosts.sessions import stories
 from penstock.hosts.sessions.records import SessionFile
 from penstock.hosts.sessions.stories import glance_at, sessions_here, story_of
@@ -17,9 +19,10 @@ from tests.hosts.histories import Claude, written
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+
+pytestmark = pytest.mark.proves("X-2")
 
 FLOOD = "".join(f"line {number} of the listing\n" for number in range(3_000))
 
