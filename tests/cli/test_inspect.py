@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.hosts import histories
 from tests.hosts.histories import written
 from tests.hosts.sessions.test_stories import home_of, talk
 
@@ -106,6 +107,31 @@ def test_a_page_of_one_session_or_of_all_is_written_where_it_is_asked_for(
         assert "id-1" in page.read_text("utf-8")
     assert main(["inspect", "--html", "no/such/folder.html"]) == 4
     assert "no/such" in capsys.readouterr().err
+
+
+def test_an_id_that_several_have_is_no_session(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The beginning of an id is enough while it is one's; a file of that name goes first."""
+    for name in ("0123456789-a", "0123456789-b"):
+        written(home / f".claude/projects/p/{name}.jsonl", talk().records)
+    assert main(["inspect", "0123456789"]) == 2
+    assert "2 sessions have 0123456789 in their names" in capsys.readouterr().err
+    assert asked(capsys, "inspect", "0123456789-b")["path"].endswith("0123456789-b.jsonl")
+    written(home / "0123456789", talk(is_stuck=True).records)
+    assert asked(capsys, "inspect", "0123456789")["state"] == "stuck"
+    assert main(["rescue", "0123456789-b", "--dry-run"]) == 1
+    assert main(["inspect", "01234"]) == 4
+
+
+def test_the_id_of_a_session_whose_file_has_only_its_beginning_is_found(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Gemini CLI names its files by the time and eight letters of the id."""
+    records = histories.gemini("Go.", ["Gone."])
+    records[0]["sessionId"] = "abcdef01-2345-6789"
+    written(home / ".gemini/tmp/p/chats/session-2026-11-22T10-00-abcdef01.jsonl", records)
+    (row,) = [row for row in asked(capsys, "inspect", "gemini")["sessions"] if row["session"].startswith("abcdef01")]
+    assert asked(capsys, "inspect", row["session"][:13])["path"] == row["path"]
+    assert main(["inspect", "abcdef01-9999"]) == 4
 
 
 def test_what_is_no_session_is_named(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

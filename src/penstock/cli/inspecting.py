@@ -21,12 +21,11 @@ from penstock.text.notices import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from penstock.hosts.sessions.stories import FoundFile
+    from penstock.hosts.sessions.finding import FoundFile
     from penstock.inspection.story import Story, Subject
 
 LISTED = 40
 """How many sessions are looked at unless `--all` is given."""
-_ID_CHARS = 6  # fewer of an id say nothing
 
 
 @command("inspect")
@@ -58,34 +57,21 @@ def inspect_command(
       penstock inspect stuck.jsonl --html story.html
         the same as a page that opens from disk
     """
-    from penstock.hosts.sessions import READERS, host_of
-    from penstock.hosts.sessions.stories import sessions_here, story_of
+    from penstock.hosts.sessions import READERS
+    from penstock.hosts.sessions.finding import session_named, sessions_here
+    from penstock.hosts.sessions.stories import story_of
 
     if what is None or what in READERS:
         files = sessions_here(os.environ, READERS if what is None else (what,))
         return _listed(files, project, None if is_all else LISTED, page_file, as_json=as_json)
-    path = what if os.path.lexists(what) else _path_of(what)
-    host = host_of(path)
-    if host is None:
-        message = f"{escape.clip(path)} is no session of {', '.join(READERS)}."
-        return answer.fail("usage", message, "penstock inspect", answer.USAGE, as_json=as_json)
-    subject, story = story_of(host, os.path.abspath(path), window_tokens=window_tokens, model=model)
+    host, path = session_named(what, os.environ)
+    subject, story = story_of(host, path, window_tokens=window_tokens, model=model)
     if page_file is not None:
         from penstock.inspection.page import story_page
 
         _write(page_file, story_page(subject, story))
     answer.give(story_json(subject, story), _with_page(story_words(subject, story), page_file), as_json)
     return 0 if story.turns else answer.NOTHING
-
-
-def _path_of(name: str) -> str:
-    """Return the file of the session of which an id was given, or its beginning; what was typed where there is none or several."""
-    from penstock.hosts.sessions.stories import sessions_here
-
-    if len(name) < _ID_CHARS or os.sep in name:
-        return name
-    found = [file.path for file in sessions_here(os.environ) if name in file.path]
-    return found[0] if len(found) == 1 else name
 
 
 def _write(page_file: str, page: str) -> None:

@@ -39,9 +39,10 @@ UNKNOWN = (
 def replay_command(file: str, window_tokens: int | None, model: str | None, as_json: bool) -> int:
     """Say what Penstock would have sent for another agent's session.
 
-    FILE is the session's file. Its requests are prepared once more, each as Penstock would: results are cut to what its tools show,
-    the host's own compactions are left out, and before a request that would be too full the default plan forgets, without a model.
-    Recorded and replayed stand beside each other: requests, tokens, refusals, and about what they cost.
+    FILE is the session's file, or its ID as `penstock inspect` lists it. Its requests are prepared once more, each as Penstock
+    would: results are cut to what its tools show, the host's own compactions are left out, and before a request that would be
+    too full the default plan forgets, without a model. Recorded and replayed stand beside each other: requests, tokens,
+    refusals, and about what they cost.
 
     Examples:
       penstock replay stuck.jsonl
@@ -49,16 +50,13 @@ def replay_command(file: str, window_tokens: int | None, model: str | None, as_j
       penstock replay stuck.jsonl --window 400000 --json
         the same for a larger model, of every request, for a script
     """
-    from penstock.hosts.sessions import READERS, host_of
+    from penstock.hosts.sessions.finding import session_named
     from penstock.hosts.sessions.stories import replay_of
     from penstock.inspection.story import Story
     from penstock.models.prices import priced
 
-    host = host_of(file)
-    if host is None:
-        message = f"{escape.clip(file)} is no session of {', '.join(READERS)}."
-        return answer.fail("usage", message, "penstock inspect", answer.USAGE, as_json=as_json)
-    subject, done = replay_of(host, os.path.abspath(file), window_tokens=window_tokens, model=model)
+    host, path = session_named(file, os.environ)
+    subject, done = replay_of(host, path, window_tokens=window_tokens, model=model)
     recorded, sent = priced(done.story).money, priced(Story(turns=done.sent_turns)).money
     answer.give(_object(subject, done, recorded, sent), _words(subject, done, recorded, sent), as_json)
     return 0 if done.turns else answer.NOTHING

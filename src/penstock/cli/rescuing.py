@@ -39,11 +39,11 @@ def rescue_command(
 ) -> int:
     """Bring back a session of another agent that is too long for it.
 
-    FILE is the session's file of Claude Code, Codex, Gemini CLI, qwen-code, Copilot CLI or pi, or what `opencode export`
-    printed. A new session is written beside it, whose next request fits: results that flood it are cut to their ends, and each is
-    kept under a handle that the model can read. The old session is not touched, unless --append asks for one append to it, which
-    a truncation undoes. Where a session is not stuck nothing is written, and the exit status is 1; 3 where its host has it open, 7
-    where what has to stay is too much.
+    FILE is the session's file of Claude Code, Codex, Gemini CLI, qwen-code, Copilot CLI or pi, or its ID as `penstock inspect`
+    lists it, or the file that `opencode export` printed. A new session is written beside it, whose next request fits: results
+    that flood it are cut to their ends, and each is kept under a handle that the model can read. The old session is not
+    touched, unless --append asks for one append to it, which a truncation undoes. Where a session is not stuck nothing is
+    written, and the exit status is 1; 3 where its host has it open, 7 where what has to stay is too much.
 
     Examples:
       penstock rescue stuck.jsonl --dry-run
@@ -51,16 +51,12 @@ def rescue_command(
       penstock rescue stuck.jsonl --window 200000
         the same for a model of that size, done
     """
-    from penstock.hosts.rescue import APPENDERS, WRITERS, rescue
+    from penstock.hosts.rescue import APPENDERS, rescue
     from penstock.hosts.rescue.known_hosts import KNOWN_HOSTS
-    from penstock.hosts.sessions import host_of
+    from penstock.hosts.sessions.finding import session_named
 
-    path = os.path.realpath(file)
-    host = host_of(path)
-    if host not in WRITERS:
-        known = " or ".join(KNOWN_HOSTS[name].title for name in WRITERS)
-        message = f"{escape.clip(file)} is no session of {known}" + (f", but of {host}." if host else ".")
-        return answer.fail("usage", message, None, answer.USAGE, as_json=as_json)
+    host, named = session_named(file, os.environ)
+    path = os.path.realpath(named)
     if append and host not in APPENDERS:
         takers = " and ".join(KNOWN_HOSTS[name].title for name in APPENDERS)
         message = f"{KNOWN_HOSTS[host].title} takes no compaction from others; {takers} do. Leave --append out."

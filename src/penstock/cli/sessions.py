@@ -283,14 +283,11 @@ def _foreign_handoff(file: str) -> tuple[Handoff, str]:
     Raises:
         CallerError: It is no session of an agent that is known.
     """
-    from penstock.errors import CallerError
-    from penstock.hosts.sessions import READERS, host_of
+    from penstock.hosts.sessions.finding import session_named
     from penstock.hosts.sessions.handoffs import handoff_of
 
-    host = host_of(file)
-    if host is None:
-        raise CallerError(f"{escape.clip(file)} is no session of {', '.join(READERS)}.")
-    made = handoff_of(host, os.path.abspath(file))
+    host, path = session_named(file, os.environ)
+    made = handoff_of(host, path)
     folder = field(made.state, "folder")
     return made, folder if isinstance(folder, str) and os.path.isdir(folder) else os.getcwd()
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from penstock.hosts.sessions import stories
+from penstock.hosts.sessions.finding import sessions_here
 from penstock.hosts.sessions.records import SessionFile
-from penstock.hosts.sessions.stories import glance_at, sessions_here, story_of
+from penstock.hosts.sessions.stories import glance_at, story_of
 from tests.hosts import histories
 from tests.hosts.histories import Claude, written
 

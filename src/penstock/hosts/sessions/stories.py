@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
-from penstock.hosts.sessions import READERS, reader_of
+from penstock.hosts.sessions import reader_of
 from penstock.hosts.sessions.records import opened
 from penstock.inspection.counting import NoCounter
 from penstock.inspection.story import Subject, Waste
@@ -20,7 +19,6 @@ from penstock.inspection.telling import tell
 from penstock.models.prices import priced
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
     from typing import Any
 
     from penstock.hosts.sessions.records import SessionFile
@@ -29,30 +27,6 @@ if TYPE_CHECKING:
 
 GLANCED_BYTES = 1 << 20
 """How much of a session's file a first look reads; where no request stands in that, all of it."""
-
-
-class FoundFile(NamedTuple):
-    """A session's file on this machine."""
-
-    host: str
-    path: str
-    updated: float
-    """When it was written to last, in seconds since 1970."""
-
-
-def sessions_here(environment: Mapping[str, str], hosts: Collection[str] = READERS) -> list[FoundFile]:
-    """Return the sessions of hosts on this machine, the newest first.
-
-    Args:
-        environment: where the hosts look for their folders.
-        hosts: whose; of `READERS`.
-    """
-    files = []
-    for host in hosts:
-        for path in reader_of(host).found(environment):
-            with suppress(OSError):  # gone since it was found
-                files.append(FoundFile(host, path, os.stat(path).st_mtime))
-    return sorted(files, key=lambda file: -file.updated)
 
 
 def glance_at(host: str, path: str, *, is_whole: bool = False) -> tuple[Subject, Story]:

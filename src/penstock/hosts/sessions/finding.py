@@ -1,0 +1,93 @@
+"""Which sessions of other agents are on this machine, and which one is meant?
+
+Keeps out: what stands in one.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.errors import CallerError
+from penstock.hosts.sessions import READERS, host_of, reader_of
+from penstock.hosts.sessions.records import opened
+from penstock.text import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from penstock.hosts.sessions.head import Head
+
+_ID_CHARS = 6  # fewer of an id say nothing
+
+
+class FoundFile(NamedTuple):
+    """A session's file on this machine."""
+
+    host: str
+    path: str
+    updated: float
+    """When it was written to last, in seconds since 1970."""
+
+
+class NamedSession(NamedTuple):
+    """A session that somebody named."""
+
+    host: str
+    path: str
+    """Its file, absolute."""
+
+
+def sessions_here(environment: Mapping[str, str], hosts: Collection[str] = READERS) -> list[FoundFile]:
+    """Return the sessions of hosts on this machine, the newest first.
+
+    Args:
+        environment: where the hosts look for their folders.
+        hosts: whose; of `READERS`.
+    """
+    files = []
+    for host in hosts:
+        for path in reader_of(host).found(environment):
+            with suppress(OSError):  # gone since it was found
+                files.append(FoundFile(host, path, os.stat(path).st_mtime))
+    return sorted(files, key=lambda file: -file.updated)
+
+
+def session_named(name: str, environment: Mapping[str, str]) -> NamedSession:
+    """Return the session that is meant by its file, or by its id or the beginning of it.
+
+    Args:
+        name: what was typed; a file goes before an id.
+        environment: where the hosts look for their folders.
+
+    Raises:
+        OSError: There is no such file, or it cannot be opened.
+        CallerError: It is no session of a host that is known, or of several the id.
+    """
+    path = name
+    if not os.path.lexists(name) and len(name) >= _ID_CHARS and os.sep not in name:
+        here = sessions_here(environment)
+        # Gemini CLI has eight letters of the id in the name of the file.
+        found = [file.path for file in here if name in file.path] or [
+            file.path for file in here if name[:8] in file.path and _id_of(file).startswith(name)
+        ]
+        if len(found) > 1:
+            raise CallerError(
+                f"{len(found)} sessions have {escape.clip(name)} in their names, such as {escape.clip(found[0])}."
+            )
+        path = found[0] if found else name
+    host = host_of(path)
+    if host is None:
+        raise CallerError(
+            f"{escape.clip(path)} is no session of {', '.join(READERS)}. Those that are here: penstock inspect"
+        )
+    return NamedSession(host, os.path.abspath(path))
+
+
+def _id_of(file: FoundFile) -> str:
+    """Return the id that a session's file says; empty where it cannot be read."""
+    with suppress(OSError), opened(file.path) as content:
+        head: Head = reader_of(file.host).head(content)
+        return head.session
+    return ""
