@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,7 @@ from tests.hosts.histories import written
 from tests.hosts.sessions.test_stories import home_of, talk
 
 from penstock.cli import main
+from penstock.hosts.sessions.stories import rfc_3339
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,6 +111,56 @@ def test_a_page_of_one_session_or_of_all_is_written_where_it_is_asked_for(
     assert "no/such" in capsys.readouterr().err
 
 
+def test_a_page_takes_the_place_of_a_page_and_of_nothing_else(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever forgets the name of the page, or types another's, loses nothing: not the session, no device, no link."""
+    session = home / ".claude/projects/p/a.jsonl"
+    before = session.read_bytes()
+    assert main(["inspect", "--html", str(session)]) == 2
+    assert main(["inspect", str(session), "--html", str(session)]) == 2
+    assert "is no such page or picture" in capsys.readouterr().err
+    assert session.read_bytes() == before
+    os.mkfifo(home / "pipe")
+    assert main(["inspect", str(session), "--html", str(home / "pipe")]) == 2
+    assert (home / "pipe").is_fifo()
+    assert main(["inspect", str(session), "--html", str(home)]) == 2
+    (home / "link.html").symlink_to(home / "page.html")
+    for _ in range(2):
+        assert main(["inspect", str(session), "--html", "link.html"]) == 0
+    assert (home / "link.html").is_symlink()
+    assert (home / "page.html").is_file()
+
+
+def test_what_is_counted_of_a_project_and_of_what_cannot_be_read_is_true(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How many were not looked at, of a project too; a file that is none is named and no older session."""
+    monkeypatch.setattr("penstock.cli.inspecting.LISTED", 1)
+    written(home / ".claude/projects/p/z.jsonl", talk().records)
+    told = asked(capsys, "inspect", "claude", "--project", "/p")
+    assert (len(told["sessions"]), told["more"]) == (1, 1)
+    os.mkfifo(home / ".claude/projects/p/pipe.jsonl")
+    told = asked(capsys, "inspect", "claude", "--all")
+    assert (len(told["sessions"]), told["more"]) == (2, 0)
+    assert told["unreadable"] == [str(home / ".claude/projects/p/pipe.jsonl")]
+    assert main(["inspect", "--all"]) == 0
+    shown = capsys.readouterr().out
+    assert "Not read: " in shown
+    assert "older" not in shown
+
+
+def test_without_a_measured_figure_the_list_has_none(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Zero is no measurement, and nothing is counted for the list."""
+    path = written(home / ".claude/projects/p/odd.jsonl", talk((0, 0)).records)
+    (row,) = [row for row in asked(capsys, "inspect")["sessions"] if row["path"] == path]
+    assert (row["tokens"], row["state"]) == (None, "open")
+
+
+def test_any_time_of_a_file_is_a_day() -> None:
+    """A file's time can be set to any number."""
+    times = (-1.0, 0.0, 1_700_000_000.0, 1e18, 9.3e18)
+    assert [rfc_3339(time)[:10] for time in times] == ["1970-01-01"] * 2 + ["2023-11-14"] + ["9999-12-31"] * 2
+
+
 def test_an_id_that_several_have_is_no_session(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The beginning of an id is enough while it is one's; a file of that name goes first."""
     for name in ("0123456789-a", "0123456789-b"):
@@ -140,6 +192,10 @@ def test_what_is_no_session_is_named(home: Path, capsys: pytest.CaptureFixture[s
     assert main(["inspect", "notes.txt"]) == 2
     assert "notes.txt is no session of claude, codex, gemini" in capsys.readouterr().err
     assert main(["inspect", "no-such-file"]) == 4
+    assert main(["inspect", "."]) == 2
+    assert ". is a folder" in capsys.readouterr().err
+    assert main(["inspect", "/dev/null"]) == 8
+    assert "/dev/null is no regular file" in capsys.readouterr().err
     capsys.readouterr()
     assert main(["inspect", "--project", str(home)]) == 1
     assert "No session was found" in capsys.readouterr().out

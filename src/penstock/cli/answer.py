@@ -154,7 +154,8 @@ def report(error: Exception, about: Mapping[str, Any]) -> int:
                 return fail(
                     "is_directory", f"{named} is a folder, not a file.", None, REFUSED, output_format=output_format
                 )
-            message = ": ".join(filter(None, (named, error.strerror))) or str(error)
+            # What we raise by ourselves has no number, and says the name itself.
+            message = ": ".join(filter(None, (named, error.strerror))) if error.strerror else str(error)
             return fail("io_error", message, None, FAULT, output_format=output_format)
         case _:  # a store that cannot: it brings its own code
             return fail(getattr(error, "code", "ended"), str(error), None, FAULT, output_format=output_format)

@@ -109,10 +109,10 @@ def _written(file: str, text: str) -> str | None:
 
     A missing folder is a disk that cannot be written here, and no file that was asked for.
     """
-    from penstock.workspace.own_files import replace_own
+    from penstock.workspace.own_files import replace_drawn
 
     try:
-        replace_own(file, text.encode())
+        replace_drawn(file, text.encode())
     except OSError as error:
         return f"{escape.clip(file)} cannot be written: {error.strerror}"
     return None

@@ -6,8 +6,7 @@ Keeps out: how a session is read and told (`hosts.sessions`, `inspection`), and 
 from __future__ import annotations
 
 import os
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -19,7 +18,7 @@ from penstock.text import escape
 from penstock.text.notices import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from penstock.hosts.sessions.finding import FoundFile
     from penstock.inspection.story import Story, Subject
@@ -75,9 +74,9 @@ def inspect_command(
 
 
 def _write(page_file: str, page: str) -> None:
-    from penstock.workspace.own_files import replace_own
+    from penstock.workspace.own_files import replace_drawn
 
-    replace_own(page_file, page.encode("utf-8", "replace"))
+    replace_drawn(page_file, page.encode("utf-8", "replace"))
 
 
 def _with_page(words: str, page_file: str | None) -> str:
@@ -91,20 +90,23 @@ def _listed(
     files: Sequence[FoundFile], project: str | None, most: int | None, page_file: str | None, *, as_json: bool
 ) -> int:
     """Print the sessions of this machine."""
-    with ProgressLine() as progress:
-        seen = list(islice(_glances(files, project, progress, is_whole=page_file is not None), most))
+    looked = _look(files, project, most, is_whole=page_file is not None)
+    seen, more = looked.seen, looked.more
     if page_file is not None:
         from penstock.inspection.page import overview_page, row_of
 
         _write(page_file, overview_page([row_of(*one) for one in seen]))
-    more = len(files) - len(seen) if project is None else 0
     if as_json:
-        answer.print_json({"sessions": [_row_json(*one) for one in seen], "more": more})
+        answer.print_json(
+            {"sessions": [_row_json(*one) for one in seen], "more": more, "unreadable": looked.unreadable}
+        )
     elif not seen:
         click.echo("No session was found. Name its file: penstock inspect FILE")
     else:
         head = ("session", "host", "updated, UTC", "fill, tokens", "window", "state", "project")
         click.echo(_with_page(render_table(head, [_row(*one) for one in seen]), page_file))
+        for path in looked.unreadable:
+            click.echo(f"Not read: {escape.clip(path, 400)}")
         if more:
             click.echo(f"{counted(more, 'older session')} not looked at. All: penstock inspect --all")
         stuck = next((subject for subject, story in seen if story.state == "stuck"), None)
@@ -113,22 +115,36 @@ def _listed(
     return 0 if seen else answer.NOTHING
 
 
-def _glances(
-    files: Iterable[FoundFile], project: str | None, progress: ProgressLine, *, is_whole: bool
-) -> Iterator[tuple[Subject, Story]]:
+class _Looked(NamedTuple):
+    """What a look at files came to."""
+
+    seen: list[tuple[Subject, Story]]
+    unreadable: list[str]
+    more: int
+    """How many were not looked at."""
+
+
+def _look(files: Sequence[FoundFile], project: str | None, most: int | None, *, is_whole: bool) -> _Looked:
+    """Look at files, the newest first, until there are enough sessions."""
     from penstock.hosts.sessions.stories import glance_at
 
     folder = None if project is None else os.path.realpath(project)
-    tell = progress.count_of("sessions")
-    for at, file in enumerate(files):
-        if tell is not None:
-            tell(at)
-        try:
-            subject, story = glance_at(file.host, file.path, is_whole=is_whole)
-        except OSError:  # gone since it was found
-            continue
-        if folder is None or (subject.project and os.path.realpath(subject.project) == folder):
-            yield subject, story
+    seen: list[tuple[Subject, Story]] = []
+    unreadable: list[str] = []
+    with ProgressLine() as progress:
+        for looked, file in enumerate(files):
+            if len(seen) == most:
+                return _Looked(seen, unreadable, len(files) - looked)
+            if progress.tell is not None:
+                progress.tell("sessions", looked, len(files))
+            try:
+                subject, story = glance_at(file.host, file.path, is_whole=is_whole)
+            except OSError:
+                unreadable.append(file.path)
+                continue
+            if folder is None or (subject.project and os.path.realpath(subject.project) == folder):
+                seen.append((subject, story))
+    return _Looked(seen, unreadable, 0)
 
 
 def _row(subject: Subject, story: Story) -> tuple[str, ...]:
@@ -141,8 +157,8 @@ def _row(subject: Subject, story: Story) -> tuple[str, ...]:
 
 
 def _tokens(story: Story) -> int | None:
-    """Return what the newest request took; None where no provider measured one."""
-    return (story.fill.tokens if story.fill else None) or None
+    """Return what the newest measured request took; None where no provider measured one."""
+    return next((turn.tokens for turn in reversed(story.turns) if turn.is_measured), None)
 
 
 def _row_json(subject: Subject, story: Story) -> dict[str, Any]:
@@ -151,8 +167,5 @@ def _row_json(subject: Subject, story: Story) -> dict[str, Any]:
         "tokens": _tokens(story),
         "window": story.window_tokens,
         "state": story.state,
-        "turns": len(story.turns),
-        "compactions": len(story.compactions),
-        "refusals": len(story.refusals),
         "model": story.model or None,
     }

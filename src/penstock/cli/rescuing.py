@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import string
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from penstock.store import Store
 
 _PLANNED = "HANDLE"
+_PLAIN = string.ascii_letters + string.digits + "/-_.+,=:@ "
 
 
 @command("rescue")
@@ -132,12 +134,27 @@ def _undo(done: Rescue) -> str | None:
     return None if done.undo_bytes is None else shlex.join(["truncate", "-s", str(done.undo_bytes), done.path])
 
 
+def _quoted(path: str) -> str:
+    """Return a path as a shell reads it, on one line and inert, whatever is in it."""
+    if escape.show_argument(path) == path:
+        return shlex.quote(path)
+    # Every byte that is no plain character by its number, as POSIX has printf read it.
+    return (
+        "\"$(printf '" + "".join(chr(b) if chr(b) in _PLAIN else f"\\{b:03o}" for b in os.fsencode(path)) + "')" + '"'
+    )
+
+
 def _words(done: Rescue, file: str, *, is_append: bool) -> str:
     """Return what came of a session for a person."""
     lines = [f"{finding.code}: {escape.show(finding.sentence)[0]}" for finding in done.findings]
     if not done.is_stuck:
-        limit = "" if done.limit_tokens is None else f" of {done.limit_tokens}, {done.limit_source}"
-        return "\n".join([f"Not stuck: about {done.tokens_before} tokens{limit}. Nothing was written.", *lines])
+        if done.limit_tokens is None:
+            way = "If it is refused all the same, say what the model holds: --window TOKENS"
+            head = f"No refusal is recorded, and nobody says what the model holds: about {done.tokens_before} tokens. {way}"
+        else:
+            limit = f"{done.limit_tokens}, {done.limit_source}"
+            head = f"Not stuck: about {done.tokens_before} tokens of {limit}. Nothing was written."
+        return "\n".join([head, *lines])
     if done.irreducible is not None:
         return "\n".join(["Stuck, and nothing more can go:", *lines, str(done.irreducible)])
     if not done.is_planned:
@@ -179,7 +196,9 @@ def _written(done: Rescue, file: str, *, is_append: bool) -> list[str]:
         return []
     place = f", in {escape.clip(done.folder, 400)}" if done.folder else ""
     if is_append:
-        lines = [f"Appended to {escape.clip(done.path, 400)}. As it was: {escape.clip(_undo(done) or '', 500)}"]
+        lines = [
+            f"Appended to {escape.clip(done.path, 400)}. As it was: truncate -s {done.undo_bytes} {_quoted(done.path)}"
+        ]
     else:
         lines = [f"Written: {escape.clip(done.path, 400)}", f"{escape.clip(file, 400)} is as it was."]
     return [*lines, f"Go on with{place}:", f"  {done.command}"]

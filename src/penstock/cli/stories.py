@@ -211,8 +211,8 @@ def _measured(story: Story) -> str:
         lines.append("No request was measured by the provider: all figures are our count of what is recorded.")
     if unmeasured:
         lines.append(
-            f"{counted(len(unmeasured), 'figure')} of the record are no measurements (zero, the host's own, or the"
-            " window in place of one) and left out"
+            f"Left out: {counted(len(unmeasured), 'figure')} of the record that no provider measured (zero, the host's"
+            " own, or the window in place of one)"
         )
     if story.money is not None:
         money = story.money

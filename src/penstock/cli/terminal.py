@@ -29,9 +29,9 @@ _QUIET_SECONDS = 1.0  # what is done sooner needs no progress: a line that flash
 _REFRESH_SECONDS = 0.2
 
 
-def is_watched(stream: TextIO) -> bool:
-    """Tell whether a person looks at what is written there, on a terminal that can draw."""
-    return stream.isatty() and os.environ.get("TERM") not in {"dumb", "unknown"}
+def is_watched(stream: TextIO | None) -> bool:
+    """Tell whether a person looks at what is written there, on a terminal that can draw; a closed stream is None."""
+    return stream is not None and stream.isatty() and os.environ.get("TERM") not in {"dumb", "unknown"}
 
 
 def is_coloured(stream: TextIO) -> bool:

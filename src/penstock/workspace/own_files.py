@@ -32,6 +32,7 @@ _NETWORKS = {  # statfs(2) types of file systems without dependable locks or flu
     0x01021997: "9P",
 }
 # ext2 to ext4 (one number), XFS, Btrfs.
+_DRAWN_BYTES = 5  # `<!doc`, `<svg `
 _CARRY_NAMES = {0xEF53, 0x58465342, 0x9123683E}
 
 
@@ -147,6 +148,30 @@ def replace_own(path: str, content: bytes) -> None:
         replacing.replace(folder, os.path.basename(path), content, 0o600)
     finally:
         system.close_folder(folder)
+
+
+def replace_drawn(path: str, content: bytes) -> None:
+    """Give a page or a picture that the user named new content, as `replace_own` does; what is none stays as it is.
+
+    Args:
+        path: The file, or a link to it.
+        content: All of the new content; what is there already has to begin as it does.
+
+    Raises:
+        CallerError: Something else stands there.
+        OSError: It could not be written; it is as it was.
+    """
+    path = os.path.realpath(path)
+    begins = content[:_DRAWN_BYTES].lower()
+    if os.path.lexists(path):
+        try:
+            with open_regular(path) as file:
+                first = file.read(_DRAWN_BYTES).lower()
+        except OSError as error:
+            raise CallerError(f"{path} cannot be replaced: {error.strerror or error}. Name another file.") from error
+        if first not in {b"", begins}:
+            raise CallerError(f"{path} is there, and is no such page or picture. It stays as it is: name another file.")
+    replace_own(path, content)
 
 
 def change_own(path: str, content: bytes | None, known: bytes | None, mode: int = 0o666) -> tuple[str, ...]:

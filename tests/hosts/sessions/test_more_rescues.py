@@ -164,6 +164,31 @@ def test_a_result_that_gemini_would_send_twice_stands_there_once(tmp_path: Path)
     assert next_request("gemini", done.path)[-1]["parts"][0]["functionResponse"]["response"]["output"] == FLOOD[:9_000]
 
 
+def test_of_parallel_calls_no_result_stands_there_twice(tmp_path: Path) -> None:
+    """Gemini CLI writes the results of all calls of an answer into one message of copies: it goes whole, or stays in part."""
+    responses = [
+        {"functionResponse": {"id": f"c{at}", "name": "ls", "response": {"output": FLOOD[:4_000] + str(at)}}}
+        for at in (0, 1)
+    ]
+    calls = [{"id": f"c{at}", "name": "ls", "args": {"n": at}, "result": [responses[at]]} for at in (0, 1)]
+    for more in ([], [{"text": "And then?"}]):
+        held = [
+            {"id": "u", "type": "user", "content": [{"text": TASK}]},
+            {"id": "g", "type": "gemini", "content": "", "toolCalls": calls},
+            {"id": "r", "type": "user", "content": [*responses, *more]},
+        ]
+        path = written(tmp_path / "s", [{"sessionId": "s", "projectHash": "h"}, {"$set": {"messages": held}}])
+        done, _ = rescued("gemini", path, 4_000)
+        assert [cut.what for cut in done.cuts[:2]] == ["copy of a result"] * 2
+        messages = next_request("gemini", done.path)
+        answered = [
+            part["functionResponse"]["id"] for one in messages for part in one["parts"] if "functionResponse" in part
+        ]
+        assert sorted(answered) == ["c0", "c1"]
+        text = json.dumps(messages)
+        assert ("And then?" in text) == bool(more)
+
+
 def test_a_call_of_gemini_keeps_its_signature(tmp_path: Path) -> None:
     """It stands beside the call in the answer's own content; the host adds a call only where none stands there."""
     signed = {"functionCall": {"id": "a", "name": "ls", "args": {}}, "thoughtSignature": "c2ln"}

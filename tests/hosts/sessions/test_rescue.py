@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,18 @@ def test_a_session_that_was_refused_fits_again(host: str, results: tuple[str, ..
     assert Path(done.path).stat().st_mode & 0o777 == 0o600
 
 
+def test_a_document_of_plain_text_is_behind_its_handle(tmp_path: Path) -> None:
+    """It has no bytes in Base64 and no address: the block itself is kept."""
+    talk = Claude()
+    talk.says(TASK)
+    source = {"type": "text", "media_type": "text/plain", "data": FLOOD}
+    talk.add("user", [{"type": "document", "source": source}, {"type": "text", "text": "Read it."}])
+    talk.is_refused()
+    done, kept = rescued("claude", written(tmp_path / "s.jsonl", talk.records), 6_000)
+    assert "file" in [cut.what for cut in done.cuts]
+    assert [FLOOD in json.loads(whole)["source"]["data"] for whole in kept.values() if whole] == [True]
+
+
 @pytest.mark.parametrize("host", SESSIONS)
 def test_where_a_session_is_not_stuck_nothing_is_written(host: str, tmp_path: Path) -> None:
     """And nothing is kept."""
@@ -186,6 +199,17 @@ def test_a_torn_tail_is_left_out_and_said(tmp_path: Path) -> None:
     done, _ = rescued("claude", path)
     assert "torn_line" in [finding.code for finding in done.findings]
     assert done.path
+
+
+def test_where_nobody_says_what_the_model_holds_that_is_asked_for(tmp_path: Path) -> None:
+    """Gemini CLI writes down no refusal: whether the session is stuck, its file cannot say."""
+    written(tmp_path / "s.jsonl", histories.gemini(TASK, ["Done."]))
+    ran = shell_line(tmp_path, "penstock rescue s.jsonl --store store")
+    assert ran.returncode == 1
+    assert "nobody says what the model holds" in ran.stdout
+    assert "--window TOKENS" in ran.stdout
+    ran = shell_line(tmp_path, "penstock rescue s.jsonl --store store --window 100000")
+    assert re.match(r"Not stuck: about \d+ tokens of 100000, as you said", ran.stdout)
 
 
 def test_the_command_says_what_to_do_next(tmp_path: Path) -> None:

@@ -75,6 +75,11 @@ def test_a_link_and_a_path_with_a_line_feed_are_followed_to_the_session(tmp_path
     assert Path(path).stat().st_size < before
     assert shlex.split(undo)[3] == path
     assert link.is_symlink()
+    ran = shell_line(tmp_path, f"penstock rescue link.jsonl --window {WINDOW} --store store --append")
+    (shown,) = [line for line in ran.stdout.splitlines() if line.startswith("Appended to ")]
+    subprocess.run(["/bin/sh", "-c", shown.partition("As it was: ")[2]], check=True)
+    assert Path(path).stat().st_size < before, "what a person reads can be typed, too"
+    assert sorted(entry.name for entry in folder.iterdir() if entry.name == "s.jsonl") == ["s.jsonl"]
 
 
 def test_without_a_store_nothing_is_written(tmp_path: Path) -> None:

@@ -160,7 +160,7 @@ def rescue(
             folder=head.folder,
         )
         if not done.is_stuck:
-            return done
+            return replace(done, tokens_before=size.likely_tokens)  # what it is held against the limit by
         done = _with_live_sign(done, read, path)
         if done.live_sign and form != "plan":
             return done

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.context.activity import actions
@@ -19,7 +20,7 @@ from penstock.hosts.rescue.pairs import find_unpaired
 from penstock.text import fitting, stand_ins
 from penstock.text.allowance import Allowance
 from penstock.text.fitting import Keep
-from penstock.text.json_access import copied
+from penstock.text.json_access import as_json, copied
 from penstock.wires import Text, load, text_message
 
 if TYPE_CHECKING:
@@ -71,16 +72,16 @@ class Cutting:
     def drop_copies(self) -> set[int]:
         """Take results away whose call had one before; return the places of messages that held nothing else."""
         made = self.transcript
-        emptied: set[int] = set()
-        for at, number in reversed(find_unpaired(made).doubled):
+        doubled = find_unpaired(made).doubled
+        of_each = Counter(at for at, _ in doubled)
+        emptied = {at for at, number in of_each.items() if number == len(made.entries[at].parts)}
+        for at, number in reversed(doubled):
             entry, part = made.entries[at], made.entries[at].parts[number]
             tokens = self._tools.counter.count(getattr(part, "text", "")).high
             is_same = any(part in other.parts for other in made.entries[:at]) or part in entry.parts[:number]
             handle = "" if is_same else self._tools.keep(getattr(part, "text", ""), "result")
             self.cuts.append(Cut("copy of a result", handle, tokens))
-            if len(entry.parts) == 1:
-                emptied.add(at)
-            else:
+            if at not in emptied:
                 self.messages[at] = _without_block(self.messages[at], number)
         return emptied
 
@@ -96,7 +97,9 @@ class Cutting:
             is_refused = entry.index in refused or is_too_large(medium, self._tools.wire)
             if over_tokens <= 0 and not is_refused:
                 continue
-            handle = self._tools.keep(_content(medium.data) or medium.url, medium.kind)
+            # A document may be text, or a file that the provider holds: then the block itself is kept.
+            kept = _content(medium.data) or medium.url or as_json(medium.raw)
+            handle = self._tools.keep(kept, medium.kind)
             way = stand_ins.way_back(handle, self._tools.dialect)
             words = f"[{stand_ins.CLEARED}: {medium.kind} of {medium.bytes_estimate} bytes; the whole: {way}]"
             tokens = max(0, IMAGE_TOKENS.high - self._tools.counter.count(words).high)

@@ -77,6 +77,8 @@ def session_named(name: str, environment: Mapping[str, str]) -> NamedSession:
                 f"{len(found)} sessions have {escape.clip(name)} in their names, such as {escape.clip(found[0])}."
             )
         path = found[0] if found else name
+    if os.path.isdir(path):
+        raise CallerError(f"{escape.clip(path)} is a folder. The sessions that are here: penstock inspect")
     host = host_of(path)
     if host is None:
         raise CallerError(

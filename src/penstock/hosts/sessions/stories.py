@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 GLANCED_BYTES = 1 << 20
 """How much of a session's file a first look reads; where no request stands in that, all of it."""
 
+_LAST_SECOND = 253_402_300_799.0  # of the year 9999: a file's time can be any number
+
 
 def glance_at(host: str, path: str, *, is_whole: bool = False) -> tuple[Subject, Story]:
     """Return whose session a file is, and its story as far as the figures in it tell that: nothing is counted.
@@ -112,7 +114,12 @@ def _subject(host: str, reader: Any, file: SessionFile, path: str) -> Subject:
         session=head.session,
         project=head.folder,
         path=path,
-        updated=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(os.stat(path).st_mtime)),
+        updated=rfc_3339(os.stat(path).st_mtime),
         version=head.version,
         size_bytes=file.size_bytes,
     )
+
+
+def rfc_3339(seconds: float) -> str:
+    """Return a file's time as RFC 3339 in UTC; what no calendar has is its nearest day."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(min(max(0.0, seconds), _LAST_SECOND)))
