@@ -92,6 +92,16 @@ def test_figures_of_an_answer_stand_before_it(tmp_path: Path) -> None:
             assert behind.message["role"] == "model"
 
 
+def test_reasoning_is_output_that_is_counted_beside_the_answer(tmp_path: Path) -> None:
+    """As Gemini's API does, which charges for both; one that has nothing but reasoning counts, too."""
+    answers = [
+        {"id": "g1", "type": "gemini", "content": "a", "tokens": {"input": 100, "output": 7, "thoughts": 1_000}},
+        {"id": "g2", "type": "gemini", "content": "b", "tokens": {"input": 200, "thoughts": 30}},
+    ]
+    read = told("gemini", tmp_path / "s", [HEAD, *answers])
+    assert [one.output_tokens for one in read.of(Answered)] == [1_007, 30]
+
+
 def test_after_a_resume_results_are_there_three_times(tmp_path: Path) -> None:
     """It writes all messages anew, the copies among them, and forgets what some answers took."""
     made = batch("g1", {"a": [response("a")]}, 100)

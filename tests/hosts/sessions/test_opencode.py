@@ -162,6 +162,15 @@ def test_figures_stand_before_their_answer(tmp_path: Path) -> None:
     assert [(one.input_tokens, one.cached_tokens) for one in read.of(Answered)] == [(100, 3), (3, 3)]
 
 
+def test_reasoning_is_output_that_stands_beside_the_answer(tmp_path: Path) -> None:
+    """The host takes it out of the provider's figure: both were charged."""
+    talk = Opencode()
+    talk.says("Go.")
+    talk.answers("One.")
+    talk.messages[-1]["info"]["tokens"]["reasoning"] = 1_000
+    assert [one.output_tokens for one in read_of(talk, tmp_path).of(Answered)] == [1_007]
+
+
 def test_a_compaction_leaves_the_question_the_summary_and_the_tail(tmp_path: Path) -> None:
     """The tail, which stands before it, behind the summary."""
     talk = Opencode()

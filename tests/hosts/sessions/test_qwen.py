@@ -118,6 +118,26 @@ def test_what_was_said_is_what_a_resume_sends(tmp_path: Path) -> None:
     assert {"system ui_telemetry", "copies of results"} <= read.counts.unsent_bytes.keys()
 
 
+@pytest.mark.parametrize(
+    ("figures", "made"),
+    [
+        ({"thoughtsTokenCount": 40, "totalTokenCount": 147}, 47),
+        ({"thoughtsTokenCount": 5, "totalTokenCount": 107}, 7),
+        ({"thoughtsTokenCount": 40}, 47),
+        ({"thoughtsTokenCount": 5}, 7),
+        ({"thoughtsTokenCount": 0, "totalTokenCount": 107}, 7),
+    ],
+    ids=["Gemini's", "OpenAI's", "no total, more reasoning than answer", "no total, in the answer", "none"],
+)
+def test_reasoning_is_output_once(figures: Record, made: int, tmp_path: Path) -> None:
+    """One provider counts it in its answer and one beside; the total says which."""
+    talk = Qwen()
+    talk.says("Go.")
+    talk.answers_with({"text": "Done."})
+    talk.records[-1]["usageMetadata"] |= figures
+    assert [one.output_tokens for one in told("qwen", tmp_path / "s", talk.records).of(Answered)] == [made]
+
+
 def test_a_compaction_takes_the_prompt_that_set_it_off_too(tmp_path: Path) -> None:
     """It is recorded before it: who resumes sends the answer without it, as 0.24.4 did."""
     talk = session()

@@ -102,6 +102,8 @@ class _Index:
         tokens = message.get("tokens")
         if isinstance(tokens, dict):
             taken, made, cached = (whole_number(tokens.get(name)) for name in ("input", "output", "cached"))
+            if thought := whole_number(tokens.get("thoughts")):  # Gemini's API counts them beside what was answered
+                made = (made or 0) + thought
             model, at = string(message.get("model")), string(message.get("timestamp"))
             self.answers[key] = Answered(taken, made, cached, model=model, at=at)
 

@@ -106,7 +106,9 @@ class _Told:
     def _answered(self, info: Json, at: str) -> Iterator[Answered]:
         """Yield what an answer took, where anything of it is noted."""
         tokens = field(info, "tokens")
-        fresh, made = (whole_number(field(tokens, key)) for key in ("input", "output"))
+        fresh, made, thought = (whole_number(field(tokens, key)) for key in ("input", "output", "reasoning"))
+        if thought:  # the host takes it out of what the provider counted as output
+            made = (made or 0) + thought
         read, written = (whole_number(field(tokens, "cache", key)) for key in ("read", "write"))
         given = (fresh or 0) + (read or 0) + (written or 0)
         if given:

@@ -148,6 +148,7 @@ class _Told:
         if type_of(record) == "assistant" and isinstance(usage, dict):
             keys = ("promptTokenCount", "candidatesTokenCount", "cachedContentTokenCount")
             given, made, cached = (whole_number(usage.get(key)) for key in keys)
+            made = _with_thoughts(usage, given, made)
             window, model = whole_number(record.get("contextWindowSize")), string(record.get("model"))
             yield Answered(given, made, cached, window_tokens=window, model=model, at=at)
         if copy := record.get("toolCallResult"):
@@ -189,6 +190,21 @@ class _Told:
         for number, content in enumerate(contents):
             again = _digest(content) in before
             yield Said(content, place, at, by_host=not again, again=again, is_summary=not again and number == 0)
+
+
+def _with_thoughts(usage: Record, given: int | None, made: int | None) -> int | None:
+    """Return what an answer took, reasoning among it.
+
+    Gemini's API counts reasoning beside the answer, OpenAI's and Anthropic's in it, and the record does not say whose figures it
+    holds: the total tells. Without one they are beside each other where there is more reasoning than answer, as the host has it.
+    """
+    thought, total = whole_number(usage.get("thoughtsTokenCount")), whole_number(usage.get("totalTokenCount"))
+    if not thought:
+        return made
+    apart = (made or 0) + thought
+    if total and given is not None:
+        return apart if total >= given + apart else made
+    return apart if thought >= (made or 0) else made
 
 
 def _digest(message: Json) -> bytes:
