@@ -20,6 +20,30 @@ if TYPE_CHECKING:
 
 WIRE = "openai-responses"
 _OTHERS = frozenset({"event_msg", "turn_context", "world_state", "inter_agent_communication"})
+# The items that the host sends, by their types in its own schema: it leaves out any other when it resumes.
+_ITEMS = frozenset(
+    {
+        "additional_tools",
+        "agent_message",
+        "compaction",
+        "compaction_summary",
+        "compaction_trigger",
+        "configuration_update",
+        "context_compaction",
+        "custom_tool_call",
+        "custom_tool_call_output",
+        "function_call",
+        "function_call_output",
+        "image_generation_call",
+        "local_shell_call",
+        "message",
+        "reasoning",
+        "tool_search_call",
+        "tool_search_output",
+        "web_search_call",
+    }
+)
+_UNSENT_ITEMS = frozenset({"ghost_snapshot"})  # of older versions
 # What the host writes in a person's name.
 _OF_THE_HOST = (
     "<environment_context>",
@@ -57,15 +81,18 @@ def happenings(file: SessionFile) -> Iterator[Happening]:
     told = _Told()
     for place, record in file.records():
         kind, own, at = type_of(record), record.get("payload"), string(record.get("timestamp"))
-        if kind == "response_item" and isinstance(own, dict):
+        if kind == "response_item" and isinstance(own, dict) and type_of(own) in _ITEMS:
             yield from told.item(own, place, at)
             continue
         if kind == "compacted":
             yield from told.rest()
             yield Compacted(told.held, None, place, at)
             for item in objects(field(own, "replacement_history")):
-                yield _said(item, place, at)._replace(again=True)
+                if type_of(item) in _ITEMS:
+                    yield _said(item, place, at)._replace(again=True)
             continue
+        if kind == "response_item":
+            kind = f"{kind} {type_of(own)}"
         file.counts.unsent_bytes[kind] += place.end_byte - place.start_byte
         if kind == "session_meta":
             yield Instructed(string(field(own, "base_instructions", "text")) or None)
@@ -75,7 +102,7 @@ def happenings(file: SessionFile) -> Iterator[Happening]:
             told.model = string(field(own, "model")) or told.model
         elif kind == "event_msg":
             yield from told.event(own, place, at)
-        elif kind not in _OTHERS:
+        elif kind not in _OTHERS and type_of(own) not in _UNSENT_ITEMS:
             file.counts.unknown[kind] += 1
     yield from told.rest()
 
@@ -88,15 +115,19 @@ class _Told:
         self.held: int | None = None
         self._window: int | None = None
         self._waiting: list[Said] = []
+        self._no_answers: Answered | None = None
         self._has_records = False
         self._all_used: object = None
 
-    def rest(self) -> Iterator[Said]:
-        """Yield the words that wait for figures."""
+    def rest(self) -> Iterator[Happening]:
+        """Yield what waits: words for their figures, or a figure for the words of a refusal."""
         yield from self._waiting
         self._waiting.clear()
+        if self._no_answers is not None:
+            yield self._no_answers
+            self._no_answers = None
 
-    def item(self, item: Record, place: Place, at: str) -> Iterator[Said]:
+    def item(self, item: Record, place: Place, at: str) -> Iterator[Happening]:
         """Yield an item, unless it is a part of an answer, which waits."""
         said = _said(item, place, at)
         if role_of(item) == "assistant" or type_of(item) in {"function_call", "custom_tool_call", "reasoning"}:
@@ -114,9 +145,17 @@ class _Told:
         )
         if given is None:
             return
+        answered = Answered(given, made, cached, cache_write, self._window, self.model, at)
+        # Of a request that did not fit the host notes the window, or nothing, in place of a figure, and that before it says so.
+        if not made and given in {0, self._window} and not self._waiting:
+            yield from self.rest()
+            self._no_answers = answered
+            return
         self.held = given
-        yield Answered(given, made, cached, cache_write, self._window, self.model, at)
+        waiting, self._waiting = self._waiting, []
         yield from self.rest()
+        yield answered
+        yield from waiting
 
     def event(self, event: Any, place: Place, at: str) -> Iterator[Happening]:
         """Yield what an event tells that no other record does."""
@@ -126,8 +165,11 @@ class _Told:
         elif kind == "error" or (kind == "task_complete" and field(event, "error") is not None):
             error = event if kind == "error" else field(event, "error")
             words = [string(field(error, key)) for key in ("message", "codex_error_info")]
+            figure, self._no_answers = self._no_answers, None
             yield from self.rest()
             yield Refused(" ".join(word for word in words if word), place, at)
+            if figure is not None:
+                yield figure
         elif kind == "token_count" and not self._has_records:  # versions that note each answer's figures nowhere else
             info = field(event, "info")
             self._window = whole_number(field(info, "model_context_window")) or self._window
