@@ -21,7 +21,7 @@ from penstock.hosts.rescue.known_hosts import KNOWN_HOSTS
 from penstock.hosts.rescue.living import find_live_sign
 from penstock.hosts.rescue.projection import project
 from penstock.hosts.rescue.shrinking import TooLarge, shrink
-from penstock.hosts.rescue.sizes import measure
+from penstock.hosts.rescue.sizes import MARGIN, Room, measure, room
 from penstock.hosts.rescue.writers import APPENDERS, WRITERS
 from penstock.hosts.sessions import reader_of, whole_messages
 from penstock.hosts.sessions.records import opened
@@ -44,8 +44,6 @@ __all__ = ["APPENDERS", "MARGIN", "WRITERS", "Form", "Rescue", "rescue"]
 
 Form = Literal["new", "append", "plan"]
 """What is made of a session: a new one beside it, an append to its own file, or only the plan of it."""
-MARGIN = 10
-"""The part of the limit that stays free for the next prompt: a tenth."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +150,7 @@ def rescue(
         found = findings(projection, reader.WIRE, size, limit, file.counts)
         done = Rescue(
             findings=(*found, *_of_the_host(host, head)),
-            tokens_before=size.tokens,
+            tokens_before=max(size.tokens, _stated_tokens(projection)),
             overhead_tokens=size.fixed_tokens,
             overhead_basis=size.basis,
             limit_tokens=limit,
@@ -169,7 +167,7 @@ def rescue(
         if isinstance(made, TooLarge):
             why = Finding("irreducible", "What has to stay takes more than there is room for.", True)
             return replace(done, findings=(*done.findings, why), irreducible=made.bill)
-        done = replace(done, tokens_after=made.tokens + size.fixed_tokens, cuts=made.cuts)
+        done = replace(done, tokens_after=made.tokens, cuts=made.cuts)
         if form == "plan":
             return done
         return _written(done, read, file, made, known=known, path=path, form=form)
@@ -191,27 +189,32 @@ def _written(
 
 
 def _smaller(read: _Read, limit: int | None, tools: Tools) -> Smaller | TooLarge:
-    """Return what of the session fits.
+    """Return what of the session fits, and what that takes as its provider counts.
 
     Raises:
         CallerError: It was refused for its size, and nobody says what the model holds.
     """
-    projection, newest = read.projection, newest_refusal(read.projection)
+    projection, newest, size = read.projection, newest_refusal(read.projection), read.size
     by_bytes = newest is not None and newest.is_of_bytes
-    is_size = (newest is not None and newest.is_overflow) or (limit is not None and read.size.likely_tokens > limit)
+    is_size = (newest is not None and newest.is_overflow) or (limit is not None and size.likely_tokens > limit)
     if is_size and limit is None:
         raise CallerError(
             "Nobody says how much the model holds: not the host, and the refusal names no number. Say it: --window TOKENS"
         )
-    room = _room(projection, read.size, limit) if is_size else None
+    space = _room(read, limit) if is_size and limit is not None else None
     transcript = load(whole_messages(projection.said), tools.wire)
     refused = [entry.index for entry in unusable_reasoning(transcript, projection)]
+    is_all = by_bytes or (space is not None and space.is_without_media)
     refused_media = None
-    if newest is not None and (newest.is_of_images or by_bytes):
-        refused_media = media_places(projection, transcript, is_all=by_bytes)
+    if is_all or (newest is not None and newest.is_of_images):
+        refused_media = media_places(projection, transcript, is_all=is_all)
+    room_tokens = None if space is None else space.tokens
     if by_bytes and not refused_media:
-        room = read.size.messages_tokens // 2  # no picture is to blame, and nobody says how many bytes are too many
-    return shrink(projection.said, room, tools, refused_reasoning=refused, refused_media=refused_media or ())
+        room_tokens = size.messages_tokens // 2  # no picture is to blame, and nobody says how many bytes are too many
+    made = shrink(projection.said, room_tokens, tools, refused_reasoning=refused, refused_media=refused_media or ())
+    if isinstance(made, TooLarge):
+        return made
+    return made._replace(tokens=(space or Room(0, fixed_tokens=size.fixed_tokens)).provider_tokens(made.tokens))
 
 
 def _of_the_host(host: str, head: Head) -> list[Finding]:
@@ -246,21 +249,13 @@ def _limit(projection: Projection, window_tokens: int | None) -> tuple[int | Non
     return None, ""
 
 
-def _room(projection: Projection, size: Size, limit_tokens: int | None) -> int | None:
-    """Return what the messages may take, in our count; None where nobody says what their provider takes.
+def _room(read: _Read, limit_tokens: int) -> Room:
+    """Return what the messages may take."""
+    is_refused = any(overflow.parse(one.words) is not None for one in read.projection.refused)
+    return room(read.size, limit_tokens, _stated_tokens(read.projection), is_refused=is_refused)
 
-    A provider that refused counts more than we do where by our count there was room. What it stated says how much more; without a
-    number half of what there is has to go.
-    """
-    if limit_tokens is None:
-        return None
+
+def _stated_tokens(projection: Projection) -> int:
+    """Return what the provider counted of a request that it refused; 0 where it stated nothing."""
     refused = [one for one in map(overflow.parse, (one.words for one in projection.refused)) if one is not None]
-    stated = max((one.input or one.total or 0 for one in refused if one.unit == "tokens"), default=0)
-    most = limit_tokens - limit_tokens // MARGIN
-    if stated > size.tokens:
-        # No tokenizer takes twice of what another takes at most: beyond that something went that is not in the file any more.
-        most = most * size.tokens // min(stated, 2 * size.tokens)
-    room = most - size.fixed_tokens
-    if refused and not stated and size.tokens <= limit_tokens:
-        room = min(room, size.messages_tokens // 2)
-    return max(0, room)
+    return max((one.input or one.total or 0 for one in refused if one.unit == "tokens"), default=0)
