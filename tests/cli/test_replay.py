@@ -52,6 +52,26 @@ def test_both_sides_stand_beside_each_other(session: str, capsys: pytest.Capture
     assert f"${recorded['money']['uncached_dollars']:.2f}" in shown
 
 
+def test_sums_of_money_are_of_the_same_requests(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And how many these are is said, as is how many were too large for the plan."""
+    made = Claude()
+    for tokens in (1_000, 9_500, 12_000):
+        made.says("Go.")
+        made.answers_with("Done.")
+        made.measured(tokens)
+    for record in made.records:
+        record |= {"sessionId": "id-1", "cwd": "/p", "timestamp": "2026-11-20T10:00:00Z"}
+    path = written(tmp_path / "s.jsonl", made.records)
+    assert main(["replay", path, "--window", "10000", "--json"]) == 0
+    done = json.loads(capsys.readouterr().out)
+    assert (done["replayed"]["refusals"], done["replayed"]["above_limit"]) == (1, 2)
+    assert [done[side]["money"]["priced_turns"] for side in ("recorded", "replayed")] == [2, 2]
+    assert main(["replay", path, "--window", "10000"]) == 0
+    shown = capsys.readouterr().out
+    assert "both sums are of the same 2 of 3 requests" in shown
+    assert "Above 9375 tokens all the same, as no more could be forgotten: 2 requests" in shown
+
+
 def test_who_names_no_window_of_a_session_that_names_none_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -184,10 +184,29 @@ def test_ours_is_priced_by_the_same_answers_and_a_cache_as_warm() -> None:
         *(user("z" * 996), Answered(5_000, cached_tokens=0, cache_write_tokens=5_000, **figures), answer("ok")),
     )
     assert [turn.cached_tokens for turn in done.turns] == [600, 1_000, 0]
-    money = with_money(Story(turns=done.sent_turns), lambda *_: price, "2026-11-23").money
+    money = with_money(Story(turns=tuple(ours for _, ours in done.answered)), lambda *_: price, "2026-11-23").money
     assert money is not None
     assert money.dollars == pytest.approx((600 + 1_000 + (400 + 2_000 + 5_000) * 12.5 + 30 * 100) / 1_000_000)
     assert money == with_money(done.story, lambda *_: price, "2026-11-23").money
+
+
+def test_both_sums_are_of_the_same_requests() -> None:
+    """What would not have fit in ours has no answer there, and in the recorded one is left out, too."""
+    figures: Any = {"model": "m", "output_tokens": 10}
+    done = replayed(
+        *(user("x" * 996), Answered(1_000, **figures), answer("y" * 996)),
+        *(user("x" * 2 * WINDOW), Answered(2 * WINDOW + 2_000, **figures), answer("ok")),
+    )
+    assert done.expected_refusals == 1
+    assert [(recorded.number, ours.number) for recorded, ours in done.answered] == [(1, 1)]
+
+
+def test_a_request_that_no_plan_brings_below_the_limit_is_counted() -> None:
+    """It is sent all the same: the window holds it, what is kept for the reply is smaller."""
+    done = replayed(Instructed("s" * (LIMIT + 100)), user("go"), answer("ok"))
+    assert (done.above_limit, done.expected_refusals) == (1, 0)
+    assert LIMIT < (done.turns[0].sent_tokens or 0) <= WINDOW
+    assert replayed(user("go"), answer("ok")).above_limit == 0
 
 
 def test_a_plan_breaks_the_cache_at_its_first_edit() -> None:

@@ -57,7 +57,8 @@ def replay_command(file: str, window_tokens: int | None, model: str | None, as_j
 
     host, path = session_named(file, os.environ)
     subject, done = replay_of(host, path, window_tokens=window_tokens, model=model)
-    recorded, sent = priced(done.story).money, priced(Story(turns=done.sent_turns)).money
+    pairs = done.answered
+    recorded, sent = (priced(Story(turns=tuple(pair[side] for pair in pairs))).money for side in (0, 1))
     answer.give(_object(subject, done, recorded, sent), _words(subject, done, recorded, sent), as_json)
     return 0 if done.turns else answer.NOTHING
 
@@ -83,6 +84,7 @@ def _object(subject: Subject, done: Replayed, recorded: Money | None, sent: Mone
             "input_tokens": done.sent_tokens,
             "largest_tokens": max((turn.sent_tokens or 0 for turn in done.sent), default=0),
             "refusals": done.expected_refusals,
+            "above_limit": done.above_limit,
             "compactions": done.plans,
             "money": None if sent is None else sent._asdict(),
             "forgotten": [one._asdict() for one in done.forgotten],
@@ -126,8 +128,14 @@ def _words(subject: Subject, done: Replayed, recorded: Money | None, sent: Money
     lines += [
         f"Forgotten by `{one.strategy}`: {counted(one.times, 'time')}, {one.tokens} tokens" for one in done.forgotten
     ]
+    if done.above_limit:
+        above = counted(done.above_limit, "request")
+        lines.append(f"Above {done.limit_tokens} tokens all the same, as no more could be forgotten: {above}")
     if recorded is not None:
-        lines.append(f"Prices: the makers' lists of {recorded.as_of}; {recorded.priced_turns} requests have one")
+        lines.append(
+            f"Prices: the makers' lists of {recorded.as_of}; both sums are of the same {recorded.priced_turns} of"
+            f" {counted(len(done.turns), 'request')}"
+        )
     return "\n".join([*lines, "", "Not known:", *(f"- {sentence}" for sentence in UNKNOWN)])
 
 

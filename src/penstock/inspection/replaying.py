@@ -79,7 +79,7 @@ class Replayed:
     """What was recorded."""
     window_tokens: int
     limit_tokens: int
-    """What a request of ours may take: the window less the reply's reserve."""
+    """What plans bring a request of ours to, where they find enough to forget: the window less the reply's reserve."""
     turns: tuple[ReplayedTurn, ...]
     """One for each recorded turn, in order."""
     forgotten: tuple[Forgotten, ...]
@@ -95,10 +95,15 @@ class Replayed:
         return tuple(turn for turn in self.turns if turn.sent_tokens is not None)
 
     @property
-    def sent_turns(self) -> tuple[FillTurn, ...]:
-        """The same as turns of a story, so that they can be priced: the rest of each went where the recorded one's rest did."""
+    def answered(self) -> tuple[tuple[FillTurn, FillTurn], ...]:
+        """The requests that ours would have been answered in, each as recorded and as ours, so that both can be priced.
+
+        What only one side asked is in neither: sums of different requests say nothing beside each other.
+        """
         pairs = zip(self.turns, self.story.turns, strict=True)
-        return tuple(_as_turn(row, turn) for row, turn in pairs if row.sent_tokens is not None)
+        return tuple(
+            (turn, _as_turn(row, turn)) for row, turn in pairs if row.sent_tokens is not None and not row.is_over
+        )
 
     @property
     def recorded_tokens(self) -> int:
@@ -119,6 +124,11 @@ class Replayed:
     def expected_refusals(self) -> int:
         """How many of our requests would have been larger than the window."""
         return sum(turn.is_over for turn in self.sent)
+
+    @property
+    def above_limit(self) -> int:
+        """How many of our requests took more than `limit_tokens`, since a plan found no more to forget."""
+        return sum((turn.sent_tokens or 0) > self.limit_tokens for turn in self.sent)
 
     @property
     def plans(self) -> int:
@@ -270,7 +280,6 @@ def _as_turn(row: ReplayedTurn, turn: FillTurn) -> FillTurn:
         by_kind={},
         counted_tokens=sent,
         recorded_tokens=sent,
-        is_refused=row.is_over,
         cached_tokens=row.cached_tokens if turn.cached_tokens is not None else None,
         cache_write_tokens=written,
         hour_write_tokens=written if turn.hour_write_tokens else turn.hour_write_tokens,
