@@ -17,7 +17,8 @@ import pytest
 from penstock.errors import CallerError, PenstockError
 from penstock.hosts.rescue import codex
 from penstock.hosts.rescue.pairs import find_unpaired
-from penstock.hosts.sessions import host_of
+from penstock.hosts.sessions import host_of, read_session
+from penstock.hosts.sessions.stories import story_of
 from penstock.wires import load
 from tests.cli.screens import shell_line
 from tests.hosts import histories
@@ -82,6 +83,18 @@ def test_an_append_of_claude_is_a_compaction_under_ids_of_its_own(tmp_path: Path
         }
 
     assert ids(before) & ids(added) <= {None}
+
+
+def test_what_an_append_repeats_was_said_and_asked_once(tmp_path: Path) -> None:
+    """A handoff of the session has it once, and no answer is charged again."""
+    path = stuck("claude", "flood", tmp_path / "s.jsonl")
+    before, (_, told) = read_session("claude", path), story_of("claude", path)
+    rescued("claude", path, WINDOW, form="append")
+    after, (_, again) = read_session("claude", path), story_of("claude", path)
+    assert next_request("claude", path)
+    assert [entry.raw for entry in after.transcript.entries] == [entry.raw for entry in before.transcript.entries]
+    assert len(again.turns) == len(told.turns)
+    assert len(again.compactions) == len(told.compactions) + 1
 
 
 def test_an_append_of_codex_is_one_compaction_and_what_the_host_says_of_itself(tmp_path: Path) -> None:

@@ -160,6 +160,20 @@ def test_a_story_says_what_its_session_cost(tmp_path: Path) -> None:
     assert unknown.money is None
 
 
+def test_an_answer_without_an_id_has_its_figures(tmp_path: Path) -> None:
+    """Blocks of one that go on from each other are one answer; what stands behind a person's words is another."""
+    made = talk()
+    made.says("More.")
+    for block in ({"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "Well."}):
+        made.add("assistant", [block])
+        made.measured(40_000)
+    for record in made.records:
+        record.get("message", {}).pop("id", None)
+    _, story = story_of("claude", written(tmp_path / "s.jsonl", made.records))
+    assert [turn.recorded_tokens for turn in story.turns] == [20_000, 31_000, 40_000]
+    assert all(turn.is_measured for turn in story.turns)
+
+
 def test_what_goes_with_every_request_unrecorded_went_with_those_before_the_first_figure(tmp_path: Path) -> None:
     """A first request that was refused held the host's instructions as the second one did, whose figure shows them."""
     made = Claude()

@@ -6,6 +6,7 @@ import os
 import uuid
 from typing import TYPE_CHECKING, Any
 
+from penstock.hosts.sessions.claude import AGAIN
 from penstock.text.json_access import field, string, type_of
 
 if TYPE_CHECKING:
@@ -31,8 +32,9 @@ def resume(session: str) -> list[str]:
 def records(file: SessionFile, lines: Sequence[Line], session: str, now: str) -> Iterator[Record]:
     """Yield the records of the new session."""
     before: str | None = None
-    for record in _unchained(file, lines, now):
+    for record, _ in _unchained(file, lines, now):
         record.pop("logicalParentUuid", None)
+        record.pop(AGAIN, None)  # here it stands for the first time
         record |= {"parentUuid": before, "sessionId": session}
         before = record.setdefault("uuid", str(uuid.uuid4()))
         yield record
@@ -63,8 +65,10 @@ def appended(file: SessionFile, lines: Sequence[Line], tokens: tuple[int, int], 
         "timestamp": now,
     }
     answers: dict[str, str] = {}
-    for record in _unchained(file, lines, now):
+    for record, was_said in _unchained(file, lines, now):
         record.pop("logicalParentUuid", None)
+        if was_said:
+            record[AGAIN] = True
         record |= {**frame, "parentUuid": before, "uuid": str(uuid.uuid4()), "timestamp": now}
         before = record["uuid"]
         answer = string(field(record, "message", "id"))
@@ -75,20 +79,21 @@ def appended(file: SessionFile, lines: Sequence[Line], tokens: tuple[int, int], 
         yield record
 
 
-def _unchained(file: SessionFile, lines: Sequence[Line], now: str) -> Iterator[Record]:
+def _unchained(file: SessionFile, lines: Sequence[Line], now: str) -> Iterator[tuple[Record, bool]]:
+    """Yield the records of lines, and of each whether it stands in the file already."""
     frame: Record = {}
     is_changed = False
     for line in lines:
         is_changed = is_changed or line.message is not None
         if not line.said:
-            yield {**frame, "type": field(line.message, "role"), "message": line.message, "timestamp": now}
+            yield {**frame, "type": field(line.message, "role"), "message": line.message, "timestamp": now}, False
             continue
         for place in dict.fromkeys(one.place for one in line.said):
             record = file.record(place)
             frame = {key: record[key] for key in _FRAME if key in record}
             if line.message is not None:
                 record = _changed(record, line.message)
-            yield _without_figures(record) if is_changed else record
+            yield (_without_figures(record) if is_changed else record), True
             if line.message is not None:
                 break  # all blocks of an answer stand in the first record of it now
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from penstock.inspection.happenings import Happening
 
 WIRE = "anthropic"
+AGAIN = "penstockAgain"
+"""The key of a record that our append writes once more under another id; the host carries no such key on, and minds none."""
 # Records that are no part of a conversation: requests as they were sent, prices, what the screen shows.
 _OTHERS = frozenset(
     {
@@ -81,6 +83,8 @@ class _Known(NamedTuple):
     kind: str
     answer: str
     """The id of the model's answer that it is a part of."""
+    figures: str
+    """What the figures of that answer are kept under; where the host noted no id, one of ours."""
     is_result: bool
 
 
@@ -102,10 +106,11 @@ class _Index:
             answer = _answer(record)
             if kind in _TALK or kind == _SHAPE:
                 known = beside if record.get("isSidechain") else self.known
-                known.append(_Known(place, uuid, parent, kind, answer, _is_result(record)))
+                figures = _figures(known, place, parent) if kind == "assistant" and not answer else answer
+                known.append(_Known(place, uuid, parent, kind, answer, figures, _is_result(record)))
                 usage = field(record, "message", "usage")
-                if answer and isinstance(usage, dict):
-                    self.usage[answer] = usage
+                if figures and isinstance(usage, dict):
+                    self.usage[figures] = usage
             else:
                 unsent[kind] += place.end_byte - place.start_byte
                 if kind not in _OTHERS:
@@ -174,14 +179,23 @@ def happenings(file: SessionFile) -> Iterator[Happening]:
         elif record.get("isApiErrorMessage"):
             yield Refused(_refusal(record), one.place, at)
         else:
-            if one.answer in index.usage:
-                yield from _answered(index.usage.pop(one.answer), record)
+            # What our append repeats was asked once.
+            if one.figures in index.usage and not record.get(AGAIN):
+                yield from _answered(index.usage.pop(one.figures), record)
             unsent["copies of results"] += _copy_bytes(record)
             yield _said(record, one.place)
         for place in kept.pop(one.uuid, ()):
             again = file.record(place)
             if type_of(again) in {"user", "assistant"}:
                 yield _said(again, place)._replace(again=True)
+
+
+def _figures(known: list[_Known], place: Place, parent: str) -> str:
+    """Return what the figures of an answer without an id are kept under: its blocks go on from each other."""
+    before = known[-1] if known else None
+    if before is not None and before.kind == "assistant" and not before.answer and parent and parent == before.uuid:
+        return before.figures
+    return f"@{place.start_byte}"
 
 
 def _size(records: list[_Known]) -> int:
@@ -196,6 +210,7 @@ def _said(record: Record, place: Place) -> Said:
         place,
         string(record.get("timestamp")),
         by_host=_is_of_the_host(record),
+        again=bool(record.get(AGAIN)),
         is_summary=bool(record.get("isCompactSummary")),
         part_of=_answer(record),
     )
@@ -234,7 +249,8 @@ def _attached(record: Record, place: Place, unsent: Any, *, has_shapes: bool) ->
         unsent[f"attachment {type_of(attachment)}"] += size
     for content in contents:
         if isinstance(content, str | list):
-            yield Said({"role": "user", "content": content}, place, string(record.get("timestamp")), by_host=True)
+            at, again = string(record.get("timestamp")), bool(record.get(AGAIN))
+            yield Said({"role": "user", "content": content}, place, at, by_host=True, again=again)
 
 
 def _instructed(system: Any, tools: Any) -> Instructed:
