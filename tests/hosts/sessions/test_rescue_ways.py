@@ -17,8 +17,10 @@ import pytest
 from penstock.errors import CallerError, PenstockError
 from penstock.hosts.rescue import codex
 from penstock.hosts.rescue.pairs import find_unpaired
-from penstock.hosts.sessions import host_of, read_session
+from penstock.hosts.sessions import claude, host_of, read_session
+from penstock.hosts.sessions.records import opened
 from penstock.hosts.sessions.stories import story_of
+from penstock.inspection.happenings import Said
 from penstock.wires import load
 from tests.cli.screens import shell_line
 from tests.hosts import histories
@@ -87,14 +89,43 @@ def test_an_append_of_claude_is_a_compaction_under_ids_of_its_own(tmp_path: Path
 
 def test_what_an_append_repeats_was_said_and_asked_once(tmp_path: Path) -> None:
     """A handoff of the session has it once, and no answer is charged again."""
-    path = stuck("claude", "flood", tmp_path / "s.jsonl")
+    records = records_of(stuck("claude", "flood", tmp_path / "s.jsonl"))
+    for record in records:
+        if record["type"] == "assistant" and not record.get("isApiErrorMessage"):
+            record["message"] |= {"usage": {"input_tokens": 900, "output_tokens": 5}, "model": "claude-opus-5"}
+    said = [at for at, record in enumerate(records) if record["type"] == "user"][1]
+    attached = {"type": "attachment", "uuid": "at1", "parentUuid": records[said]["parentUuid"], "isSidechain": False}
+    attached |= {"attachment": {"type": "note"}, "rendered": [{"content": "Mind the lexer."}]}
+    records.insert(said, attached)
+    records[said + 1]["parentUuid"] = "at1"
+    path = written(tmp_path / "s.jsonl", records)
     before, (_, told) = read_session("claude", path), story_of("claude", path)
     rescued("claude", path, WINDOW, form="append")
     after, (_, again) = read_session("claude", path), story_of("claude", path)
-    assert next_request("claude", path)
+    assert "usage" in json.dumps(records_of(path)[len(records) :])
     assert [entry.raw for entry in after.transcript.entries] == [entry.raw for entry in before.transcript.entries]
     assert len(again.turns) == len(told.turns)
     assert len(again.compactions) == len(told.compactions) + 1
+    with opened(path) as file:
+        notes = [one.again for one in claude.happenings(file) if isinstance(one, Said) and "lexer" in str(one.message)]
+    assert notes == [False, True]
+
+
+def test_a_new_session_of_one_with_an_append_says_everything_for_the_first_time(tmp_path: Path) -> None:
+    """The marks of what the append repeated stay in the file where the first time stands, too."""
+    path = stuck("claude", "flood", tmp_path / "s.jsonl")
+    rescued("claude", path, WINDOW, form="append")
+    records = records_of(path)
+    frame = {"sessionId": "s", "isSidechain": False}
+    refused = {"role": "assistant", "content": [{"type": "text", "text": "Prompt is too long"}]}
+    asked = {"type": "user", "uuid": "n1", "parentUuid": records[-1]["uuid"]}
+    asked |= {**frame, "message": {"role": "user", "content": FLOOD}}
+    error = {**frame, "type": "assistant", "uuid": "n2", "parentUuid": "n1", "isApiErrorMessage": True}
+    written(tmp_path / "s.jsonl", [*records, asked, {**error, "message": refused}])
+    done, _ = rescued("claude", path, WINDOW)
+    assert done.path != path
+    said = [entry.raw for entry in read_session("claude", done.path).transcript.entries]
+    assert TASK in json.dumps(said)
 
 
 def test_an_append_of_codex_is_one_compaction_and_what_the_host_says_of_itself(tmp_path: Path) -> None:

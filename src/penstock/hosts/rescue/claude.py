@@ -32,7 +32,7 @@ def resume(session: str) -> list[str]:
 def records(file: SessionFile, lines: Sequence[Line], session: str, now: str) -> Iterator[Record]:
     """Yield the records of the new session."""
     before: str | None = None
-    for record, _ in _unchained(file, lines, now):
+    for record in _unchained(file, lines, now):
         record.pop("logicalParentUuid", None)
         record.pop(AGAIN, None)  # here it stands for the first time
         record |= {"parentUuid": before, "sessionId": session}
@@ -65,11 +65,9 @@ def appended(file: SessionFile, lines: Sequence[Line], tokens: tuple[int, int], 
         "timestamp": now,
     }
     answers: dict[str, str] = {}
-    for record, was_said in _unchained(file, lines, now):
+    for record in _unchained(file, lines, now):
         record.pop("logicalParentUuid", None)
-        if was_said:
-            record[AGAIN] = True
-        record |= {**frame, "parentUuid": before, "uuid": str(uuid.uuid4()), "timestamp": now}
+        record |= {**frame, AGAIN: True, "parentUuid": before, "uuid": str(uuid.uuid4()), "timestamp": now}
         before = record["uuid"]
         answer = string(field(record, "message", "id"))
         if answer:
@@ -79,21 +77,20 @@ def appended(file: SessionFile, lines: Sequence[Line], tokens: tuple[int, int], 
         yield record
 
 
-def _unchained(file: SessionFile, lines: Sequence[Line], now: str) -> Iterator[tuple[Record, bool]]:
-    """Yield the records of lines, and of each whether it stands in the file already."""
+def _unchained(file: SessionFile, lines: Sequence[Line], now: str) -> Iterator[Record]:
     frame: Record = {}
     is_changed = False
     for line in lines:
         is_changed = is_changed or line.message is not None
         if not line.said:
-            yield {**frame, "type": field(line.message, "role"), "message": line.message, "timestamp": now}, False
+            yield {**frame, "type": field(line.message, "role"), "message": line.message, "timestamp": now}
             continue
         for place in dict.fromkeys(one.place for one in line.said):
             record = file.record(place)
             frame = {key: record[key] for key in _FRAME if key in record}
             if line.message is not None:
                 record = _changed(record, line.message)
-            yield (_without_figures(record) if is_changed else record), True
+            yield _without_figures(record) if is_changed else record
             if line.message is not None:
                 break  # all blocks of an answer stand in the first record of it now
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 WIRE = "anthropic"
 AGAIN = "penstockAgain"
-"""The key of a record that our append writes once more under another id; the host carries no such key on, and minds none."""
+"""The key of a record of our append: it repeats what stands before it, or says what was left out of that. The host ignores it."""
 # Records that are no part of a conversation: requests as they were sent, prices, what the screen shows.
 _OTHERS = frozenset(
     {
@@ -106,7 +106,7 @@ class _Index:
             answer = _answer(record)
             if kind in _TALK or kind == _SHAPE:
                 known = beside if record.get("isSidechain") else self.known
-                figures = _figures(known, place, parent) if kind == "assistant" and not answer else answer
+                figures = _figures(known, place) if kind == "assistant" and not answer else answer
                 known.append(_Known(place, uuid, parent, kind, answer, figures, _is_result(record)))
                 usage = field(record, "message", "usage")
                 if figures and isinstance(usage, dict):
@@ -190,10 +190,10 @@ def happenings(file: SessionFile) -> Iterator[Happening]:
                 yield _said(again, place)._replace(again=True)
 
 
-def _figures(known: list[_Known], place: Place, parent: str) -> str:
-    """Return what the figures of an answer without an id are kept under: its blocks go on from each other."""
+def _figures(known: list[_Known], place: Place) -> str:
+    """Return what the figures of an answer without an id are kept under: its blocks follow each other."""
     before = known[-1] if known else None
-    if before is not None and before.kind == "assistant" and not before.answer and parent and parent == before.uuid:
+    if before is not None and before.kind == "assistant" and not before.answer:
         return before.figures
     return f"@{place.start_byte}"
 
