@@ -226,18 +226,18 @@ def test_of_very_many_messages_those_behind_notes_are_forgotten_without_a_differ
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The transcript stays as small as what it shows, and valid."""
-    whole = replayed(*rounds(300, 200))
+    whole = replayed(*rounds(120, 200))
     monkeypatch.setattr(replaying, "MOST_ENTRIES", 0)
     walk = replaying._Walk("anthropic", WINDOW, Letters())
     most = 0
-    for one in rounds(300, 200):
+    for one in rounds(120, 200):
         walk.take(one)
         most = max(most, len(walk._policy._talk.entries))
         assert broken(walk) == []
     done = walk.replayed()
     assert done.plans > 0
     assert max(filter(None, sent(done))) <= LIMIT
-    assert most < 300
+    assert most < 180
     assert done.sent_tokens == pytest.approx(whole.sent_tokens, rel=0.1)
 
 
