@@ -471,11 +471,12 @@ def test_a_diff_is_one_that_others_can_apply(machine: Machine) -> None:
 
 
 def test_what_stays_is_named(machine: Machine) -> None:
-    """Rules that were installed go only where they are named."""
+    """Where parts are named the others stay, and are named; without a name all goes."""
     machine.done("install", "claude", "--rules", "--hook", "--yes")
-    assert "`penstock uninstall claude --rules`" in machine.done("uninstall", "claude", "--yes")
+    assert "`penstock uninstall claude --rules`" in machine.done("uninstall", "claude", "--hook", "--yes")
     assert "penstock:begin" in (machine.home / ".claude/CLAUDE.md").read_text()
-    assert "What stays" not in machine.done("uninstall", "claude", "--rules", "--yes")
+    assert "What stays" not in machine.done("uninstall", "claude", "--yes")
+    assert not (machine.home / ".claude/CLAUDE.md").exists()
 
 
 def test_a_comment_in_what_we_made_stays(machine: Machine) -> None:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from penstock.hosts.records import InstallRecords
 
 _HOSTS = ("claude", "codex", "gemini", "opencode", "qwen", "copilot", "cursor", "vscode", "zed", "cline")
-_DEFAULT = ("mcp", "hook")
+# Without a part named: what most want, and all of it back.
+_UNNAMED = {"install": ("mcp", "hook"), "uninstall": ("mcp", "hook", "relay", "rules")}
 
 
 def _options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -79,8 +80,8 @@ def install_command(**how: Any) -> int:
 def uninstall_command(**how: Any) -> int:
     """Take Penstock out of the configuration of another agent's HOST.
 
-    It takes out what `penstock install HOST` put there and nothing else: what you or the host changed since stays. Shows the
-    diff, and asks.
+    It takes out what `penstock install HOST` put there and nothing else: what you or the host changed since stays. Without
+    --mcp, --hook, --relay or --rules it takes out all of them. Shows the diff, and asks.
 
     Examples:
       penstock uninstall claude --dry-run
@@ -122,7 +123,7 @@ class _Request:
         self, verb: str, *, host: str, scope: Scope, dry_run: bool, yes: bool, as_json: bool, **chosen: bool
     ) -> None:
         named = tuple(name.removeprefix("is_") for name, is_chosen in chosen.items() if is_chosen)
-        self.host, self.scope, self.parts = host, scope, named or _DEFAULT
+        self.host, self.scope, self.parts = host, scope, named or _UNNAMED[verb]
         self.around, self.records = surroundings()
         self._dry_run, self._yes, self._as_json = dry_run, yes, as_json
         flags = [*(f"--{name}" for name in named), *(["--scope", "project"] if scope == "project" else [])]
