@@ -55,6 +55,7 @@ def story_json(subject: Subject, story: Story) -> dict[str, Any]:
         ],
         "money": None if story.money is None else story.money._asdict(),
         "torn": story.torn,
+        "too_large": story.too_large,
         "unknown": dict(story.unknown),
     }
 
@@ -233,6 +234,8 @@ def _file(subject: Subject, story: Story) -> str:
         lines.append(f"Of the file's {subject.size_bytes} bytes {unsent} go to no provider: {kinds}")
     if story.torn:
         lines.append(f"{counted(story.torn, 'line')} could not be read as a record")
+    if story.too_large:
+        lines.append(f"{counted(story.too_large, 'line')} larger than any request may be, and not read")
     if story.unknown:
         kinds = ", ".join(
             f"{_clip(kind) or 'without a kind'} {count}" for kind, count in islice(story.unknown.items(), 4)

@@ -356,6 +356,8 @@ def _remarks(story: Story) -> list[str]:
         made.append("Host is what the program says by itself: notes, reminders, its environment.")
     if story.torn:
         made.append(f"{words.many(story.torn, 'line')} of the file are no records.")
+    if story.too_large:
+        made.append(f"{words.many(story.too_large, 'line')} of the file are too large to be read.")
     if story.unknown:
         known = ", ".join(words.shown(kind) for kind in list(story.unknown)[:5])
         made.append(

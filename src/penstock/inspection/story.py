@@ -200,6 +200,8 @@ class Story:
     """None where no turn has a price."""
     torn: int = 0
     """Lines of the file that are no records."""
+    too_large: int = 0
+    """Lines of the file that are so long that they were not read."""
     unknown: Mapping[str, int] = field(default_factory=dict)
     """Records of kinds that are not known here, by kind."""
     model: str = ""

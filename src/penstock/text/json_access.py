@@ -13,6 +13,9 @@ from typing import Any, TypeAlias
 Json: TypeAlias = Any
 """A value as `json.loads` gives it. Foreign: nothing about it is taken on trust."""
 
+MAX_WHOLE_NUMBER = 2**53 - 1
+"""The largest figure that is taken for one: up to it all JSON readers agree, and it can be divided and multiplied (RFC 8259, 6)."""
+
 
 def objects(value: Json) -> list[dict[str, Json]]:
     """Return the objects in a list; none for what is no list."""
@@ -25,8 +28,9 @@ def string(value: Json) -> str:
 
 
 def whole_number(value: Json) -> int | None:
-    """Return a whole number from 0 on, None for anything else; a truth value is no number."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """Return a whole number from 0 to `MAX_WHOLE_NUMBER`, None for anything else; a truth value is no number."""
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_number and 0 <= value <= MAX_WHOLE_NUMBER else None
 
 
 def field(value: Json, *path: str) -> Json:

@@ -15,6 +15,7 @@ from penstock.inspection.happenings import Compacted, Said
 from tests.hosts.histories import lines
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from penstock.hosts.sessions.records import Counts
@@ -102,6 +103,26 @@ def mutated(draw: st.DrawFn, records: list[Record], host: str = "") -> bytes:
                 _replace(draw, record)
                 rows[at] = json.dumps(record).encode()
     return b"\n".join(rows) + draw(st.sampled_from([b"", b"\n"]))
+
+
+def with_each_replaced(records: list[Record]) -> Iterator[list[Record]]:
+    """The same records, once for each value in them and each kind of what may stand in its place."""
+    for place in [place for at, record in enumerate(records) for place in _places(record, (at,))]:
+        for other in ({"a": 1}, [1], 10**400):
+            made = deepcopy(records)
+            holder: Any = made
+            for key in place[:-1]:
+                holder = holder[key]
+            holder[place[-1]] = deepcopy(other)
+            yield made
+
+
+def _places(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    if len(path) > 1:
+        yield path
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in pairs:
+        yield from _places(inner, (*path, key))
 
 
 def _replace(draw: st.DrawFn, value: Any) -> None:

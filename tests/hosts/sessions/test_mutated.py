@@ -12,12 +12,16 @@ from hypothesis import strategies as st
 
 from penstock.hosts.sessions import READERS, host_of, whole_messages
 from penstock.hosts.sessions.records import opened
+from penstock.inspection.counting import NoCounter
 from penstock.inspection.happenings import Said
+from penstock.inspection.telling import tell
+from penstock.models.prices import priced
+from penstock.text.json_access import MAX_WHOLE_NUMBER
 from penstock.wires import load
 from tests.hosts import histories
 from tests.hosts.histories import Claude
 from tests.hosts.sessions import test_copilot, test_gemini, test_opencode, test_pi, test_qwen
-from tests.hosts.sessions.telling import MUTATED, is_record, mutated, told
+from tests.hosts.sessions.telling import MUTATED, is_record, mutated, told, with_each_replaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,6 +119,19 @@ def test_a_file_says_whose_it_is(host: str, tmp_path: Path) -> None:
     assert [call.id for entry in entries for call in entry.calls]
     with opened(str(tmp_path / "s")) as file:
         assert reader.head(file).session or host == "claude"
+
+
+@pytest.mark.parametrize("host", READERS)
+def test_whatever_stands_in_the_place_of_any_value_is_read(host: str, tmp_path: Path) -> None:
+    """An object where a word is looked for cannot be looked up: chance alone seldom puts one into each place."""
+    reader = import_module(f"penstock.hosts.sessions.{host}")
+    for records in with_each_replaced(EVERYTHING[host]()):
+        happenings = told(host, tmp_path / "s", records).happenings
+        story = priced(tell(happenings, reader.WIRE, counter=NoCounter()))
+        assert all((turn.recorded_tokens or 0) <= 3 * MAX_WHOLE_NUMBER for turn in story.turns)
+        with opened(str(tmp_path / "s")) as file:
+            reader.head(file)
+        host_of(str(tmp_path / "s"))
 
 
 @pytest.mark.parametrize("host", READERS)

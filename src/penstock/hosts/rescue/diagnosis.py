@@ -69,6 +69,9 @@ def findings(projection: Projection, wire: str, size: Size, limit_tokens: int | 
     ]
     if counts.torn:
         found.append(Finding("torn_line", f"{counts.torn} lines are no records; the host leaves them out.", False))
+    if counts.too_large:
+        words = f"{counts.too_large} lines are too large to be read; what they say is not carried on."
+        found.append(Finding("too_large_line", words, False))
     for code, number in sorted(counts.faults.items()):
         found.append(Finding(code, FAULTS[code].format(number), False))
     return sorted(dict.fromkeys(found), key=lambda finding: not finding.is_stuck)

@@ -38,6 +38,8 @@ class HostSession(NamedTuple):
     """The last list of tasks that the model kept."""
     torn: int
     """Lines that are no records: the host was writing one, or was ended while it did."""
+    too_large: int
+    """Lines that are so long that they were not read."""
     unknown: int
     """Records of kinds that are not known here."""
     skipped_bytes: int
@@ -59,7 +61,14 @@ def read_session(host: str, path: str) -> HostSession:
         said = [one for one in reader.happenings(file) if isinstance(one, Said) and not (one.by_host or one.again)]
         transcript = load(whole_messages(said), reader.WIRE)
         counts = file.counts
-    return HostSession(transcript, todos_of(transcript), counts.torn, counts.unknown.total(), counts.skipped_bytes)
+    return HostSession(
+        transcript,
+        todos_of(transcript),
+        torn=counts.torn,
+        too_large=counts.too_large,
+        unknown=counts.unknown.total(),
+        skipped_bytes=counts.skipped_bytes,
+    )
 
 
 def host_of(path: str) -> str | None:

@@ -169,10 +169,10 @@ def happenings(file: SessionFile) -> Iterator[Happening]:
                 )
                 preserved = field(details, "preservedMessages")
                 uuids = field(preserved, "uuids")
+                named = (string(uuid) for uuid in (uuids if isinstance(uuids, list) else []))
+                # Whoever names a record twice does not send it twice.
                 kept[string(field(preserved, "anchorUuid"))] = [
-                    places[uuid]
-                    for uuid in (uuids if isinstance(uuids, list) else [])
-                    if isinstance(uuid, str) and uuid in places
+                    places[uuid] for uuid in dict.fromkeys(named) if uuid in places
                 ]
         elif one.kind == "attachment":
             yield from _attached(record, one.place, unsent, has_shapes=has_shapes)
@@ -184,7 +184,7 @@ def happenings(file: SessionFile) -> Iterator[Happening]:
                 yield from _answered(index.usage.pop(one.figures), record)
             unsent["copies of results"] += _copy_bytes(record)
             yield _said(record, one.place)
-        for place in kept.pop(one.uuid, ()):
+        for place in file.told_again(kept.pop(one.uuid, ())):
             again = file.record(place)
             if type_of(again) in {"user", "assistant"}:
                 yield _said(again, place)._replace(again=True)

@@ -72,6 +72,7 @@ def handed_on(read: HostSession, *, host: str, agent: str, session_id: str, fold
             "host": host,
             "path": path,
             "torn": read.torn,
+            "tooLarge": read.too_large,
             "unknown": read.unknown,
             "skippedBytes": read.skipped_bytes,
         },

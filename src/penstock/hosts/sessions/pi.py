@@ -87,6 +87,7 @@ def happenings(file: SessionFile) -> Iterator[Happening]:
     """Yield what happened in a session."""
     way = _on_the_way(file)
     told = _Told(file)
+    numbers = {one.key: number for number, one in enumerate(way)}
     for number, one in enumerate(way):
         record = file.record(one.place)
         if type_of(record) == "compaction":
@@ -95,10 +96,9 @@ def happenings(file: SessionFile) -> Iterator[Happening]:
             yield Compacted(whole_number(record.get("tokensBefore")), None, one.place, at)
             words = _COMPACTED.format(string(record.get("summary")))
             yield Said({"role": "user", "content": words}, one.place, at, by_host=True, is_summary=True)
-            first = string(record.get("firstKeptEntryId"))
-            begun = next((before for before in range(number) if way[before].key == first), number)
-            for kept in way[begun:number]:
-                again = told.entry(file.record(kept.place), kept.place)
+            begun = numbers.get(string(record.get("firstKeptEntryId")), number)
+            for place in file.told_again(way[before].place for before in range(begun, number)):
+                again = told.entry(file.record(place), place)
                 yield from (said._replace(again=True) for said in again if isinstance(said, Said))
             yield from (said._replace(again=True) for said in told.rest())
         else:
@@ -153,7 +153,7 @@ class _Told:
 
     def _assistant(self, message: Record, said: Said) -> Iterator[Happening]:
         yield from self.rest()
-        stopped = message.get("stopReason")
+        stopped = string(message.get("stopReason"))
         if stopped in {"error", "aborted"}:  # no such answer is sent again
             if stopped == "error":
                 yield Refused(string(message.get("errorMessage")), said.place, said.at)
@@ -214,11 +214,7 @@ def _ran(message: Record) -> str:
     words = f"Ran `{string(message.get('command'))}`\n" + (f"```\n{output}\n```" if output else "(no output)")
     if message.get("cancelled"):
         return f"{words}\n\n(command cancelled)" + _cut(message)
-    return (
-        words
-        + (f"\n\nCommand exited with code {code}" if code not in {None, 0} and isinstance(code, int) else "")
-        + _cut(message)
-    )
+    return words + (f"\n\nCommand exited with code {code}" if code and isinstance(code, int) else "") + _cut(message)
 
 
 def _cut(message: Record) -> str:

@@ -15,15 +15,24 @@ from penstock.hosts.whole_file import open_whole
 from penstock.inspection.happenings import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 Record = dict[str, Any]
 
-_MAX_RECORD_BYTES = 64 << 20  # no provider takes a message of so much; a picture has a tenth
+MAX_RECORD_BYTES = 32 << 20
+"""How long a line may be to be read: no provider takes a request of more."""
+_MAX_OBJECTS = (
+    250_000  # in a line: `{}` takes two bytes of a file and a hundred once it is read; no window holds so many
+)
 HURRIED_BYTES = 16 << 20
 """How much is read of a file while a host waits: two seconds, and more than any window holds."""
 _FIRST_SHARE = 16  # of what is read of a longer file: what was asked first, and the rest from its end
 _BEGINNING_BYTES = 256
+_SKIPPED_BYTES = 1 << 20
+# Of what compactions keep, so many times the file is told again, or so many bytes: hosts keep a message over few of them.
+_MAX_TELLINGS = 4
+_MIN_TOLD_AGAIN_BYTES = 1 << 20
+_KEPT_TOO_OFTEN = "kept by too many compactions"
 
 
 @dataclass
@@ -32,6 +41,8 @@ class Counts:
 
     torn: int = 0
     """Lines that are no records: the host was writing one, or was ended while it did."""
+    too_large: int = 0
+    """Lines that are longer than `MAX_RECORD_BYTES`, or of very many objects, records or not: they are not read."""
     unknown: Counter[str] = field(default_factory=Counter)
     """Records of kinds that are not known here, by kind."""
     unsent_bytes: Counter[str] = field(default_factory=Counter)
@@ -55,6 +66,7 @@ class SessionFile:
         self.counts = Counts()
         self.size_bytes = size_bytes
         self._file = file
+        self._again_bytes = max(_MIN_TOLD_AGAIN_BYTES, _MAX_TELLINGS * size_bytes)
         self._first = self._last = size_bytes
         if max_bytes is not None and size_bytes > max_bytes:
             self._first = max_bytes // _FIRST_SHARE
@@ -72,6 +84,18 @@ class SessionFile:
         self._file.seek(place.start_byte)
         return _parsed(self._file.read(place.end_byte - place.start_byte)) or {}
 
+    def told_again(self, places: Iterable[Place]) -> Iterator[Place]:
+        """Yield the places of records that outlived a compaction, to be read again; what is too much in all is counted.
+
+        A small file may say that each of many compactions kept all of it: reading it so often would never end.
+        """
+        for place in places:
+            self._again_bytes -= place.end_byte - place.start_byte
+            if self._again_bytes < 0:
+                self.counts.unknown[_KEPT_TOO_OFTEN] += 1
+                return
+            yield place
+
     def content(self) -> bytes:
         """Return all of it, for a file that is no list of records; who asks has looked at `size_bytes`."""
         self._file.seek(0)
@@ -86,16 +110,20 @@ class SessionFile:
         """Yield the records of the lines that begin between two places; with `is_inside` the first one began before."""
         while start < end:
             self._file.seek(start)  # who asks may read elsewhere in between
-            line = self._file.readline(min(_MAX_RECORD_BYTES, self.size_bytes - start))
+            line = self._file.readline(min(MAX_RECORD_BYTES, self.size_bytes - start))
             if not line:
                 return
             place = Place(start, start + len(line))
             start = place.end_byte
-            is_whole = line.endswith(b"\n") or start == self.size_bytes
-            while not is_whole:  # a line that is too long is none, and the next one begins behind it
-                part = self._file.readline(min(_MAX_RECORD_BYTES, self.size_bytes - start))
-                start += len(part)
-                line, is_whole = b"{", not part or part.endswith(b"\n") or start == self.size_bytes
+            if (
+                not line.endswith(b"\n") and start < self.size_bytes
+            ):  # it is too long, and the next one begins behind it
+                line = b""
+                start = self._behind_line(start)
+                self.counts.too_large += not is_inside
+            if len(line) > _MAX_OBJECTS and line.count(b"{") + line.count(b"[") > _MAX_OBJECTS:
+                line = b""
+                self.counts.too_large += not is_inside
             if line.strip() and not is_inside:
                 record = _parsed(line)
                 if record is not None:
@@ -103,6 +131,15 @@ class SessionFile:
                 else:
                     self.counts.torn += 1
             is_inside = False
+
+    def _behind_line(self, start: int) -> int:
+        """Return where the line ends in whose midst the file is read."""
+        part = b"?"
+        while part and not part.endswith(b"\n") and start < self.size_bytes:
+            part = self._file.readline(min(_SKIPPED_BYTES, self.size_bytes - start))
+            start += len(part)
+        # A file that became shorter has no more lines.
+        return start if part else self.size_bytes
 
 
 @contextmanager

@@ -73,7 +73,11 @@ def story_of(
         counts = file.counts
         unsent = {kind: size for kind, size in counts.unsent_bytes.most_common() if size}
     story = replace(
-        story, torn=counts.torn, unknown=dict(counts.unknown), waste=replace(story.waste, unsent_bytes=unsent)
+        story,
+        torn=counts.torn,
+        too_large=counts.too_large,
+        unknown=dict(counts.unknown),
+        waste=replace(story.waste, unsent_bytes=unsent),
     )
     return subject, priced(story)
 
@@ -103,12 +107,13 @@ def replay_of(
     with opened(path) as file:
         subject = _subject(host, reader, file, path)
         made = replay(reader.happenings(file), reader.WIRE, window_tokens, model=model)
-        return subject, replace(made, story=replace(made.story, torn=file.counts.torn))
+        counts = file.counts
+        return subject, replace(made, story=replace(made.story, torn=counts.torn, too_large=counts.too_large))
 
 
 def _subject(host: str, reader: Any, file: SessionFile, path: str) -> Subject:
     head = reader.head(file)
-    file.counts.torn = 0  # the head was a look of its own
+    file.counts.torn = file.counts.too_large = 0  # the head was a look of its own
     return Subject(
         host=host,
         session=head.session,
