@@ -132,7 +132,9 @@ def _batch(view: View, spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
     if not runs:
         return 0, len(spans)
     best = min(cost for cost, _, _ in runs)
-    return next((first, last) for cost, first, last in runs if cost <= best * _TASTE)
+    # A run whose cost is below zero, where sizes of a provider and ours disagree, is still one of them.
+    most = max(best, best * _TASTE)
+    return next((first, last) for cost, first, last in runs if cost <= most)
 
 
 @dataclass(frozen=True, kw_only=True)
