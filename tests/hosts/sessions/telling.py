@@ -106,9 +106,15 @@ def mutated(draw: st.DrawFn, records: list[Record], host: str = "") -> bytes:
 
 
 def with_each_replaced(records: list[Record]) -> Iterator[list[Record]]:
-    """The same records, once for each value in them and each kind of what may stand in its place."""
-    for place in [place for at, record in enumerate(records) for place in _places(record, (at,))]:
-        for other in ({"a": 1}, [1], 10**400):
+    """The same records, once for each value in them with what cannot be looked up in its place, by turns an object and a list.
+
+    Where a number stood, once more with one that no float holds.
+    """
+    for number, place in enumerate([place for at, record in enumerate(records) for place in _places(record, (at,))]):
+        stood: Any = records
+        for key in place:
+            stood = stood[key]
+        for other in ([1] if number % 2 else {"a": 1}, *([10**400] if type(stood) is int else [])):
             made = deepcopy(records)
             holder: Any = made
             for key in place[:-1]:
