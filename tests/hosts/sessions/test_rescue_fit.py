@@ -170,3 +170,19 @@ def test_it_fits_by_the_count_of_any_provider(
         new = fixed + counted(next_request("claude", done.path), times)
         assert done.cuts
         assert new <= window, "a tenth stays free, which is for what counters differ by from one text to another too"
+
+
+def test_what_a_provider_counted_together_is_not_taken_twice_at_most(tmp_path: Path) -> None:
+    """A host's own words fill most of a small window: they stay, and a provider counted them with what goes beside."""
+    talk = Claude()
+    talk.says("TASK-ONE fix the parser. " + "The host says what it always says, in many words. " * 150)
+    talk.add(
+        "assistant", [{"type": "tool_use", "id": "c1", "name": "Bash", "input": {"command": "ls -R"}}], answer="m1"
+    )
+    talk.measured(12_600)
+    listing = "".join(f"line {number} of the listing\n" for number in range(3_000))
+    talk.add("user", [{"type": "tool_result", "tool_use_id": "c1", "content": listing}])
+    talk.is_refused("prompt is too long: 29624 tokens > 15000 maximum")
+    done, _ = rescued("claude", written(tmp_path / "s.jsonl", talk.records), 15_000)
+    assert done.irreducible is None
+    assert done.path

@@ -164,6 +164,13 @@ def rescue(
             return done
         tools = Tools(reader.WIRE, counter, keep, dialect)
         made = _smaller(read, limit, tools)
+        least = size.least_fixed_tokens
+        if isinstance(made, TooLarge) and least is not None and least < size.fixed_tokens:
+            # What stays and what goes beside it cannot both be as large as each may be: a provider counted them together.
+            size = size._replace(fixed_tokens=least)
+            read = read._replace(size=size)
+            done = replace(done, overhead_tokens=least, overhead_basis="measured")
+            made = _smaller(read, limit, tools)
         if isinstance(made, TooLarge):
             why = Finding("irreducible", "What has to stay takes more than there is room for.", True)
             return replace(done, findings=(*done.findings, why), irreducible=made.bill)

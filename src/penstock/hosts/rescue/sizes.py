@@ -46,6 +46,8 @@ class Size(NamedTuple):
     """What its images and files may take above our count of them: some servers count their base64 as words."""
     measured_media_tokens: int = 0
     """How much of that a provider did count."""
+    least_fixed_tokens: int | None = None
+    """What goes beside the messages at least, where a provider's figure says so: as much as if they took all that they may."""
 
     @property
     def tokens(self) -> int:
@@ -104,7 +106,8 @@ def measure(projection: Projection, wire: str, counter: TokenCounter, assumed_to
         rest = _count(projection.said[projection.measured[-1].said :], wire, counter)
         likely = counted[-1][0] + rest.likely
     tokens, count = figured[-1]
-    return Size(whole.most, fixed, likely, basis, whole.media, min(count.media, max(0, tokens - count.most - fixed)))
+    measured_media = min(count.media, max(0, tokens - count.most - fixed))
+    return Size(whole.most, fixed, likely, basis, whole.media, measured_media, max(0, lowest))
 
 
 def room(size: Size, limit_tokens: int, stated_tokens: int, *, is_refused: bool) -> Room:
