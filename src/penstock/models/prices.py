@@ -97,7 +97,12 @@ def price_of(model: str, at: str = "") -> Price | None:
         at: when the request was made, as RFC 3339; empty, and what is none, for the day of the prices.
     """
     listed = _prices_of(model)
-    return _priced(listed, at) if listed else None
+    if not listed:
+        return None
+    if len(listed) == 1:  # the usual case, asked for every request of a session: its time need not be read
+        return listed[0].price
+    day, hour = _moment(at)
+    return next((one.price for one in reversed(listed) if one.holds(day, hour)), listed[0].price)
 
 
 def priced(story: Story) -> Story:
@@ -112,10 +117,29 @@ def _table() -> dict[str, Any]:
     return table
 
 
+class _ListedPrice(NamedTuple):
+    """A price of a model, with when it holds: always, from a day on, or at hours of each day."""
+
+    price: Price
+    start_date: date | None
+    hours: tuple[time, time] | None
+
+    def holds(self, day: date, hour: time | None) -> bool:
+        if self.start_date is not None:
+            return day >= self.start_date
+        if self.hours is None:
+            return True
+        start, end = self.hours
+        if hour is None:
+            return False
+        return start <= hour < end if start <= end else hour >= start or hour < end
+
+
 @lru_cache(maxsize=64)
-def _prices_of(model: str) -> list[dict[str, Any]] | None:
-    """Return all prices of a model, whenever they hold; None and none where they are not known."""
-    return next((found for name in _names(model) if (found := _listed(name)) is not None), None)
+def _prices_of(model: str) -> tuple[_ListedPrice, ...]:
+    """Return all prices of a model, whenever they hold; none where they are not known."""
+    listed = next((found for name in _names(model) if (found := _listed(name)) is not None), [])
+    return tuple(map(_listed_price, listed))
 
 
 def _names(model: str) -> Iterator[str]:
@@ -142,20 +166,20 @@ def _listed(name: str) -> list[dict[str, Any]] | None:
     return None
 
 
-def _priced(listed: list[dict[str, Any]], at: str) -> Price:
-    """Return the price that holds at a time: of those that do the last one, else the first."""
-    day, hour = _moment(at)
-    held = next((one for one in reversed(listed) if _holds(one, day, hour)), listed[0])
-    rates = {key: _rate(value) for key, value in held.items() if key.endswith("_mtok")}
+def _listed_price(listed: dict[str, Any]) -> _ListedPrice:
+    rates = {key: _rate(value) for key, value in listed.items() if key.endswith("_mtok")}
     given = rates["input_mtok"]
     written = rates.get("cache_write_mtok", given)
-    return Price(
+    price = Price(
         input=given,
         output=rates["output_mtok"],
         cache_read=rates.get("cache_read_mtok", given),
         cache_write=written,
         cache_write_hour=rates.get("cache_write_1h_mtok", written),
     )
+    start_date = date.fromisoformat(listed["start_date"]) if "start_date" in listed else None
+    times = tuple(time.fromisoformat(listed[key]) for key in ("start_time", "end_time") if key in listed)
+    return _ListedPrice(price, start_date, (times[0], times[1]) if times else None)
 
 
 def _moment(at: str) -> tuple[date, time | None]:
@@ -165,17 +189,6 @@ def _moment(at: str) -> tuple[date, time | None]:
     except (ValueError, OverflowError):
         return date.fromisoformat(as_of()), None
     return moment.date(), moment.timetz()
-
-
-def _holds(price: dict[str, Any], day: date, hour: time | None) -> bool:
-    if "start_date" in price:
-        return day >= date.fromisoformat(price["start_date"])
-    if "start_time" in price:
-        start, end = (time.fromisoformat(price[key]) for key in ("start_time", "end_time"))
-        if hour is None:
-            return False
-        return start <= hour < end if start <= end else hour >= start or hour < end
-    return True
 
 
 def _rate(value: Any) -> Rate:
