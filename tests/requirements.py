@@ -123,6 +123,12 @@ BUILT: dict[str, str] = {
     "X-2": "inspect: where the context went; replay",
     "X-3": "rescue: a new session that the host resumes and whose next request fits",
     "X-4": "a handoff from one host's session to another",
+    "W-1": "a gateway before model APIs: what fits passes byte for byte, what does not is spliced",
+    "W-2": "a cut is stable and bought only where it is repaid",
+    "W-4": "refusals are recovered before the client sees a byte",
+    "W-5": "count_tokens counts what would be sent",
+    "W-6": "stateless but for the store; a restart keeps streams",
+    "W-8": "keys are kept nowhere; every party may be slow, endless or broken",
 }
 
 PENDING: dict[str, str] = {
@@ -136,13 +142,7 @@ PENDING: dict[str, str] = {
     "C-21": "one queue for any number of workers on any machines",
     "S-14": "a conversation: line editing, commands, approvals, undo (later)",
     "S-15": "project rules are read, pinned, priced (later)",
-    "W-1": "a gateway before model APIs: what fits passes byte for byte, what does not is spliced",
-    "W-2": "a cut is stable and bought only where it is repaid",
     "W-3": "two tools give back what was cut, streaming all the while",
-    "W-4": "refusals are recovered before the client sees a byte",
-    "W-5": "count_tokens counts what would be sent",
-    "W-6": "stateless but for the store; a restart keeps streams",
     "W-7": "what was done is in headers, on a page, in metrics",
-    "W-8": "keys are kept nowhere; every party may be slow, endless or broken",
     "W-9": "added cost of a request and of streams is bounded",
 }

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock.carrier.course import Course
 from penstock.carrier.execution import adrive, drive
-from penstock.carrier.memory import LIFETIME_SECONDS, Memory, memory_of
+from penstock.carrier.knowledge import Knowledge
+from penstock.carrier.memory import LIFETIME_SECONDS, Memory
 from penstock.carrier.refused import RefusedRequests
 from penstock.carrier.steps import CarrySettings
 from penstock.context.recovery import MAX_CALLS
@@ -92,12 +93,11 @@ class Carrier:
             rules=rules,
             dialect=dialect,
         )
-        self._endpoint = endpoint
         self._clock = clock
+        self._knowledge = Knowledge(wire, endpoint, store, clock)
+        # Held only to look something up or put it down: never while a request is under way, so that requests of many
+        # threads go at once.
         self._lock = threading.Lock()
-        # One lock for two small tables, held only to look something up or put it down: never while a request is under
-        # way, so that requests of many threads go at once.
-        self._memories: dict[str, tuple[Memory, float]] = {}
         self._conversations: list[_Conversation] = []
         self._refused = RefusedRequests(wire, LIFETIME_SECONDS)
 
@@ -147,13 +147,13 @@ class Carrier:
 
     def window_tokens(self, model: str = "") -> int:
         """Return the window that requests for a model are planned with by now."""
-        return self._memory(model).window(self._settings.window_tokens)
+        return self._knowledge.of(model).window(self._settings.window_tokens)
 
     # ── what is remembered ───────────────────────────────────────────────────────────────────────────────────────
 
     def _course(self, request: Json, session_id: str, *, can_summarise: bool) -> Course:
         """Return the course of a request, with the window, the observations and the cuts that are known by now."""
-        memory = self._memory(model_of(request))
+        memory = self._knowledge.of(model_of(request))
         settings = replace(
             self._settings,
             window_tokens=memory.window(self._settings.window_tokens),
@@ -174,7 +174,7 @@ class Carrier:
 
     def _learn(self, course: Course) -> None:
         """Remember what the refusals and the answer of a course have shown."""
-        self._update(model_of(course.request), lambda known: reduce(Memory.refused, course.learnable, known))
+        self._knowledge.update(model_of(course.request), lambda known: reduce(Memory.refused, course.learnable, known))
         self._learn_answer(course)
         with self._lock:
             for request, overflow in course.refused:
@@ -186,50 +186,7 @@ class Carrier:
         """Remember what an answer reported, which a stream does at its end."""
         if course.answered is not None:
             counts, reported_tokens = course.answered
-            self._update(model_of(course.request), lambda known: known.answered(counts, reported_tokens))
-
-    def _update(self, model: str, learn: Callable[[Memory], Memory]) -> None:
-        """Put what was learned of a model's provider in place of what was known; what others learn meanwhile is not lost."""
-        self._memory(model)  # read from the store, where nothing was asked of it yet
-        with self._lock:
-            now = self._clock()
-            held, at = self._memories[model]
-            before = held if now - at < LIFETIME_SECONDS else Memory()
-            memory = learn(before)
-            self._memories[model] = memory, now
-        if memory != before:
-            self._write(model, memory)
-
-    def _memory(self, model: str) -> Memory:
-        """Return what is known of a model's provider; nothing once that is older than its lifetime."""
-        now = self._clock()
-        with self._lock:
-            if model not in self._memories:
-                self._memories[model] = self._read(model)
-            memory, at = self._memories[model]
-        return memory if now - at < LIFETIME_SECONDS else Memory()
-
-    def _read(self, model: str) -> tuple[Memory, float]:
-        """Return what the store knows of a model's provider, and since when."""
-        try:
-            found = self._settings.store.learned(self._name(model)) if self._settings.store else None
-        # A store that cannot be read, whosever it is, only costs a refusal more.
-        except Exception:  # noqa: BLE001 - a foreign store
-            found = None
-        return (Memory(), self._clock()) if found is None else (memory_of(found[0]), found[1])
-
-    def _write(self, model: str, memory: Memory) -> None:
-        if self._settings.store is None:
-            return
-        try:
-            self._settings.store.learn(self._name(model), memory.to_json())
-        # A store that cannot be written costs the next process a refusal.
-        except Exception:  # noqa: BLE001 - a foreign store
-            return
-
-    def _name(self, model: str) -> str:
-        """Return the name in the store: wire, endpoint and model, because each may count in its own way."""
-        return f"provider {self._settings.wire} {self._endpoint} {model}"
+            self._knowledge.update(model_of(course.request), lambda known: known.answered(counts, reported_tokens))
 
     # ── conversations ────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -144,7 +144,11 @@ class Course:
 
     def _trimmed(self) -> Generator[Send | SummaryRequest, SendOutcome, Sized]:
         """Return the request as it is first sent: smaller where there is no doubt that it would not fit."""
-        cure: recovery.Cure | None = recovery.trim(self._situation(), can_summarise=self.settings.can_summarise)
+        cure: recovery.Cure | None = recovery.trim(
+            self._situation(),
+            can_summarise=self.settings.can_summarise,
+            headroom_share=self.settings.headroom_share,
+        )
         if isinstance(cure, SummaryWanted):
             cure = yield from self._summarised(cure)
         if not isinstance(cure, SendSmaller):
@@ -158,7 +162,9 @@ class Course:
         situation = self._situation()
         if situation.calls_left < 1:
             return recovery.give_up(situation)
-        cure: recovery.Cure | None = recovery.decide(situation, can_summarise=self.settings.can_summarise)
+        cure: recovery.Cure | None = recovery.decide(
+            situation, can_summarise=self.settings.can_summarise, headroom_share=self.settings.headroom_share
+        )
         if isinstance(cure, SummaryWanted):
             cure = yield from self._summarised(cure)
         assert isinstance(cure, SendSmaller | Irreducible)  # noqa: S101 - a refusal has one of these ends
@@ -210,6 +216,8 @@ class Course:
 
     def _body(self, transcript: Transcript, reserve_tokens: int, *, names_reply: bool = False) -> Json:
         """Return the body that shows a transcript: valid, asking for at most so much of reply where it asks, or has to."""
+        if self.settings.is_forwarded and not transcript.edits and not names_reply:
+            return self.request
         request, mended = dump_mended(transcript, self.request)
         if mended and not self._is_mended_told:
             self._is_mended_told = True

@@ -52,6 +52,10 @@ class Memory:
             known.append(int(self.refused_tokens * _SAFETY))
         return min(known)
 
+    def never_refused(self, believed_tokens: int) -> int:
+        """Return the size below which nothing is known to have been refused, in our tokens or the provider's, whichever is less."""
+        return min(self.window(believed_tokens), self.refused_tokens or believed_tokens)
+
     def refused(self, attempt: Attempt) -> Memory:
         """Return what is known after a refusal."""
         limit = attempt.limit_tokens

@@ -65,6 +65,10 @@ class CarrySettings:
     """What this provider said of requests before, as a carrier remembers it, oldest first."""
     taken_tokens: int = 0
     """The most input that it has reported before."""
+    headroom_share: float = 0.0
+    """How much of the room is left free where a request is cut before it is sent, so that the next ones need no cut."""
+    is_forwarded: bool = False
+    """Whether the request is somebody else's, to be sent as it came unless it has to shrink: what is not valid is not mended."""
 
     def __post_init__(self) -> None:
         if type(self.max_calls) is not int or self.max_calls < 1:

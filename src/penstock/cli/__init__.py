@@ -31,6 +31,7 @@ COMMANDS: dict[str, dict[str, tuple[str, ...]]] = {
         "installing": ("install", "uninstall"),
         "hosting": ("hook",),
         "relaying": ("relay",),
+        "gateways": ("gateway",),
         "inspecting": ("inspect",),
         "rescuing": ("rescue",),
         "replaying": ("replay",),

@@ -47,7 +47,10 @@ from penstock.text.allowance import Allowance, Budget
 from penstock.text.fitting import Keep, fit
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from penstock.context.compaction.plans import PlanStep
+    from penstock.context.ladder import Ladder
     from penstock.overflow import Overflow
     from penstock.text.calls import Dialect
     from penstock.wires import Transcript
@@ -136,16 +139,24 @@ def recover(
     return decide(situation, can_summarise=can_summarise)
 
 
-def trim(situation: Situation, *, can_summarise: bool = False) -> SendSmaller | SummaryWanted | None:
+def trim(
+    situation: Situation, *, can_summarise: bool = False, headroom_share: float = 0.0
+) -> SendSmaller | SummaryWanted | None:
     """Return how a request is made smaller that was not sent yet and certainly does not fit; None where it is sent as it is.
 
     By our own count a request is certain not to fit where even the low end of the count is above the window, or, where the
     provider has said before how it counts, where it fits with less than the usual chance. Where by our count not even the floor
     would fit, the count or the window is in doubt, and the provider is the one to ask.
+
+    Args:
+        situation: the request, and what is known of its provider.
+        can_summarise: whether the caller can ask a model for a summary, which is a call.
+        headroom_share: how much of the room a request that has to be cut leaves free, where that takes no more than is gentle:
+            each cut has a prompt cache write anew what stands behind it, so that many small cuts cost more than a large one.
     """
     sized, room = situation.sized, situation.budget.input_tokens
 
-    def fits_by_our_count(counts: KindCounts) -> bool:
+    def fits_by_our_count(counts: KindCounts, room: int) -> bool:
         return with_frames(counts) <= room - room // MARGIN
 
     # The low end decides because trimming unasked is the worse mistake: a refusal costs one call and brings a number; what
@@ -155,23 +166,25 @@ def trim(situation: Situation, *, can_summarise: bool = False) -> SendSmaller | 
     if situation.known:
         likely = Likelihood(situation.known)
 
-        def fits_as_is_likely(counts: KindCounts) -> bool:
+        def fits_as_is_likely(counts: KindCounts, room: int) -> bool:
             return likely.chance_that_fits(counts, room) >= LIKELY
 
-        if fits_as_is_likely(sized.counts):
+        if fits_as_is_likely(sized.counts, room):
             return None
         rules.insert(0, fits_as_is_likely)
     if not rules:
         return None
     ladder = situation.ladder(sized)
     for fits in rules:
-        rung = ladder.first(lambda rung, fits=fits: fits(ladder.counts(rung)))  # type: ignore[misc]
-        if fits(ladder.counts(rung)):
+        rung = _first_that(fits, ladder, room)
+        if fits(ladder.counts(rung), room):
             break
         # What little a provider has said (the usage of one short answer) may leave even the floor in doubt. A request that
         # is too large by our own count is then cut by that.
     else:  # not even the floor fits by our count: that, or the window that the caller believes in, is in doubt
         return None
+    if headroom_share and rung < ladder.gentle:
+        rung = min(_first_that(fits, ladder, round(room * (1 - headroom_share))), ladder.gentle)
     if can_summarise and situation.calls_left > 1 and rung > ladder.gentle:
         asked = _summary_of(situation)
         if asked is not None:
@@ -179,8 +192,18 @@ def trim(situation: Situation, *, can_summarise: bool = False) -> SendSmaller | 
     return _send(situation, ladder.plan(rung, situation.room_tokens), ladder.strategy(rung))
 
 
-def decide(situation: Situation, *, can_summarise: bool = False) -> Cure:
+def _first_that(fits: Callable[[KindCounts, int], bool], ladder: Ladder, room: int) -> int:
+    """Return the first rung that fits into so much room; the last where none does."""
+    return ladder.first(lambda rung: fits(ladder.counts(rung), room))
+
+
+def decide(situation: Situation, *, can_summarise: bool = False, headroom_share: float = 0.0) -> Cure:
     """Return the next thing to do with the request that was refused last.
+
+    Args:
+        situation: what was refused, and what was said of it.
+        can_summarise: whether the caller can ask a model for a summary, which is a call.
+        headroom_share: by how much more it is cut than it has to be, as for `trim`.
 
     Returns:
         `SendSmaller`; `SummaryWanted` where a model could spare what else would have to go; `Irreducible`, with the proof, where no
@@ -193,6 +216,9 @@ def decide(situation: Situation, *, can_summarise: bool = False) -> Cure:
     rung = choose(situation, ladder)
     if rung is None:
         return give_up(situation)
+    if headroom_share and rung < ladder.gentle:
+        roomy = round(with_frames(ladder.counts(rung)) * (1 - headroom_share))
+        rung = min(ladder.first(lambda rung: with_frames(ladder.counts(rung)) <= roomy, after=rung - 1), ladder.gentle)
     # With two calls left the last one sends what fits for certain, or the floor: without a number and a limit nothing else
     # is certain, and a summary would be paid for and not used.
     is_usable = situation.calls_left > 2 or (

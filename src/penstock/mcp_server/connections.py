@@ -1,4 +1,4 @@
-"""Close HTTP connections that hold on without working: uvicorn's HTTP/1.1 with clocks and a bounded number.
+"""Close HTTP connections that hold on without working: uvicorn's HTTP/1.1, by either parser, with clocks and a bounded number.
 
 Who only holds a connection open makes room for who comes, and so does who was refused for want of the token, so that half-sent
 requests keep nobody out. Law: a connection
@@ -8,15 +8,13 @@ that sends no whole header within `HEADER_SECONDS`, or reads nothing for `STALLE
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from penstock.mcp_server.addresses import is_loopback
 from penstock.mcp_server.token import ADMITTED
-
-if TYPE_CHECKING:
-    import asyncio
 
 HEADER_SECONDS = 5.0
 """How long a header may take from its first byte; a clock that began anew at each byte would never end."""
@@ -34,9 +32,19 @@ MAX_CONNECTIONS_PER_PEER = 32
 _BUSY = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
-class Connection(H11Protocol):
-    """One HTTP connection, with a clock for each direction."""
+class Clocked(asyncio.Protocol):
+    """One HTTP connection, with a clock for each direction; goes before the class of uvicorn that reads what is sent."""
 
+    # Of uvicorn's classes, which have them in common and no base.
+    cycle: Any
+    loop: asyncio.AbstractEventLoop
+    transport: asyncio.Transport
+    connections: set[Any]
+    client: tuple[str, int] | None
+    app_state: dict[str, Any]
+
+    max_connections = MAX_CONNECTIONS
+    max_connections_per_peer = MAX_CONNECTIONS_PER_PEER
     since = 0.0
     header_timer: asyncio.TimerHandle | None = None
     stalled_timer: asyncio.TimerHandle | None = None
@@ -114,13 +122,13 @@ class Connection(H11Protocol):
 
     def _is_one_too_many(self) -> bool:
         """Return whether this connection cannot be had; another may have been closed to make room for it."""
-        others = [other for other in self.connections if isinstance(other, Connection) and other is not self]
+        others = [other for other in self.connections if isinstance(other, Clocked) and other is not self]
         peer = self.client[0] if self.client else ""
         if not is_loopback(peer):
             same = sum(other.client is not None and other.client[0] == peer for other in others)
-            if same >= MAX_CONNECTIONS_PER_PEER:
+            if same >= self.max_connections_per_peer:
                 return True
-        if len(others) < MAX_CONNECTIONS:
+        if len(others) < self.max_connections:
             return False
         # Those that serve somebody who has the token are spared. Of the others the oldest goes: it has held on longest without
         # working. A refused sender who leaves its body half sent is no better than one who sends half a header.
@@ -130,3 +138,7 @@ class Connection(H11Protocol):
             oldest.transport.abort()
             self.connections.discard(oldest)
         return not waiting
+
+
+class Connection(Clocked, H11Protocol):
+    """One HTTP connection, read by h11."""

@@ -14,6 +14,7 @@ from penstock.errors import CallerError
 from penstock.mcp_server.addresses import is_address, is_loopback
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Awaitable, Callable, Generator
 
     App = Callable[[Any, Any, Any], Awaitable[None]]
@@ -21,12 +22,14 @@ if TYPE_CHECKING:
 _BACKLOG = 256
 
 
-def listen(address: str, *, i_know: bool = False) -> socket.socket:
+def listen(address: str, *, i_know: bool = False, flag: str = "--http", is_shared: bool = False) -> socket.socket:
     """Return a listening socket for an address.
 
     Args:
         address: HOST:PORT, an IPv6 host in brackets; port 0 takes any that is free.
         i_know: Whether an address that other machines reach is accepted: nothing here is encrypted.
+        flag: What the address was given with, for errors.
+        is_shared: Whether other processes of the same user may listen there too, as where one takes over from another.
 
     Raises:
         CallerError: The address cannot be one, is not loopback, or is in use.
@@ -34,10 +37,10 @@ def listen(address: str, *, i_know: bool = False) -> socket.socket:
     host, colon, port = address.rpartition(":")
     host = host.strip("[]")
     if not colon or not port.isdecimal() or int(port) > 65535:
-        raise CallerError(f"--http {address}: HOST:PORT, for example 127.0.0.1:8377")
+        raise CallerError(f"{flag} {address}: HOST:PORT, for example 127.0.0.1:8377")
     if not is_loopback(host) and not i_know:
         raise CallerError(
-            f"--http {address}: {host or 'every interface'} can be reached from other machines, and nothing here is "
+            f"{flag} {address}: {host or 'every interface'} can be reached from other machines, and nothing here is "
             "encrypted. Use 127.0.0.1, or --i-know behind a server that speaks TLS."
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -45,22 +48,33 @@ def listen(address: str, *, i_know: bool = False) -> socket.socket:
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if is_shared and hasattr(socket, "SO_REUSEPORT"):
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         listening.bind((host, int(port)))
         listening.listen(_BACKLOG)
     except OSError as error:
         listening.close()
-        raise CallerError(f"--http {address}: {error.strerror}") from error
+        raise CallerError(f"{flag} {address}: {error.strerror}") from error
     listening.setblocking(False)
     return listening
 
 
-async def serve_app(app: App, listening: socket.socket, stop: Callable[[Callable[[], None]], None]) -> None:
+async def serve_app(
+    app: App,
+    listening: socket.socket,
+    stop: Callable[[Callable[[], None]], None],
+    *,
+    connection: type[asyncio.Protocol] | None = None,
+    graceful_seconds: int = 2,
+) -> None:
     """Serve an ASGI application until the function that `stop` was given is called.
 
     Args:
         app: The application.
         listening: What `listen` made.
-        stop: Told the function that ends serving; answers under way have two seconds more.
+        stop: Told the function that ends serving; called again it ends what is under way.
+        connection: What reads from a client; `Connection` where nothing is said.
+        graceful_seconds: How long answers under way have then.
     """
     from contextlib import contextmanager
 
@@ -75,7 +89,7 @@ async def serve_app(app: App, listening: socket.socket, stop: Callable[[Callable
 
     config = uvicorn.Config(
         app,
-        http=Connection,
+        http=connection or Connection,
         ws="none",
         lifespan="off",
         log_config=None,
@@ -84,12 +98,13 @@ async def serve_app(app: App, listening: socket.socket, stop: Callable[[Callable
         date_header=False,
         proxy_headers=False,
         timeout_keep_alive=int(IDLE_SECONDS),
-        timeout_graceful_shutdown=2,
+        timeout_graceful_shutdown=graceful_seconds,
         h11_max_incomplete_event_size=32 << 10,
     )
     web = Quiet(config)
 
     def end() -> None:
+        web.force_exit = web.should_exit
         web.should_exit = True
 
     stop(end)

@@ -14,8 +14,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from penstock.relay import listing
-from penstock.relay.json_slices import MAX_ITEMS, Array, Edit, NotJson, Object, Value, decode, read, splice
 from penstock.relay.messages import MODERN, AskedCall, Beginning, Id, OwnCall, RpcMessage, parse, text_in
+from penstock.text.json_slices import MAX_ITEMS, Array, Edit, NotJson, Object, Value, decode, read, splice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock.errors import PenstockError
 from penstock.guard import stream
 from penstock.mcp_server.hosts import allowance_for, host_for
-from penstock.relay.json_slices import Edit, NotJson, Object, without
 from penstock.relay.shown import PICTURE_CHARS, ResultParts, ShownPart, read_result, says_the_same
 from penstock.store import as_kept
 from penstock.text import fitting
 from penstock.text.calls import mcp
 from penstock.text.fitting import Keep
+from penstock.text.json_slices import Edit, NotJson, Object, without
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.relay.json_slices import Array, Edit, Object, Slice, Value, without
 from penstock.relay.messages import text_in
 from penstock.relay.own_tools import entries
+from penstock.text.json_slices import Array, Edit, Object, Slice, Value, without
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,9 +10,9 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from penstock.relay.json_slices import Array, Edit, Object, Value, splice, without
 from penstock.relay.messages import text_in
 from penstock.relay.own_tools import entries
+from penstock.text.json_slices import Array, Edit, Object, Value, splice, without
 from penstock.version import __version__
 
 if TYPE_CHECKING:

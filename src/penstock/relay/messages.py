@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock.relay.json_slices import (
+from penstock.text.json_slices import (
     Array,
     CutShort,
     JsonReader,

@@ -11,8 +11,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from penstock.relay.json_slices import NotJson, decode
 from penstock.relay.messages import MODERN, text_in
+from penstock.text.json_slices import NotJson, decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

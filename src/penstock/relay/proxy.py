@@ -19,7 +19,7 @@ from penstock.relay.conversation import Conversation, ToServer
 from penstock.relay.holding import HoldRoom, decided
 from penstock.relay.listing import Names
 from penstock.relay.sse import Events, data_of, with_data
-from penstock.relay.upstream import end_to_end
+from penstock.text.http_headers import end_to_end
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping

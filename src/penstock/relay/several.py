@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from penstock.hosts.servers import ConfiguredServer
     from penstock.relay.conversation import GuardResult
-    from penstock.relay.json_slices import Edit, Object
     from penstock.relay.messages import AskedCall, OwnCall
     from penstock.relay.own_tools import OwnTools
+    from penstock.text.json_slices import Edit, Object
 
 _END_SECONDS = 5.0
 """How long a program may take to end once its input has ended, before it is told to; as long again before it is ended."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from penstock.relay.json_slices import Array, JsonReader, NotJson, Object, Slice, Value, is_text, pieces_of, text_of
 from penstock.relay.messages import text_in
+from penstock.text.json_slices import Array, JsonReader, NotJson, Object, Slice, Value, is_text, pieces_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.relay.conversation import Conversation
-from penstock.relay.json_slices import Edit, NotJson, Object, decode, splice
 from penstock.relay.listing import Names, is_last_page
 from penstock.relay.merging import LISTS, Answer, list_entries, merge_introductions, merge_list
 from penstock.relay.messages import Id, OwnCall, RpcMessage, parse, text_in
+from penstock.text.json_slices import Edit, NotJson, Object, decode, splice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from penstock.relay.json_slices import Edit, NotJson, Object, decode, splice
 from penstock.relay.messages import Id, RpcMessage, parse, text_in
 from penstock.text.escape import show_text
+from penstock.text.json_slices import Edit, NotJson, Object, decode, splice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
+from penstock.text.http_headers import end_to_end
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -19,27 +20,6 @@ if TYPE_CHECKING:
 _CONNECT_SECONDS = 30.0
 _REDIRECTS = 5
 _KEEPS_METHOD = frozenset({307, 308})
-# RFC 9110, section 7.6.1: these are said from one hop to the next.
-_HOP_BY_HOP = frozenset(
-    {
-        b"connection",
-        b"keep-alive",
-        b"proxy-authenticate",
-        b"proxy-authorization",
-        b"proxy-connection",
-        b"te",
-        b"trailer",
-        b"transfer-encoding",
-        b"upgrade",
-    }
-)
-
-
-def end_to_end(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Return the headers that are for the other end, names in lower case."""
-    lower = [(name.lower(), value) for name, value in headers]
-    named = {part.strip().lower() for name, value in lower if name == b"connection" for part in value.split(b",")}
-    return [(name, value) for name, value in lower if name not in _HOP_BY_HOP and name not in named]
 
 
 class Upstream:

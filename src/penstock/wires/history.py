@@ -106,12 +106,9 @@ class Transcript:
         Args:
             messages: messages or items of the same wire, any JSON; they are copied.
         """
-        read = wire_named(self.wire).codec.read
         made = list(self.entries)
         for raw in copied(list(messages)):
-            place = len(made)
-            role, parts = read(raw, made[-1].raw if made else None)
-            made.append(Entry(index=place, last_index=place, wire=self.wire, role=role, parts=parts, raw=raw))
+            made.append(entry_of(raw, self.wire, len(made), made[-1].raw if made else None))
         grown = replace(self, entries=tuple(made))
         shown = self.__dict__.get("_visible")
         # What was shown stays shown, so that a growing history is not gone over at every step: unless a note stands last, which
@@ -350,17 +347,13 @@ class Transcript:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the transcript as JSON for a journal; `from_dict` reads it back to an equal one."""
-        names = {kind: name for name, kind in _EDITS.items()}
         return {
             "schema": SCHEMA,
             "wire": self.wire,
             "system": copied(self.system),
             "tools": copied(self.tools),
             "messages": copied([entry.raw for entry in self.entries]),
-            "edits": [
-                {"edit": names[type(edit)], **{key: getattr(edit, key) for key in edit.__slots__}}
-                for edit in self.edits
-            ],
+            "edits": edits_to(self.edits),
         }
 
     @classmethod
@@ -373,15 +366,37 @@ class Transcript:
         if not isinstance(value, dict) or value.get("schema") != SCHEMA:
             raise CallerError(f"no transcript of schema {SCHEMA}")
         try:
-            edits = tuple(
-                _EDITS[edit["edit"]](**{k: v for k, v in edit.items() if k != "edit"}) for edit in value["edits"]
-            )
+            edits = edits_from(value["edits"])
             made = cls(wire=value["wire"], system=copied(value["system"]), tools=copied(value["tools"]))
             read = replace(made.append(*value["messages"]), edits=edits)
             read.visible()  # an edit of an entry that is not there shows now
         except (KeyError, IndexError, TypeError, AttributeError) as error:
             raise CallerError(f"this is no transcript that was written whole: {error}") from error
         return read
+
+
+def edits_to(edits: Iterable[Edit]) -> list[Json]:
+    """Return edits as JSON; `edits_from` reads them back to equal ones."""
+    names = {kind: name for name, kind in _EDITS.items()}
+    return [{"edit": names[type(edit)], **{key: getattr(edit, key) for key in edit.__slots__}} for edit in edits]
+
+
+def edits_from(value: Json) -> tuple[Edit, ...]:
+    """Return the edits that `edits_to` wrote; raises as Python does where they are none."""
+    return tuple(_EDITS[edit["edit"]](**{key: held for key, held in edit.items() if key != "edit"}) for edit in value)
+
+
+def entry_of(raw: Json, wire: str, place: int, before: Json = None) -> Entry:
+    """Return one message as an entry.
+
+    Args:
+        raw: the message; the entry holds this very value.
+        wire: the name of its wire.
+        place: its place in the transcript.
+        before: the message before it, None for the first.
+    """
+    role, parts = wire_named(wire).codec.read(raw, before)
+    return Entry(index=place, last_index=place, wire=wire, role=role, parts=parts, raw=raw)
 
 
 def result_messages(wire: str, returned: Iterable[tuple[ToolCall, str, bool]]) -> list[Json]:

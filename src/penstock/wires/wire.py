@@ -136,6 +136,8 @@ class BodyLayout:
     what no other wire has."""
     continues: Callable[[dict[str, Json]], bool]
     """Whether a body goes on with a conversation that the provider keeps, so that calls may not be in it."""
+    shrinks_there: Callable[[dict[str, Json]], bool]
+    """Whether a body asks the provider to make the conversation smaller itself, where it is too large."""
 
     def min_reply_tokens(self, body: Json) -> int:
         """Return the shortest reply that the provider lets this body ask for: what it thinks has to fit into it."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.text.json_access import objects, type_of
+from penstock.text.json_access import field, objects, type_of
 from penstock.wires.anthropic import answers, codec, provider
 from penstock.wires.anthropic.repair import REPAIRS
 from penstock.wires.anthropic.rules import INVARIANTS
@@ -50,6 +50,12 @@ def _resemblance(body: dict[str, Json]) -> int:
     return int("messages" in body and any("input_schema" in tool for tool in objects(body.get("tools"))))
 
 
+def _shrinks_there(body: dict[str, Json]) -> bool:
+    """Whether tool results are cleared, or all is compacted, by the provider; clearing thinking alone makes no room to speak of."""
+    edits = objects(field(body, "context_management", "edits"))
+    return any(type_of(edit).startswith(("clear_tool_uses", "compact")) for edit in edits)
+
+
 ANTHROPIC = Wire(
     name="anthropic",
     about="a model behind Anthropic's messages",
@@ -66,6 +72,7 @@ ANTHROPIC = Wire(
         constants={},
         resemblance=_resemblance,
         continues=lambda _: False,
+        shrinks_there=_shrinks_there,
     ),
     codec=codec,
     invariants=INVARIANTS,

@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
     from penstock.wires.wire import AnswerContent, RequestSize
 
-_ERROR_TYPES = {404: "not_found_error", 413: "request_too_large"}
+_ERROR_TYPES = {
+    401: "authentication_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    502: "api_error",
+    504: "timeout_error",
+}
 
 
 def answer(content: AnswerContent) -> dict[str, Json]:

@@ -57,6 +57,7 @@ BEDROCK = Wire(
         constants={},
         resemblance=_resemblance,
         continues=lambda _: False,
+        shrinks_there=lambda _: False,
     ),
     codec=codec,
     invariants=INVARIANTS,

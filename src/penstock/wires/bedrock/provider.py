@@ -15,7 +15,12 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
     from penstock.wires.wire import AnswerContent, RequestSize
 
-_ERRORS = {404: "ResourceNotFoundException"}
+_ERRORS = {
+    401: "AccessDeniedException",
+    404: "ResourceNotFoundException",
+    502: "ServiceUnavailableException",
+    504: "ModelTimeoutException",
+}
 
 
 def answer(content: AnswerContent) -> dict[str, Json]:

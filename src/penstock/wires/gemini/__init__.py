@@ -74,6 +74,7 @@ GEMINI = Wire(
         constants={},
         resemblance=_resemblance,
         continues=lambda _: False,
+        shrinks_there=lambda _: False,
     ),
     codec=codec,
     invariants=INVARIANTS,

@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
     from penstock.wires.wire import AnswerContent, RequestSize
 
-_STATUSES = {404: "NOT_FOUND", 413: "INVALID_ARGUMENT"}
+_STATUSES = {
+    401: "UNAUTHENTICATED",
+    404: "NOT_FOUND",
+    413: "INVALID_ARGUMENT",
+    502: "UNAVAILABLE",
+    504: "DEADLINE_EXCEEDED",
+}
 _LIMIT = "max_output_tokens must be positive"
 
 

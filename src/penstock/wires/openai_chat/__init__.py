@@ -62,6 +62,7 @@ OPENAI_CHAT = Wire(
         constants={},
         resemblance=_resemblance,
         continues=lambda _: False,
+        shrinks_there=lambda _: False,
     ),
     codec=codec,
     invariants=INVARIANTS,

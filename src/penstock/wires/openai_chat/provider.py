@@ -92,8 +92,8 @@ def error_events(body: dict[str, Json], number: int) -> Iterator[bytes]:
 
 def error(sentence: str, status: int = 400, *, param: str | None = None, code: str | None = None) -> dict[str, Json]:
     """Return an error in OpenAI's envelope."""
-    del status
-    return {"error": {"message": sentence, "type": "invalid_request_error", "param": param, "code": code}}
+    kind = "server_error" if status >= 500 else "invalid_request_error"
+    return {"error": {"message": sentence, "type": kind, "param": param, "code": code}}
 
 
 def refusal(size: RequestSize, limit_tokens: int) -> dict[str, Json]:

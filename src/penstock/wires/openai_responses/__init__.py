@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from penstock.text.json_access import objects, type_of
 from penstock.wires.openai_chat import provider as chat_provider
 from penstock.wires.openai_responses import answers, codec, provider
 from penstock.wires.openai_responses.repair import REPAIRS
@@ -27,6 +28,11 @@ def _continues(body: dict[str, Json]) -> bool:
     return bool(body.get("previous_response_id") or body.get("conversation"))
 
 
+def _shrinks_there(body: dict[str, Json]) -> bool:
+    """Whether the provider compacts the conversation, or leaves out its beginning."""
+    return body.get("truncation") == "auto" or any(map(type_of, objects(body.get("context_management"))))
+
+
 OPENAI_RESPONSES = Wire(
     name="openai-responses",
     about="a model behind OpenAI's responses",
@@ -44,6 +50,7 @@ OPENAI_RESPONSES = Wire(
         constants={"store": False},
         resemblance=_resemblance,
         continues=_continues,
+        shrinks_there=_shrinks_there,
     ),
     codec=codec,
     invariants=INVARIANTS,

@@ -153,6 +153,11 @@ class JsonReader:
             value = self.value() if name in self._into else self.skip()
             yield JsonMember(name, at, value)
 
+    def items(self) -> Iterator[Slice]:
+        """Yield where each item of the array lies that begins here; behind the last the array has been passed."""
+        for _ in self._parts(b"]"):
+            yield self.skip()
+
     def name(self) -> str:
         """Return the name that begins here, and go to its value."""
         if self._peek() != b'"':
@@ -347,11 +352,11 @@ def _begins_escape(raw: bytes, start: int, slash: int) -> bool:
     return (slash - first) % 2 == 0
 
 
-def without(members: Sequence[JsonMember], unwanted: str) -> Iterator[Edit]:
-    """Yield what takes the members of a name out of an object, with the commas that they need no more."""
+def without(members: Sequence[JsonMember], *unwanted: str) -> Iterator[Edit]:
+    """Yield what takes the members of some names out of an object, with the commas that they need no more."""
     kept_end, run = None, None  # the end of the last member that stays, the first of those that go
     for member in members:
-        if member.name == unwanted:
+        if member.name in unwanted:
             run = run or member
         else:
             if run:

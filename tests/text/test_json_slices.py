@@ -7,10 +7,10 @@ import json
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-
-from penstock.relay import json_slices
-from penstock.relay.json_slices import Edit, JsonReader, NotJson, Object, Slice, pieces_of, read, splice, without
 from tests.relay.traffic import objects_json, texts_json, values_json
+
+from penstock.text import json_slices
+from penstock.text.json_slices import Edit, JsonReader, NotJson, Object, Slice, pieces_of, read, splice, without
 
 ALL = frozenset({"a", "id", "result", "method", "content", "tools", "text", "", "jsonrpc"})
 

@@ -1,0 +1,96 @@
+"""What is known of the providers behind one address, by model: learned here, kept in the store, read again by others (R-5).
+
+A `Memory` is a value; this is where the current one of each model is found and replaced. Laws: threads and tasks may share one;
+what others learn meanwhile is not lost; a store that fails costs a refusal more and nothing else. Leaves to others: what is learned
+(`memory`), and what follows from it (`course`).
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.carrier.memory import LIFETIME_SECONDS, Memory, memory_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.store import Store
+
+
+class _Held(NamedTuple):
+    memory: Memory
+    learned_at: float
+    read_at: float
+
+
+class Knowledge:
+    """What is known of one provider, for each of its models.
+
+    Args:
+        wire: the API's name.
+        endpoint: what tells this provider from others that serve a model of the same name.
+        store: where it is kept; None keeps it in memory.
+        clock: seconds since 1970.
+        fresh_seconds: after how long the store is asked again, for what others have learned; None asks it once.
+    """
+
+    def __init__(
+        self,
+        wire: str,
+        endpoint: str,
+        store: Store | None,
+        clock: Callable[[], float],
+        *,
+        fresh_seconds: float | None = None,
+    ) -> None:
+        self._wire, self._endpoint, self._store = wire, endpoint, store
+        self._clock, self._fresh_seconds = clock, fresh_seconds
+        # Held only to look something up or put it down: never while a request is under way.
+        self._lock = threading.Lock()
+        self._held: dict[str, _Held] = {}
+
+    def of(self, model: str) -> Memory:
+        """Return what is known of a model's provider; nothing once that is older than its lifetime."""
+        now = self._clock()
+        with self._lock:
+            held = self._held.get(model)
+            if held is None or (self._fresh_seconds is not None and now - held.read_at >= self._fresh_seconds):
+                held = self._held[model] = self._read(model, held, now)
+        return held.memory if now - held.learned_at < LIFETIME_SECONDS else Memory()
+
+    def update(self, model: str, learn: Callable[[Memory], Memory]) -> None:
+        """Put what was learned of a model's provider in place of what was known; what others learn meanwhile is not lost."""
+        self.of(model)  # read from the store, where nothing was asked of it yet
+        with self._lock:
+            now = self._clock()
+            held = self._held[model]
+            before = held.memory if now - held.learned_at < LIFETIME_SECONDS else Memory()
+            memory = learn(before)
+            self._held[model] = _Held(memory, now, held.read_at)
+        if memory != before:
+            self._write(model, memory)
+
+    def _read(self, model: str, held: _Held | None, now: float) -> _Held:
+        """Return what the store knows of a model's provider; what is held where that is newer."""
+        try:
+            found = self._store.learned(self._name(model)) if self._store else None
+        # A store that cannot be read, whosever it is, only costs a refusal more.
+        except Exception:  # noqa: BLE001 - a foreign store
+            found = None
+        if found is None or (held is not None and held.learned_at >= found[1]):
+            return held._replace(read_at=now) if held is not None else _Held(Memory(), now, now)
+        return _Held(memory_of(found[0]), found[1], now)
+
+    def _write(self, model: str, memory: Memory) -> None:
+        if self._store is None:
+            return
+        try:
+            self._store.learn(self._name(model), memory.to_json())
+        # A store that cannot be written costs the next process a refusal.
+        except Exception:  # noqa: BLE001 - a foreign store
+            return
+
+    def _name(self, model: str) -> str:
+        """Return the name in the store: wire, endpoint and model, because each may count in its own way."""
+        return f"provider {self._wire} {self._endpoint} {model}"

@@ -1,0 +1,127 @@
+"""What may pass to a provider? `penstock gateway`."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from penstock.cli import options
+from penstock.cli.commands import command
+from penstock.errors import CallerError
+
+if TYPE_CHECKING:
+    from penstock.gateway.app import Gateway
+    from penstock.gateway.passage import Windows
+    from penstock.mcp_server.listening import ServedNames
+
+_MIN_WINDOW_TOKENS = 1_000
+
+
+@command("gateway")
+@click.option(
+    "--listen", "address", default="127.0.0.1:4000", show_default=True, metavar="HOST:PORT", help="Where to serve."
+)
+@click.option("--upstream", metavar="URL", help="The provider; else the public one that each path is for.")
+@click.option(
+    "--token-file", type=options.OWN_FILE, metavar="FILE", help="What clients must show; made where it is not there."
+)
+@click.option(
+    "--window", "windows", multiple=True, metavar="MODEL=TOKENS", help="What a model holds; * in MODEL is anything."
+)
+@click.option(
+    "--store", "store_url", metavar="URL", help="Where the whole is kept; else PENSTOCK_STORE, else the user's own."
+)
+@click.option("--reuse-port", is_flag=True, help="Listen beside a gateway that is to be stopped, or beside others.")
+@click.option("--observe", is_flag=True, help="Change nothing; tell what would have been done.")
+def gateway_command(
+    address: str,
+    upstream: str | None,
+    token_file: str | None,
+    windows: tuple[str, ...],
+    store_url: str | None,
+    reuse_port: bool,
+    observe: bool,
+) -> int:
+    """Stand before model APIs so that every request fits.
+
+    Point a client's base URL at it. What fits passes to the byte; what does not is cut in its place, kept whole, and cut in
+    the same places in every later turn. A provider's refusal for size is recovered before the client sees it. Speaks the
+    APIs of OpenAI, Anthropic, Google and Bedrock. Needs penstock[gateway].
+
+    Examples:
+      penstock gateway --help
+        then: penstock gateway, and ANTHROPIC_BASE_URL=http://127.0.0.1:4000 claude
+      penstock gateway --window 'claude-*=200000' --help
+        cut before the provider refuses; without a window its first refusal tells it
+    """
+    known = _windows(windows)
+    try:
+        import asyncio
+
+        from penstock.gateway.serving import serve
+        from penstock.mcp_server import until_signal
+        from penstock.mcp_server.listening import ServedNames, listen
+
+        listening = listen(address, i_know=token_file is not None, flag="--listen", is_shared=reuse_port)
+        host, port = listening.getsockname()[:2]
+        # Who shows the token may call it by any name: of a balancer, or of its service.
+        names = None if token_file else ServedNames(host, port)
+        gateway = _gateway(_checked(upstream), token_file, known, store_url, names, observes=observe)
+        shown = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        click.echo(f"penstock gateway: {shown} stands before {upstream or 'the public providers'}", err=True)
+        return asyncio.run(until_signal(partial(serve, gateway, listening)))
+    except ImportError as error:
+        raise CallerError(f"penstock gateway needs the extra: pip install 'penstock[gateway]' ({error})") from error
+
+
+def _gateway(
+    base_url: str | None,
+    token_file: str | None,
+    windows: Windows,
+    store_url: str | None,
+    names: ServedNames | None,
+    *,
+    observes: bool,
+) -> Gateway:
+    from penstock.gateway.app import Gateway
+    from penstock.gateway.upstream import Upstream
+    from penstock.mcp_server.token import load
+    from penstock.store import open_store
+
+    return Gateway(
+        Upstream(),
+        open_store(store_url),
+        base_url=base_url,
+        windows=windows,
+        token=load(token_file)[0] if token_file else None,
+        names=names,
+        observes=observes,
+    )
+
+
+def _checked(upstream: str | None) -> str | None:
+    from urllib.parse import urlsplit
+
+    if upstream is None:
+        return None
+    parts = urlsplit(upstream)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise CallerError(f"--upstream {upstream}: http://… or https://…, for example https://api.openai.com/v1")
+    return upstream
+
+
+def _windows(named: tuple[str, ...]) -> Windows:
+    """Return the windows of models, as a person writes them."""
+    from penstock.gateway.passage import Windows
+
+    made = []
+    for text in named:
+        model, equals, tokens = text.rpartition("=")
+        if not equals or not model or not tokens.isdecimal() or int(tokens) < _MIN_WINDOW_TOKENS:
+            raise CallerError(
+                f"--window {text}: MODEL=TOKENS from {_MIN_WINDOW_TOKENS} on, for example 'claude-*=200000'"
+            )
+        made.append((model, int(tokens)))
+    return Windows(tuple(made))

@@ -1,0 +1,215 @@
+"""What did the upstream say? Its answer is read as far as it takes to know, and passed on as it came.
+
+A refusal comes as a status, as a body under HTTP 200, or as an event before the first content: up to there an answer is held, but
+no longer than `HOLD_SECONDS`, since clients hang up on silence. What is behind that passes block by block.
+
+Laws: the blocks that are passed are those that came, each once and in order; nothing is waited for behind the first content; packed
+bodies are unpacked for reading only. Leaves to others: what follows from a refusal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+from typing import TYPE_CHECKING, Final, Protocol
+
+from penstock.carrier.steps import SendOutcome
+from penstock.carrier.stream_watch import StreamRefused, StreamWatch
+from penstock.text.json_access import Json, parsed
+from penstock.wires import wire_named
+from penstock.wires.failures import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Sequence
+
+    Pairs = Sequence[tuple[bytes, bytes]]
+
+READABLE_CODINGS: Final = ("gzip", "deflate", "identity")
+"""How an answer may be packed so that it can be looked at."""
+HOLD_SECONDS: Final = 10.0
+"""How long a stream without content is held from its first event on: a request is refused for its size before it is worked on."""
+MAX_READ_BYTES: Final = 64 << 20
+"""How much of an answer that is no stream is held to be read; a larger one passes as it comes."""
+
+
+class UpstreamAnswer(Protocol):
+    """An answer of HTTP whose body is still on its way."""
+
+    @property
+    def status(self) -> int:
+        """The status."""
+        ...
+
+    @property
+    def headers(self) -> Pairs:
+        """The headers, names in lower case."""
+        ...
+
+    def blocks(self) -> AsyncIterator[bytes]:
+        """Return the body as it comes."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of it, whether it has ended or not."""
+        ...
+
+
+class HeldAnswer:
+    """An answer that was read as far as it takes to know whether it is one.
+
+    Args:
+        answer: as the upstream gives it.
+    """
+
+    def __init__(self, answer: UpstreamAnswer) -> None:
+        self._answer = answer
+        self._blocks = answer.blocks()
+        self._head: list[bytes] = []
+        self._coming: asyncio.Future[bytes | None] | None = None
+        """The next block, where somebody waited for it and has gone on."""
+        self._watch: StreamWatch | None = None
+        self._unpack = _unpacker(_header(answer.headers, b"content-encoding"))
+
+    @property
+    def status(self) -> int:
+        """The status."""
+        return self._answer.status
+
+    @property
+    def headers(self) -> Pairs:
+        """The headers, names in lower case."""
+        return self._answer.headers
+
+    async def outcome(self, wire: str, on_end: Callable[[Json], None] | None = None) -> SendOutcome:
+        """Read as much as it takes, and return what came of the request.
+
+        Args:
+            wire: the name of the wire on which the answer is written.
+            on_end: takes the whole answer of a stream once it has passed; None where nobody wants to know.
+        """
+        try:
+            return await self._outcome(wire, on_end)
+        except BaseException:
+            await self.close()
+            raise
+
+    async def _outcome(self, wire: str, on_end: Callable[[Json], None] | None) -> SendOutcome:
+        if self._unpack is None:
+            return SendOutcome(self)  # packed in a way that is not known here: passed on unseen
+        kind = _header(self.headers, b"content-type").partition(";")[0].strip().lower()
+        if self.status < 400 and kind == wire_named(wire).answers.stream_type:
+            return await self._stream_outcome(wire, on_end)
+        body = await self._whole()
+        if body is None:
+            return SendOutcome(self)
+        text = body.decode("utf-8", "replace")
+        is_json, value = parsed(text)
+        held = value if is_json else text
+        if self.status >= 400:
+            return SendOutcome(error=Refused(self.status, held))
+        return SendOutcome(held, body=held if is_json else None)
+
+    async def _stream_outcome(self, wire: str, on_end: Callable[[Json], None] | None) -> SendOutcome:
+        watch = StreamWatch(wire, (), on_end or _nobody)
+        until: float | None = None
+        try:
+            while (block := await self._next(until)) is not None:
+                self._head.append(block)
+                if watch.has_begun(self._unpacked(block)):
+                    break
+                until = until or asyncio.get_running_loop().time() + HOLD_SECONDS
+            if block is None and self._coming is None:
+                return SendOutcome(self, body=watch.ended(), is_stream=True)
+        except StreamRefused as error:
+            return SendOutcome(error=error)
+        self._watch = watch if on_end is not None else None
+        return SendOutcome(self, is_stream=True)
+
+    async def _next(self, until: float | None) -> bytes | None:
+        """Return the next block; None where there is none, or, with `_coming`, where it did not come by that time of the loop."""
+        if until is None:
+            return await anext(self._blocks, None)
+        # A wait that is cancelled would end the iterator and lose what comes: who gives up leaves it waiting.
+        coming = asyncio.ensure_future(_block_of(self._blocks))
+        await asyncio.wait((coming,), timeout=until - asyncio.get_running_loop().time())
+        if coming.done():
+            return coming.result()
+        self._coming = coming
+        return None
+
+    async def _whole(self) -> bytes | None:
+        """Return the body, unpacked; None where it is too large to be held."""
+        size = 0
+        async for block in self._blocks:
+            self._head.append(block)
+            size += len(block)
+            if size > MAX_READ_BYTES:
+                return None
+        return self._unpacked(b"".join(self._head))
+
+    def _unpacked(self, block: bytes) -> bytes:
+        assert self._unpack is not None  # noqa: S101 - asked for before anything is read
+        try:
+            return self._unpack(block)
+        except zlib.error:
+            return block  # packed otherwise than it says: whatever it is, it is the client's to see
+
+    async def blocks(self) -> AsyncIterator[bytes]:
+        """Yield the body as it came: what was held, and the rest as it comes."""
+        for block in self._head:
+            yield block
+        if self._coming is not None:
+            late, self._coming = await self._coming, None
+            if late is None:
+                return
+            yield late
+            if self._watch is not None:
+                self._look(late)
+        async for block in self._blocks:
+            yield block
+            if self._watch is not None:
+                self._look(block)
+        if self._watch is not None:
+            self._end()
+
+    def _look(self, block: bytes) -> None:
+        try:
+            self._watch.look(self._unpacked(block))  # type: ignore[union-attr]
+        except StreamRefused:  # behind the first content it is the client's to see
+            self._watch = None
+
+    def _end(self) -> None:
+        try:
+            self._watch.end()  # type: ignore[union-attr]
+        except StreamRefused:
+            self._watch = None
+
+    async def close(self) -> None:
+        """Let go of it, whether it has ended or not."""
+        if self._coming is not None:
+            self._coming.cancel()
+        await self._answer.close()
+
+
+async def _block_of(blocks: AsyncIterator[bytes]) -> bytes | None:
+    return await anext(blocks, None)
+
+
+def _nobody(_: Json) -> None:
+    """Take the end of a stream that nobody learns from."""
+
+
+def _header(headers: Pairs, name: bytes) -> str:
+    return next((value.decode("latin-1") for key, value in headers if key == name), "")
+
+
+def _unpacker(coding: str) -> Callable[[bytes], bytes] | None:
+    """Return what unpacks the blocks of a body one after the other; None for a coding that is not known."""
+    coding = coding.strip().lower()
+    if coding in {"", "identity"}:
+        return bytes
+    if coding in {"gzip", "x-gzip"}:
+        return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress
+    if coding == "deflate":
+        return zlib.decompressobj().decompress
+    return None

@@ -1,0 +1,306 @@
+"""Serve the gateway over HTTP: an ASGI application that passes requests to providers, and their answers back.
+
+Requests for an answer or a count of a model go through `passage`; every other path of the APIs passes as it came. Laws: nothing of
+a request is read before its sender may be served; no key is kept, logged or told; who hangs up ends what the provider does for it;
+an answer of ours has the shape of the API's errors. Leaves to others: what fits (`passage`), connections (`upstream`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import os
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from penstock.gateway.answers import HeldAnswer
+from penstock.gateway.conversations import Conversations
+from penstock.gateway.credentials import digest_key, owner_of
+from penstock.gateway.passage import Passed, Provider, Request, Windows, is_refused_for_size
+from penstock.gateway.routes import address, provider_of, route_of
+from penstock.wires import wire_named
+from penstock.wires.failures import Disconnected
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+
+    from penstock.gateway.routes import Route
+    from penstock.gateway.upstream import Answer, Upstream
+    from penstock.mcp_server.listening import ServedNames
+    from penstock.store import Store
+
+    Event = MutableMapping[str, Any]
+    Receive = Callable[[], Awaitable[Event]]
+    Send = Callable[[Event], Awaitable[None]]
+    Pairs = list[tuple[bytes, bytes]]
+
+MAX_BODY_BYTES: Final = 32 << 20
+"""The largest body that is taken: what Anthropic takes, and more than any window holds."""
+BODY_SECONDS: Final = 120.0
+"""How long a body may take from its headers to its end."""
+TOKEN_HEADER: Final = b"x-penstock-token"
+"""The header with the gateway's own token, where it has one; it goes no further."""
+PAGES: Final = "/penstock/"
+"""Before the gateway's own paths."""
+
+
+class Refusing(Exception):
+    """A request that the gateway itself does not serve."""
+
+    def __init__(self, status: int, sentence: str, headers: Pairs | None = None) -> None:
+        super().__init__(sentence)
+        self.status, self.sentence, self.headers = status, sentence, headers or []
+
+
+class Gateway:
+    """The application.
+
+    Args:
+        upstream: sends requests.
+        store: where what is cut is kept, and what is learned.
+        base_url: the provider behind it; None takes the public one that each path is for.
+        windows: what models hold.
+        token: what requests must show; None serves everybody who reaches it.
+        names: the names by which requests may call it; None where it is reached by any.
+        observes: whether nothing is changed, and only told what would have been.
+        tell: takes what was done with each request that was looked into.
+        pages: answers the gateway's own paths; None where it has none.
+    """
+
+    def __init__(
+        self,
+        upstream: Upstream,
+        store: Store,
+        *,
+        base_url: str | None = None,
+        windows: Windows | None = None,
+        token: bytes | None = None,
+        names: ServedNames | None = None,
+        observes: bool = False,
+        tell: Callable[[Passed], None] = lambda _: None,
+        pages: Callable[[str, Pairs], tuple[int, Pairs, bytes]] | None = None,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        self._upstream, self._store, self._base_url = upstream, store, base_url
+        self._windows, self._token, self._names = windows or Windows(), token, names
+        self._observes, self._tell, self._pages, self._environ = observes, tell, pages, environ
+        self._conversations = Conversations(store)
+        self._digest_key = digest_key(store)
+        self._providers: dict[tuple[str, str], Provider] = {}
+
+    async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
+        """Serve one request of ASGI."""
+        if scope["type"] != "http":
+            return
+        path = scope["raw_path"].decode("latin-1").partition("?")[0]
+        try:
+            path = self._admitted(scope, path)
+            if path.startswith(PAGES) and self._pages is not None:
+                status, headers, body = self._pages(path, scope["headers"])
+                await _answer(send, status, headers, body)
+                return
+            await self._serve(scope, path, receive, send)
+        except Refusing as refusal:
+            await _answer(
+                send, refusal.status, [*refusal.headers, _JSON], _error_body(path, refusal.sentence, refusal.status)
+            )
+
+    def _admitted(self, scope: Event, path: str) -> str:
+        """Return the path of a request that may be served, without a token in it.
+
+        Raises:
+            Refusing: it may not.
+        """
+        headers: Pairs = scope["headers"]
+        if self._names is not None and (refusal := self._names.refusal(headers)) is not None:
+            raise Refusing(*refusal)
+        if self._token is None:
+            return path
+        shown = [value for name, value in headers if name == TOKEN_HEADER]
+        # Programs that can set a base URL and no header have it in the path: /~TOKEN/v1/messages.
+        in_path, rest = (path[2:].partition("/")[0], path[2:].partition("/")[2]) if path.startswith("/~") else ("", "")
+        token = shown[0] if len(shown) == 1 else in_path.encode("latin-1")
+        if not hmac.compare_digest(token, self._token):
+            raise Refusing(
+                401, f"This gateway wants its token: in the header {TOKEN_HEADER.decode()}, or as http://HOST/~TOKEN/…"
+            )
+        return f"/{rest}" if in_path else path
+
+    async def _serve(self, scope: Event, path: str, receive: Receive, send: Send) -> None:
+        headers: Pairs = [(name, value) for name, value in scope["headers"] if name != TOKEN_HEADER]
+        query = scope["query_string"].decode("latin-1")
+        if any(name == b"upgrade" and value.lower() == b"websocket" for name, value in headers):
+            # A client that is told so at once goes on over HTTP; any other status has it try again and again.
+            raise Refusing(426, "This gateway speaks HTTP, no WebSocket", [(b"upgrade", b"HTTP/1.1")])
+        base_url = self._base_url or provider_of(path, dict(headers), self._environ)
+        if base_url is None:
+            raise Refusing(404, f"Nothing says for which provider {path} is: start the gateway with --upstream URL")
+        body = await _body(receive, headers)
+        url = address(base_url, path, query)
+
+        async def post(raw: bytes) -> Answer:
+            return await self._upstream.send(scope["method"], url, headers, raw or None)
+
+        route = route_of(path) if scope["method"] == "POST" and body else None
+        passing = self._pass(route, base_url, body, owner_of(headers, query, self._digest_key), post)
+        task = asyncio.ensure_future(self._pass_on(passing, send, scope["method"]))
+        gone = asyncio.ensure_future(_hung_up(receive))
+        try:
+            await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                return
+            try:
+                task.result()
+            except Disconnected as error:
+                raise Refusing(_STATUS_OF[error.kind], f"{base_url} did not answer: {error}") from error
+        finally:
+            for one in (task, gone):
+                one.cancel()
+                with suppress(asyncio.CancelledError, Exception):
+                    await one
+
+    async def _pass(
+        self, route: Route | None, base_url: str, body: bytes, owner: str, post: Callable[[bytes], Awaitable[Answer]]
+    ) -> tuple[HeldAnswer, Passed | None]:
+        """Return the answer of a request, and what was done with it where it was looked into."""
+        if route is None or _is_packed(body):
+            return HeldAnswer(await post(body)), None
+        provider = self._provider(route.wire, base_url)
+        request = Request(route, body)
+        if self._observes:
+            return await self._observed(provider, request, owner, post)
+        if provider.fits_unread(body, route.model or _model_in(body)):
+            held = HeldAnswer(await post(body))
+            outcome = await held.outcome(route.wire)
+            if not is_refused_for_size(outcome) or route.is_count:
+                return held, None
+            passage = await asyncio.to_thread(provider.begin, request, owner)
+            if passage is None:
+                return held, None
+            return await passage.carry(post, (held, outcome)), passage.passed
+        passage = await asyncio.to_thread(provider.begin, request, owner)
+        if passage is None:
+            return HeldAnswer(await post(body)), None
+        if route.is_count:
+            return HeldAnswer(await post(await asyncio.to_thread(passage.trimmed))), passage.passed
+        return await passage.carry(post), passage.passed
+
+    async def _observed(
+        self, provider: Provider, request: Request, owner: str, post: Callable[[bytes], Awaitable[Answer]]
+    ) -> tuple[HeldAnswer, None]:
+        """Pass a request as it came, and tell what would have been done."""
+        held = HeldAnswer(await post(request.raw))
+        passage = await asyncio.to_thread(provider.begin, request, owner)
+        if passage is not None:
+            await asyncio.to_thread(passage.trimmed)
+            outcome = await held.outcome(request.route.wire)
+            passage.passed.refusals = int(is_refused_for_size(outcome))
+            self._tell(passage.passed)
+        return held, None
+
+    async def _pass_on(self, passing: Awaitable[tuple[HeldAnswer, Passed | None]], send: Send, method: str) -> None:
+        """Send an answer on, block by block, and tell what was done."""
+        held, passed = await passing
+        try:
+            headers = [*held.headers, *_told(passed)]
+            await send({"type": "http.response.start", "status": held.status, "headers": headers})
+            if method != "HEAD":
+                async for block in held.blocks():
+                    await send({"type": "http.response.body", "body": block, "more_body": True})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            await held.close()
+            if passed is not None:
+                self._tell(passed)
+
+    async def close(self) -> None:
+        """Give back the connections and the store."""
+        await self._upstream.close()
+        self._store.close()
+
+    def _provider(self, wire: str, base_url: str) -> Provider:
+        key = (wire, base_url)
+        if key not in self._providers:
+            self._providers[key] = Provider(wire, base_url, self._store, self._conversations, self._windows)
+        return self._providers[key]
+
+
+_JSON = (b"content-type", b"application/json")
+_STATUS_OF = {"connect": 502, "closed": 502, "idle": 504, "whole": 504}
+
+
+_MODEL = re.compile(rb'"model"\s*:\s*"([^"\\]{1,200})"')
+
+
+def _model_in(body: bytes) -> str:
+    """Return the model that a body most likely names, without reading it: which window a small body fits into."""
+    found = _MODEL.search(body)
+    return found[1].decode("utf-8", "replace") if found else ""
+
+
+def _is_packed(body: bytes) -> bool:
+    """Return whether a body is no text, so that nothing in it can be looked at."""
+    return body[:1] not in {b"{", b"[", b" ", b"\n", b"\r", b"\t"}
+
+
+def _error_body(path: str, sentence: str, status: int) -> bytes:
+    """Return an error of ours in the shape of the API that a path is for."""
+    route = route_of(path)
+    return json.dumps(wire_named(route.wire if route else "openai-chat").double.error(sentence, status)).encode()
+
+
+async def _body(receive: Receive, headers: Pairs) -> bytes:
+    """Return a request's body.
+
+    Raises:
+        Refusing: it is too large, does not come, or its sender has gone.
+    """
+    said = [int(value) for name, value in headers if name == b"content-length" and value.isdigit()]
+    too_large = "A body of {} bytes: this gateway takes " + f"at most {MAX_BODY_BYTES}"
+    if said and max(said) > MAX_BODY_BYTES:
+        raise Refusing(413, too_large.format(max(said)), [(b"connection", b"close")])
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            while True:
+                event = await receive()
+                if event["type"] == "http.disconnect":
+                    raise Refusing(400, "The body did not come to its end")
+                parts.append(event.get("body", b""))
+                size += len(parts[-1])
+                if size > MAX_BODY_BYTES:
+                    raise Refusing(413, too_large.format(f"more than {MAX_BODY_BYTES}"), [(b"connection", b"close")])
+                if not event.get("more_body", False):
+                    return b"".join(parts)
+    except TimeoutError:
+        raise Refusing(408, f"The body did not come within {BODY_SECONDS:.0f} s", [(b"connection", b"close")]) from None
+
+
+def _told(passed: Passed | None) -> Pairs:
+    """Return the headers that say what was done with a request; none where nothing was."""
+    if passed is None or not (passed.cuts or passed.refusals):
+        return []
+    said = {
+        "cut": str(passed.cuts),
+        "tokens-before": str(passed.before_tokens),
+        "tokens-after": str(passed.after_tokens),
+        "refusals": str(passed.refusals),
+        "handles": ",".join(passed.handles[-8:]),
+    }
+    return [(f"x-penstock-{name}".encode(), value.encode()) for name, value in said.items() if value]
+
+
+async def _hung_up(receive: Receive) -> None:
+    """Wait until the client has gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _answer(send: Send, status: int, headers: Pairs, body: bytes) -> None:
+    """Send an answer of our own."""
+    length = (b"content-length", str(len(body)).encode())
+    await send({"type": "http.response.start", "status": status, "headers": [*headers, length]})
+    await send({"type": "http.response.body", "body": body, "more_body": False})

@@ -1,0 +1,199 @@
+"""What was cut from which conversation? Remembered, so that each later turn is cut in the same places, to the byte (W-2).
+
+A client sends its whole history each time, as it was said. Here it is found again by a digest of its messages, one that does not
+look at the marks of prompt caches, since clients move those from turn to turn. What was cut lies in the store, under the
+credential that sent it, so that any process goes on with it; what was read and counted of a history stays in this one, so that
+a turn costs what it brings. Laws: a history that goes on shows the same bytes up to its newest messages; nobody else's cuts are
+found. Leaves to others: what is cut, and when (`carrier`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections import OrderedDict
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.text import stand_ins
+from penstock.text.json_access import Json, string, type_of
+from penstock.wires import Collapsed, Entry, Transcript, edits_from, edits_to, entry_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.store import Store
+    from penstock.wires import Edit
+
+# A message takes some four times its bytes once it is read and counted.
+MAX_HELD_BYTES = 16 << 20
+"""How much of histories is held as it was read, by the bytes of their requests; the one used longest ago goes first."""
+MAX_BRANCHES = 16
+"""How many histories with the same first message are remembered, the newest: a prompt that is said often begins many."""
+
+
+class _Cut(NamedTuple):
+    """What is not shown of a history that begins as this one."""
+
+    length: int
+    """How many messages that beginning has: up to the last one that was cut."""
+    digest: str
+    """Of these messages."""
+    edits: tuple[Edit, ...]
+
+
+class _Read(NamedTuple):
+    """A history as it was read last."""
+
+    entries: tuple[Entry, ...]
+    digests: tuple[str, ...]
+    """Of the first message, of the first two, …"""
+    body_bytes: int
+
+
+class Known(NamedTuple):
+    """A request's history with what is known of it."""
+
+    transcript: Transcript
+    """With the cuts that were made before."""
+    name: str
+    """Whose it is and how it begins: what all its turns have in common."""
+    digests: tuple[str, ...]
+
+
+class Conversations:
+    """What was cut from the histories of all clients.
+
+    Args:
+        store: where it is kept; the facts of a store are small ones under names.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._lock = threading.Lock()
+        self._read: OrderedDict[str, _Read] = OrderedDict()
+
+    def recall(
+        self,
+        owner: str,
+        wire: str,
+        messages: Sequence[Json],
+        body_bytes: int,
+        *,
+        system: Json = None,
+        tools: Json = None,
+    ) -> Known:
+        """Return a history with the cuts that were made in it before, and what was counted of it.
+
+        Args:
+            owner: a digest of who sends it.
+            wire: the API's name.
+            messages: the history; its entries hold these very values.
+            body_bytes: how large its request is.
+            system: the instructions beside it.
+            tools: the tools beside it.
+        """
+        first = _digest(b"", messages[0]) if messages else ""
+        name = f"gateway cuts {owner} {wire} {first}"
+        with self._lock:
+            before = self._read.get(name)
+        entries, digests = _read_on(before, messages, wire)
+        with self._lock:
+            self._read[name] = _Read(entries, digests, body_bytes)
+            self._read.move_to_end(name)
+            while len(self._read) > 1 and sum(one.body_bytes for one in self._read.values()) > MAX_HELD_BYTES:
+                self._read.popitem(last=False)
+        edits = self._edits(name, entries, digests)
+        return Known(Transcript(wire=wire, entries=entries, edits=edits, system=system, tools=tools), name, digests)
+
+    def remember(self, known: Known, transcript: Transcript) -> None:
+        """Keep what a history shows by now, where more of it was cut than is kept."""
+        if transcript.edits == known.transcript.edits or not known.digests:
+            return
+        with self._lock:  # two turns of one process at once; of two processes the later one counts
+            cuts = self._cuts(known.name)
+            length = 1 + max(_last_of(edit) for edit in transcript.edits)
+            # What was cut of a shorter beginning of the same history is in this one too.
+            others = [cut for cut in cuts if cut.length > length or known.digests[cut.length - 1] != cut.digest]
+            made = _Cut(length, known.digests[length - 1], transcript.edits)
+            self._store.learn(known.name, _written([*others, made][-MAX_BRANCHES:]))
+
+    def _edits(self, name: str, entries: Sequence[Entry], digests: Sequence[str]) -> tuple[Edit, ...]:
+        """Return the cuts of the longest beginning that a history has in common with one that was cut."""
+        cuts = [cut for cut in self._cuts(name) if cut.length <= len(digests) and digests[cut.length - 1] == cut.digest]
+        if not cuts:
+            return ()
+        edits = max(cuts, key=lambda cut: cut.length).edits
+        # Who goes back in a conversation may come to stand within what was left out: its newest words, and what was done last,
+        # have to be seen.
+        needed = {next((entry.index for entry in reversed(entries) if entry.speaks), 0), len(entries) - 1}
+        spans = [range(edit.first, edit.last + 1) for edit in edits if isinstance(edit, Collapsed)]
+        return () if any(place in span for place in needed for span in spans) else edits
+
+    def _cuts(self, name: str) -> list[_Cut]:
+        try:
+            found = self._store.learned(name)
+            return _cuts_of(found[0]) if found else []
+        # A store that cannot be read costs the cuts, which are made again: the request still fits.
+        except Exception:  # noqa: BLE001 - a foreign store
+            return []
+
+
+def _last_of(edit: Edit) -> int:
+    """Return the last place that an edit is of."""
+    return edit.last if isinstance(edit, Collapsed) else edit.index
+
+
+def _read_on(before: _Read | None, messages: Sequence[Json], wire: str) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
+    """Return a history's entries and digests; those that were read before are not read again."""
+    entries: list[Entry] = []
+    digests: list[str] = []
+    same = True
+    for place, raw in enumerate(messages):
+        known = before.entries[place] if before is not None and same and place < len(before.entries) else None
+        if known is not None and before is not None and known.raw == raw:
+            entries.append(known)
+            digests.append(before.digests[place])
+            continue
+        digest = _digest(digests[-1].encode() if digests else b"", raw)
+        same = same and before is not None and place < len(before.digests) and before.digests[place] == digest
+        entry = entry_of(raw, wire, place, messages[place - 1] if place else None)
+        entries.append(replace(entry, is_note=True) if stand_ins.is_note(entry.text) else entry)
+        digests.append(digest)
+    return tuple(entries), tuple(digests)
+
+
+def _digest(before: bytes, message: Json) -> str:
+    """Return a digest of a message and all before it, without marks of prompt caches."""
+    plain = json.dumps(_unmarked(message), sort_keys=True).encode()
+    return hashlib.blake2b(before + b"\0" + plain, digest_size=16).hexdigest()
+
+
+_MARKS = frozenset({"cache_control", "cachePoint"})
+
+
+def _unmarked(value: Json) -> Json:
+    """Return a message without marks, and a lone text as the text: to mark it a client makes a list of it, for a turn."""
+    if isinstance(value, dict):
+        made = {name: _unmarked(held) for name, held in value.items() if name not in _MARKS}
+        content = made.get("content")
+        if isinstance(content, list) and len(content) == 1 and type_of(content[0]) == "text" and len(content[0]) == 2:
+            made["content"] = string(content[0].get("text"))
+        return made
+    if isinstance(value, list):
+        # A mark may be an item of its own.
+        return [_unmarked(item) for item in value if not (isinstance(item, dict) and item.keys() <= _MARKS and item)]
+    return value
+
+
+def _written(cuts: Sequence[_Cut]) -> str:
+    return json.dumps([[cut.length, cut.digest, edits_to(cut.edits)] for cut in cuts], separators=(",", ":"))
+
+
+def _cuts_of(text: str) -> list[_Cut]:
+    """Return what `_written` wrote; nothing of another version."""
+    try:
+        return [_Cut(int(length), str(digest), edits_from(edits)) for length, digest, edits in json.loads(text)]
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return []

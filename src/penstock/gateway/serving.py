@@ -1,0 +1,59 @@
+"""Listen for clients of the gateway, and end well: streams that are under way are not cut off by a restart.
+
+Imported only to serve, because uvicorn and httptools are. Law: a signal ends accepting at once and serving when the last answer has
+gone; a second one ends everything. Keeps out: what is served (`app`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from penstock.mcp_server.connections import Clocked
+from penstock.mcp_server.listening import serve_app
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
+
+    from penstock.gateway.app import Gateway
+
+GRACEFUL_SECONDS: Final = 900
+"""How long answers under way have once serving is to end: the longest that a provider may think."""
+MAX_HEADER_BYTES: Final = 64 << 10
+"""How much the headers of a request may take."""
+
+
+class GatewayConnection(Clocked, HttpToolsProtocol):
+    """One connection of a client, read by httptools."""
+
+    max_connections = 4_096
+    max_connections_per_peer = 1_024
+    _header_bytes = 0
+
+    def on_message_begin(self) -> None:
+        """Begin to count the headers of a request."""
+        self._header_bytes = 0
+        super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header, and close the connection where there are too many of them."""
+        self._header_bytes += len(name) + len(value)
+        if self._header_bytes > MAX_HEADER_BYTES:
+            self.transport.abort()
+        super().on_header(name, value)
+
+
+async def serve(gateway: Gateway, listening: socket.socket, stop: Callable[[Callable[[], None]], None]) -> None:
+    """Serve on a listening socket until the function that `stop` was given is called.
+
+    Args:
+        gateway: The application.
+        listening: What `listen` made.
+        stop: Told the function that ends serving; called again it ends what is under way.
+    """
+    try:
+        await serve_app(gateway, listening, stop, connection=GatewayConnection, graceful_seconds=GRACEFUL_SECONDS)
+    finally:
+        await gateway.close()

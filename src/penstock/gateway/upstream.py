@@ -1,0 +1,124 @@
+"""Send requests to providers over HTTP, and give back what they answer, unread.
+
+Law: a request carries its sender's headers, an answer the provider's, but for those of one hop; nothing is followed, unpacked,
+remembered or added. Source: RFC 9110, section 7.6.1. Keeps out: what is sent, and what an answer says.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import aiohttp
+from yarl import URL
+
+from penstock.gateway.answers import READABLE_CODINGS
+from penstock.text.http_headers import end_to_end
+from penstock.wires.failures import Disconnected
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable, Sequence
+
+    Pairs = Sequence[tuple[bytes, bytes]]
+
+CONNECT_SECONDS: Final = 30.0
+"""How long it may take to reach a provider."""
+SILENCE_SECONDS: Final = 900.0
+"""How long a provider may say nothing: models think for minutes, and a plain answer comes at once when it is whole."""
+# Shorter than servers keep idle connections, so that none closes one that is just being used.
+_IDLE_SECONDS = 20.0
+
+
+class Upstream:
+    """Connections to providers, opened at the first request."""
+
+    def __init__(self) -> None:
+        self._session: aiohttp.ClientSession | None = None
+
+    async def send(self, method: str, url: str, headers: Iterable[tuple[bytes, bytes]], body: bytes | None) -> Answer:
+        """Send a request, and return its answer before the body has come.
+
+        Args:
+            method: of HTTP.
+            url: the whole address, as it is to be written.
+            headers: for the provider; those of one hop, and the length, are left out.
+            body: all of it; None where there is none.
+
+        Raises:
+            Disconnected: the provider cannot be reached, or breaks off.
+        """
+        left_out = (b"host", b"content-length")
+        sent = [
+            (name.decode("latin-1"), (_readable(value) if name == b"accept-encoding" else value).decode("latin-1"))
+            for name, value in end_to_end(headers)
+            if name not in left_out
+        ]
+        try:
+            response = await self._opened().request(
+                method, URL(url, encoded=True), headers=sent, data=body, allow_redirects=False
+            )
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise _disconnected(error) from error
+        return Answer(response)
+
+    def _opened(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS, ttl_dns_cache=60),
+                timeout=aiohttp.ClientTimeout(total=None, connect=CONNECT_SECONDS, sock_read=SILENCE_SECONDS),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                auto_decompress=False,
+                # Nothing of its own: what a request says of its sender is the client's.
+                skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
+                read_bufsize=1 << 18,
+                max_line_size=64 << 10,
+                max_field_size=64 << 10,
+            )
+        return self._session
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._session is not None:
+            await self._session.close()
+
+
+class Answer:
+    """An answer whose body is still on its way.
+
+    Args:
+        response: as the client has it.
+    """
+
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._response = response
+        self.status = response.status
+        self.headers = end_to_end(response.raw_headers)
+
+    async def blocks(self) -> AsyncIterator[bytes]:
+        """Yield the body as it comes.
+
+        Raises:
+            Disconnected: it broke off.
+        """
+        try:
+            async for block in self._response.content.iter_any():
+                yield block
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise _disconnected(error) from error
+
+    async def close(self) -> None:
+        """Let go of it: a connection whose answer has not ended is closed."""
+        self._response.close()
+
+
+def _readable(value: bytes) -> bytes:
+    """Return the codings that a client takes and that can be looked into; what it takes alone is named as it named it."""
+    codings = [coding.strip() for coding in value.decode("latin-1").split(",")]
+    kept = [coding for coding in codings if coding.partition(";")[0].strip().lower() in READABLE_CODINGS]
+    return ", ".join(kept or ["identity"]).encode("latin-1") if len(kept) < len(codings) else value
+
+
+def _disconnected(error: Exception) -> Disconnected:
+    said = str(error) or type(error).__name__
+    if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
+        return Disconnected("connect", said)
+    return Disconnected("idle" if isinstance(error, TimeoutError) else "closed", said)

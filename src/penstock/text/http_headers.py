@@ -1,0 +1,32 @@
+"""Which headers of HTTP are for the other end, and which for the next hop alone?
+
+Law: what a `Connection` header names goes with it. Source: RFC 9110, section 7.6.1. Pure.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_HOP_BY_HOP = frozenset(
+    {
+        b"connection",
+        b"keep-alive",
+        b"proxy-authenticate",
+        b"proxy-authorization",
+        b"proxy-connection",
+        b"te",
+        b"trailer",
+        b"transfer-encoding",
+        b"upgrade",
+    }
+)
+
+
+def end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Return the headers that are for the other end, names in lower case."""
+    lower = [(name.lower(), value) for name, value in headers]
+    named = {part.strip().lower() for name, value in lower if name == b"connection" for part in value.split(b",")}
+    return [(name, value) for name, value in lower if name not in _HOP_BY_HOP and name not in named]

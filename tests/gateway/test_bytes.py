@@ -1,0 +1,168 @@
+"""What fits passes as it came, in both directions, headers too but for the hop (W-1)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.wires import WIRES, wire_named
+from tests.gateway.standing import RecordingUpstream, Said, standing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.gateway.standing import Standing
+
+PATHS = {
+    "anthropic": "/v1/messages?beta=true",
+    "openai-chat": "/v1/chat/completions",
+    "openai-responses": "/v1/responses",
+    "gemini": "/v1beta/models/gemini-3-pro:generateContent",
+    "bedrock": "/model/anthropic.claude%3A0/converse",
+}
+HOSTILE = (
+    rb'{ "model" : "m","x":1.0,"e":1e3,"big":12345678901234567890, "s":"\u00e9\/\ud800",'
+    rb'"x_unknown":{"b":[],"a":{}}, "MESSAGES":[{"role":"user","content":"hi","content":"hi\n"}] , "x":2.50 }'
+)
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RecordingUpstream, Standing]]:
+    with (
+        RecordingUpstream(lambda _: Said()) as upstream,
+        standing(tmp_path_factory.mktemp("gateway"), upstream.url) as gateway,
+    ):
+        yield upstream, gateway
+
+
+def test_every_wire_has_a_path() -> None:
+    """So that a new one is tried here too."""
+    assert PATHS.keys() == set(WIRES)
+
+
+@pytest.mark.proves("W-1")
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_body_passes_to_the_byte(both: tuple[RecordingUpstream, Standing], wire: str) -> None:
+    """Numbers, escapes, white space, order, unknown and doubled names."""
+    upstream, gateway = both
+    body = HOSTILE.replace(b"MESSAGES", wire_named(wire).body.messages_key.encode())
+    gateway.post(PATHS[wire], body)
+    assert upstream.came[-1].body == body
+    assert upstream.came[-1].path == PATHS[wire]
+
+
+VALUES = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=20)),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=15,
+)
+
+
+@pytest.mark.proves("W-1")
+@given(
+    st.sampled_from(WIRES),
+    st.one_of(
+        st.binary(min_size=1, max_size=200),
+        VALUES.map(lambda value: json.dumps(value).encode()),
+        st.tuples(st.sampled_from(["messages", "contents", "input"]), VALUES).map(
+            lambda pair: json.dumps({pair[0]: pair[1], "model": "m"}, ensure_ascii=False).encode(
+                "utf-8", "surrogatepass"
+            )
+        ),
+    ),
+)
+def test_any_body_passes_to_the_byte(both: tuple[RecordingUpstream, Standing], wire: str, body: bytes) -> None:
+    """Whether it is a request, other JSON, or none."""
+    upstream, gateway = both
+    assert gateway.post(PATHS[wire], body).body == b"{}"
+    assert upstream.came[-1].body == body
+
+
+@pytest.mark.proves("W-1", "W-8")
+def test_headers_pass_but_for_the_hop(both: tuple[RecordingUpstream, Standing]) -> None:
+    """The provider's key among them; what a `Connection` names is for one hop."""
+    upstream, gateway = both
+    sent = {
+        "Anthropic-Beta": "a-1,b-2",
+        "X-Api-Key": "sk-1",
+        "User-Agent": "claude-cli/2",
+        "Accept-Encoding": "gzip, br",
+        "Connection": "keep-alive, x-hop",
+        "X-Hop": "1",
+        "X-Claude-Code-Session-Id": "s",
+    }
+    gateway.post(PATHS["anthropic"], b'{"messages":[]}', sent)
+    came = {name.lower(): value for name, value in upstream.came[-1].headers}
+    assert came.pop("host") == upstream.url.removeprefix("http://")
+    assert came == {
+        "anthropic-beta": "a-1,b-2",
+        "x-api-key": "sk-1",
+        "user-agent": "claude-cli/2",
+        # What cannot be looked into is not asked for.
+        "accept-encoding": "gzip",
+        "x-claude-code-session-id": "s",
+        "content-length": "15",
+    }
+
+
+@pytest.mark.proves("W-1")
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/v1/models"),
+        ("HEAD", "/api/hello"),
+        ("POST", "/v1/responses/compact"),
+        ("DELETE", "/v1/files/a"),
+        ("GET", "/"),
+    ],
+)
+def test_other_paths_pass(both: tuple[RecordingUpstream, Standing], method: str, path: str) -> None:
+    """Probes, lists of models, and whatever comes next year."""
+    upstream, gateway = both
+    got = gateway.post(path, b"abc" if method == "POST" else b"", method=method)
+    assert (got.status, got.body) == (200, b"" if method == "HEAD" else b"{}")
+    assert (upstream.came[-1].method, upstream.came[-1].path) == (method, path)
+
+
+def answered(said: Said, tmp_path: Any, body: bytes = b'{"messages":[]}') -> Any:
+    with RecordingUpstream(lambda _: said) as upstream, standing(tmp_path, upstream.url) as gateway:
+        return gateway.post(PATHS["anthropic"], body)
+
+
+@pytest.mark.proves("W-1")
+@pytest.mark.parametrize("status", [200, 400, 401, 429, 500, 529])
+def test_answers_pass_to_the_byte(status: int, tmp_path: Any) -> None:
+    """With the status and the headers of the provider."""
+    raw = b'{"type" : "error","error":{"type":"x","message":"\\u00e9"}, "n":1.0}'
+    said = Said(
+        status, (("content-type", "application/json"), ("request-id", "r1"), ("retry-after", "7")), (raw[:9], raw[9:])
+    )
+    got = answered(said, tmp_path)
+    assert (got.status, got.body) == (status, raw)
+    assert (got.headers["request-id"], got.headers["retry-after"]) == ("r1", "7")
+    assert not any(name.startswith("x-penstock") for name in got.headers)
+
+
+@pytest.mark.proves("W-1")
+def test_a_stream_passes_to_the_byte(tmp_path: Any) -> None:
+    """However it is cut into blocks."""
+    events = (
+        b'event: message_start\ndata: {"type": "message_start"}\n\nevent: ping\ndata: {}\n\n: a comment\n\nodd\r\n\r\n'
+    )
+    parts = tuple(events[at : at + 7] for at in range(0, len(events), 7))
+    got = answered(Said(200, (("content-type", "text/event-stream; charset=utf-8"),), parts), tmp_path)
+    assert got.body == events
+
+
+@pytest.mark.proves("W-1")
+def test_a_packed_answer_passes_packed(tmp_path: Any) -> None:
+    """It is unpacked only to be looked at."""
+    import gzip
+
+    packed = gzip.compress(b'{"id": "m", "content": []}')
+    got = answered(Said(200, (("content-type", "application/json"), ("content-encoding", "gzip")), (packed,)), tmp_path)
+    assert (got.headers["content-encoding"], got.body) == ("gzip", packed)

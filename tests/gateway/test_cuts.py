@@ -1,0 +1,215 @@
+"""What does not fit is cut in its place, the same in each later turn, and for nobody else (W-1, W-2, W-6, W-8)."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from penstock.gateway.passage import Windows
+from penstock.models.steps import say
+from penstock.testing import LoopbackProvider
+from penstock.wires import WIRES, messages_of, violations
+from tests.gateway.standing import RecordingUpstream, Said, standing
+from tests.gateway.stories import body_of, path_of, story
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WINDOW = 12_000
+
+
+def provider(wire: str, window_tokens: int = WINDOW, **settings: Any) -> LoopbackProvider:
+    return LoopbackProvider(wire, window_tokens, policy=lambda _: say("Fine."), **settings)
+
+
+def upstream_of(double: LoopbackProvider) -> str:
+    return double.base_url.rstrip("/")
+
+
+def shared(one: Any, other: Any) -> int:
+    """Return how many messages two requests begin with that are equal."""
+    return next(
+        (place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
+        min(len(one), len(other)),
+    )
+
+
+@pytest.mark.proves("W-1", "W-4", "R-8")
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_client_never_sees_that_it_was_too_long(wire: str, streamed: bool, tmp_path: Path) -> None:
+    """The provider refuses once, and is not asked again in vain; what it is sent then is valid."""
+    with provider(wire) as double, standing(tmp_path, upstream_of(double)) as gateway:
+        refused = []
+        for turns in (60, 61, 62):
+            body = body_of(wire, story(turns, 1_000))
+            if streamed and wire not in {"gemini", "bedrock"}:
+                body["stream"] = True
+            got = gateway.ask(path_of(wire, streamed=streamed), body)
+            assert got.status == 200, got.body
+            assert int(got.headers["x-penstock-cut"]) > 0
+            assert int(got.headers["x-penstock-tokens-after"]) < int(got.headers["x-penstock-tokens-before"])
+            refused.append(double.refused)
+        assert refused[0] == refused[-1]
+        for received in double.requests:
+            assert not violations(messages_of(received.request, wire), wire)
+
+
+@pytest.mark.proves("W-1")
+def test_only_what_is_cut_differs(tmp_path: Path) -> None:
+    """Numbers, escapes, white space and unknown names around it, and all before the first cut."""
+    with provider("anthropic") as double, standing(tmp_path, upstream_of(double)) as gateway:
+        body = body_of("anthropic", story(60, 1_000))
+        raw = (
+            json.dumps(body).replace('"max_tokens": 500', '"max_tokens":  500, "x_odd" : [1.0,1e3,"\\u00e9"]').encode()
+        )
+        sent: list[bytes] = []
+        kept = gateway.gateway._upstream.send
+
+        async def keeping(method: str, url: str, headers: Any, sending: bytes | None) -> Any:
+            sent.append(sending or b"")
+            return await kept(method, url, headers, sending)
+
+        gateway.gateway._upstream.send = keeping  # type: ignore[assignment]
+        assert gateway.post("/v1/messages", raw).status == 200
+    whole, cut = sent
+    assert whole == raw
+    # Each text that differs is one result; around it every byte is the client's.
+    pattern = re.compile(rb'("tool_use_id": "call_\d+", "content": )("(?:[^"\\]|\\.)*")')
+    assert pattern.sub(rb"\1", whole) == pattern.sub(rb"\1", cut)
+    assert len(cut) < len(whole) / 2
+
+
+@pytest.mark.proves("W-2")
+def test_a_cut_stays_where_it_is(tmp_path: Path) -> None:
+    """Each turn sends again what was sent before, but where something more is cut; and that happens in few of them."""
+    with provider("anthropic", 20_000) as double, standing(tmp_path, upstream_of(double)) as gateway:
+        broken = []
+        before: list[Any] = []
+        for turns in range(1, 80):
+            assert gateway.ask("/v1/messages", body_of("anthropic", story(turns, 2_000))).status == 200
+            sent = double.requests[-1].request["messages"]
+            if shared(before, sent) < len(before):
+                broken.append(turns)
+            before = sent
+        assert 2 <= len(broken) <= 8, broken
+        assert double.refused == 1
+
+
+@pytest.mark.proves("W-2")
+def test_the_marks_of_a_cache_may_move(tmp_path: Path) -> None:
+    """A client marks its newest message in each turn, and makes a list of a lone text for it."""
+    windows = Windows((("m", WINDOW),))
+    with provider("anthropic") as double, standing(tmp_path, upstream_of(double), windows=windows) as gateway:
+        sent = []
+        for turns in (60, 61):
+            body = body_of("anthropic", story(turns, 1_000))
+            newest = body["messages"][-1]
+            newest["content"][-1]["cache_control"] = {"type": "ephemeral"}
+            if turns == 60:
+                body["messages"][0]["content"] = [
+                    {"type": "text", "text": body["messages"][0]["content"], "cache_control": {"type": "ephemeral"}}
+                ]
+            assert gateway.ask("/v1/messages", body).status == 200
+            sent.append(double.requests[-1].request["messages"])
+        assert double.refused == 0
+        assert sent[1][-1]["content"][-1]["cache_control"] == {"type": "ephemeral"}
+        assert shared(sent[0][1:-1], sent[1][1:]) == len(sent[0]) - 2
+
+
+@pytest.mark.proves("W-2", "W-6")
+def test_another_process_goes_on_with_the_cuts(tmp_path: Path) -> None:
+    """A session may move at every turn: what was cut lies in the store."""
+    with (
+        provider("openai-chat") as double,
+        standing(tmp_path, upstream_of(double)) as one,
+        standing(tmp_path, upstream_of(double)) as other,
+    ):
+        before: list[Any] = []
+        for turns, gateway in enumerate([one, other] * 4, 60):
+            got = gateway.ask("/v1/chat/completions", body_of("openai-chat", story(turns, 1_000)))
+            assert got.status == 200
+            sent = double.requests[-1].request["messages"]
+            assert shared(before, sent) == len(before)
+            before = sent
+        assert double.refused == 1
+
+
+def takes_clients(port: int) -> bool:
+    """Return whether a connection to a port is taken, and kept."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), 1) as one:
+            one.settimeout(0.02)
+            return one.recv(1) != b""
+    except TimeoutError:
+        return True
+    except OSError:
+        return False
+
+
+@pytest.mark.proves("W-6")
+def test_a_restart_keeps_streams(tmp_path: Path) -> None:
+    """What is to end takes no new client, and the streams that are under way come to their ends."""
+    begin, rest = b"data: one\n\n", b"data: two\n\n"
+    is_ending = threading.Event()
+    said = Said(200, (("content-type", "text/event-stream"),), (begin, is_ending, rest))
+    with (
+        RecordingUpstream(lambda _: said) as behind,
+        standing(tmp_path, behind.url) as gateway,
+        gateway.stream("/v1/messages", {"messages": []}) as answer,
+    ):
+        assert answer.read(len(begin)) == begin
+        gateway.end()
+        while takes_clients(gateway.port):  # until its socket is closed
+            pass
+        is_ending.set()
+        assert answer.read() == rest
+
+
+@pytest.mark.proves("W-8")
+def test_nobody_elses_cuts_are_found(tmp_path: Path) -> None:
+    """The same history with another key is another conversation; what a provider's window is may be known to all."""
+    with provider("anthropic") as double, standing(tmp_path, upstream_of(double)) as gateway:
+        body = body_of("anthropic", story(20))
+        first = gateway.ask("/v1/messages", body, {"content-type": "application/json", "x-api-key": "sk-one"})
+        again = gateway.ask("/v1/messages", body, {"content-type": "application/json", "x-api-key": "sk-one"})
+        other = gateway.ask("/v1/messages", body, {"content-type": "application/json", "x-api-key": "sk-two"})
+        assert again.headers["x-penstock-handles"] == first.headers["x-penstock-handles"]
+        assert other.status == 200
+        assert other.headers["x-penstock-handles"] != first.headers["x-penstock-handles"]
+    assert not any(b"sk-one" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+
+
+@pytest.mark.proves("W-2")
+def test_who_goes_back_is_understood(tmp_path: Path) -> None:
+    """A client that takes back its newest messages, or goes on from an earlier place, has its words seen."""
+    with provider("anthropic") as double, standing(tmp_path, upstream_of(double)) as gateway:
+        messages = story(30)
+        assert gateway.ask("/v1/messages", body_of("anthropic", messages)).status == 200
+        for kept in (59, 41, 21, 5, 1):
+            branch = [*messages[:kept], {"role": "user", "content": f"Rather do {kept}."}]
+            assert gateway.ask("/v1/messages", body_of("anthropic", branch)).status == 200
+            assert f"Rather do {kept}." in json.dumps(double.requests[-1].request["messages"][-1])
+
+
+@pytest.mark.proves("W-2")
+def test_what_the_provider_makes_smaller_itself_is_left_to_it(tmp_path: Path) -> None:
+    """Nothing is cut before it refuses; a setting that clears nothing to speak of proves nothing."""
+    windows = Windows((("m", 6_000),))
+    clears = {"edits": [{"type": "clear_tool_uses_20250919"}]}
+    keeps = {"edits": [{"type": "clear_thinking_20251015", "keep": "all"}]}
+    with provider("anthropic") as double, standing(tmp_path, upstream_of(double), windows=windows) as gateway:
+        body = body_of("anthropic", story(7))
+        left = gateway.ask("/v1/messages", {**body, "context_management": clears})
+        cut = gateway.ask("/v1/messages", {**body, "context_management": keeps})
+        assert "x-penstock-cut" not in left.headers
+        assert int(cut.headers["x-penstock-cut"]) > 0
+        assert (
+            gateway.ask("/v1/messages", {**body_of("anthropic", story(30)), "context_management": clears}).status == 200
+        )
+        assert double.refused == 1

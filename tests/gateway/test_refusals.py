@@ -1,0 +1,184 @@
+"""A refusal of size is recovered before the client sees a byte; every other answer is the provider's (W-4, W-5)."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from penstock.gateway import answers
+from penstock.gateway.passage import Windows
+from penstock.wires import WIRES, messages_of
+from tests.gateway.standing import RecordingUpstream, Said, standing
+from tests.gateway.stories import body_of, path_of, story
+from tests.gateway.test_cuts import provider, upstream_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.gateway.standing import Came
+
+ANSWER = {
+    "id": "msg_1",
+    "type": "message",
+    "role": "assistant",
+    "content": [{"type": "text", "text": "Fine."}],
+    "stop_reason": "end_turn",
+    "usage": {"input_tokens": 9, "output_tokens": 1},
+}
+WORDS = "prompt is too long: 61000 tokens > 12000 maximum"
+REFUSALS = {
+    "status": Said(
+        400,
+        parts=(json.dumps({"type": "error", "error": {"type": "invalid_request_error", "message": WORDS}}).encode(),),
+    ),
+    "body under 200": Said(
+        200, parts=(json.dumps({"type": "error", "error": {"type": "x", "message": WORDS}}).encode(),)
+    ),
+    "event": Said(
+        200,
+        (("content-type", "text/event-stream"),),
+        (
+            b"event: ping\ndata: {}\n\n",
+            b'event: error\ndata: {"type": "error", "error": {"message": "%b"}}\n\n' % WORDS.encode(),
+        ),
+    ),
+    "empty 413": Said(413, parts=(b"",)),
+    "page of a proxy": Said(
+        413, (("content-type", "text/html"),), (b"<html><title>413 Request Entity Too Large</title></html>",)
+    ),
+}
+
+
+@pytest.mark.proves("W-4")
+@pytest.mark.parametrize("form", REFUSALS)
+def test_every_form_of_a_refusal_is_recovered(form: str, tmp_path: Path) -> None:
+    """A status, a body or an event under 200, nothing but 413."""
+
+    def answer(came: Came) -> Said:
+        return REFUSALS[form] if len(came.body) > 30_000 else Said(parts=(json.dumps(ANSWER).encode(),))
+
+    with RecordingUpstream(answer) as upstream, standing(tmp_path, upstream.url) as gateway:
+        got = gateway.ask("/v1/messages", body_of("anthropic", story(20)))
+        assert got.json == ANSWER
+        assert got.headers["x-penstock-refusals"] == str(len(upstream.came) - 1)
+        assert len(upstream.came) <= 4
+
+
+@pytest.mark.proves("W-4")
+@pytest.mark.parametrize("wire", WIRES)
+def test_what_cannot_shrink_is_the_providers_own_refusal(wire: str, tmp_path: Path) -> None:
+    """In the words that make a host compact, with our bill beside it."""
+    with provider(wire, 200) as double, standing(tmp_path, upstream_of(double)) as gateway:
+        body = body_of(wire, [{"role": "user", "content": "word " * 4_000}])
+        got = gateway.ask(path_of(wire), body)
+        assert got.status >= 400
+        assert double.refused >= 1
+        assert got.headers["x-penstock-refusals"] == "1"
+        assert int(got.headers["x-penstock-tokens-before"]) > 3_000
+        assert messages_of(double.requests[0].request, wire) == messages_of(body, wire)
+
+
+@pytest.mark.proves("W-4")
+@pytest.mark.parametrize("status", [401, 429, 500, 529])
+def test_other_errors_pass_once(status: int, tmp_path: Path) -> None:
+    """Nothing is tried again, also for a request that was looked into."""
+    said = Said(status, parts=(b'{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}',))
+    with (
+        RecordingUpstream(lambda _: said) as upstream,
+        standing(tmp_path, upstream.url, windows=Windows((("*", 5_000),))) as gateway,
+    ):
+        got = gateway.ask("/v1/messages", body_of("anthropic", story(20)))
+        assert (got.status, got.body) == (status, said.parts[0])
+        assert len(upstream.came) == 1
+
+
+@pytest.mark.proves("W-4")
+def test_a_stream_is_not_held_behind_its_first_content(tmp_path: Path) -> None:
+    """What comes after it passes as it comes, also where it says an error."""
+    begin = (
+        b'event: message_start\ndata: {"type": "message_start", "message": {"usage": {"input_tokens": 5}}}\n\n'
+        b"event: content_block_start\n"
+        b'data: {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}\n\n'
+        b"event: content_block_delta\n"
+        b'data: {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "a"}}\n\n'
+    )
+    error = b'event: error\ndata: {"type": "error", "error": {"message": "%b"}}\n\n' % WORDS.encode()
+    is_read = threading.Event()
+    said = Said(200, (("content-type", "text/event-stream"),), (begin, is_read, error))
+    with RecordingUpstream(lambda _: said) as upstream, standing(tmp_path, upstream.url) as gateway:
+        with gateway.stream("/v1/messages", {**body_of("anthropic", story(20)), "stream": True}) as answer:
+            assert answer.read(len(begin)) == begin
+            is_read.set()
+            assert answer.read() == error
+        assert len(upstream.came) == 1
+
+
+@pytest.mark.proves("W-4")
+def test_a_stream_without_content_is_not_held_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client hears the pings of a model that thinks; an event that comes meanwhile is not lost."""
+    monkeypatch.setattr(answers, "HOLD_SECONDS", 0.1)
+    ping = b'event: ping\ndata: {"type": "ping"}\n\n'
+    is_read = threading.Event()
+    said = Said(200, (("content-type", "text/event-stream"),), (ping, is_read, ping * 2, b"data: end\n\n"))
+    with (
+        RecordingUpstream(lambda _: said) as upstream,
+        standing(tmp_path, upstream.url) as gateway,
+        gateway.stream("/v1/messages", {"messages": [], "stream": True}) as answer,
+    ):
+        assert answer.read(len(ping)) == ping
+        is_read.set()
+        assert answer.read() == ping * 2 + b"data: end\n\n"
+
+
+def counted(came: Came) -> Said:
+    """Answer as a provider that counts a token for four characters of the messages."""
+    tokens = len(json.dumps(json.loads(came.body)["messages"])) // 4
+    return Said(parts=(json.dumps({"input_tokens": tokens}).encode(),))
+
+
+@pytest.mark.proves("W-5")
+def test_a_count_is_of_what_would_be_sent(tmp_path: Path) -> None:
+    """What is cut is not counted, or a host would compact for nothing."""
+    with (
+        RecordingUpstream(counted) as upstream,
+        standing(tmp_path, upstream.url, windows=Windows((("m", 12_000),))) as gateway,
+    ):
+        body = body_of("anthropic", story(20))
+        got = gateway.ask("/v1/messages/count_tokens", body)
+        assert 1_000 < got.json["input_tokens"] < 12_000
+        assert got.headers["x-penstock-cut"] != "0"
+        small = body_of("anthropic", story(2))
+        assert gateway.ask("/v1/messages/count_tokens", small).json == {
+            "input_tokens": len(json.dumps(small["messages"])) // 4
+        }
+        assert json.loads(upstream.came[-1].body) == small
+
+
+@pytest.mark.proves("W-5")
+@pytest.mark.parametrize("status", [404, 429, 500])
+def test_an_error_of_a_count_is_no_zero(status: int, tmp_path: Path) -> None:
+    """A host that reads 0 never compacts again; one that reads an error counts for itself."""
+    said = Said(status, parts=(b'{"type":"error"}',))
+    with RecordingUpstream(lambda _: said) as upstream, standing(tmp_path, upstream.url) as gateway:
+        got = gateway.ask("/v1/messages/count_tokens", body_of("anthropic", story(20)))
+        assert (got.status, got.body) == (status, b'{"type":"error"}')
+
+
+def test_who_observes_changes_nothing(tmp_path: Path) -> None:
+    """The provider's refusal passes, and what would have been done is told."""
+    told: list[Any] = []
+    with provider("anthropic") as double:
+        settings = {"observes": True, "tell": told.append, "windows": Windows((("m", 12_000),))}
+        with standing(tmp_path, upstream_of(double), **settings) as gateway:
+            body = body_of("anthropic", story(20))
+            got = gateway.ask("/v1/messages", body)
+        assert got.status == 400
+        assert not any(name.startswith("x-penstock") for name in got.headers)
+        assert [received.request for received in double.requests] == [body]
+        (passed,) = told
+        assert passed.refusals == 1
+        assert passed.cuts > 0
+        assert passed.after_tokens < passed.before_tokens

@@ -1,0 +1,164 @@
+"""Who may be served, how much is taken, and what happens where a party is slow, endless or broken (W-8)."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from penstock.gateway import app, upstream
+from penstock.gateway.app import MAX_BODY_BYTES
+from penstock.gateway.passage import Windows
+from tests.gateway.standing import RecordingUpstream, Said, standing
+from tests.gateway.stories import body_of, story
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TOKEN = b"a-token-of-more-than-thirty-two-characters"
+PLAIN = {"content-type": "application/json", "authorization": "Bearer sk-1"}
+
+
+@pytest.mark.proves("W-8")
+def test_the_token_is_wanted_and_goes_no_further(tmp_path: Path) -> None:
+    """In a header, or in the path for programs that can set a base URL alone; the provider's key is another thing."""
+    with (
+        RecordingUpstream(lambda _: Said()) as behind,
+        standing(tmp_path, behind.url, token=TOKEN, names=None) as gateway,
+    ):
+        assert gateway.post("/v1/chat/completions", b"{}", PLAIN).status == 401
+        assert gateway.post("/v1/chat/completions", b"{}", {**PLAIN, "x-penstock-token": "wrong"}).status == 401
+        assert gateway.post("/~wrong/v1/chat/completions", b"{}", PLAIN).status == 401
+        assert not behind.came
+        assert gateway.post("/v1/chat/completions", b"{}", {**PLAIN, "x-penstock-token": TOKEN.decode()}).status == 200
+        assert gateway.post(f"/~{TOKEN.decode()}/v1/chat/completions", b"{}", PLAIN).status == 200
+        assert [came.path for came in behind.came] == ["/v1/chat/completions"] * 2
+        assert not any(TOKEN.decode() in str(came) for came in behind.came)
+
+
+@pytest.mark.proves("W-8")
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "evil.example:4000"}, 421),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "https://127.0.0.1"}, 403),
+    ],
+)
+def test_pages_of_others_are_not_served(headers: dict[str, str], status: int, tmp_path: Path) -> None:
+    """A page in a browser can have its own name resolve to this machine."""
+    with RecordingUpstream(lambda _: Said()) as behind, standing(tmp_path, behind.url) as gateway:
+        assert gateway.post("/v1/messages", b"{}", {**PLAIN, **headers}).status == status
+        assert not behind.came
+
+
+@pytest.mark.proves("W-8")
+@pytest.mark.parametrize("said", ["length", "chunks"])
+def test_a_body_is_bounded(said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both numbers are told, in the words of the API; nothing of it goes on."""
+    monkeypatch.setattr(app, "MAX_BODY_BYTES", 10_000)
+    with RecordingUpstream(lambda _: Said()) as behind, standing(tmp_path, behind.url) as gateway:
+        if said == "length":
+            got = gateway.post("/v1/messages", b"x" * 10_001)
+            assert "10001 bytes" in got.json["error"]["message"]
+        else:
+            with socket.create_connection(("127.0.0.1", gateway.port)) as raw:
+                raw.sendall(f"POST /v1/messages HTTP/1.1\r\nhost: 127.0.0.1:{gateway.port}\r\n".encode())
+                raw.sendall(b"transfer-encoding: chunked\r\n\r\n2711\r\n" + b"x" * 10_001 + b"\r\n")
+                assert raw.recv(100).startswith(b"HTTP/1.1 413")
+        assert not behind.came
+    assert MAX_BODY_BYTES == 32 << 20
+
+
+@pytest.mark.proves("W-8")
+def test_a_body_that_does_not_come_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who holds a request open is told to come again."""
+    monkeypatch.setattr(app, "BODY_SECONDS", 0.2)
+    with RecordingUpstream(lambda _: Said()) as behind, standing(tmp_path, behind.url) as gateway:
+        with socket.create_connection(("127.0.0.1", gateway.port), timeout=20) as raw:
+            raw.sendall(
+                f"POST /v1/messages HTTP/1.1\r\nhost: 127.0.0.1:{gateway.port}\r\ncontent-length: 9\r\n\r\nab".encode()
+            )
+            assert raw.recv(100).startswith(b"HTTP/1.1 408")
+        assert not behind.came
+
+
+def send_for_ever(to: socket.socket, part: bytes) -> None:
+    while True:
+        to.sendall(part)
+
+
+@pytest.mark.proves("W-8")
+def test_endless_headers_end(tmp_path: Path) -> None:
+    """The connection is closed."""
+    with (
+        RecordingUpstream(lambda _: Said()) as behind,
+        standing(tmp_path, behind.url) as gateway,
+        socket.create_connection(("127.0.0.1", gateway.port), timeout=20) as raw,
+    ):
+        raw.sendall(b"GET / HTTP/1.1\r\n")
+        with pytest.raises(OSError, match=r"reset|[Bb]roken"):
+            send_for_ever(raw, b"x-more: " + b"y" * 1_000 + b"\r\n")
+        assert not behind.came
+
+
+@pytest.mark.proves("W-8")
+def test_a_client_that_goes_ends_what_is_done_for_it(tmp_path: Path) -> None:
+    """The provider is not read to the end of a stream that nobody waits for."""
+    begin = b"data: " + b"x" * 1_000 + b"\n\n"
+    is_gone = threading.Event()
+    parts: tuple[bytes | threading.Event, ...] = (begin, is_gone, *[begin] * 20_000)
+    said = Said(200, (("content-type", "text/event-stream"),), parts)
+    with RecordingUpstream(lambda _: said) as behind, standing(tmp_path, behind.url) as gateway:
+        with gateway.stream("/v1/messages", {"messages": []}) as answer:
+            assert answer.read(len(begin)) == begin
+        is_gone.set()
+        assert behind.hung_up.wait(20)
+
+
+@pytest.mark.proves("W-8")
+def test_a_provider_that_is_not_there_is_named(tmp_path: Path) -> None:
+    """In the shape of the API's errors, with a status that clients try again."""
+    with standing(tmp_path, "http://127.0.0.1:9") as gateway:
+        got = gateway.post("/v1/messages", b'{"messages": []}')
+        assert got.status == 502
+        assert got.json["error"]["type"] == "api_error"
+        assert "http://127.0.0.1:9 did not answer" in got.json["error"]["message"]
+
+
+@pytest.mark.proves("W-8")
+@pytest.mark.parametrize("looked_into", [False, True])
+def test_a_provider_that_says_nothing_is_given_up(
+    looked_into: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With 504, before anything was answered."""
+    monkeypatch.setattr(upstream, "SILENCE_SECONDS", 0.2)
+    never = threading.Event()
+    windows = Windows((("*", 5_000 if looked_into else 10**9),))
+    with (
+        RecordingUpstream(lambda _: Said(parts=(never,))) as behind,
+        standing(tmp_path, behind.url, windows=windows) as gateway,
+    ):
+        assert gateway.ask("/v1/messages", body_of("anthropic", story(20))).status == 504
+        assert len(behind.came) == 1
+        never.set()
+
+
+@pytest.mark.proves("W-8")
+def test_a_web_socket_is_told_to_speak_http(tmp_path: Path) -> None:
+    """426 has a client go on at once; 404 or 405 have it try again and again."""
+    asks = {"connection": "Upgrade", "upgrade": "websocket", "sec-websocket-key": "a", "sec-websocket-version": "13"}
+    with RecordingUpstream(lambda _: Said()) as behind, standing(tmp_path, behind.url) as gateway:
+        assert gateway.post("/v1/responses", b"", asks, method="GET").status == 426
+        assert not behind.came
+
+
+@pytest.mark.proves("W-8")
+def test_a_path_that_says_no_provider_is_refused(tmp_path: Path) -> None:
+    """And told how to name one; no header chooses an address."""
+    with standing(tmp_path, None, environ={}) as gateway:
+        got = gateway.post("/internal", b"", {"x-forwarded-host": "169.254.169.254"}, method="GET")
+        assert got.status == 404
+        assert "--upstream URL" in got.json["error"]["message"]
