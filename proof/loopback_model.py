@@ -48,6 +48,8 @@ class LoopbackModel:
         self.bodies: list[Body] = []
         self.usage = dict(_USAGE)
         self.asked = False
+        self.answer = "done"
+        """What it says where it calls nothing."""
         self.later: list[tuple[str, dict[str, object]]] = []
         """Further calls behind the first, each as the end of the tool's name and its arguments."""
         self.max_image_bytes: int | None = None
@@ -140,9 +142,9 @@ def _text(content: object) -> str:
     return str(content)
 
 
-def _responses(call: Call | None, usage: Body) -> list[Body]:
+def _responses(call: Call | None, usage: Body, words: str) -> list[Body]:
     item: Body = {"type": "message", "id": "m", "role": "assistant", "status": "completed"}
-    item["content"] = [{"type": "output_text", "text": "done", "annotations": []}]
+    item["content"] = [{"type": "output_text", "text": words, "annotations": []}]
     if call:
         item = {"type": "function_call", "id": f"f{call.number}", "call_id": f"c{call.number}"}
         item |= {"name": call.name, "arguments": json.dumps(call.arguments)}
@@ -156,8 +158,8 @@ def _responses(call: Call | None, usage: Body) -> list[Body]:
     ]
 
 
-def _chat(call: Call | None, usage: Body, *, stream: bool) -> list[Body]:
-    message: Body = {"role": "assistant", "content": "done"}
+def _chat(call: Call | None, usage: Body, words: str, *, stream: bool) -> list[Body]:
+    message: Body = {"role": "assistant", "content": words}
     if call:
         function = {"name": call.name, "arguments": json.dumps(call.arguments)}
         message = {"role": "assistant", "content": None}
@@ -172,8 +174,8 @@ def _chat(call: Call | None, usage: Body, *, stream: bool) -> list[Body]:
     return [first, {**frame, "choices": [{**finish, part: {}}], "usage": usage}]
 
 
-def _messages(call: Call | None, usage: Body, *, stream: bool) -> list[Body]:
-    block: Body = {"type": "text", "text": "done"}
+def _messages(call: Call | None, usage: Body, words: str, *, stream: bool) -> list[Body]:
+    block: Body = {"type": "text", "text": words}
     if call:
         block = {"type": "tool_use", "id": f"toolu_1{call.number}", "name": call.name, "input": call.arguments}
     stop = {"stop_reason": "tool_use" if call else "end_turn", "stop_sequence": None}
@@ -187,7 +189,7 @@ def _messages(call: Call | None, usage: Body, *, stream: bool) -> list[Body]:
     }
     if not stream:
         return [{**message, **stop, "content": [block]}]
-    delta: Body = {"type": "text_delta", "text": "done"}
+    delta: Body = {"type": "text_delta", "text": words}
     if call:
         delta = {"type": "input_json_delta", "partial_json": json.dumps(call.arguments)}
     empty = {**block, "input": {}} if call else {"type": "text", "text": ""}
@@ -201,8 +203,8 @@ def _messages(call: Call | None, usage: Body, *, stream: bool) -> list[Body]:
     ]
 
 
-def _gemini(call: Call | None, used: Body) -> list[Body]:
-    part: Body = {"text": "done"}
+def _gemini(call: Call | None, used: Body, words: str) -> list[Body]:
+    part: Body = {"text": words}
     if call:
         part = {"functionCall": {"name": call.name, "args": call.arguments}}
     content = {"role": "model", "parts": [part]}
@@ -235,7 +237,10 @@ def _refusal(path: str, tokens: int, most: int) -> tuple[list[Body], int]:
 
 
 def _image_refusal(path: str, length: int, most: int) -> tuple[list[Body], int]:
-    """What Anthropic and OpenAI say of an image that is too large."""
+    """What Anthropic, Google and OpenAI say of an image that is too large."""
+    if path.endswith("enerateContent"):
+        words = f"Request payload size exceeds the limit: {most} bytes."
+        return [{"error": {"code": 400, "message": words, "status": "INVALID_ARGUMENT"}}], 400
     if path.endswith("/messages"):
         words = f"messages.0.content.0.image.source.base64: image exceeds 5 MB maximum: {length} bytes > {most} bytes"
         return [{"type": "error", "error": {"type": "invalid_request_error", "message": words}}], 400
@@ -268,18 +273,18 @@ def _handler(model: LoopbackModel) -> type[BaseHTTPRequestHandler]:
                 frames, status = _refusal(path, len(sent) // 4, model.window_tokens or 0)
                 self._answer(frames, stream=status == 200, status=status)
             elif path.endswith("/responses"):
-                frames = _responses(model.turn(body), model.usage)
+                frames = _responses(model.turn(body), model.usage, model.answer)
                 self._answer(frames if stream else [frames[-1]["response"]], stream=stream)
             elif path.endswith("/chat/completions"):
                 self._answer(
-                    _chat(model.turn(body), model.usage, stream=stream),
+                    _chat(model.turn(body), model.usage, model.answer, stream=stream),
                     stream=stream,
                     last=b"data: [DONE]\n\n",
                 )
             elif path.endswith("/messages"):
-                self._answer(_messages(model.turn(body), model.usage, stream=stream), stream=stream)
+                self._answer(_messages(model.turn(body), model.usage, model.answer, stream=stream), stream=stream)
             elif path.endswith("enerateContent"):
-                self._answer(_gemini(model.turn(body), model.usage), stream=stream)
+                self._answer(_gemini(model.turn(body), model.usage, model.answer), stream=stream)
             else:
                 self._answer([{}], stream=False)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from penstock.hosts.sessions import host_of, reader_of
+from penstock.hosts.sessions.records import opened
 from penstock.text.tokens import Tokens
 from penstock.wires import violations
 from tests.hosts import histories
@@ -152,6 +153,53 @@ def test_where_a_session_is_not_stuck_nothing_is_written(host: str, tmp_path: Pa
     assert [str(entry) for entry in tmp_path.rglob("*") if entry.is_file()] == [path]
 
 
+def codes(done: Any, *, is_stuck: bool = True) -> list[str]:
+    """What was found that keeps a session from going on, or what else was."""
+    return [finding.code for finding in done.findings if finding.is_stuck == is_stuck]
+
+
+def test_a_compaction_that_copilots_provider_refuses_is_told(tmp_path: Path) -> None:
+    """The host goes on with all that there was; what it notes of its request besides is of no kind that is unknown."""
+    words = f"host-rethrow: {WORDS}"
+    failed = event("session.compaction_complete", success=False, error=words, failureReason="provider_rejected")
+    path = copilot(tmp_path / "old.jsonl", WORDS, (FLOOD,))
+    beside = [event(f"model.{name}") for name in ("turn_started", "model_call_failure", "turn_failed", "turn_ended")]
+    records = [*records_of(path), *beside, failed]
+    done, _ = rescued("copilot", written(Path(path), chained(*records)))
+    assert codes(done)[:2] == ["compaction_overflows", "overflow_refused"]
+    assert done.path
+    with opened(path) as file:
+        assert list(reader_of("copilot").happenings(file))
+        assert file.counts.unknown.total() == 0
+    alone = says(TASK), event("session.compaction_complete", success=False, error="No route to host")
+    other, _ = rescued("copilot", written(tmp_path / "other.jsonl", chained(*alone)))
+    assert codes(other) == []
+
+
+def test_a_compaction_that_keeps_too_much_is_told(tmp_path: Path) -> None:
+    """pi writes down no refusal behind one, and asks no more."""
+    talk = Pi()
+    first = talk.says(TASK)
+    talk.answers("", "a", tokens=9)
+    talk.returns("a", FLOOD)
+    talk.answers("", stopReason="error", errorMessage=WORDS, content=[])
+    talk.add("compaction", summary="Sum.", firstKeptEntryId=first, tokensBefore=50_000)
+    done, _ = rescued("pi", written(tmp_path / "s.jsonl", talk.records), None)
+    assert codes(done) == ["compaction_overflows", "over_window"]
+    assert done.path
+
+
+def test_of_a_torn_export_it_is_said_that_there_may_be_more(tmp_path: Path) -> None:
+    """opencode's database has what the export has not: it is no line that the host leaves out."""
+    path = Path(opencode(tmp_path / "s.json", "", (FLOOD, "of little")))
+    whole = path.read_bytes()
+    path.write_bytes(whole[: whole.index(b"of little")])
+    done, _ = rescued("opencode", str(path))
+    assert done.path
+    assert codes(done, is_stuck=False) == ["torn_export"]
+    assert "opencode export ID > FILE" in next(one.sentence for one in done.findings if one.code == "torn_export")
+
+
 def test_a_result_that_gemini_would_send_twice_stands_there_once(tmp_path: Path) -> None:
     """In the answer that called; the copy in a message of its own is gone, without any other cut."""
     words = "400 The input token count (9000) exceeds the maximum number of tokens allowed (8000)."
@@ -250,6 +298,43 @@ def test_after_a_compaction_opencode_goes_on_with_what_it_left(tmp_path: Path) -
     assert said[-1] == "On."
     assert '"compaction"' not in Path(done.path).read_text()
     assert '"summary"' not in Path(done.path).read_text()
+    infos = [message["info"] for message in records_of(done.path)[0]["messages"]]
+    assert [info["tokens"]["input"] for info in infos if info["role"] == "assistant"] == [0, 0], (
+        "the summary's figure is of another request, that of what was kept of a larger one"
+    )
+
+
+def test_what_a_compaction_kept_comes_without_the_figures_of_the_larger_request(tmp_path: Path) -> None:
+    """pi and Claude Code would take them for what the new session takes, and compact because of it."""
+    talk = Pi()
+    talk.says("gone")
+    talk.answers("gone too", tokens=900)
+    first = talk.says(TASK)
+    talk.answers("Kept.", tokens=41_000)
+    talk.add("compaction", summary="Sum.", firstKeptEntryId=first, tokensBefore=41_000)
+    talk.answers("", "a", tokens=900)
+    talk.returns("a", FLOOD)
+    talk.answers("", stopReason="error", errorMessage=WORDS, content=[])
+    done, _ = rescued("pi", written(tmp_path / "s.jsonl", talk.records))
+    held = [record["message"] for record in records_of(done.path) if "message" in record]
+    assert [message["usage"]["input"] for message in held if message["role"] == "assistant"] == [0, 897]
+    other = histories.Claude()
+    other.says("gone")
+    other.answers_with("gone too")
+    other.measured(900)
+    other.says(TASK)
+    other.answers_with("Kept.")
+    other.measured(41_000)
+    kept = {"preservedMessages": {"anchorUuid": "s1", "uuids": ["u3", "u4"]}, "preTokens": 9, "trigger": "manual"}
+    other.add("system", "", subtype="compact_boundary", logicalParentUuid=other.last, compactMetadata=kept)
+    other.records[-1]["parentUuid"] = None
+    other.add("user", "Sum.", isCompactSummary=True)
+    other.records[-1]["uuid"] = other.last = "s1"
+    other.calls(("c1", "Bash", {"command": "ls"}, FLOOD, False))
+    other.is_refused()
+    done, _ = rescued("claude", written(tmp_path / "c.jsonl", other.records))
+    held = [record["message"] for record in records_of(done.path) if "Kept." in json.dumps(record)]
+    assert ["usage" in message for message in held] == [False]
 
 
 LARGE = "A" * (8 << 20)

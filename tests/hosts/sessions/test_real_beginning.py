@@ -11,8 +11,8 @@ import pytest
 from proof.loopback_model import LoopbackModel
 
 from proof import hosts
+from tests.hosts.sessions.machines import started
 from tests.hosts.sessions.test_beginning import ended
-from tests.hosts.sessions.test_more_real_rescues import started
 from tests.hosts.sessions.validity import complaints
 from tests.hosts.test_real_hosts import asked, real
 

@@ -150,9 +150,8 @@ def session_id(path: Path) -> str:
     raise AssertionError(path)
 
 
-def draw(path: Path) -> None:
+def draw(path: Path, side: int = 420) -> None:
     """An image of noise, which nothing makes smaller."""
-    side = 420
     rows = b"".join(b"\0" + random.randbytes(side * 3) for _ in range(side))
 
     def chunk(kind: bytes, data: bytes) -> bytes:

@@ -19,7 +19,8 @@ def complaints(body: Body) -> list[str]:
     if isinstance(body.get("input"), list):
         return _responses(body["input"])
     messages = body["messages"]
-    is_chat = any(one["role"] == "tool" or "tool_calls" in one for one in messages) or "max_tokens" not in body
+    is_chat = any("function" in tool for tool in body.get("tools") or ()) or "max_tokens" not in body
+    is_chat = is_chat or any(one["role"] == "tool" or "tool_calls" in one for one in messages)
     return _chat(messages) if is_chat else _anthropic(messages)
 
 

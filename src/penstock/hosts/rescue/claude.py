@@ -90,7 +90,7 @@ def _unchained(file: SessionFile, lines: Sequence[Line], now: str) -> Iterator[R
             frame = {key: record[key] for key in _FRAME if key in record}
             if line.message is not None:
                 record = _changed(record, line.message)
-            yield _without_figures(record) if is_changed else record
+            yield _without_figures(record) if is_changed or line.is_left_over else record
             if line.message is not None:
                 break  # all blocks of an answer stand in the first record of it now
 

@@ -28,10 +28,12 @@ if TYPE_CHECKING:
 _MAX_IMAGE_BYTES = {"anthropic": 5 << 20}
 _MAX_MEDIA_BYTES = 20 << 20
 FAULTS = {
+    "torn_export": "{} places of the export are torn, and what stood there is not carried on. Export it again, straight into a "
+    "file: opencode export ID > FILE",
     "chain_gap": "{} records go on from one that is not in the file; the host may show only what follows.",
     "boundary_without_metadata": "{} compactions have no figures; the host's next one may fail.",
 }
-"""What readers find to be the matter with records that are whole, each with its sentence."""
+"""What readers find to be the matter with a file, each with its sentence."""
 _OF_THINKING = re.compile(
     r"thinking\b.{0,80}\bsignature|signature\b.{0,80}\bthinking|thinking\W+blocks?\b", re.IGNORECASE | re.DOTALL
 )
@@ -64,10 +66,10 @@ def findings(projection: Projection, wire: str, size: Size, limit_tokens: int | 
     has_images = any(True for _ in media_of(transcript))
     found = [
         *_refusals(projection, has_images=has_images),
-        *_sizes(size, limit_tokens),
+        *_sizes(projection, size, limit_tokens),
         *_messages(transcript, projection),
     ]
-    if counts.torn:
+    if counts.torn and "torn_export" not in counts.faults:
         found.append(Finding("torn_line", f"{counts.torn} lines are no records; the host leaves them out.", False))
     if counts.too_large:
         words = f"{counts.too_large} lines are too large to be read; what they say is not carried on."
@@ -139,8 +141,10 @@ def _refusals(projection: Projection, *, has_images: bool) -> Iterator[Finding]:
         yield Finding("refused", f"The newest request was refused, not for its size: {words}", False)
 
 
-def _sizes(size: Size, limit_tokens: int | None) -> Iterator[Finding]:
+def _sizes(projection: Projection, size: Size, limit_tokens: int | None) -> Iterator[Finding]:
     if limit_tokens is not None and size.likely_tokens > limit_tokens:
+        if projection.has_compacted and not projection.refused:
+            yield Finding("compaction_overflows", "The host compacted, and kept more than is taken.", True)
         sentence = f"The next request takes about {size.likely_tokens} tokens; at most {limit_tokens} are taken."
         yield Finding("over_window", sentence, True)
 

@@ -140,7 +140,7 @@ class _Writing:
             _resulting(_plain(part), words.get(string(part.get("callID"))), is_attached=is_attached) for part in parts
         ]
         kept = {key: value for key, value in info.items() if key not in {"summary", "error", "parentID"}}
-        if self._is_cut:
+        if self._is_cut or lines[0].is_left_over:
             kept["tokens"] = _NOTHING
             made = [{**part, "tokens": _NOTHING} if type_of(part) == "step-finish" else part for part in made]
         created = whole_number(field(info, "time", "created"))

@@ -64,7 +64,7 @@ def _unchained(file: SessionFile, lines: Sequence[Line]) -> Iterator[Record]:
             images = blocks(field(own, "content")) if line.said[0].place in kept else []
             yield {**record, "message": _result(own, line.message, images)}
         elif role_of(own) == "assistant":
-            figures = {"usage": {**_NOTHING, "cost": _COSTS}} if is_cut else {}
+            figures = {"usage": {**_NOTHING, "cost": _COSTS}} if is_cut or line.is_left_over else {}
             yield {**record, "message": {**(own or {}), **figures}}
         elif role_of(own) == "toolResult" and line.message is None:
             continue

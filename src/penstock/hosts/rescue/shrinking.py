@@ -32,6 +32,11 @@ class Line(NamedTuple):
     message: Json
     """It, as the wire has it; None where it is as it was."""
 
+    @property
+    def is_left_over(self) -> bool:
+        """Whether a compaction left it: what a provider counted when it was said is of another request."""
+        return any(one.again or one.is_summary for one in self.said)
+
 
 class Smaller(NamedTuple):
     """A session that fits."""

@@ -32,6 +32,7 @@ _OTHERS = {
     "hook": {"end", "start"},
     "human_response": {"recorded"},
     "mcp": {"oauth_recovery_completed"},
+    "model": {"model_call_failure", "model_call_started", "turn_ended", "turn_failed", "turn_started"},
     "permission": {
         "assentDetected",
         "carriedForward",
@@ -212,10 +213,12 @@ class _Told:
         yield Refused(string(field(own, "message")), place, at)
 
     def compacted(self, own: Json, place: Place, at: str) -> Iterator[Happening]:
-        """Yield a compaction that went well, and the message that it left."""
+        """Yield a compaction that went well, and the message that it left; of one that failed, what the provider said."""
         yield from self.rest()
         if field(own, "success") is not True:
             self._unsent["session.compaction_complete"] += place.end_byte - place.start_byte
+            if field(own, "outcome") != "cancelled":
+                yield Refused(f"Compaction failed: {string(field(own, 'error'))}", place, at)
             return
         trigger = string(field(own, "trigger"))
         yield Compacted(

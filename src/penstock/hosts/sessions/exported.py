@@ -41,6 +41,8 @@ def members(file: SessionFile) -> Iterator[tuple[str, Place]]:
         raise CallerError(f"The export is of {file.size_bytes} bytes; one of at most {MAX_EXPORT_BYTES} is read.")
     # A byte a character, so that places are those of bytes: JSON is built of ASCII, and what a string says is read later.
     yield from _Document(file.content().decode("latin-1"), file).members()
+    if file.counts.torn:
+        file.counts.faults["torn_export"] = file.counts.torn
 
 
 class _Document:

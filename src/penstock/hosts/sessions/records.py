@@ -48,7 +48,7 @@ class Counts:
     unsent_bytes: Counter[str] = field(default_factory=Counter)
     """How much of the file goes to no provider, by kind of record."""
     faults: Counter[str] = field(default_factory=Counter)
-    """What is the matter with records that are whole, by a code of `hosts.rescue.diagnosis.FAULTS`."""
+    """What else is the matter with the file, by a code of `hosts.rescue.diagnosis.FAULTS`."""
     skipped_bytes: int = 0
     """How much of a very long file was not read, in its middle."""
 

@@ -1,0 +1,269 @@
+"""Five real hosts, each in a home of its own: asked without a person, brought to a halt, rescued, resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from proof.loopback_model import LoopbackModel
+
+from proof import hosts
+from tests.hosts.sessions.test_real_rescue import draw
+from tests.hosts.test_real_hosts import asked, real
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TASK = "TASK-ONE fix the parser"
+PASTED = "\n" + "".join(f"line {number} of what a person put in\n" for number in range(1_200))
+MANY = 1_000_000
+"""A window that holds everything."""
+MAX_IMAGE_BYTES = 200_000
+# It ends the host that waits for it, and whatever that was started by, up to the test.
+DIE = """import os, signal, time
+time.sleep(1)
+pid, above = os.getppid(), []
+while pid not in (0, 1, {test}):
+    above.append(pid)
+    pid = int(open(f"/proc/{{pid}}/stat").read().rpartition(")")[2].split()[1])
+for pid in reversed(above):
+    os.kill(pid, signal.SIGKILL)
+"""
+
+
+class Use(NamedTuple):
+    """How a host is used."""
+
+    shell: str
+    """Its shell's name."""
+    resume: str
+    """The option that goes on with a session."""
+    flood: str
+    """A command whose output is too much."""
+    window_tokens: int
+    """A window that holds the session without a flood and not with it."""
+    frees_itself: bool = False
+    """Whether it goes on by itself where it is refused: stuck is who lets it go on with a smaller model."""
+
+
+USES = {
+    "gemini": Use("run_shell_command", "--resume", "seq 1 8000", 21_000),
+    "copilot": Use("bash", "--resume", "seq 1 4000", 15_000),
+    # It compacts, and keeps the newest, which is the flood: stuck again, without a word.
+    "pi": Use("bash", "--session", "seq 1 5000", 4_000),
+    "qwen": Use("run_shell_command", "--resume", "seq 1 6000", 24_000, frees_itself=True),
+    "opencode": Use("bash", "-s", "seq 1 5000", 9_500, frees_itself=True),
+}
+
+
+def started(host: str, url: str, home: Path, words: list[str]) -> tuple[list[str], dict[str, str]]:
+    """How a host is asked, and its environment; its model sees images."""
+    if host == "qwen":
+        (home / ".qwen").mkdir(exist_ok=True)
+        (home / ".qwen" / "settings.json").write_text(json.dumps({"security": {"auth": {"selectedType": "openai"}}}))
+        environment = {"OPENAI_API_KEY": "x", "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_MODEL": "qwen3-vl-plus"}
+        return ["--yolo", *words], environment
+    if host == "pi":
+        model = {"id": "m", "input": ["text", "image"]}
+        own = {"baseUrl": f"{url}/v1", "api": "openai-completions", "apiKey": "x", "models": [model]}
+        (home / ".pi" / "agent").mkdir(parents=True, exist_ok=True)
+        (home / ".pi" / "agent" / "models.json").write_text(json.dumps({"providers": {"loopback": own}}))
+        return ["--offline", "--provider", "loopback", "--model", "m", *words], {}
+    if host == "gemini" and not (home / ".gemini" / "settings.json").exists():
+        (home / ".gemini").mkdir()
+        auth = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
+        (home / ".gemini" / "settings.json").write_text(json.dumps(auth))
+    arguments, environment = asked(host, url, home)
+    if host == "opencode":
+        settings = json.loads((home / "opencode.json").read_text())
+        seen = {"attachment": True, "modalities": {"input": ["text", "image"], "output": ["text"]}}
+        settings["provider"]["loopback"]["models"]["m"] |= seen
+        (home / "opencode.json").write_text(json.dumps(settings))
+    at = arguments.index("go") - (host != "opencode")
+    return [*arguments[:at], *words, *arguments[at + 1 + (host != "opencode") :]], environment
+
+
+class Machine:
+    """A host in a home of its own."""
+
+    def __init__(self, host: str, folder: Path) -> None:
+        self.host, self.use = host, USES[host]
+        self.program = str(real(host))
+        self.home, self.root, self.store = folder / "home", folder / "root", folder / "store"
+        self.home.mkdir()
+        self.root.mkdir()
+        self.window_tokens = self.use.window_tokens
+        """What the model holds that the session is rescued for."""
+
+    def call(self, command: str) -> dict[str, object]:
+        """The arguments of its shell."""
+        more: dict[str, object] = {"is_background": False} if self.host == "qwen" else {}
+        return {"command": command, "description": "flood", **more}
+
+    def ask(self, model: LoopbackModel, words: str, session: str = "", *more: str) -> str:
+        """Let a person say something, in a new session or an old one; what is printed."""
+        asked_words = [*([self.use.resume, session] if session else []), *more]
+        asked_words += [words] if self.host == "opencode" else ["-p", words]
+        arguments, environment = started(self.host, model.url, self.home, asked_words)
+        return hosts.run([self.program, *arguments], self.root, self.home, environment)
+
+    def session(self, session: str = "") -> Path:
+        """The file of its one session; of opencode what its own export says of that, or of another."""
+        if self.host != "opencode":
+            (found,) = (path for path in self.home.rglob("*.jsonl") if TASK in path.read_text())
+            return found
+        _, environment = started(self.host, "http://127.0.0.1:9", self.home, ["x"])
+        held = {"HOME": str(self.home), "XDG_DATA_HOME": str(self.home / ".local"), "PATH": os.environ["PATH"]}
+        held |= {"NO_COLOR": "1", **environment}
+        if not session:
+            command = [self.program, "session", "list"]
+            listed = subprocess.run(
+                command, cwd=self.root, env=held, capture_output=True, text=True, check=True, timeout=60
+            )
+            (session,) = re.findall(r"ses_\w+", listed.stdout)
+        path = self.home / f"export-{session}.json"
+        with path.open("wb") as file:  # into a pipe it does not always print to the end
+            command = [self.program, "export", session]
+            subprocess.run(
+                command, cwd=self.root, env=held, stdout=file, stderr=subprocess.DEVNULL, check=True, timeout=60
+            )
+        return path
+
+    def session_id(self) -> str:
+        """The id of its one session."""
+        text = self.session().read_text()
+        if self.host == "opencode":
+            return str(re.findall(r"ses_\w+", text)[0])
+        first = json.loads(text.splitlines()[0])
+        return str(first["data"]["sessionId"] if self.host == "copilot" else first.get("sessionId") or first["id"])
+
+    def get_stuck(self, way: str) -> Path:
+        """Bring the session to a halt; its file."""
+        getattr(self, f"_{way}")()
+        path = self.session()
+        if way == "torn":
+            self._tear(path)
+        return path
+
+    def _say(self, words: str, window_tokens: int, *more: str, answer: str = "done", is_refused: bool = True) -> None:
+        """Say something in the session, which is a new one where there is none."""
+        session = self.session_id() if TASK not in words else ""
+        with LoopbackModel("nothing", {}) as model:
+            model.asked, model.window_tokens, model.answer = True, window_tokens, answer
+            printed = self.ask(model, words, session, *more)
+        assert bool(model.refused) == is_refused, printed[-600:]
+
+    def _flood(self, *, window_tokens: int | None = None, answer: str = "done") -> None:
+        window = window_tokens or (MANY if self.use.frees_itself else self.use.window_tokens)
+        with LoopbackModel(self.use.shell, self.call(self.use.flood)) as model:
+            model.window_tokens, model.answer = window, answer
+            printed = self.ask(model, TASK)
+        assert bool(model.refused) == (window < MANY), printed[-600:]
+
+    _torn = _flood
+
+    def _many(self) -> None:
+        self.window_tokens = {"gemini": 18_000, "pi": 6_000, "opencode": 12_000}.get(self.host, self.window_tokens)
+        commands = [self.call(f"seq {number}000 {number}600") for number in range(1, 14)]
+        with LoopbackModel(self.use.shell, self.call("seq 1 600")) as model:
+            model.window_tokens = MANY if self.use.frees_itself else self.window_tokens
+            model.later = [(self.use.shell, command) for command in commands]
+            printed = self.ask(model, TASK)
+        assert bool(model.refused) != self.use.frees_itself, printed[-600:]
+        assert model.calls > 3
+
+    def _orphan(self) -> None:
+        """The shell ends the host that waits for it; then the host is refused, but for opencode, which compacts."""
+        (self.root / "die.py").write_text(DIE.format(test=os.getpid()))
+        with LoopbackModel(self.use.shell, self.call(self.use.flood)) as model:
+            model.later = [(self.use.shell, self.call(f"{sys.executable} die.py"))]
+            model.window_tokens = MANY
+            self.ask(model, TASK)
+        assert model.calls == 2
+        if self.host == "qwen":  # with less than its own words take; else it compacts, and is free again
+            self._say("go on", 9_000)
+        elif self.host != "opencode":
+            self._say("go on", self.window_tokens)
+
+    def _compaction(self) -> None:
+        if self.host == "copilot":
+            self._flood()
+            self._say("/compact", self.window_tokens)
+        elif self.host == "pi":
+            self.window_tokens = 6_000
+            self._flood()
+            self._say(f"And this:{PASTED}", self.window_tokens)
+        elif self.host == "gemini":
+            self._flood(window_tokens=MANY)
+            settings = self.home / ".gemini" / "settings.json"
+            settings.write_text(
+                json.dumps({**json.loads(settings.read_text()), "model": {"compressionThreshold": 0.011}})
+            )
+            self.window_tokens = 15_000
+            self._say("go on", self.window_tokens)
+        elif self.host == "qwen":  # it keeps what a person said, however old
+            self.window_tokens = 30_000
+            self._say(TASK + PASTED, MANY, is_refused=False)
+            self._say(f"And this:{PASTED * 2}", self.window_tokens)
+        else:  # the same; a compaction that fits it would do again and again, being refused behind each, without an end
+            self.window_tokens = 12_000
+            self._flood(window_tokens=MANY, answer=f"So far: {TASK}.")
+            self._say(f"And this:{PASTED * 2}", self.window_tokens, answer=f"So far: {TASK}.")
+
+    def _image(self) -> None:
+        """A picture that the person attached; for Gemini CLI one that its model looked at, for it takes the person's out itself."""
+        draw(self.root / "a.png", side=2_300 if self.host == "gemini" else 420)
+        more = {"copilot": ["--attachment", "a.png"], "opencode": ["-f", "a.png", "--"], "pi": ["@a.png"]}
+        with LoopbackModel("read_file", {"file_path": "a.png"}) as model:
+            model.window_tokens, model.max_image_bytes = 8 * MANY, self.max_image_bytes
+            model.asked = self.host != "gemini"
+            words = f"{TASK} @a.png" if self.host == "qwen" else TASK
+            printed = self.ask(model, words, "", *more.get(self.host, ()))
+        assert model.refused, printed[-600:]
+
+    @property
+    def max_image_bytes(self) -> int:
+        """How long an image may be to be taken: Google takes 20 MiB in a request."""
+        return 20 << 20 if self.host == "gemini" else MAX_IMAGE_BYTES
+
+    def _tear(self, path: Path) -> None:
+        """Leave the newest record unfinished; an export breaks off where the host has more."""
+        if self.host == "opencode":
+            content = path.read_bytes()
+            path.write_bytes(content[: content.rindex(b'"role": "assistant"')])
+        else:
+            with path.open("ab") as file:
+                file.write(b'{"type":"user","message":{"role":"us')
+
+    def rescue(self, path: Path, *options: str) -> tuple[int, dict[str, Any]]:
+        """What `penstock rescue` gives."""
+        command = [
+            sys.executable,
+            "-m",
+            "penstock",
+            "rescue",
+            str(path),
+            *options,
+            "--json",
+            "--store",
+            str(self.store),
+        ]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        assert not ran.stderr, ran.stderr
+        return ran.returncode, json.loads(ran.stdout)
+
+    def first_request(self, made: dict[str, Any]) -> Any:
+        """What the host sends first when a new session is resumed under the window that the old one did not fit."""
+        if self.host == "opencode":
+            _, environment = started(self.host, "http://127.0.0.1:9", self.home, ["x"])
+            hosts.run([self.program, "import", made["written"]], self.root, self.home, environment)
+        with LoopbackModel("nothing", {}) as model:
+            model.asked, model.window_tokens = True, self.window_tokens
+            model.max_image_bytes = self.max_image_bytes
+            printed = self.ask(model, "go on", made["session"])
+        assert (model.refused, bool(model.bodies)) == (0, True), printed[-600:]
+        return model.bodies[0]
