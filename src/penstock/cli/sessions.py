@@ -229,7 +229,12 @@ def show_command(session_id: str, store_url: str | None, as_json: bool) -> int:
 @click.option(
     "--from", "file", type=options.OWN_FILE, metavar="FILE", help="The session's file of another agent, for ID."
 )
-@click.option("--to", "to_host", metavar="HOST", help="Begin a session with it in claude, codex or qwen.")
+@click.option(
+    "--to",
+    "to_host",
+    metavar="HOST",
+    help="Begin a session with it in claude, codex, gemini, qwen, copilot, opencode or pi.",
+)
 @options.store_option
 def handoff_command(
     session_id: str | None, file: str | None, to_host: str | None, store_url: str | None, as_json: bool
@@ -302,7 +307,7 @@ def _begun_in(host: str, made: Handoff, root: str, store_url: str | None, *, as_
     # It goes to another provider: without secrets, as the document is.
     begun = begin(host, redacted(words), root, os.environ)
     value = {"host": host, "session": begun.session, "written": begun.path, "folder": root}
-    resume = shlex.join(begun.resume)
+    resume = " && ".join(shlex.join(words) for words in (begun.prepare, begun.resume) if words)
     text = f"Written: {escape.clip(begun.path, 400)}\nGo on with, in {escape.clip(root, 400)}:\n  {resume}"
     answer.give({**value, "resume": resume}, text, as_json)
     return 0

@@ -6,7 +6,7 @@ import json
 import os
 import string
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -21,14 +21,32 @@ from penstock.hosts.sessions import host_of, reader_of
 from penstock.hosts.sessions.handoffs import handoff_of
 from penstock.hosts.sessions.records import opened
 from penstock.text.redaction import redacted
+from penstock.wires import violations
 from tests.hosts import histories
 from tests.hosts.histories import Claude, Step, written
 from tests.hosts.sessions.telling import mutated
+from tests.hosts.sessions.test_more_rescues import SESSIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 pytestmark = pytest.mark.proves("X-4")
 
 SECRET = "sk-ant-api03-" + "a1B2c3D4e5F6g7H8i9J0" * 4 + "-AbCdEfAA"
 LOGIN: Step = ("c3", "Bash", {"command": f"export ANTHROPIC_API_KEY={SECRET}"}, "", False)
+
+
+PLACES = [
+    *("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "QWEN_HOME", "QWEN_RUNTIME_DIR", "COPILOT_HOME"),
+    *("PI_CODING_AGENT_DIR", "OPENCODE_CONFIG", "XDG_CONFIG_HOME", "XDG_STATE_HOME"),
+]
+
+
+def with_a_model(home: Path) -> None:
+    """A home in which opencode has a model."""
+    settings = home / ".config" / "opencode" / "opencode.jsonc"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text('{"model": "loopback/m/1", /* ours */}')
 
 
 def ended(host: str, folder: Path, root: Path) -> str:
@@ -86,15 +104,24 @@ def test_a_handoff_is_made_of_a_session_of_another_agent(
     assert Path(path).read_bytes() == before
 
 
+@pytest.mark.parametrize("host", SESSIONS)
+def test_a_handoff_is_made_of_a_session_of_every_other_host(host: str, tmp_path: Path) -> None:
+    """It says whose it was, and what was asked."""
+    made = handoff_of(host, SESSIONS[host](tmp_path / "old.jsonl", "400 too long", ("of little",)))
+    assert made.goal.endswith("TASK-ONE fix the parser.")  # Copilot CLI says the time before it
+    assert made.agent == {"gemini": "Gemini CLI", "qwen": "qwen-code", "copilot": "Copilot CLI"}.get(host, host)
+
+
 @pytest.mark.parametrize("to_host", BEGINNERS)
 @pytest.mark.parametrize("before", ["claude", "codex"])
 def test_a_session_of_another_agent_begins_with_it(
     before: str, to_host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """In a file of the host's own place and of nobody else, without a secret; the host's command goes on with it."""
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "QWEN_HOME", "QWEN_RUNTIME_DIR"):
+    for name in PLACES:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    with_a_model(tmp_path / "home")
     root = tmp_path / "a root.d"
     root.mkdir()
     path = ended(before, tmp_path, root)
@@ -103,16 +130,18 @@ def test_a_session_of_another_agent_begins_with_it(
     made = begun["written"]
     assert begun["folder"] == str(root)
     assert begun["session"] in begun["resume"]
+    assert (f"opencode import {made} && " in begun["resume"]) == (to_host == "opencode")
     assert Path(made).stat().st_mode & 0o777 == 0o600
-    assert list(reader_of(to_host).found({"HOME": str(tmp_path / "home")})) == [made]
+    here = [] if to_host == "opencode" else [made]
+    assert list(reader_of(to_host).found({"HOME": str(tmp_path / "home")})) == here
     assert host_of(made) == to_host
-    if to_host != "codex":  # the folder's name as these hosts write it: nothing but letters, digits and hyphens
+    if to_host in {"claude", "qwen"}:  # the folder's name as they write it: nothing but letters, digits and hyphens
         project = Path(made).relative_to(tmp_path / "home").parts[2]
         assert project.endswith("-a-root-d")
         assert set(project) <= set(string.ascii_letters + string.digits + "-")
     with opened(made) as file:
         head = reader_of(to_host).head(file)
-    assert (head.session, head.folder) == (begun["session"], str(root))
+    assert (head.session, head.folder) == (begun["session"], "" if to_host == "gemini" else str(root))
     text = json.dumps(first_words(to_host, made)[0])
     for words in ("TASK-ONE fix the parser", "Write the tests", "parser.py", "Leave the lexer alone."):
         assert words in text
@@ -121,7 +150,7 @@ def test_a_session_of_another_agent_begins_with_it(
     assert main(["handoff", "--from", path, "--to", to_host]) == 0
     shown = capsys.readouterr().out
     assert "Go on with" in shown
-    assert len(list(reader_of(to_host).found({"HOME": str(tmp_path / "home")}))) == 2, "never the same file again"
+    assert len(list(Path(made).parent.parent.rglob("*.json*"))) == 2, "never the same file again"
 
 
 def test_a_folder_that_is_gone_is_not_worked_in(
@@ -146,7 +175,9 @@ def test_what_cannot_be_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(["handoff", "--from", path, "--to", "nobody"]) == 2
     assert "not in 'nobody'" in capsys.readouterr().err
     with pytest.raises(CallerError):
-        begin("gemini", "x", str(tmp_path), {"HOME": str(tmp_path)})
+        begin("zed", "x", str(tmp_path), {"HOME": str(tmp_path)})
+    with pytest.raises(CallerError, match="no model"):
+        begin("opencode", "x", str(tmp_path), {"HOME": str(tmp_path)})
 
 
 @pytest.mark.parametrize("host", BEGINNERS)
@@ -154,14 +185,53 @@ def test_what_cannot_be_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_any_words_are_the_first_message(host: str, text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     """As they are: line ends, quotes and halves of characters stay within their record."""
     home = tmp_path_factory.getbasetemp() / "begun"
+    with_a_model(home)
     begun = begin(host, text, str(home), {"HOME": str(home)})
     with opened(begun.path) as file:
         records = [record for _, record in file.records()]
         assert file.counts.torn == 0
-    said: Any = next(record for record in records if record["type"] in {"user", "response_item"})
-    payload = said.get("payload", said.get("message"))
-    content = payload.get("content", payload.get("parts"))
-    assert text in (content, content[0].get("text") if isinstance(content, list) else None)
+    assert text in list(strings(records))
+    if host != "claude":  # which joins what it says itself to the person's words
+        assert not text.strip() or violations(first_words(host, begun.path), reader_of(host).WIRE) == []
+
+
+def strings(value: Any) -> Iterator[str]:
+    """All texts in it."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from strings(inner)
+
+
+def test_gemini_keeps_one_folder_a_project(tmp_path: Path) -> None:
+    """The one whose file names it, or that its list does; else a new one beside those of others, named after it."""
+    home, root, other = tmp_path / "home", tmp_path / "A root.d", tmp_path / "b" / "A root.d"
+    environment = {"HOME": str(home)}
+    first, again = (Path(begin("gemini", "x", str(root), environment).path) for _ in range(2))
+    assert first.parent == again.parent == home / ".gemini" / "tmp" / "a-root-d" / "chats"
+    assert (first.parents[1] / ".project_root").read_text() == str(root)
+    assert Path(begin("gemini", "x", str(other), environment).path).parents[1].name == "a-root-d-1"
+    noted = {"projects": {str(tmp_path / "c"): "its-own", str(tmp_path): "d"}}
+    (home / ".gemini" / "projects.json").write_text(json.dumps(noted))
+    assert Path(begin("gemini", "x", str(tmp_path / "c"), environment).path).parents[1].name == "its-own"
+    assert Path(begin("gemini", "x", str(tmp_path / "d"), environment).path).parents[1].name == "d-1"
+    assert Path(begin("gemini", "x", "/", environment).path).parents[1].name == "project"
+
+
+def test_opencode_goes_on_with_the_model_that_it_would_take(tmp_path: Path) -> None:
+    """By its settings, which may hold comments; else the one that was used last."""
+    noted = tmp_path / ".local" / "state" / "opencode" / "model.json"
+    noted.parent.mkdir(parents=True)
+    noted.write_text(json.dumps({"recent": [{"providerID": "p"}, {"providerID": "p", "modelID": "used/last"}]}))
+
+    def model() -> Any:
+        made = json.loads(Path(begin("opencode", "x", str(tmp_path), {"HOME": str(tmp_path)}).path).read_text())
+        return made["messages"][0]["info"]["model"]
+
+    assert model() == {"providerID": "p", "modelID": "used/last"}
+    with_a_model(tmp_path)
+    assert model() == {"providerID": "loopback", "modelID": "m/1"}
 
 
 def test_claude_code_finds_what_it_says_itself_behind_the_message(tmp_path: Path) -> None:

@@ -27,13 +27,14 @@ if TYPE_CHECKING:
 
 _ALPHABET = letters.digits + letters.ascii_letters
 _FRAME = ("agent", "model", "modelID", "providerID", "mode", "path")
-_NOTHING = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}
+NOTHING = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}
+"""The figures of an answer of which nothing was counted."""
 
 
 def new_session(path: str) -> tuple[str, str]:
     """Return an id, and the path of a file beside an export."""
     now = time.time_ns() // 1_000_000 << 12
-    session = _identifier("ses", ~now)  # the newest sorts first
+    session = identifier("ses", ~now)  # the newest sorts first
     return session, os.path.join(os.path.dirname(path), f"{session}.json")
 
 
@@ -110,7 +111,7 @@ class _Writing:
             "cost": 0,
             "finish": "stop",
         }
-        made = self._message({**info, "tokens": _NOTHING, "parentID": self._asked}, parts, None)
+        made = self._message({**info, "tokens": NOTHING, "parentID": self._asked}, parts, None)
         made["info"]["time"]["completed"] = made["info"]["time"]["created"]
         return made
 
@@ -141,8 +142,8 @@ class _Writing:
         ]
         kept = {key: value for key, value in info.items() if key not in {"summary", "error", "parentID"}}
         if self._is_cut or lines[0].is_left_over:
-            kept["tokens"] = _NOTHING
-            made = [{**part, "tokens": _NOTHING} if type_of(part) == "step-finish" else part for part in made]
+            kept["tokens"] = NOTHING
+            made = [{**part, "tokens": NOTHING} if type_of(part) == "step-finish" else part for part in made]
         created = whole_number(field(info, "time", "created"))
         yield self._message({**kept, "parentID": self._asked}, made, created)
         for message, changed in attached:
@@ -163,10 +164,10 @@ class _Writing:
 
     def _identifier(self, prefix: str) -> str:
         self._number += 1
-        return _identifier(prefix, self._number)
+        return identifier(prefix, self._number)
 
 
-def _identifier(prefix: str, number: int) -> str:
+def identifier(prefix: str, number: int) -> str:
     """Return an id as the host makes them: 48 bits of time and a counter, then chance."""
     return f"{prefix}_{number & (1 << 48) - 1:012x}{''.join(secrets.choice(_ALPHABET) for _ in range(14))}"
 

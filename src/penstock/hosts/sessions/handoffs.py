@@ -33,13 +33,13 @@ def handoff_of(host: str, path: str) -> Handoff:
     Raises:
         OSError: It cannot be opened, or is no regular file.
     """
-    from penstock.hosts.catalogue import HOST_CONFIGS
+    from penstock.hosts.rescue.known_hosts import KNOWN_HOSTS
 
     with opened(path) as file:
         head = reader_of(host).head(file)
     read = read_session(host, path)
     names = {"session_id": head.session, "folder": head.folder, "path": path}
-    return handed_on(read, host=host, agent=HOST_CONFIGS[host].title, **names)
+    return handed_on(read, host=host, agent=KNOWN_HOSTS[host].title, **names)
 
 
 def handed_on(read: HostSession, *, host: str, agent: str, session_id: str, folder: str, path: str) -> Handoff:

@@ -1,0 +1,96 @@
+"""How does a session of one agent begin where another's ended? A new file of the host's, with a handoff as its first message (X-4).
+
+What a host does not find in a session that it resumes it makes up itself: the file holds what it needs to know whose session it is,
+where it works, and what was said. Law: nothing that is there is changed; the file is the user's own (0600) and there at once or not
+at all. Keeps out: what is handed on (`sessions.handoffs`); how a host writes it (one module a host).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+
+from penstock.errors import CallerError
+from penstock.hosts.rescue import writing
+from penstock.hosts.rescue.writers import writer_of
+from penstock.workspace.own_files import make_folders, replace_own
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from penstock.hosts.sessions.records import Record
+
+BEGINNERS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "pi")
+"""The hosts in which a session can be begun."""
+
+
+class First(NamedTuple):
+    """What a session begins with."""
+
+    text: str
+    """The first message."""
+    session: str
+    """The session's id."""
+    folder: str
+    """Where it works."""
+    now: str
+    """The time, as ISO 8601 has it."""
+    environment: Mapping[str, str]
+    """Where the host looks for its own files."""
+
+
+class Beginner(Protocol):
+    """Begins sessions of one host: a module `penstock.hosts.beginning.HOST` is one."""
+
+    def sessions_folder(self, folder: str, environment: Mapping[str, str]) -> str:
+        """Return where the host keeps the sessions of a folder. Raises OSError, where it has to look."""
+        ...
+
+    def records(self, first: First) -> list[Record]:
+        """Return the records of a new session, which are written one a line."""
+        ...
+
+
+class Begun(NamedTuple):
+    """A session that was begun."""
+
+    session: str
+    """Its id."""
+    path: str
+    """Its file."""
+    prepare: tuple[str, ...]
+    """The host's command that takes its file in first; empty for a host that reads the file itself."""
+    resume: tuple[str, ...]
+    """The host's command that goes on with it, to be run in its folder."""
+
+
+def begin(host: str, text: str, folder: str, environment: Mapping[str, str]) -> Begun:
+    """Write a new session of a host whose first message is the user's, and return it.
+
+    Args:
+        host: one of `BEGINNERS`.
+        text: the message.
+        folder: the folder that the session works in.
+        environment: where the host looks for its own folder.
+
+    Raises:
+        CallerError: Sessions of that host cannot be begun, or not before it was used once.
+        OSError: The file could not be written.
+    """
+    if host not in BEGINNERS:
+        raise CallerError(f"A session can be begun in {', '.join(BEGINNERS)}, not in {host!r}.")
+    folder = os.path.realpath(folder)
+    beginner = cast("Beginner", import_module(f"{__name__}.{host}"))
+    writer = writer_of(host)
+    # Beside a session that is none; Copilot CLI keeps each in a folder of its own.
+    beside = ("none", "events.jsonl") if host == "copilot" else ("none",)
+    session, path = writer.new_session(os.path.join(beginner.sessions_folder(folder, environment), *beside))
+    now = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
+    records = beginner.records(First(text, session, folder, now, environment))
+    make_folders(os.path.dirname(path))
+    lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    replace_own(path, lines.encode("utf-8", "surrogatepass"))
+    return Begun(session, path, tuple(writing.prepare(host, path)), tuple(writing.resume(host, session)))

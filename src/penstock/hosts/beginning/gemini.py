@@ -1,0 +1,70 @@
+"""Begin a session of Gemini CLI, in the folder that it keeps for a project: named after that, with its path in a file (0.61.0)."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+import re
+import uuid
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from penstock.errors import CallerError
+from penstock.text.json_access import field
+from penstock.wires.placeholders import NOTED
+from penstock.workspace.own_files import create_own, make_folders, own_files_like, read_own
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from penstock.hosts.beginning import First
+    from penstock.hosts.sessions.records import Record
+
+_OWNER = ".project_root"
+
+
+def sessions_folder(folder: str, environment: Mapping[str, str]) -> str:
+    """Return where the host keeps the sessions of a folder; a name is claimed for one that has none. Raises OSError."""
+    home = environment.get("GEMINI_CLI_HOME") or environment.get("HOME", "")
+    own = os.path.join(home, ".gemini")
+    owners = {os.path.dirname(path): _owner(path) for path in own_files_like(os.path.join(own, "tmp"), f"*/{_OWNER}")}
+    held = next((project for project, owner in owners.items() if owner == folder), None)
+    return os.path.join(held or _claimed(own, folder), "chats")
+
+
+def records(first: First) -> list[Record]:
+    """Return the records of a new session: an answer stands behind the message, so that roles alternate."""
+    digest = hashlib.sha256(first.folder.encode("utf-8", "surrogatepass")).hexdigest()
+    times = {"startTime": first.now, "lastUpdated": first.now}
+    said = [{"type": "user", "content": [{"text": first.text}]}, {"type": "gemini", "content": [{"text": NOTED}]}]
+    return [
+        {"sessionId": first.session, "projectHash": digest, **times, "kind": "main"},
+        *({"id": str(uuid.uuid4()), "timestamp": first.now, **one} for one in said),
+    ]
+
+
+def _owner(path: str) -> str:
+    with suppress(CallerError, ValueError):
+        return (read_own(path) or b"").decode().strip()
+    return ""
+
+
+def _claimed(own: str, folder: str) -> str:
+    """Return a project's folder that is new, with its owner in it, as the host makes one; or the one that it has noted."""
+    known: object = None
+    with suppress(CallerError, ValueError, RecursionError):
+        known = json.loads(read_own(os.path.join(own, "projects.json")) or b"{}")
+    names = field(known, "projects")
+    names = names if isinstance(names, dict) else {}
+    plain = re.sub(r"[^a-z0-9]+", "-", os.path.basename(folder).lower()).strip("-") or "project"
+    numbered = (f"{plain}-{number}" if number else plain for number in itertools.count())
+    free = (name for name in numbered if name not in names.values())
+    noted = names.get(folder)
+    for name in itertools.chain([noted] if isinstance(noted, str) else [], free):
+        project = os.path.join(own, "tmp", os.path.basename(name))
+        make_folders(project)
+        if create_own(os.path.join(project, _OWNER), folder.encode("utf-8", "surrogatepass")):
+            return project
+    raise AssertionError("numbers end")
