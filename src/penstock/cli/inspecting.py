@@ -126,6 +126,7 @@ class _Looked(NamedTuple):
 
 def _look(files: Sequence[FoundFile], project: str | None, most: int | None, *, is_whole: bool) -> _Looked:
     """Look at files, the newest first, until there are enough sessions."""
+    from penstock.errors import CallerError
     from penstock.hosts.sessions.stories import glance_at
 
     folder = None if project is None else os.path.realpath(project)
@@ -139,7 +140,7 @@ def _look(files: Sequence[FoundFile], project: str | None, most: int | None, *, 
                 progress.tell("sessions", looked, len(files))
             try:
                 subject, story = glance_at(file.host, file.path, is_whole=is_whole)
-            except OSError:
+            except (OSError, CallerError):
                 unreadable.append(file.path)
                 continue
             if folder is None or (subject.project and os.path.realpath(subject.project) == folder):

@@ -31,6 +31,9 @@ NO_ANSWER = "[no answer]"
 DOCUMENT = "[See the document.]"
 """What is said beside a document, on a wire that takes none without words."""
 
+WHOLE = frozenset({EMPTY, BEGINNING, LEFT_OUT, STOPPED, NOTED, NO_ANSWER, DOCUMENT})
+"""Those that are a message of their own: nobody said what one of them says."""
+
 
 def orphan(text: str) -> str:
     """Return the text of a result whose call is gone, marked as what it is."""

@@ -26,6 +26,7 @@ from tests.hosts import histories
 from tests.hosts.histories import Claude, Step, written
 from tests.hosts.sessions.telling import mutated
 from tests.hosts.sessions.test_more_rescues import SESSIONS
+from tests.hosts.sessions.test_rescue import rescued
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,6 +111,26 @@ def test_a_handoff_is_made_of_a_session_of_every_other_host(host: str, tmp_path:
     made = handoff_of(host, SESSIONS[host](tmp_path / "old.jsonl", "400 too long", ("of little",)))
     assert made.goal.endswith("TASK-ONE fix the parser.")  # Copilot CLI says the time before it
     assert made.agent == {"gemini": "Gemini CLI", "qwen": "qwen-code", "copilot": "Copilot CLI"}.get(host, host)
+
+
+@pytest.mark.parametrize("host", SESSIONS)
+def test_what_a_rescue_says_in_a_session_is_nobodys_words(host: str, tmp_path: Path) -> None:
+    """Neither its notes nor what it says between them are passed on as the person's or the model's."""
+    path = SESSIONS[host](tmp_path / "old.jsonl", "", ("some line of it\n" * 60,) * 60)
+    done, _ = rescued(host, path, 3_000)
+    assert "Left out here" in Path(done.path).read_text()
+    made = handoff_of(host, done.path)
+    assert made.goal.endswith("TASK-ONE fix the parser.")
+    assert (made.constraints, made.next_step, made.state) == ((), "", {"folder": made.state["folder"]})
+    begun = [
+        ("user", "[The beginning of this conversation is not shown.]"),
+        ("assistant", "[Noted.]"),
+        ("user", "Do it."),
+    ]
+    talk = Claude()
+    for role, text in begun:
+        talk.add(role, text)
+    assert handoff_of("claude", written(tmp_path / "begun.jsonl", talk.records)).goal == "Do it."
 
 
 @pytest.mark.parametrize("to_host", BEGINNERS)

@@ -16,6 +16,7 @@ from penstock.inspection.page import story_page
 from penstock.text.json_access import MAX_WHOLE_NUMBER, whole_number
 from tests.hosts.histories import Claude, lines
 from tests.hosts.sessions.telling import told
+from tests.hosts.sessions.test_opencode import Opencode
 from tests.hosts.sessions.test_pi import Pi
 from tests.hosts.sessions.test_rescue import rescued
 
@@ -93,6 +94,26 @@ def test_boundaries_that_keep_everything_are_read_a_few_times_the_file(tmp_path:
     read = told("claude", tmp_path / "s", talk.records)
     assert sum(reads) <= 6 * len(lines(talk.records))
     assert read.counts.unknown["kept by too many compactions"] > 90
+
+
+def test_summaries_behind_which_everything_is_sent_are_read_a_few_times_the_export(
+    tmp_path: Path, reads: list[int]
+) -> None:
+    """opencode names the first message that stays; here it is the first of all."""
+    talk = Opencode()
+    first = talk.says("x" * 5_000)
+    for number in range(300):
+        talk.says(f"{number} " + "x" * 5_000)
+    for _ in range(100):
+        talk.compacts(first)
+    read = told("opencode", tmp_path / "s", [talk.document])
+    assert sum(reads) <= 8 * (tmp_path / "s").stat().st_size
+    assert read.counts.unknown["kept by too many compactions"] > 90
+    few = Opencode()
+    first = few.says("Go.")
+    few.answers("Done.")
+    few.compacts(first)
+    assert told("opencode", tmp_path / "f", [few.document]).counts.unknown.total() == 0
 
 
 def huge(digits: str) -> Claude:

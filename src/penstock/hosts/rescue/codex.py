@@ -28,9 +28,12 @@ _FIGURES = (
 
 
 def new_session(path: str) -> tuple[str, str]:
-    """Return an id, and the path of its file beside another's."""
-    session = str(_uuid7())
-    name = f"rollout-{time.strftime('%Y-%m-%dT%H-%M-%S', time.gmtime())}-{session}.jsonl"
+    """Return an id, and the path of its file beside another's; of one that was put away, among those that are not."""
+    session, now = str(_uuid7()), time.gmtime()
+    name = f"rollout-{time.strftime('%Y-%m-%dT%H-%M-%S', now)}-{session}.jsonl"
+    home, folder = os.path.split(os.path.dirname(path))
+    if folder == "archived_sessions":
+        return session, os.path.join(home, "sessions", time.strftime(os.path.join("%Y", "%m", "%d"), now), name)
     return session, os.path.join(os.path.dirname(path), name)
 
 

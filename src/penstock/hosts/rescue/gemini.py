@@ -12,6 +12,7 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 from penstock.hosts.sessions import joined
+from penstock.hosts.sessions.gemini import header
 from penstock.text.json_access import field, objects, role_of, string
 
 if TYPE_CHECKING:
@@ -37,8 +38,7 @@ def resume(session: str) -> list[str]:
 
 def records(file: SessionFile, lines: Sequence[Line], session: str, now: str) -> Iterator[Record]:
     """Yield the records of the new session."""
-    head = next((record for _, record in file.records() if string(record.get("sessionId"))), {})
-    kept = {key: value for key, value in head.items() if key != "messages"}
+    kept = {key: value for key, value in header(file).items() if key != "messages"}
     # Which session is the newest is decided by when it began.
     yield {**kept, "sessionId": session, "startTime": now, "lastUpdated": now}
     messages = [(line, joined(line.said) if line.message is None else line.message) for line in lines]

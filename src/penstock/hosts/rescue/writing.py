@@ -109,8 +109,10 @@ def append(
 
     Raises:
         OSError: It could not be written; it is as it was.
-        CallerError: It is another by now.
+        CallerError: It is another by now, or compressed.
     """
+    if file.is_compressed:
+        raise CallerError("A compressed session takes no append. Leave --append out: a new one is written beside it.")
     added = _lines_of(appender_of(host).appended(file, lines, tokens, now))
     before = file.content()
     if before and not before.endswith(b"\n"):  # a line that was torn stays one

@@ -19,6 +19,7 @@ from penstock.inspection.messages import joined as joined
 from penstock.inspection.messages import whole_messages as whole_messages
 from penstock.text.json_access import field, string, type_of
 from penstock.wires import load
+from penstock.wires.placeholders import WHOLE
 
 if TYPE_CHECKING:
     from penstock.hosts.sessions.records import Record
@@ -59,7 +60,10 @@ def read_session(host: str, path: str) -> HostSession:
     reader = reader_of(host)
     with opened(path, max_bytes=HURRIED_BYTES) as file:
         said = [one for one in reader.happenings(file) if isinstance(one, Said) and not (one.by_host or one.again)]
-        transcript = load(whole_messages(said), reader.WIRE)
+        read = load(whole_messages(said), reader.WIRE)
+        # Of what we said ourselves in a session that we wrote: no note is anybody's words, and these are no notes.
+        spoken = [entry.raw for entry in read.entries if entry.text not in WHOLE or len(entry.parts) > 1]
+        transcript = read if len(spoken) == len(read.entries) else load(spoken, reader.WIRE)
         counts = file.counts
     return HostSession(
         transcript,
@@ -80,6 +84,8 @@ def host_of(path: str) -> str | None:
     with opened(path) as file:
         if file.begins_with(b'{"info":{"id":"ses_'):
             return "opencode"
+        if reader_of("gemini").is_document(file):
+            return "gemini"
         hosts = (_host_by(record) for _, record in islice(file.records(), _FIRST_RECORDS))
         return next((host for host in hosts if host), None)
 

@@ -60,11 +60,13 @@ _SUMMARY = "Another language model started to solve this problem"
 
 
 def found(environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield the paths of the sessions on this machine, in no order."""
+    """Yield the paths of the sessions on this machine, in no order; those that are put away, and those that are compressed, too."""
     from penstock.workspace.own_files import own_files_like
 
     home = environment.get("CODEX_HOME") or os.path.join(environment.get("HOME", ""), ".codex")
-    yield from own_files_like(os.path.join(home, "sessions"), "*/*/*/rollout-*.jsonl")
+    for folder in (os.path.join("sessions", "*", "*", "*"), "archived_sessions"):
+        for ending in (".jsonl", ".jsonl.zst"):
+            yield from own_files_like(home, os.path.join(folder, f"rollout-*{ending}"))
 
 
 def head(file: SessionFile) -> Head:

@@ -1,4 +1,4 @@
-"""Read one JSON document whose `messages` are a session, as a host's own export prints it.
+"""Read one JSON document whose `messages` are a session, as a host's own export prints it, or an older host wrote it.
 
 Law: a document that is torn, or of which one message is, gives all messages that can be read; what cannot is counted. No more of it
 is understood at a time than one message. Keeps out: what a message means.
@@ -41,8 +41,6 @@ def members(file: SessionFile) -> Iterator[tuple[str, Place]]:
         raise CallerError(f"The export is of {file.size_bytes} bytes; one of at most {MAX_EXPORT_BYTES} is read.")
     # A byte a character, so that places are those of bytes: JSON is built of ASCII, and what a string says is read later.
     yield from _Document(file.content().decode("latin-1"), file).members()
-    if file.counts.torn:
-        file.counts.faults["torn_export"] = file.counts.torn
 
 
 class _Document:

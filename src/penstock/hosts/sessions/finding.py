@@ -89,7 +89,7 @@ def session_named(name: str, environment: Mapping[str, str]) -> NamedSession:
 
 def _id_of(file: FoundFile) -> str:
     """Return the id that a session's file says; empty where it cannot be read."""
-    with suppress(OSError), opened(file.path) as content:
+    with suppress(OSError, CallerError), opened(file.path) as content:
         head: Head = reader_of(file.host).head(content)
         return head.session
     return ""

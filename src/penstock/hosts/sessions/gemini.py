@@ -1,4 +1,4 @@
-"""Read a session of Gemini CLI: `~/.gemini/tmp/PROJECT/chats/session-….jsonl` (0.61.0).
+"""Read a session of Gemini CLI: `~/.gemini/tmp/PROJECT/chats/session-….jsonl` (0.61.0), or the `.json` of older versions.
 
 A message is written again whenever it changes: the last one of an id holds, in the place of the first. `$set.messages` replaces all
 of them: after a start, a failure, a resume or a compaction; `$rewindTo` takes back one and what follows it. A result stands in the
@@ -11,6 +11,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from penstock.hosts.sessions.exported import members
 from penstock.hosts.sessions.head import Head
 from penstock.inspection.happenings import NOWHERE, Answered, Compacted, Place, Refused, Said
 from penstock.text.json_access import as_json, field, objects, string, type_of, whole_number
@@ -39,15 +40,38 @@ def found(environment: Mapping[str, str]) -> Iterator[str]:
     from penstock.workspace.own_files import own_files_like
 
     home = environment.get("GEMINI_CLI_HOME") or environment.get("HOME", "")
-    yield from own_files_like(os.path.join(home, ".gemini", "tmp"), "*/chats/session-*.jsonl")
+    for ending in (".jsonl", ".json"):
+        yield from own_files_like(os.path.join(home, ".gemini", "tmp"), f"*/chats/session-*{ending}")
 
 
 def head(file: SessionFile) -> Head:
     """Return what a session's first record says of it: neither folder nor version."""
-    for _, record in file.records():
-        if string(record.get("sessionId")):
-            return Head(string(record.get("sessionId")), started=string(record.get("startTime")))
-    return Head()
+    own = header(file)
+    return Head(string(own.get("sessionId")), started=string(own.get("startTime")))
+
+
+def is_document(file: SessionFile) -> bool:
+    """Return whether a file is one document, printed for people, as older versions wrote them."""
+    return file.begins_with(b'{"sessionId":', is_printed=True)
+
+
+def header(file: SessionFile) -> Record:
+    """Return the first record that says whose session it is; an empty one where none does."""
+    return next((record for _, record in _records(file) if string(record.get("sessionId"))), {})
+
+
+def _records(file: SessionFile) -> Iterator[tuple[Place, Record]]:
+    """Yield each record and where it stands; of a document, as older versions wrote them, what it says of itself comes last."""
+    if not is_document(file):
+        yield from file.records()
+        return
+    own: Record = {}
+    for name, place in members(file):
+        if name == "messages":
+            yield place, file.record(place)
+        else:
+            own[name] = file.value(place)
+    yield NOWHERE, own
 
 
 class _Held(NamedTuple):
@@ -69,7 +93,7 @@ class _Index:
         self._held: dict[str, _Held] = {}
         self._unsent = file.counts.unsent_bytes
         sizes: dict[Place, int] = {}
-        for place, record in file.records():
+        for place, record in _records(file):
             size, listed = place.end_byte - place.start_byte, field(record, "$set", "messages")
             if isinstance(record.get("$rewindTo"), str):
                 self._unsent["$rewindTo"] += size

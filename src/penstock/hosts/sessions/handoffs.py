@@ -62,7 +62,8 @@ def handed_on(read: HostSession, *, host: str, agent: str, session_id: str, fold
         completed=titles(read.todos, done=True),
         pending=titles(read.todos, done=False),
     )
-    answers = (entry.text for entry in reversed(read.transcript.entries) if entry.role == "assistant" and entry.text)
+    spoken = (entry for entry in reversed(read.transcript.entries) if entry.role == "assistant" and not entry.is_note)
+    answers = (entry.text for entry in spoken if entry.text)
     last = next(answers, "")
     return replace(
         made,

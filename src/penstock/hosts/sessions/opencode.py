@@ -62,6 +62,8 @@ def happenings(file: SessionFile) -> Iterator[Happening]:
             yield from told.message(place)
         elif name != "info":
             file.counts.unknown[name] += 1
+    if file.counts.torn:
+        file.counts.faults["torn_export"] = file.counts.torn
 
 
 class _Told:
@@ -99,9 +101,9 @@ class _Told:
                 yield Compacted(self._held, not self._asked[asked].get("auto"), place, at)
                 keys = list(self._places)
                 begun = keys[keys.index(asked) : -1]
-                yield from (one for key in begun for one in self._again(key))
+                yield from self._again(begun)
                 yield from (one._replace(is_summary=True, by_host=True) for one in said(record, place))
-                yield from (one for key in tail for one in self._again(key))
+                yield from self._again(tail)
 
     def _answered(self, info: Json, at: str) -> Iterator[Answered]:
         """Yield what an answer took, where anything of it is noted."""
@@ -129,11 +131,11 @@ class _Told:
             return None
         return keys[keys.index(first) : keys.index(asked)]
 
-    def _again(self, key: str) -> Iterator[Said]:
-        place = self._places[key]
-        record = self._file.record(place)
-        if not is_refused(record.get("info"), objects(record.get("parts"))):
-            yield from (one._replace(again=True) for one in said(record, place))
+    def _again(self, keys: list[str]) -> Iterator[Said]:
+        for place in self._file.told_again(self._places[key] for key in keys):
+            record = self._file.record(place)
+            if not is_refused(record.get("info"), objects(record.get("parts"))):
+                yield from (one._replace(again=True) for one in said(record, place))
 
     def _count(self, parts: list[Record]) -> None:
         counts = self._file.counts

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from penstock.hosts.sessions import compressed
 from penstock.hosts.whole_file import open_whole
 from penstock.inspection.happenings import Place
 
@@ -60,11 +61,15 @@ class SessionFile:
         file: open for reading; it is read at any place.
         size_bytes: how much of it there is.
         max_bytes: of a longer file only the two ends are read, so much in all; None for all of it.
+        is_compressed: whether the file on disk is, of which this is the content.
     """
 
-    def __init__(self, file: BinaryIO, size_bytes: int, *, max_bytes: int | None = None) -> None:
+    def __init__(
+        self, file: BinaryIO, size_bytes: int, *, max_bytes: int | None = None, is_compressed: bool = False
+    ) -> None:
         self.counts = Counts()
         self.size_bytes = size_bytes
+        self.is_compressed = is_compressed
         self._file = file
         self._again_bytes = max(_MIN_TOLD_AGAIN_BYTES, _MAX_TELLINGS * size_bytes)
         self._first = self._last = size_bytes
@@ -81,8 +86,13 @@ class SessionFile:
 
     def record(self, place: Place) -> Record:
         """Return the record at a place that `records` gave; an empty one where the file was changed since."""
+        value = self.value(place)
+        return value if isinstance(value, dict) else {}
+
+    def value(self, place: Place) -> Any:
+        """Return what JSON says at a place; None where it is none."""
         self._file.seek(place.start_byte)
-        return _parsed(self._file.read(place.end_byte - place.start_byte)) or {}
+        return _parsed(self._file.read(place.end_byte - place.start_byte))
 
     def told_again(self, places: Iterable[Place]) -> Iterator[Place]:
         """Yield the places of records that outlived a compaction, to be read again; what is too much in all is counted.
@@ -101,10 +111,17 @@ class SessionFile:
         self._file.seek(0)
         return self._file.read(self.size_bytes)
 
-    def begins_with(self, mark: bytes) -> bool:
-        """Return whether the file begins so, whatever white space stands in it."""
+    def begins_with(self, mark: bytes, *, is_printed: bool = False) -> bool:
+        """Return whether the file begins so, whatever white space stands in it.
+
+        Args:
+            mark: its beginning, without white space.
+            is_printed: whether it has to be printed over many lines, and not in one.
+        """
         self._file.seek(0)
-        return b"".join(self._file.read(_BEGINNING_BYTES).split()).startswith(mark)
+        begun = self._file.read(_BEGINNING_BYTES)
+        is_begun = b"".join(begun.split()).startswith(mark)
+        return is_begun and (not is_printed or begun.lstrip()[1:2] in {b"\r", b"\n"})
 
     def _begun(self, start: int, end: int, *, is_inside: bool = False) -> Iterator[tuple[Place, Record]]:
         """Yield the records of the lines that begin between two places; with `is_inside` the first one began before."""
@@ -126,7 +143,7 @@ class SessionFile:
                 self.counts.too_large += not is_inside
             if line.strip() and not is_inside:
                 record = _parsed(line)
-                if record is not None:
+                if isinstance(record, dict):
                     yield place, record
                 else:
                     self.counts.torn += 1
@@ -152,14 +169,19 @@ def opened(path: str, *, max_bytes: int | None = None) -> Iterator[SessionFile]:
 
     Raises:
         OSError: It cannot be opened, or is no regular file.
+        CallerError: It is compressed, and cannot be read here.
     """
     with open_whole(path) as (file, size):
-        yield SessionFile(file, size, max_bytes=max_bytes)
+        if compressed.is_compressed(file):
+            content = compressed.plain(file)
+            yield SessionFile(content, content.tell(), max_bytes=max_bytes, is_compressed=True)
+        else:
+            yield SessionFile(file, size, max_bytes=max_bytes)
 
 
-def _parsed(line: bytes) -> Record | None:
+def _parsed(content: bytes) -> Any:
+    """Return what JSON says; None where it is none."""
     try:
-        record = json.loads(line)
+        return json.loads(content)
     except (ValueError, RecursionError):
         return None
-    return record if isinstance(record, dict) else None

@@ -1,0 +1,127 @@
+"""Sessions in the files of older versions, put away, or compressed: read, and brought back, like the others (X-1, X-3)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.cli import main
+from penstock.errors import CallerError
+from penstock.hosts.sessions import compressed, host_of, read_session, reader_of
+from penstock.hosts.sessions.finding import session_named
+from penstock.hosts.sessions.records import opened
+from tests.hosts import histories
+from tests.hosts.histories import lines
+from tests.hosts.sessions.test_rescue import FLOOD, TASK, codex, next_request, rescued
+
+pytestmark = pytest.mark.proves("X-1", "X-3")
+
+ID = "01a2097a-a39e-722d-9864-b11835fd99e8"
+
+
+def zstd() -> Any:
+    """The module that compresses; the test is skipped without it."""
+    return pytest.importorskip("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+
+
+def test_a_session_that_codex_put_away_is_rescued_where_codex_looks(tmp_path: Path) -> None:
+    """It is found by its id; the new one does not stand among those that are put away."""
+    away = tmp_path / ".codex" / "archived_sessions"
+    away.mkdir(parents=True)
+    path = codex(away / f"rollout-2026-11-23T17-35-00-{ID}.jsonl")
+    assert session_named(ID, {"HOME": str(tmp_path)}) == ("codex", path)
+    done, _ = rescued("codex", path)
+    here = list(reader_of("codex").found({"HOME": str(tmp_path)}))
+    assert sorted(here) == sorted([path, done.path])
+    assert Path(done.path).parents[3] == tmp_path / ".codex" / "sessions"
+
+
+def older(path: Path, *results: str) -> str:
+    """A session as Gemini CLI wrote it before it wrote lines: one document, printed on many."""
+    steps: list[Any] = [
+        (f"c{at}", "run_shell_command", {"command": "ls"}, out, False) for at, out in enumerate(results)
+    ]
+    header, *records = histories.gemini(TASK, *steps)
+    messages = [record for record in records if "id" in record]
+    path.write_text(json.dumps({**header, "messages": messages}, indent=2))
+    return str(path)
+
+
+def test_an_older_session_of_gemini_is_one_document(tmp_path: Path) -> None:
+    """It says what the same session says in lines; a torn one says what is whole of it; rescued it is one in lines."""
+    folder = tmp_path / ".gemini" / "tmp" / "p" / "chats"
+    folder.mkdir(parents=True)
+    path = Path(older(folder / "session-2025-09-01T10-00-0a1b2c3d.json", "a.py", FLOOD))
+    assert list(reader_of("gemini").found({"HOME": str(tmp_path)})) == [str(path)]
+    assert host_of(str(path)) == "gemini"
+    header = json.loads(path.read_text())
+    plain = tmp_path / "plain.jsonl"
+    plain.write_text(lines([{key: value for key, value in header.items() if key != "messages"}, *header["messages"]]))
+    assert next_request("gemini", str(path)) == next_request("gemini", str(plain))
+    with opened(str(path)) as file:
+        assert reader_of("gemini").head(file).session == header["sessionId"]
+    done, _ = rescued("gemini", str(path))
+    assert TASK in json.dumps(next_request("gemini", done.path))
+    first = json.loads(Path(done.path).read_text().splitlines()[0])
+    assert (first["sessionId"], first["projectHash"]) == (done.session, header["projectHash"])
+    path.write_bytes(path.read_bytes()[:-20_000])
+    torn = read_session("gemini", str(path))
+    assert torn.torn == 1
+    assert TASK in torn.transcript.entries[0].text
+
+
+def test_a_compressed_session_says_the_same(tmp_path: Path) -> None:
+    """Found, read and rescued beside it as a plain one; its own file takes no compaction."""
+    folder = tmp_path / ".codex" / "sessions" / "2026" / "11" / "23"
+    folder.mkdir(parents=True)
+    plain = Path(codex(folder / f"rollout-2026-11-23T17-35-00-{ID}.jsonl"))
+    path = plain.with_name(f"{plain.name}.zst")
+    path.write_bytes(zstd().compress(plain.read_bytes()))
+    messages = next_request("codex", str(plain))
+    plain.unlink()
+    assert session_named(ID, {"HOME": str(tmp_path)}) == ("codex", str(path))
+    assert next_request("codex", str(path)) == messages
+    before = path.read_bytes()
+    done, _ = rescued("codex", str(path))
+    assert done.path.endswith(".jsonl")
+    assert path.read_bytes() == before
+    with pytest.raises(CallerError, match="compressed"):
+        rescued("codex", str(path), form="append")
+    assert path.read_bytes() == before
+
+
+def test_of_a_compressed_session_that_is_torn_what_is_whole_is_read(tmp_path: Path) -> None:
+    """And counted; of one that grows too large no more is held than the limit."""
+    plain = codex(tmp_path / "rollout-a.jsonl", results=tuple(str(at) * 40_000 for at in range(20)))
+    path = tmp_path / "rollout-a.jsonl.zst"
+    whole = zstd().compress(Path(plain).read_bytes())
+    path.write_bytes(whole[: len(whole) - 40])
+    read = read_session("codex", str(path))
+    assert read.torn >= 1
+    path.write_bytes(zstd().compress(b"\n" * (compressed.MAX_PLAIN_BYTES + 1)))
+    with pytest.raises(CallerError, match="zstd -d"):
+        host_of(str(path))
+
+
+def test_without_the_extra_it_is_said_what_would_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The extra, or the program; a list of all sessions is one without it."""
+    for name in ("compression", "backports"):
+        monkeypatch.setitem(sys.modules, name, None)
+    path = tmp_path / "archived_sessions" / "rollout-a.jsonl.zst"
+    path.parent.mkdir()
+    path.write_bytes(compressed.MAGIC + b"0" * 9)
+    codex(path.with_name("rollout-b.jsonl"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path))
+    main(["inspect", "codex"])
+    assert f"Not read: {path}" in capsys.readouterr().out
+    with pytest.raises(FileNotFoundError):
+        session_named(ID, {"CODEX_HOME": str(tmp_path)})
+    with pytest.raises(CallerError, match=r"penstock\[zst\].*zstd -d"):
+        host_of(str(path))
