@@ -125,6 +125,7 @@ BUILT: dict[str, str] = {
     "X-4": "a handoff from one host's session to another",
     "W-1": "a gateway before model APIs: what fits passes byte for byte, what does not is spliced",
     "W-2": "a cut is stable and bought only where it is repaid",
+    "W-3": "two tools give back what was cut, streaming all the while",
     "W-4": "refusals are recovered before the client sees a byte",
     "W-5": "count_tokens counts what would be sent",
     "W-6": "stateless but for the store; a restart keeps streams",
@@ -142,7 +143,6 @@ PENDING: dict[str, str] = {
     "C-21": "one queue for any number of workers on any machines",
     "S-14": "a conversation: line editing, commands, approvals, undo (later)",
     "S-15": "project rules are read, pinned, priced (later)",
-    "W-3": "two tools give back what was cut, streaming all the while",
     "W-7": "what was done is in headers, on a page, in metrics",
     "W-9": "added cost of a request and of streams is bounded",
 }

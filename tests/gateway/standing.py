@@ -140,7 +140,7 @@ def standing(folder: Path, upstream_url: str | None, **settings: Any) -> Iterato
     """Serve a gateway with its store in a folder, until the end of `with`."""
     listening = listen("127.0.0.1:0", flag="--listen")
     host, port = listening.getsockname()[:2]
-    store = open_store(f"sqlite:///{folder}/store.db")
+    store = settings.pop("store", None) or open_store(f"sqlite:///{folder}/store.db")
     settings = {"names": ServedNames(host, port)} | settings
     gateway = Gateway(Upstream(), store, base_url=upstream_url, **settings)
     ends: list[Callable[[], None]] = []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.gateway.passage import Windows
+from penstock.gateway.provider import Windows
 from penstock.models.steps import say
 from penstock.testing import LoopbackProvider
 from penstock.wires import WIRES, messages_of, violations

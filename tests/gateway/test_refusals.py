@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from penstock.gateway import answers
-from penstock.gateway.passage import Windows
+from penstock.gateway.provider import Windows
 from penstock.wires import WIRES, messages_of
 from tests.gateway.standing import RecordingUpstream, Said, standing
 from tests.gateway.stories import body_of, path_of, story

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.gateway import app, upstream
+from penstock.gateway import app, provider, upstream
 from penstock.gateway.app import MAX_BODY_BYTES
-from penstock.gateway.passage import Windows
+from penstock.gateway.provider import Windows
+from penstock.models.steps import say
+from penstock.store import StoreFault
+from penstock.testing import LoopbackProvider
 from tests.gateway.standing import RecordingUpstream, Said, standing
 from tests.gateway.stories import body_of, story
 
@@ -162,3 +166,54 @@ def test_a_path_that_says_no_provider_is_refused(tmp_path: Path) -> None:
         got = gateway.post("/internal", b"", {"x-forwarded-host": "169.254.169.254"}, method="GET")
         assert got.status == 404
         assert "--upstream URL" in got.json["error"]["message"]
+
+
+class FailingStore:
+    """A store that keeps and finds nothing."""
+
+    url = "sqlite:///failing"
+
+    def __getattr__(self, name: str) -> Any:
+        def fail(*_: Any, **__: Any) -> Any:
+            raise StoreFault("full", "The disk is full.")
+
+        return fail
+
+    def learned(self, name: str) -> None:
+        return None
+
+    def learn(self, name: str, value: str) -> None:
+        if name != "gateway digest key":
+            raise StoreFault("full", "The disk is full.")
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.proves("W-8")
+def test_a_store_that_fails_costs_no_answer(tmp_path: Path) -> None:
+    """What fits passes, and what does not is cut all the same, with nothing under a handle."""
+    said: list[str] = []
+    with LoopbackProvider("anthropic", 12_000, policy=lambda _: say("Fine.")) as double:
+        settings = {"store": FailingStore(), "say": said.append, "windows": Windows((("m", 12_000),))}
+        with standing(tmp_path, double.base_url, **settings) as gateway:
+            assert gateway.ask("/v1/messages", body_of("anthropic", story(2))).status == 200
+            assert gateway.ask("/v1/messages", body_of("anthropic", story(40, 2_000))).status == 200
+        assert double.refused == 0
+
+
+@pytest.mark.proves("W-8")
+def test_a_mistake_of_ours_costs_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request passes as it came, and the person who runs the gateway is told."""
+    said: list[str] = []
+
+    def broken(*_: Any, **__: Any) -> Any:
+        raise ZeroDivisionError("by us")
+
+    monkeypatch.setattr(provider.Provider, "begin", broken)
+    with RecordingUpstream(lambda _: Said()) as behind:
+        with standing(tmp_path, behind.url, windows=Windows((("*", 5_000),)), say=said.append) as gateway:
+            body = body_of("anthropic", story(20))
+            assert gateway.ask("/v1/messages", body).status == 200
+        assert json.loads(behind.came[-1].body) == body
+    assert said == ["a request passes as it came: ZeroDivisionError: by us"]

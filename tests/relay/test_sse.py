@@ -7,8 +7,8 @@ import json
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from penstock.relay import sse
-from penstock.relay.sse import Events, data_of, field_of, with_data
+from penstock.relay.sse import Events
+from penstock.text.sse import data_of, field_of, with_data
 from tests.relay.test_conversation import quiet_talk
 from tests.relay.traffic import FLOOD, answer, call, cut_anywhere, text_result
 
@@ -77,4 +77,4 @@ def test_a_long_event_passes_before_its_end_unless_it_may_be_an_answer() -> None
     assert list(stream.feed(held)) == []
     (frame,) = stream.feed(b"\n\n")
     assert frame.is_message
-    assert json.loads(sse.data_of(frame.raw) or b"")["id"] == 1
+    assert json.loads(data_of(frame.raw) or b"")["id"] == 1

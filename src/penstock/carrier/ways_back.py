@@ -74,7 +74,7 @@ class WaysBack:
 
     def is_own(self, call: Any) -> bool:
         """Return whether a call, as an answer of this wire holds it, is for one of the two tools."""
-        return any(made.name in self.names for made in self._calls_in(call))
+        return any(made.name in self.names for made in self._calls_of(call))
 
     def answer(self, call: Any) -> Json:
         """Return the message that answers one call, given as an answer holds it: JSON or an SDK's object.
@@ -82,7 +82,7 @@ class WaysBack:
         Raises:
             CallerError: for a call of another tool.
         """
-        calls = self._calls_in(call)
+        calls = self._calls_of(call)
         if len(calls) != 1 or calls[0].name not in self.names:
             raise CallerError(f"this is no call of {' or '.join(self.names)}")
         return self._results(calls)[0]
@@ -95,10 +95,14 @@ class WaysBack:
         Args:
             body: the answer: JSON or an SDK's object.
         """
-        entries = load(answer_messages(plain(body), self._wire.name), self._wire.name).entries
-        return self._results([call for entry in entries for call in entry.calls if call.name in self.names])
+        return self._results(self.calls_in(body))
 
-    def _calls_in(self, call: Any) -> list[ToolCall]:
+    def calls_in(self, body: Any) -> list[ToolCall]:
+        """Return the calls of these tools in an answer's body: JSON or an SDK's object."""
+        entries = load(answer_messages(plain(body), self._wire.name), self._wire.name).entries
+        return [call for entry in entries for call in entry.calls if call.name in self.names]
+
+    def _calls_of(self, call: Any) -> list[ToolCall]:
         """Return the calls in a part of an answer, read by the wire's own codec."""
         if isinstance(call, ToolCall):
             return [call]

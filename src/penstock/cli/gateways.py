@@ -13,7 +13,7 @@ from penstock.errors import CallerError
 
 if TYPE_CHECKING:
     from penstock.gateway.app import Gateway
-    from penstock.gateway.passage import Windows
+    from penstock.gateway.provider import Offering, Windows
     from penstock.mcp_server.listening import ServedNames
 
 _MIN_WINDOW_TOKENS = 1_000
@@ -33,6 +33,14 @@ _MIN_WINDOW_TOKENS = 1_000
 @click.option(
     "--store", "store_url", metavar="URL", help="Where the whole is kept; else PENSTOCK_STORE, else the user's own."
 )
+@click.option(
+    "--tools",
+    "offering",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    show_default=True,
+    help="When two tools that read back what was cut are offered: with the first cut, from the beginning, or not at all.",
+)
 @click.option("--reuse-port", is_flag=True, help="Listen beside a gateway that is to be stopped, or beside others.")
 @click.option("--observe", is_flag=True, help="Change nothing; tell what would have been done.")
 def gateway_command(
@@ -41,6 +49,7 @@ def gateway_command(
     token_file: str | None,
     windows: tuple[str, ...],
     store_url: str | None,
+    offering: Offering,
     reuse_port: bool,
     observe: bool,
 ) -> int:
@@ -68,7 +77,7 @@ def gateway_command(
         host, port = listening.getsockname()[:2]
         # Who shows the token may call it by any name: of a balancer, or of its service.
         names = None if token_file else ServedNames(host, port)
-        gateway = _gateway(_checked(upstream), token_file, known, store_url, names, observes=observe)
+        gateway = _gateway(_checked(upstream), token_file, known, store_url, names, offering, observes=observe)
         shown = f"http://{f'[{host}]' if ':' in host else host}:{port}"
         click.echo(f"penstock gateway: {shown} stands before {upstream or 'the public providers'}", err=True)
         return asyncio.run(until_signal(partial(serve, gateway, listening)))
@@ -82,6 +91,7 @@ def _gateway(
     windows: Windows,
     store_url: str | None,
     names: ServedNames | None,
+    offering: Offering,
     *,
     observes: bool,
 ) -> Gateway:
@@ -97,8 +107,14 @@ def _gateway(
         windows=windows,
         token=load(token_file)[0] if token_file else None,
         names=names,
+        offering=offering,
         observes=observes,
+        say=_say,
     )
+
+
+def _say(sentence: str) -> None:
+    click.echo(f"penstock gateway: {sentence}", err=True)
 
 
 def _checked(upstream: str | None) -> str | None:
@@ -114,7 +130,7 @@ def _checked(upstream: str | None) -> str | None:
 
 def _windows(named: tuple[str, ...]) -> Windows:
     """Return the windows of models, as a person writes them."""
-    from penstock.gateway.passage import Windows
+    from penstock.gateway.provider import Windows
 
     made = []
     for text in named:

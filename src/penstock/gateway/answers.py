@@ -80,6 +80,11 @@ class HeldAnswer:
         """The headers, names in lower case."""
         return self._answer.headers
 
+    @property
+    def kind(self) -> str:
+        """The content type, without its parameters."""
+        return _header(self.headers, b"content-type").partition(";")[0].strip().lower()
+
     async def outcome(self, wire: str, on_end: Callable[[Json], None] | None = None) -> SendOutcome:
         """Read as much as it takes, and return what came of the request.
 
@@ -96,8 +101,7 @@ class HeldAnswer:
     async def _outcome(self, wire: str, on_end: Callable[[Json], None] | None) -> SendOutcome:
         if self._unpack is None:
             return SendOutcome(self)  # packed in a way that is not known here: passed on unseen
-        kind = _header(self.headers, b"content-type").partition(";")[0].strip().lower()
-        if self.status < 400 and kind == wire_named(wire).answers.stream_type:
+        if self.status < 400 and self.kind == wire_named(wire).answers.stream_type:
             return await self._stream_outcome(wire, on_end)
         body = await self._whole()
         if body is None:

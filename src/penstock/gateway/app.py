@@ -18,18 +18,28 @@ from typing import TYPE_CHECKING, Any, Final
 from penstock.gateway.answers import HeldAnswer
 from penstock.gateway.conversations import Conversations
 from penstock.gateway.credentials import digest_key, owner_of
-from penstock.gateway.passage import Passed, Provider, Request, Windows, is_refused_for_size
+from penstock.gateway.hidden_turns import HiddenTurns
+from penstock.gateway.incoming import Request
+from penstock.gateway.own_calls import OwnCalls
+from penstock.gateway.passage import Passed, is_refused_for_size
+from penstock.gateway.provider import Memories, Provider, Windows
 from penstock.gateway.routes import address, provider_of, route_of
+from penstock.text import escape
 from penstock.wires import wire_named
 from penstock.wires.failures import Disconnected
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 
+    from penstock.carrier.steps import SendOutcome
+    from penstock.gateway.passage import Passage, PostBody
+    from penstock.gateway.provider import Offering
     from penstock.gateway.routes import Route
     from penstock.gateway.upstream import Answer, Upstream
     from penstock.mcp_server.listening import ServedNames
     from penstock.store import Store
+    from penstock.text.json_access import Json
+    from penstock.wires.hidden_calls import HiddenStep
 
     Event = MutableMapping[str, Any]
     Receive = Callable[[], Awaitable[Event]]
@@ -64,8 +74,10 @@ class Gateway:
         windows: what models hold.
         token: what requests must show; None serves everybody who reaches it.
         names: the names by which requests may call it; None where it is reached by any.
+        offering: when the two tools that give back what was cut are offered.
         observes: whether nothing is changed, and only told what would have been.
         tell: takes what was done with each request that was looked into.
+        say: takes a sentence for the person who runs it.
         pages: answers the gateway's own paths; None where it has none.
     """
 
@@ -78,15 +90,19 @@ class Gateway:
         windows: Windows | None = None,
         token: bytes | None = None,
         names: ServedNames | None = None,
+        offering: Offering = "auto",
         observes: bool = False,
         tell: Callable[[Passed], None] = lambda _: None,
+        say: Callable[[str], None] = lambda _: None,
         pages: Callable[[str, Pairs], tuple[int, Pairs, bytes]] | None = None,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self._upstream, self._store, self._base_url = upstream, store, base_url
         self._windows, self._token, self._names = windows or Windows(), token, names
         self._observes, self._tell, self._pages, self._environ = observes, tell, pages, environ
-        self._conversations = Conversations(store)
+        self._say = say
+        self._offering = offering
+        self._memories = Memories(store, Conversations(store), HiddenTurns(store))
         self._digest_key = digest_key(store)
         self._providers: dict[tuple[str, str], Provider] = {}
 
@@ -140,8 +156,9 @@ class Gateway:
         body = await _body(receive, headers)
         url = address(base_url, path, query)
 
-        async def post(raw: bytes) -> Answer:
-            return await self._upstream.send(scope["method"], url, headers, raw or None)
+        async def post(raw: bytes, is_unpacked: bool) -> Answer:
+            sent = [pair for pair in headers if pair[0] != b"accept-encoding"] if is_unpacked else headers
+            return await self._upstream.send(scope["method"], url, sent, raw or None)
 
         route = route_of(path) if scope["method"] == "POST" and body else None
         passing = self._pass(route, base_url, body, owner_of(headers, query, self._digest_key), post)
@@ -162,36 +179,82 @@ class Gateway:
                     await one
 
     async def _pass(
-        self, route: Route | None, base_url: str, body: bytes, owner: str, post: Callable[[bytes], Awaitable[Answer]]
-    ) -> tuple[HeldAnswer, Passed | None]:
+        self, route: Route | None, base_url: str, body: bytes, owner: str, post: PostBody
+    ) -> tuple[HeldAnswer | OwnCalls, Passed | None]:
         """Return the answer of a request, and what was done with it where it was looked into."""
         if route is None or _is_packed(body):
-            return HeldAnswer(await post(body)), None
+            return HeldAnswer(await post(body, False)), None
         provider = self._provider(route.wire, base_url)
         request = Request(route, body)
         if self._observes:
             return await self._observed(provider, request, owner, post)
+        try:
+            return await self._fitted(provider, request, owner, post)
+        except (Disconnected, Refusing):
+            raise
+        # A store that cannot be used, or a mistake of ours: a request that fits is answered all the same.
+        except Exception as error:  # noqa: BLE001
+            self._say(f"a request passes as it came: {type(error).__name__}: {escape.clip(str(error))}")
+            return HeldAnswer(await post(body, False)), None
+
+    async def _fitted(
+        self, provider: Provider, request: Request, owner: str, post: PostBody
+    ) -> tuple[HeldAnswer | OwnCalls, Passed | None]:
+        """Return the answer of a request that is made to fit, and what was done with it."""
+        route, body = request
         if provider.fits_unread(body, route.model or _model_in(body)):
-            held = HeldAnswer(await post(body))
+            held = HeldAnswer(await post(body, False))
             outcome = await held.outcome(route.wire)
             if not is_refused_for_size(outcome) or route.is_count:
                 return held, None
             passage = await asyncio.to_thread(provider.begin, request, owner)
             if passage is None:
                 return held, None
-            return await passage.carry(post, (held, outcome)), passage.passed
+            return await self._carry(provider, passage, owner, post, (held, outcome)), passage.passed
         passage = await asyncio.to_thread(provider.begin, request, owner)
         if passage is None:
-            return HeldAnswer(await post(body)), None
+            return HeldAnswer(await post(body, False)), None
         if route.is_count:
-            return HeldAnswer(await post(await asyncio.to_thread(passage.trimmed))), passage.passed
-        return await passage.carry(post), passage.passed
+            return HeldAnswer(await post(await asyncio.to_thread(passage.trimmed), False)), passage.passed
+        return await self._carry(provider, passage, owner, post), passage.passed
+
+    async def _carry(
+        self,
+        provider: Provider,
+        passage: Passage,
+        owner: str,
+        post: PostBody,
+        refused: tuple[HeldAnswer, SendOutcome] | None = None,
+    ) -> HeldAnswer | OwnCalls:
+        """Carry a request, and answer the calls of our tools in its answer."""
+        held = await passage.carry(post, refused)
+        if not passage.is_offered or held.status != 200:
+            return held
+
+        async def ask_again(said: list[Json]) -> HeldAnswer:
+            raw = passage.incoming.followed_by(said)
+            request = Request(passage.incoming.request.route, raw)
+            following = await asyncio.to_thread(provider.begin, request, owner, is_follow_up=True)
+            assert following is not None  # noqa: S101 - it was read before
+            return await following.carry(post)
+
+        def keep(steps: list[HiddenStep]) -> None:
+            passage.passed.answered_calls = sum(len(step.calls) for step in steps)
+            provider.keep(passage.incoming, owner, steps)
+
+        turn = OwnCalls(provider.wire, held, provider.ways_of(owner), ask_again, keep)
+        try:
+            await turn.begin()
+        except BaseException:
+            await turn.close()
+            raise
+        return turn
 
     async def _observed(
-        self, provider: Provider, request: Request, owner: str, post: Callable[[bytes], Awaitable[Answer]]
+        self, provider: Provider, request: Request, owner: str, post: PostBody
     ) -> tuple[HeldAnswer, None]:
         """Pass a request as it came, and tell what would have been done."""
-        held = HeldAnswer(await post(request.raw))
+        held = HeldAnswer(await post(request.raw, False))
         passage = await asyncio.to_thread(provider.begin, request, owner)
         if passage is not None:
             await asyncio.to_thread(passage.trimmed)
@@ -200,7 +263,9 @@ class Gateway:
             self._tell(passage.passed)
         return held, None
 
-    async def _pass_on(self, passing: Awaitable[tuple[HeldAnswer, Passed | None]], send: Send, method: str) -> None:
+    async def _pass_on(
+        self, passing: Awaitable[tuple[HeldAnswer | OwnCalls, Passed | None]], send: Send, method: str
+    ) -> None:
         """Send an answer on, block by block, and tell what was done."""
         held, passed = await passing
         try:
@@ -223,7 +288,7 @@ class Gateway:
     def _provider(self, wire: str, base_url: str) -> Provider:
         key = (wire, base_url)
         if key not in self._providers:
-            self._providers[key] = Provider(wire, base_url, self._store, self._conversations, self._windows)
+            self._providers[key] = Provider(wire, base_url, self._memories, self._windows, offering=self._offering)
         return self._providers[key]
 
 

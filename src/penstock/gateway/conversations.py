@@ -94,8 +94,7 @@ class Conversations:
             system: the instructions beside it.
             tools: the tools beside it.
         """
-        first = _digest(b"", messages[0]) if messages else ""
-        name = f"gateway cuts {owner} {wire} {first}"
+        name = f"gateway cuts {owner} {wire} {first_digest(messages)}"
         with self._lock:
             before = self._read.get(name)
         entries, digests = _read_on(before, messages, wire)
@@ -138,6 +137,19 @@ class Conversations:
         # A store that cannot be read costs the cuts, which are made again: the request still fits.
         except Exception:  # noqa: BLE001 - a foreign store
             return []
+
+
+def first_digest(messages: Sequence[Json]) -> str:
+    """Return the digest of a history's first message, by which all its turns are found."""
+    return _digest(b"", messages[0]) if messages else ""
+
+
+def chain_of(messages: Sequence[Json]) -> list[str]:
+    """Return the digests of all beginnings of a history, the shortest first."""
+    made: list[str] = []
+    for message in messages:
+        made.append(_digest(made[-1].encode() if made else b"", message))
+    return made
 
 
 def _last_of(edit: Edit) -> int:

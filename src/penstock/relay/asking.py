@@ -11,8 +11,9 @@ from contextlib import suppress
 from queue import Empty
 from typing import TYPE_CHECKING
 
-from penstock.relay.sse import Events, data_of
+from penstock.relay.sse import Events
 from penstock.relay.stdio import NAMES_SECONDS
+from penstock.text.sse import data_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence

@@ -19,12 +19,13 @@ from penstock.relay.frames import Frame, Lines
 from penstock.relay.holding import HoldRoom, decided
 from penstock.relay.messages import parse, text_in
 from penstock.relay.mirrored import Mirror
-from penstock.relay.sse import Events, StreamPlace, data_of
+from penstock.relay.sse import Events, StreamPlace
 from penstock.relay.stdio import read_some
 from penstock.relay.turns import SendTurns, has_passed
 from penstock.relay.unanswered import Unanswered, error_of_ours, first_words, is_error, read_messages, under_id
 from penstock.relay.writing import MessageWriter
 from penstock.text.json_slices import Object
+from penstock.text.sse import data_of
 from penstock.version import __version__
 
 if TYPE_CHECKING:

@@ -18,8 +18,9 @@ from penstock.relay.asking import ask_names
 from penstock.relay.conversation import Conversation, ToServer
 from penstock.relay.holding import HoldRoom, decided
 from penstock.relay.listing import Names
-from penstock.relay.sse import Events, data_of, with_data
+from penstock.relay.sse import Events
 from penstock.text.http_headers import end_to_end
+from penstock.text.sse import data_of, with_data
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping

@@ -13,16 +13,13 @@ from typing import TYPE_CHECKING
 
 from penstock.relay.frames import LOOKED_AT_BYTES, MAX_HELD_BYTES, Frame
 from penstock.relay.messages import begins
+from penstock.text.sse import EMPTY_LINE, field_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from penstock.relay.messages import Beginning
 
-# An empty line. Lines end with CRLF, LF or CR; possessive, or the two halves of one CRLF would be taken for two ends.
-_EMPTY_LINE = re.compile(rb"(?:\r\n?+|\n)(?:\r\n?+|\n)")
-_LINE_END = re.compile(rb"\r\n?+|\n")
-_DATA = re.compile(rb"data(?:: ?+|\Z)")
 _RETRY_SECONDS = 1.0
 _FIRST_DATA = re.compile(rb"^data: ?+", re.MULTILINE)
 
@@ -64,7 +61,7 @@ class Events:
                 if self._held.startswith(BOM_UTF8):
                     del self._held[: len(BOM_UTF8)]
                     yield Frame(BOM_UTF8, is_message=False)
-            while found := _EMPTY_LINE.search(self._held, self._searched):
+            while found := EMPTY_LINE.search(self._held, self._searched):
                 event = bytes(memoryview(self._held)[: found.end()])
                 del self._held[: found.end()]
                 self._searched, self._was_looked_at = 0, False
@@ -94,11 +91,11 @@ class Events:
         if self._is_idle():
             # Events need not be told apart, only whether the last one has ended: nothing that begins now was asked for.
             tail = joined[-4:]
-            ends = [found.end() for found in _EMPTY_LINE.finditer(tail)]
+            ends = [found.end() for found in EMPTY_LINE.finditer(tail)]
             self._passed = tail[ends[-1] :] if ends else tail[-3:]
             self._is_passing = not ends or ends[-1] != len(tail)
             return len(part)
-        found = _EMPTY_LINE.search(joined)
+        found = EMPTY_LINE.search(joined)
         if not found:
             self._passed = joined[-3:]
             return len(part)
@@ -123,45 +120,6 @@ class Events:
         self._is_passing, self._passed = True, held[-3:]
         self._searched, self._was_looked_at = 0, False
         return Frame(held, is_message=False, is_too_long=is_too_long)
-
-
-def data_of(event: bytes) -> bytes | None:
-    """Return the data of an event, its lines joined; None where it has none."""
-    # Found in their place: an event may be a hundred megabytes on one line.
-    found = [_DATA.match(event, start, end) for start, end in _lines(event)]
-    lines = [event[data.end() : data.endpos] for data in found if data]
-    return b"\n".join(lines) if lines else None
-
-
-def _lines(event: bytes) -> Iterator[tuple[int, int]]:
-    """Yield where each line of an event begins and ends."""
-    at = 0
-    for end in _LINE_END.finditer(event):
-        yield at, end.start()
-        at = end.end()
-    yield at, len(event)
-
-
-def field_of(event: bytes, name: bytes) -> bytes | None:
-    """Return the last value of a field of an event, such as `id` or `retry`; None where it has none."""
-    values = [
-        event[start + len(name) + 1 : end] for start, end in _lines(event) if event.startswith(name + b":", start)
-    ]
-    return values[-1].removeprefix(b" ") if values else None
-
-
-def with_data(event: bytes, data: bytes) -> bytes:
-    """Return an event with other data in the place of its own."""
-    end = b"\r\n" if b"\r\n" in event else b"\n" if b"\n" in event else b"\r"
-    written = [b"data: " + line for line in data.split(b"\n")]
-    lines: list[bytes] = []
-    for start, stop in _lines(event):
-        if not _DATA.match(event, start, stop):
-            lines.append(event[start:stop])
-        elif written:
-            lines += written
-            written = []
-    return end.join(lines)
 
 
 class StreamPlace:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 from penstock.errors import CallerError, ToolError
 from penstock.store import pieces
 from penstock.store.database import Database, Execute, Staged
-from penstock.store.kept import ArtifactInfo, Damaged, Handle, StoreFault
+from penstock.store.kept import ArtifactInfo, Damaged, Handle, StoreFault, not_there
 from penstock.store.marks import ContentMark, SecretWatch
 from penstock.text import escape
 from penstock.text.redaction import redacted
@@ -328,10 +328,7 @@ class ArtifactTables(Database):
         # PostgreSQL refuses a NUL in a text; without it the handle is unknown, as it should be.
         found = self._read("SELECT * FROM handles WHERE handle = ?", (str(handle).replace("\0", ""),))
         if not found:
-            raise ToolError(
-                "not_found",
-                f"There is no artifact {escape.clip(handle, 64)}. Copy the handle from the notice that named it.",
-            )
+            raise not_there(handle)
         row = HandleRow(*found[0])
         if row.sealed() != row.seal:
             raise Damaged(f"The entry of artifact {row.handle} is not what was written.")

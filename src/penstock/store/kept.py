@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NewType, Protocol
 
-from penstock.errors import CallerError, Ended
+from penstock.errors import CallerError, Ended, ToolError
+from penstock.text import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -176,6 +177,13 @@ class Damaged(StoreFault):
 
 class Conflict(CallerError):
     """Another event already stands at that place of the session, as when two processes run the same one."""
+
+
+def not_there(handle: str) -> ToolError:
+    """Return the error of a handle that nothing is kept under."""
+    return ToolError(
+        "not_found", f"There is no artifact {escape.clip(handle, 64)}. Copy the handle from the notice that named it."
+    )
 
 
 class Store(Protocol):

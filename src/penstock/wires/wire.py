@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
     from penstock.wires.draft import RepairStep
     from penstock.wires.entries import Part, Role, ToolCall, ToolResult
+    from penstock.wires.hidden_calls import HiddenCalls
     from penstock.wires.message_list import Invariant
     from penstock.wires.portable import PortableTurn
 
@@ -232,6 +233,8 @@ class AnswerLayout:
     """The content type of a stream."""
     frames: Callable[[], FrameReader] | None
     """How the bytes of a stream become events; None for server-sent events."""
+    hidden_calls: HiddenCalls | None
+    """How calls are taken out of answers and put back into requests; None where nobody answers calls but the client."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

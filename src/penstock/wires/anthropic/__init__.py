@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.text.json_access import field, objects, type_of
-from penstock.wires.anthropic import answers, codec, provider
+from penstock.wires.anthropic import answers, codec, hidden_calls, provider
 from penstock.wires.anthropic.repair import REPAIRS
 from penstock.wires.anthropic.rules import INVARIANTS
 from penstock.wires.stream import SSE_TYPE
@@ -92,6 +92,7 @@ ANTHROPIC = Wire(
         streamed_body=answers.streamed_body,
         stream_type=SSE_TYPE,
         frames=None,
+        hidden_calls=hidden_calls,
     ),
     service=Service(
         base_url="https://api.anthropic.com",

@@ -77,6 +77,7 @@ BEDROCK = Wire(
         streamed_body=answers.streamed_body,
         stream_type=FRAME_TYPE,
         frames=EventFrames,
+        hidden_calls=None,
     ),
     service=Service(
         base_url="https://bedrock-runtime.{region}.amazonaws.com",

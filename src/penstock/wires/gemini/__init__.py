@@ -95,6 +95,7 @@ GEMINI = Wire(
         streamed_body=answers.streamed_body,
         stream_type=SSE_TYPE,
         frames=None,
+        hidden_calls=None,
     ),
     service=Service(
         base_url="https://generativelanguage.googleapis.com",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from penstock.text.json_access import field, objects, role_of, string, type_of
 from penstock.text.tokens import family
-from penstock.wires.openai_chat import answers, codec, provider
+from penstock.wires.openai_chat import answers, codec, hidden_calls, provider
 from penstock.wires.openai_chat.repair import REPAIRS
 from penstock.wires.openai_chat.rules import INVARIANTS
 from penstock.wires.stream import SSE_TYPE
@@ -77,6 +77,7 @@ OPENAI_CHAT = Wire(
         streamed_body=answers.streamed_body,
         stream_type=SSE_TYPE,
         frames=None,
+        hidden_calls=hidden_calls,
     ),
     service=Service(
         base_url="https://api.openai.com/v1",

@@ -65,6 +65,7 @@ OPENAI_RESPONSES = Wire(
         streamed_body=answers.streamed_body,
         stream_type=SSE_TYPE,
         frames=None,
+        hidden_calls=None,
     ),
     service=Service(
         base_url="https://api.openai.com/v1",

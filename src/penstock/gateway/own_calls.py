@@ -1,0 +1,188 @@
+"""Answer the calls of the two tools that give back what was cut, while the client hears one answer (W-3).
+
+A stream passes event by event; only the events of such a call are left out, and the end of an answer that called nothing else. Then
+the model is asked again with the result, as the client would have asked it, and its next answer goes on where the first one
+stopped. Laws: what holds no such call passes to the byte; what was answered is kept before the client can hear the end; at most
+`MAX_ANSWERS` times a turn. Leaves to others: what an event becomes (`wires`), how a request is sent (`passage`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from penstock.errors import PenstockError
+from penstock.text.json_access import parsed
+from penstock.text.json_edits import edits_between, written
+from penstock.text.json_slices import splice
+from penstock.text.sse import EventSplitter, data_of, with_data
+from penstock.wires import result_messages, wire_named
+from penstock.wires.failures import Refused, Unreadable
+from penstock.wires.hidden_calls import HiddenStep
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from penstock.carrier.ways_back import WaysBack
+    from penstock.gateway.answers import HeldAnswer, Pairs
+    from penstock.text.json_access import Json
+    from penstock.wires.wire import StreamReader
+
+    AskAgain = Callable[[list[Json]], Awaitable[HeldAnswer]]
+    Keep = Callable[[list[HiddenStep]], None]
+
+MAX_ANSWERS: Final = 12
+"""How often a model is answered in one turn; then it is told to go on with what it has."""
+# Clients hang up on silence.
+_PING_SECONDS = 10.0
+_ENOUGH = "That was read often enough in this turn: answer with what you have."
+
+
+class OwnCalls:
+    """The answers of one turn, as the one that the client gets.
+
+    Args:
+        wire: the name of the wire.
+        first: the first answer.
+        ways: the two tools.
+        ask_again: sends the client's request with more messages behind it, and returns the answer.
+        keep: takes what was answered so far, before anything that follows from it is told.
+    """
+
+    def __init__(self, wire: str, first: HeldAnswer, ways: WaysBack, ask_again: AskAgain, keep: Keep) -> None:
+        hidden = wire_named(wire).answers.hidden_calls
+        assert hidden is not None  # noqa: S101 - tools are offered only where there is
+        self._wire, self._held, self._ways, self._hidden = wire, first, ways, hidden
+        self._ask_again, self._keep = ask_again, keep
+        self._names = frozenset(ways.names)
+        self._hider = hidden.hider(self._names)
+        self._steps: list[HiddenStep] = []
+        self._said: list[Json] = []
+        """The provider's messages and our results of this turn, which go behind the client's history."""
+        self._is_stream = first.kind == wire_named(wire).answers.stream_type
+        self._body: bytes | None = None
+        self.answered = 0
+        """How many calls were answered."""
+
+    async def begin(self) -> None:
+        """Answer the calls of an answer that is no stream; one that is a stream is answered as it passes."""
+        while not self._is_stream and self._held.status == 200:
+            raw = b"".join([block async for block in self._held.blocks()])
+            is_json, body = parsed(raw.decode("utf-8", "replace"))
+            if not is_json or not isinstance(body, dict) or not wire_named(self._wire).answers.is_answer(body):
+                self._body = raw
+                return
+            shown = self._hider.body(body)
+            has_calls = await self._answer(body)
+            self._body = splice(raw, edits_between(raw, body, shown)) if self._steps else raw
+            if not has_calls or not self._hider.hides_all() or not self._may_go_on():
+                return
+            await self._go_on()
+            self._body = None
+
+    @property
+    def status(self) -> int:
+        """The status of the answer that the client gets."""
+        return self._held.status
+
+    @property
+    def headers(self) -> Pairs:
+        """Its headers, without a length: that may be another by the end."""
+        return [(name, value) for name, value in self._held.headers if name != b"content-length"]
+
+    async def blocks(self) -> AsyncIterator[bytes]:
+        """Yield the body of the answer as it comes."""
+        if self._body is not None:
+            yield self._body
+            return
+        if not self._is_stream:
+            async for block in self._held.blocks():
+                yield block
+            return
+        while True:
+            events, reader = EventSplitter(), wire_named(self._wire).answers.stream()
+            is_kept, held_end = False, b""
+            async for block in self._held.blocks():
+                out = []
+                for event in events.feed(block):
+                    shown = self._event(event, reader)
+                    out.append(shown)
+                    held_end += event if reader.is_complete and not shown else b""
+                    # The reason of the end is the last thing before it that a client waits for.
+                    if not is_kept and reader.is_complete:
+                        is_kept = True
+                        await self._answer(reader.body())
+                if passed := b"".join(out):
+                    yield passed
+            yield events.end()
+            if not self._hider.hides_all():
+                return
+            if not self._may_go_on():
+                yield held_end
+                return
+            going_on = asyncio.ensure_future(self._go_on())
+            try:
+                while not (await asyncio.wait((going_on,), timeout=_PING_SECONDS))[0]:
+                    yield b": the model reads\n\n"
+                await going_on
+            finally:
+                going_on.cancel()
+            if self._held.status != 200:
+                yield await self._error()
+                return
+
+    def _event(self, event: bytes, reader: StreamReader) -> bytes:
+        """Return what the client gets of an event."""
+        data = data_of(event)
+        if data is None:
+            return event
+        is_json, value = parsed(data.decode("utf-8", "replace"))
+        if not is_json or not isinstance(value, dict):  # the mark of the end
+            return b"" if self._hider.hides_all() else event
+        try:
+            reader.feed(value)
+        except (Unreadable, Refused):
+            return event
+        shown = self._hider.event(value)
+        return event if shown is None else b"".join(with_data(event, written(one)) for one in shown)
+
+    async def _answer(self, body: Json) -> bool:
+        """Answer the calls of our tools in an answer; return whether there were any."""
+        calls, shown, has_others = self._hidden.calls_in(body, self._names)
+        if not calls:
+            return False
+        is_enough = self.answered >= MAX_ANSWERS
+        results = await asyncio.to_thread(self._enough if is_enough else self._ways.answer_all, body)
+        self.answered += len(calls)
+        self._steps.append(HiddenStep(shown=shown, calls=calls, results=tuple(results), is_last=has_others))
+        self._said += [*wire_named(self._wire).answers.messages(body), *results]
+        with suppress(PenstockError):  # where it cannot be kept the model has read it now, and may ask for it again
+            await asyncio.to_thread(self._keep, self._steps)
+        return True
+
+    def _enough(self, body: Json) -> list[Json]:
+        """Return the results of calls that are answered no more."""
+        entries = self._ways.calls_in(body)
+        return result_messages(self._wire, [(call, _ENOUGH, True) for call in entries])
+
+    def _may_go_on(self) -> bool:
+        """Whether the model is asked again: it is told twice that it was enough."""
+        return self.answered <= MAX_ANSWERS + 2
+
+    async def _go_on(self) -> None:
+        await self._held.close()
+        self._held = await self._ask_again(self._said)
+        self._hider.next_answer()
+
+    async def _error(self) -> bytes:
+        """Return the provider's error as an event of the stream that has begun."""
+        raw = b"".join([block async for block in self._held.blocks()])
+        is_json, body = parsed(raw.decode("utf-8", "replace"))
+        double = wire_named(self._wire).double
+        told = body if is_json and isinstance(body, dict) else double.error(raw.decode("utf-8", "replace"), self.status)
+        return b"".join(double.error_events(told, len(self._steps)))
+
+    async def close(self) -> None:
+        """Let go of it."""
+        await self._held.close()

@@ -1,0 +1,183 @@
+"""One API at one address: what is known of it, and of the conversations that it holds with clients.
+
+A request of a client begins here: it is read, what the client does not know of is put back, and what was cut before is cut again.
+Law: what one request taught holds for the next, of every client; what was cut and answered holds for its own client alone. Leaves
+to others: the way of one request (`passage`).
+"""
+
+from __future__ import annotations
+
+import time
+from functools import partial, reduce
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from penstock.carrier import WaysBack
+from penstock.carrier.course import Course
+from penstock.carrier.knowledge import Knowledge
+from penstock.carrier.memory import LIFETIME_SECONDS, Memory
+from penstock.carrier.refused import RefusedRequests
+from penstock.carrier.steps import CarrySettings
+from penstock.carrier.ways_back import PREFIX
+from penstock.gateway.incoming import read_request
+from penstock.gateway.owned import owned
+from penstock.gateway.passage import Passage
+from penstock.text.calls import mcp
+from penstock.text.json_access import field, objects, string
+from penstock.wires import wire_named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from penstock.gateway.conversations import Conversations
+    from penstock.gateway.hidden_turns import HiddenTurns
+    from penstock.gateway.incoming import Incoming, Request
+    from penstock.store import Store
+    from penstock.text.json_access import Json
+    from penstock.wires.hidden_calls import HiddenStep
+
+Offering = Literal["auto", "always", "never"]
+"""When the two tools are offered: with the first cut of a conversation, from its beginning, or not at all."""
+UNKNOWN_WINDOW_TOKENS = 100_000_000
+"""The window of a model that nobody has named: nothing is cut before its provider has refused something."""
+# A third of the window is some 20 to 60 turns of an agent; less has the cache written anew too often, more forgets too much.
+HEADROOM_SHARE = 0.3
+"""How much of the window is left free by a cut."""
+FRESH_SECONDS = 30.0
+"""After how long it is asked again what other processes have learned of a provider."""
+
+
+class Windows(NamedTuple):
+    """What models hold, as far as their user has said."""
+
+    by_name: tuple[tuple[str, int], ...] = ()
+    """Names, with `*` for anything, and tokens; the first that is meant counts."""
+
+    def of(self, model: str) -> int:
+        """Return the window of a model; `UNKNOWN_WINDOW_TOKENS` where nobody has said."""
+        from fnmatch import fnmatchcase
+
+        return next((tokens for name, tokens in self.by_name if fnmatchcase(model, name)), UNKNOWN_WINDOW_TOKENS)
+
+
+class Memories(NamedTuple):
+    """What is remembered of all clients, in the store."""
+
+    store: Store
+    cuts: Conversations
+    turns: HiddenTurns
+
+
+class Provider:
+    """One API at one address.
+
+    Args:
+        wire: the API's name.
+        endpoint: its address.
+        memories: what is remembered of clients.
+        windows: what models hold.
+        offering: when the two tools are offered.
+        clock: seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        wire: str,
+        endpoint: str,
+        memories: Memories,
+        windows: Windows,
+        *,
+        offering: Offering = "auto",
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.wire, self.offering = wire, offering
+        self._tools = WaysBack(wire, memories.store).definitions
+        self._memories, self._windows, self._clock = memories, windows, clock
+        self._knowledge = Knowledge(wire, endpoint, memories.store, clock, fresh_seconds=FRESH_SECONDS)
+        self._refused = RefusedRequests(wire, LIFETIME_SECONDS)
+
+    def fits_unread(self, raw: bytes, model: str) -> bool:
+        """Return whether a body fits whatever stands in it: no token has less than a byte."""
+        return len(raw) < self._knowledge.of(model).never_refused(self._windows.of(model))
+
+    def begin(self, request: Request, owner: str, *, is_follow_up: bool = False) -> Passage | None:
+        """Return a request on its way; None for a body that is none of this API, which passes as it came.
+
+        Args:
+            request: as it came.
+            owner: a digest of who sends it.
+            is_follow_up: whether it is ours, sent for a client with the results of calls that we answered.
+        """
+        incoming = read_request(request)
+        if incoming is None:
+            return None
+        if not is_follow_up:
+            incoming.put_back(partial(self._memories.turns.put_back, owner, self.wire))
+        layout = wire_named(self.wire).body
+        whole = incoming.whole
+        model = request.route.model or string(field(whole, layout.model_key))
+        offers = self.offering != "never" and self._may_offer(whole)
+        tools = layout.tools_of(whole)
+        known = self._memories.cuts.recall(
+            owner,
+            self.wire,
+            whole[layout.messages_key],
+            len(request.raw),
+            system=layout.system_of(whole),
+            tools=[*objects(tools), *self._tools] if offers else tools,
+        )
+        memory = self._knowledge.of(model)
+        window = memory.window(self._windows.of(model))
+        is_theirs = layout.continues(whole) or layout.shrinks_there(whole)
+        settings = CarrySettings(
+            wire=self.wire,
+            # What the provider makes smaller itself is cut only where it refuses.
+            window_tokens=UNKNOWN_WINDOW_TOKENS if is_theirs else window,
+            store=owned(self._memories.store, owner),
+            known=() if is_theirs else memory.observations,
+            taken_tokens=memory.taken_tokens,
+            session_id=known.name[-16:],
+            headroom_share=HEADROOM_SHARE,
+            is_forwarded=True,
+            dialect=mcp(PREFIX) if offers else None,
+        )
+        course = Course(whole, settings, known.transcript)
+        course.refused_before = lambda asked: self._refused.said_of(asked, self._clock())
+        passage = Passage(self, incoming, model, known, course, tools=self._tools if offers else ())
+        passage.always_offers = is_follow_up or self.offering == "always"
+        passage.passed.window_tokens = None if window >= UNKNOWN_WINDOW_TOKENS else window
+        return passage
+
+    def _may_offer(self, whole: dict[str, Json]) -> bool:
+        """Return whether our tools can stand beside a request's own: its model is free to call them, and has none like them."""
+        wire = wire_named(self.wire)
+        hidden = wire.answers.hidden_calls
+        if hidden is None or not hidden.is_possible(whole):
+            return False
+        names = wire.codec.tool_names(wire.body.tools_of(whole))
+        return not any(name == "page" or name.endswith("_page") for name in names)
+
+    def learn(self, passage: Passage) -> None:
+        """Remember what the refusals and the answer of a request have shown."""
+        course = passage.course
+        if course.learnable:
+            self._knowledge.update(passage.model, lambda known: reduce(Memory.refused, course.learnable, known))
+        for refused, overflow in course.refused:
+            self._refused.add(refused, overflow, self._clock())
+        self.learn_answer(passage)
+        if course.result.success and course.result.transcript is not None:
+            self._memories.cuts.remember(passage.known, course.result.transcript)
+
+    def learn_answer(self, passage: Passage) -> None:
+        """Remember what an answer reported, which a stream does at its end."""
+        if passage.course.answered is not None:
+            counts, reported = passage.course.answered
+            passage.passed.reported_tokens = reported
+            self._knowledge.update(passage.model, lambda known: known.answered(counts, reported))
+
+    def ways_of(self, owner: str) -> WaysBack:
+        """Return what answers calls of the two tools for a client."""
+        return WaysBack(self.wire, owned(self._memories.store, owner))
+
+    def keep(self, incoming: Incoming, owner: str, steps: Sequence[HiddenStep]) -> None:
+        """Remember what was answered in the turn that follows a client's messages."""
+        self._memories.turns.remember(owner, self.wire, incoming.messages, steps)

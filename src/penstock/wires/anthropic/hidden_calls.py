@@ -1,0 +1,156 @@
+"""Calls in Anthropic's answers that their client does not see: blocks that are left out, and the others numbered anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.text.json_access import blocks, field, objects, role_of, type_of, whole_number
+from penstock.wires.anthropic.codec import is_signed
+from penstock.wires.hidden_calls import PutBack
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.text.json_access import Json
+    from penstock.wires.hidden_calls import HiddenStep
+
+
+def is_possible(body: dict[str, Json]) -> bool:
+    """Whether a request offers tools, and leaves its model free to call any of them."""
+    choice = type_of(body.get("tool_choice")) or "auto"
+    is_formatted = body.get("output_format") or field(body, "output_config", "format")
+    return bool(objects(body.get("tools"))) and choice == "auto" and not is_formatted
+
+
+class MessageHider:
+    """The messages of one turn as one: blocks in a row, one beginning, one end.
+
+    Args:
+        names: of the tools whose calls are hidden.
+    """
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self._names = names
+        self._shown: list[Json] = []
+        self._blocks = 0
+        self._answers = 0
+        self._output_tokens = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self._places: dict[int, int | None] = {}
+        self._hidden = self._others = False
+        self._answer_tokens = 0
+
+    def next_answer(self) -> None:
+        """Begin with the next message."""
+        self._output_tokens += self._answer_tokens
+        self._answers += 1
+        self._begin()
+
+    def hides_all(self) -> bool:
+        """Whether the newest message called nothing but what is hidden."""
+        return self._hidden and not self._others
+
+    def event(self, event: dict[str, Json]) -> list[Json] | None:
+        """Return the events in place of one."""
+        match type_of(event):
+            case "message_start":
+                return None if not self._answers else []
+            case "content_block_start":
+                return self._block(event)
+            case "content_block_delta" | "content_block_stop":
+                place = self._places.get(event.get("index", 0), event.get("index"))
+                return [] if place is None else self._at(event, place)
+            case "message_delta":
+                self._answer_tokens = whole_number(field(event, "usage", "output_tokens")) or 0
+                if self.hides_all():
+                    return []
+                return [self._counted(event)] if self._output_tokens else None
+            case "message_stop":
+                return [] if self.hides_all() else None
+        return None
+
+    def _block(self, event: dict[str, Json]) -> list[Json] | None:
+        block, index = event.get("content_block"), event.get("index", 0)
+        if self._note(block):
+            self._places[index] = None
+            return []
+        self._places[index] = self._blocks
+        self._blocks += 1
+        return self._at(event, self._blocks - 1)
+
+    def _note(self, block: Json) -> bool:
+        """Note a block; return whether it is a call that is hidden."""
+        is_call = type_of(block) == "tool_use"
+        is_hidden = is_call and field(block, "name") in self._names
+        self._hidden = self._hidden or is_hidden
+        self._others = self._others or (is_call and not is_hidden)
+        return is_hidden
+
+    def _at(self, event: dict[str, Json], place: int) -> list[Json] | None:
+        return None if event.get("index") == place else [{**event, "index": place}]
+
+    def _counted(self, holder: dict[str, Json]) -> dict[str, Json]:
+        """Return what holds a usage with the output of all messages in it; the input stays that of the last."""
+        usage = {**(field(holder, "usage") or {})}
+        usage["output_tokens"] = (whole_number(usage.get("output_tokens")) or 0) + self._output_tokens
+        return {**holder, "usage": usage}
+
+    def body(self, body: dict[str, Json]) -> dict[str, Json]:
+        """Return one message for all of them, given the last."""
+        self._shown += [block for block in objects(body.get("content")) if not self._note(block)]
+        self._answer_tokens = whole_number(field(body, "usage", "output_tokens")) or 0
+        made = {**body, "content": list(self._shown)}
+        return self._counted(made) if self._output_tokens else made
+
+
+def hider(names: frozenset[str]) -> MessageHider:
+    """Return what puts the messages of a turn together."""
+    return MessageHider(names)
+
+
+def calls_in(body: Json, names: frozenset[str]) -> tuple[tuple[tuple[int, Json], ...], int, bool]:
+    """Return the hidden calls of a message, how many blocks it shows, and whether other calls are among them."""
+    content = objects(field(body, "content"))
+    calls = [(place, block) for place, block in enumerate(content) if type_of(block) == "tool_use"]
+    hidden = tuple((place, block) for place, block in calls if field(block, "name") in names)
+    return hidden, len(content) - len(hidden), len(calls) > len(hidden)
+
+
+def put_back(message: Json, following: Json, steps: Sequence[HiddenStep]) -> PutBack | None:
+    """Return the messages that a client's message was put together from, with calls and results in their places."""
+    if role_of(message) != "assistant":
+        return None
+    content = blocks(message.get("content"))
+    counts = [step.shown for step in steps if not step.is_last]
+    if sum(counts) > len(content) or (steps[-1].is_last and sum(counts) + steps[-1].shown != len(content)):
+        # The client keeps other blocks than it got. Without signed thinking, which has its place, all of them may be the last's.
+        if any(map(is_signed, content)):
+            return None
+        counts = [0] * len(counts)
+    messages: list[Json] = []
+    for step, count in zip(steps, [*counts, len(content)], strict=False):
+        messages.append({"role": "assistant", "content": _with_calls(content[:count], step)})
+        content = content[count:]
+        if not step.is_last:
+            messages += step.results
+    if steps[-1].is_last:
+        if role_of(following) != "user":
+            return None
+        # All results of a message stand in the one behind it.
+        results = [block for result in steps[-1].results for block in objects(field(result, "content"))]
+        behind = {**following, "content": [*results, *blocks(following.get("content"))]}
+        messages[-1] = {**message, "content": messages[-1]["content"]}
+        return PutBack(messages=tuple(messages), at=len(messages) - 1, following=behind)
+    if not content:
+        return None
+    messages.append(message if len(content) == len(blocks(message.get("content"))) else {**message, "content": content})
+    return PutBack(messages=tuple(messages), at=len(messages) - 1, following=None)
+
+
+def _with_calls(content: list[dict[str, Json]], step: HiddenStep) -> list[Json]:
+    made: list[Json] = list(content)
+    for place, call in step.calls:
+        made.insert(place, call)
+    return made

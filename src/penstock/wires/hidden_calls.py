@@ -1,0 +1,82 @@
+"""Calls that somebody between a client and its provider answers: taken out of answers, and put back into later requests (W-3).
+
+A client gets one answer where its provider gave several, without the calls that are not its own. In later requests its message
+stands where the provider wants to see all of what was said: cut again where the answers met, with calls and results in their
+places. Laws: a client never sees a call that is not its own; put back, the history has what was said in its order; a message that
+cannot be told apart any more stays as it is. Keeps out: who answers, and where it is remembered (`gateway`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.text.json_access import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HiddenStep:
+    """One answer of a provider that held calls which its client does not see."""
+
+    shown: int
+    """How much of the client's message is of this answer, in the wire's own measure: blocks or characters."""
+    calls: tuple[tuple[int, Json], ...]
+    """The calls that were taken out, each with its place among what the answer held."""
+    results: tuple[Json, ...]
+    """The messages that answer them."""
+    is_last: bool
+    """Whether the client's own calls stood beside them, so that the answer ended here."""
+
+
+class CallHider(Protocol):
+    """The answers of one turn, put together to the one that a client gets."""
+
+    def event(self, event: dict[str, Json]) -> list[Json] | None:
+        """Return the events that the client gets in place of this one; None for this one as it is."""
+        ...
+
+    def body(self, body: dict[str, Json]) -> dict[str, Json]:
+        """Return the whole answer that the client gets, given the last of the provider's."""
+        ...
+
+    def hides_all(self) -> bool:
+        """Whether the newest answer called nothing but what is hidden, so that its end is not the turn's."""
+        ...
+
+    def next_answer(self) -> None:
+        """Begin with the next answer of the same turn."""
+        ...
+
+
+class HiddenCalls(Protocol):
+    """How one wire does it."""
+
+    def is_possible(self, body: dict[str, Json]) -> bool:
+        """Whether a request leaves its model free to call a tool that is added to it."""
+        ...
+
+    def hider(self, names: frozenset[str]) -> CallHider:
+        """Return what puts the answers of a turn together; the names are those of the hidden tools."""
+        ...
+
+    def calls_in(self, body: Json, names: frozenset[str]) -> tuple[tuple[tuple[int, Json], ...], int, bool]:
+        """Return the hidden calls of an answer with their places, how much else it shows, and whether others stand beside them."""
+        ...
+
+    def put_back(self, message: Json, following: Json, steps: Sequence[HiddenStep]) -> PutBack | None:
+        """Return what the provider wants to see in place of a client's message; None where that cannot be told."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutBack:
+    """What stands in place of a client's message and, where it takes results of ours, of the one behind it."""
+
+    messages: tuple[Json, ...]
+    at: int
+    """Which of them was made of the client's own message."""
+    following: Json
+    """The message behind it; None where there is none, or where it stays."""

@@ -1,0 +1,164 @@
+"""Calls in answers of OpenAI's chat completions that their client does not see: left out, and the others numbered anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.text.json_access import field, objects, role_of, string, type_of, whole_number
+from penstock.wires.hidden_calls import PutBack
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.text.json_access import Json
+    from penstock.wires.hidden_calls import HiddenStep
+
+
+def is_possible(body: dict[str, Json]) -> bool:
+    """Whether a request offers tools, and leaves its model free to call any of them and to say what it likes."""
+    is_free = body.get("tool_choice") in (None, "auto") and type_of(body.get("response_format")) in {"", "text"}
+    return bool(objects(body.get("tools"))) and is_free and body.get("n") in (None, 1)
+
+
+class CompletionHider:
+    """The completions of one turn as one.
+
+    Args:
+        names: of the tools whose calls are hidden.
+    """
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self._names = names
+        self._id: Json = None
+        self._text = ""
+        self._calls = 0
+        self._answers = 0
+        self._output_tokens = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self._places: dict[Json, int | None] = {}
+        self._hidden = self._others = False
+        self._answer_tokens = 0
+
+    def next_answer(self) -> None:
+        """Begin with the next completion."""
+        self._output_tokens += self._answer_tokens
+        self._answers += 1
+        self._begin()
+
+    def hides_all(self) -> bool:
+        """Whether the newest completion called nothing but what is hidden."""
+        return self._hidden and not self._others
+
+    def event(self, event: dict[str, Json]) -> list[Json] | None:
+        """Return the chunks in place of one."""
+        if self._id is None:
+            self._id = event.get("id")
+        choices = objects(event.get("choices"))
+        made = event
+        if (tokens := whole_number(field(event, "usage", "completion_tokens"))) is not None:
+            self._answer_tokens = tokens
+            made = self._counted(made) if self._output_tokens else made
+        if choices:
+            choice = self._choice(choices[0])
+            if choice is None or (choice.get("finish_reason") and self.hides_all()):
+                return []
+            made = made if choice is choices[0] else {**made, "choices": [choice, *choices[1:]]}
+        elif self.hides_all():
+            return []
+        if self._answers and made.get("id") != self._id:
+            made = {**made, "id": self._id}
+        return None if made is event else [made]
+
+    def _choice(self, choice: dict[str, Json]) -> dict[str, Json] | None:
+        """Return what a client sees of a choice; None where nothing is left of it."""
+        delta = field(choice, "delta")
+        if not isinstance(delta, dict):
+            return choice
+        made = delta
+        if self._answers and "role" in made:
+            made = {name: value for name, value in made.items() if name != "role"}
+        calls = objects(delta.get("tool_calls"))
+        kept = [shown for call in calls if (shown := self._call(call)) is not None]
+        if kept != calls:
+            made = {name: value for name, value in made.items() if name != "tool_calls"}
+            made |= {"tool_calls": kept} if kept else {}
+        if made is delta:
+            return choice
+        is_empty = not any(value for name, value in made.items() if name != "role")
+        return None if is_empty and not choice.get("finish_reason") else {**choice, "delta": made}
+
+    def _call(self, call: dict[str, Json]) -> dict[str, Json] | None:
+        index, name = call.get("index", 0), string(field(call, "function", "name"))
+        if name:  # a call begins; servers that number every call 0 begin another one there
+            is_hidden = name in self._names
+            self._hidden, self._others = self._hidden or is_hidden, self._others or not is_hidden
+            self._places[index] = None if is_hidden else self._calls
+            self._calls += not is_hidden
+        place = self._places.get(index, index)
+        return None if place is None else call if place == index else {**call, "index": place}
+
+    def _counted(self, holder: dict[str, Json]) -> dict[str, Json]:
+        """Return what holds a usage with the output of all completions in it; the input stays that of the last."""
+        usage = {**(field(holder, "usage") or {})}
+        made = (whole_number(usage.get("completion_tokens")) or 0) + self._output_tokens
+        usage |= {"completion_tokens": made, "total_tokens": (whole_number(usage.get("prompt_tokens")) or 0) + made}
+        return {**holder, "usage": usage}
+
+    def body(self, body: dict[str, Json]) -> dict[str, Json]:
+        """Return one completion for all of them, given the last."""
+        choices = objects(body.get("choices"))
+        message = {**field(choices[0], "message")}
+        calls = objects(message.get("tool_calls"))
+        kept = [call for call in calls if field(call, "function", "name") not in self._names]
+        self._hidden, self._others = len(kept) < len(calls), bool(kept)
+        self._answer_tokens = whole_number(field(body, "usage", "completion_tokens")) or 0
+        self._text += string(message.get("content"))
+        if self._answers:
+            message["content"] = self._text or message.get("content")
+        if len(kept) < len(calls):
+            message = {name: value for name, value in message.items() if name != "tool_calls"}
+            message |= {"tool_calls": kept} if kept else {}
+        made = {**body, "choices": [{**choices[0], "message": message}, *choices[1:]]}
+        return self._counted(made) if self._output_tokens else made
+
+
+def hider(names: frozenset[str]) -> CompletionHider:
+    """Return what puts the completions of a turn together."""
+    return CompletionHider(names)
+
+
+def calls_in(body: Json, names: frozenset[str]) -> tuple[tuple[tuple[int, Json], ...], int, bool]:
+    """Return the hidden calls of a completion, how many characters it says, and whether other calls stand beside them."""
+    choices = objects(field(body, "choices"))
+    message = field(choices[0], "message") if choices else None
+    calls = list(enumerate(objects(field(message, "tool_calls"))))
+    hidden = tuple((place, call) for place, call in calls if field(call, "function", "name") in names)
+    return hidden, len(string(field(message, "content"))), len(calls) > len(hidden)
+
+
+def put_back(message: Json, following: Json, steps: Sequence[HiddenStep]) -> PutBack | None:
+    """Return the messages that a client's message was put together from, with calls and results in their places."""
+    del following
+    if role_of(message) != "assistant":
+        return None
+    text = string(message.get("content"))
+    counts = [step.shown for step in steps if not step.is_last]
+    if sum(counts) > len(text):  # the client keeps other words than it got: all of them are the last's
+        counts = [0] * len(counts)
+    messages: list[Json] = []
+    for step, count in zip(steps, counts, strict=False):
+        calls = [call for _, call in step.calls]
+        messages += [{"role": "assistant", "content": text[:count] or None, "tool_calls": calls}, *step.results]
+        text = text[count:]
+    own = message if text == message.get("content") else {**message, "content": text or None}
+    if steps[-1].is_last:
+        calls = list(objects(message.get("tool_calls")))
+        for place, call in steps[-1].calls:
+            calls.insert(place, call)
+        messages.append({**own, "tool_calls": calls})
+        return PutBack(messages=(*messages, *steps[-1].results), at=len(messages) - 1, following=None)
+    if not text and not message.get("tool_calls"):
+        return None
+    return PutBack(messages=(*messages, own), at=len(messages), following=None)

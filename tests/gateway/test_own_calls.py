@@ -1,0 +1,258 @@
+"""Two tools give back what was cut, and the gateway answers their calls while the client hears one answer (W-3)."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from penstock.gateway.provider import Windows
+from penstock.models.steps import call, calls, say
+from penstock.testing import LoopbackProvider
+from penstock.text.json_access import parsed
+from penstock.text.sse import EventSplitter, data_of
+from penstock.wires import answer_messages, load, messages_of, violations, wire_named
+from tests.gateway.standing import standing
+from tests.gateway.stories import body_of, path_of, story
+from tests.gateway.test_cuts import shared, upstream_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.gateway.standing import Got, Standing
+
+WIRES = ["anthropic", "openai-chat"]
+WINDOW = 12_000
+
+
+class Reader:
+    """A model that reads back the first result that it finds cut, with the call that the stub names, and says what it read.
+
+    Args:
+        wire: on which it is asked.
+        beside: whether it calls a tool of the client in the same answer.
+        pages: how often it reads.
+    """
+
+    def __init__(self, wire: str, *, beside: bool = False, pages: int = 1) -> None:
+        self.wire, self.beside, self.pages = wire, beside, pages
+        self.offered: list[bool] = []
+
+    def __call__(self, body: dict[str, Any]) -> Any:
+        wire = wire_named(self.wire)
+        names = wire.codec.tool_names(wire.body.tools_of(body))
+        self.offered.append("ctx_page" in names)
+        entries = load(messages_of(body, self.wire), self.wire).entries
+        read = [made for entry in entries for made in entry.calls if made.name == "ctx_page"]
+        stub = re.search(
+            r'ctx_page\(handle="(\w+)"', "".join(f"{result.text}\n" for e in entries for result in e.results)
+        )
+        if len(read) < self.pages and stub and "ctx_page" in names:
+            page = call("ctx_page", handle=stub[1], offset=1 + 3 * len(read), limit=3)
+            return calls(page, *([call("read", path="beside.py")] if self.beside else []), text="I look. ")
+        results = {result.call_id: result.text for entry in entries for result in entry.results}
+        return say(
+            f"Read {len(read)}: " + " | ".join(results[made.id].splitlines()[-1] for made in read if made.id in results)
+        )
+
+
+TOOL = {
+    "anthropic": {"name": "read", "description": "reads", "input_schema": {"type": "object"}},
+    "openai-chat": {"type": "function", "function": {"name": "read", "parameters": {"type": "object"}}},
+}
+
+
+def asked(gateway: Standing, wire: str, messages: list[Any], **more: Any) -> tuple[dict[str, Any], Got]:
+    """Ask with a tool, and return the answer's body, put together where it was streamed."""
+    got = gateway.ask(path_of(wire), {**body_of(wire, messages), "tools": [TOOL[wire]], **more})
+    assert got.status == 200, got.body
+    if not more.get("stream"):
+        return got.json, got
+    splitter, reader = EventSplitter(), wire_named(wire).answers.stream()
+    for event in splitter.feed(got.body):
+        is_json, value = parsed((data_of(event) or b"").decode())
+        if is_json:
+            reader.feed(value)
+    assert reader.is_complete
+    return reader.body(), got
+
+
+def both_of(wire: str, model: Reader, tmp_path: Path, **settings: Any) -> Any:
+    double = LoopbackProvider(wire, WINDOW, policy=model)
+    return double, standing(tmp_path, None, windows=Windows((("m", WINDOW),)), **settings)
+
+
+@pytest.fixture(params=[False, True], ids=["plain", "streamed"])
+def more(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return {"stream": True} if request.param else {}
+
+
+@pytest.mark.proves("W-3")
+@pytest.mark.parametrize("pages", [1, 3])
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_model_reads_back_what_was_cut(wire: str, pages: int, more: dict[str, Any], tmp_path: Path) -> None:
+    """The client gets one answer with what was said before and behind, and none of the calls."""
+    model = Reader(wire, pages=pages)
+    with LoopbackProvider(wire, WINDOW, policy=model) as double:
+        with standing(tmp_path, upstream_of(double), windows=Windows((("m", WINDOW),))) as gateway:
+            body, _ = asked(gateway, wire, story(60, 1_000), **more)
+        assert len(double.requests) == pages + 1
+        for received in double.requests:
+            assert not violations(messages_of(received.request, wire), wire)
+    (said,) = load(answer_messages(body, wire), wire).entries
+    assert not said.calls
+    assert said.text.replace("\n", "").startswith("I look. " * pages + f"Read {pages}: ")
+    assert "0:3 value = compute" in said.text
+    assert model.offered == [True] * (pages + 1)
+
+
+@pytest.mark.proves("W-3")
+@pytest.mark.parametrize("beside", [False, True])
+@pytest.mark.parametrize("wire", WIRES)
+def test_what_was_answered_is_put_back(wire: str, beside: bool, more: dict[str, Any], tmp_path: Path) -> None:
+    """In the same place in every later request, from another process too, and the prefix holds."""
+    model = Reader(wire, beside=beside)
+    with LoopbackProvider(wire, WINDOW, policy=model) as double:
+        windows = Windows((("m", WINDOW),))
+        with (
+            standing(tmp_path, upstream_of(double), windows=windows) as one,
+            standing(tmp_path, upstream_of(double), windows=windows) as other,
+        ):
+            messages = story(60, 1_000)
+            body, _ = asked(one, wire, messages, **more)
+            (answered,) = load(answer_messages(body, wire), wire).entries
+            assert [made.name for made in answered.calls] == (["read"] if beside else [])
+            before = messages_of(double.requests[-1].request, wire)
+            history = load(messages_of(body_of(wire, messages), wire), wire).append(answered.raw)
+            codec = wire_named(wire).codec
+            if beside:
+                from penstock.wires import result_messages
+
+                history = history.append(*result_messages(wire, [(answered.calls[0], "print(1)", False)]))
+            else:
+                history = history.append(codec.text_message("user", "Go on."))
+            for gateway in (other, one):
+                later = {
+                    **body_of(wire, messages),
+                    "tools": [TOOL[wire]],
+                    wire_named(wire).body.messages_key: [e.raw for e in history.entries],
+                }
+                got = gateway.ask(path_of(wire), {**later, **more})
+                assert got.status == 200, got.body
+                sent = messages_of(double.requests[-1].request, wire)
+                assert not violations(sent, wire)
+                assert shared(before, sent) == len(before)
+                read = [
+                    made.name for entry in load(sent, wire).entries for made in entry.calls if made.name == "ctx_page"
+                ]
+                assert read == ["ctx_page"]
+                before = sent
+
+
+@pytest.mark.proves("W-3")
+@pytest.mark.parametrize("wire", WIRES)
+def test_what_has_no_call_of_ours_passes_to_the_byte(wire: str, more: dict[str, Any], tmp_path: Path) -> None:
+    """Also where the tools are offered."""
+    raw: list[bytes] = []
+    with (
+        LoopbackProvider(wire, WINDOW, policy=lambda _: calls(call("read", path="a"), text="So.")) as double,
+        standing(tmp_path, upstream_of(double), windows=Windows((("m", WINDOW),))) as gateway,
+    ):
+        kept = gateway.gateway._upstream.send
+
+        async def keeping(*given: Any) -> Any:
+            answer = await kept(*given)
+            blocks = [block async for block in answer.blocks()]
+            raw.append(b"".join(blocks))
+
+            async def again() -> Any:
+                for block in blocks:
+                    yield block
+
+            answer.blocks = again  # type: ignore[method-assign]
+            return answer
+
+        gateway.gateway._upstream.send = keeping  # type: ignore[assignment]
+        _, got = asked(gateway, wire, story(60, 1_000), **more)
+        assert "ctx_page" in json.dumps(double.requests[-1].request["tools"])
+    assert got.body == raw[-1]
+
+
+@pytest.mark.proves("W-3")
+@pytest.mark.parametrize(
+    ("wire", "more"),
+    [
+        ("anthropic", {"tool_choice": {"type": "any"}}),
+        ("anthropic", {"tool_choice": {"type": "none"}}),
+        ("openai-chat", {"tool_choice": "required"}),
+        ("openai-chat", {"response_format": {"type": "json_object"}}),
+        ("openai-chat", {"tools": []}),
+        ("anthropic", {"tools": []}),
+    ],
+)
+def test_tools_are_not_offered_where_a_request_forbids_them(wire: str, more: dict[str, Any], tmp_path: Path) -> None:
+    """A title call, a forced choice, a strict format: the stub names the command then."""
+    model = Reader(wire)
+    with LoopbackProvider(wire, WINDOW, policy=model, strict=False) as double:
+        with standing(tmp_path, upstream_of(double), windows=Windows((("m", WINDOW),))) as gateway:
+            _, got = asked(gateway, wire, story(60, 1_000), **more)
+        assert int(got.headers["x-penstock-cut"]) > 0
+        assert "penstock page" in json.dumps(double.requests[-1].request)
+    assert model.offered == [False]
+
+
+@pytest.mark.proves("W-3")
+@pytest.mark.parametrize(("offering", "expected"), [("always", True), ("auto", False), ("never", False)])
+def test_who_wants_the_tools_from_the_beginning_has_them(offering: Any, expected: bool, tmp_path: Path) -> None:
+    """One rewrite of the prefix is spared; with `never` there are none at all."""
+    model = Reader("anthropic")
+    with LoopbackProvider("anthropic", 2_000, policy=model) as double:
+        windows = Windows((("m", 300),))
+        with standing(tmp_path, upstream_of(double), windows=windows, offering=offering) as gateway:
+            asked(gateway, "anthropic", story(1, 200))
+    assert model.offered == [expected]
+
+
+@pytest.mark.proves("W-3")
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_model_that_reads_for_ever_is_ended(wire: str, more: dict[str, Any], tmp_path: Path) -> None:
+    """It is told to go on with what it has, and asked no more than a stated number of times."""
+    model = Reader(wire, pages=1_000)
+    with LoopbackProvider(wire, WINDOW, policy=model) as double:
+        with standing(tmp_path, upstream_of(double), windows=Windows((("m", WINDOW),))) as gateway:
+            asked(gateway, wire, story(60, 1_000), **more)
+        assert 12 <= len(double.requests) <= 16
+        assert "answer with what you have" in json.dumps(double.requests[-1].request)
+
+
+@pytest.mark.proves("W-3", "W-8")
+def test_a_handle_of_somebody_else_is_not_opened(tmp_path: Path) -> None:
+    """The model of one client cannot be led to read what another one's was shown."""
+    secret = "the other one's secret"
+    handle = ""
+
+    def policy(body: dict[str, Any]) -> Any:
+        nonlocal handle
+        text = json.dumps(body)
+        if "ctx_page" in json.dumps(body.get("tools")) and handle and "tried" not in text:
+            return calls(call("ctx_page", handle=handle), text="tried")
+        found = re.search(r'ctx_page\(handle=\\"(\w+)', text)
+        handle = handle or (found[1] if found else "")
+        return say("Done.")
+
+    with LoopbackProvider("anthropic", WINDOW, policy=policy) as double:
+        with standing(tmp_path, upstream_of(double), windows=Windows((("m", WINDOW),))) as gateway:
+            whole = {**body_of("anthropic", story(60, 1_000, first=secret)), "tools": [TOOL["anthropic"]]}
+            for result in (
+                block for message in whole["messages"] for block in message["content"] if isinstance(block, dict)
+            ):
+                if result.get("type") == "tool_result":
+                    result["content"] += secret
+            assert gateway.ask("/v1/messages", whole, {"x-api-key": "one"}).status == 200
+            assert handle
+            other = {**body_of("anthropic", story(60, 1_000)), "tools": [TOOL["anthropic"]]}
+            assert gateway.ask("/v1/messages", other, {"x-api-key": "two"}).status == 200
+        assert secret not in json.dumps(double.requests[-1].request)
+        assert "tried" in json.dumps(double.requests[-1].request)
