@@ -6,9 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from penstock.hosts.sessions import head_of
 from penstock.hosts.sessions.gemini import ACKNOWLEDGED, found
+from penstock.hosts.sessions.handoffs import handoff_of
+from penstock.hosts.sessions.records import opened
+from penstock.hosts.sessions.stories import glance_at
 from penstock.inspection.happenings import Answered, Compacted, Refused, Said
+from tests.hosts import histories
+from tests.hosts.histories import written
 from tests.hosts.sessions.telling import told
+from tests.hosts.sessions.test_rescue import rescued
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -200,3 +207,19 @@ def test_sessions_are_found_where_the_host_keeps_them(tmp_path: Path) -> None:
         (chats / name).touch()
     assert list(found({"HOME": str(tmp_path)})) == [str(chats / "session-2026-1.jsonl")]
     assert list(found({"GEMINI_CLI_HOME": str(tmp_path), "HOME": "/none"})) == [str(chats / "session-2026-1.jsonl")]
+
+
+def test_the_folder_of_a_session_stands_beside_it(tmp_path: Path) -> None:
+    """For all sessions of a project; where there is no such file, or it says no folder, nobody knows."""
+    path = tmp_path / "tmp" / "p" / "chats" / "session-a.jsonl"
+    path.parent.mkdir(parents=True)
+    written(path, histories.gemini("Go."))
+    with opened(str(path)) as file:
+        assert head_of("gemini", file, str(path)).folder == ""
+        for content, told_as in ((b"/p\n", "/p"), (b"\xff", ""), (b"p", "")):
+            (tmp_path / "tmp" / "p" / ".project_root").write_bytes(content)
+            assert head_of("gemini", file, str(path)).folder == told_as
+    (tmp_path / "tmp" / "p" / ".project_root").write_text("/p")
+    assert glance_at("gemini", str(path))[0].project == "/p"
+    assert handoff_of("gemini", str(path)).state["folder"] == "/p"
+    assert rescued("gemini", str(path))[0].folder == "/p"

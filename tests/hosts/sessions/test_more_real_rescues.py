@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.proves("X-3")
 
 WAYS = ["flood", "many", "orphan", "torn", "compaction", "image"]
-# What is said to be the matter, where it is not that the next request is larger than `--window`: Gemini CLI, qwen-code and opencode
-# note no refusal, pi notes none behind a compaction, of which each of its refusals has one.
+# What is said to be the matter, where it is not that the next request is larger than `--window`: Gemini CLI notes no refusal,
+# opencode only that of a compaction, pi none behind a compaction, of which each of its refusals has one.
 WHY = {
     **dict.fromkeys(
         ("copilot flood", "copilot many", "copilot orphan", "copilot torn", "qwen orphan"), "overflow_refused"

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
+from penstock.hosts.sessions.gemini import OWNER, owner_of
 from penstock.text.json_access import field
 from penstock.wires.placeholders import NOTED
 from penstock.workspace.own_files import create_own, make_folders, own_files_like, read_own
@@ -22,15 +23,13 @@ if TYPE_CHECKING:
     from penstock.hosts.beginning import First
     from penstock.hosts.sessions.records import Record
 
-_OWNER = ".project_root"
-
 
 def sessions_folder(folder: str, environment: Mapping[str, str]) -> str:
     """Return where the host keeps the sessions of a folder; a name is claimed for one that has none. Raises OSError."""
     home = environment.get("GEMINI_CLI_HOME") or environment.get("HOME", "")
     own = os.path.join(home, ".gemini")
-    owners = {os.path.dirname(path): _owner(path) for path in own_files_like(os.path.join(own, "tmp"), f"*/{_OWNER}")}
-    held = next((project for project, owner in owners.items() if owner == folder), None)
+    projects = map(os.path.dirname, own_files_like(os.path.join(own, "tmp"), f"*/{OWNER}"))
+    held = next((project for project in projects if owner_of(project) == folder), None)
     return os.path.join(held or _claimed(own, folder), "chats")
 
 
@@ -43,12 +42,6 @@ def records(first: First) -> list[Record]:
         {"sessionId": first.session, "projectHash": digest, **times, "kind": "main"},
         *({"id": str(uuid.uuid4()), "timestamp": first.now, **one} for one in said),
     ]
-
-
-def _owner(path: str) -> str:
-    with suppress(CallerError, ValueError):
-        return (read_own(path) or b"").decode().strip()
-    return ""
 
 
 def _claimed(own: str, folder: str) -> str:
@@ -65,6 +58,6 @@ def _claimed(own: str, folder: str) -> str:
     for name in itertools.chain([noted] if isinstance(noted, str) else [], free):
         project = os.path.join(own, "tmp", os.path.basename(name))
         make_folders(project)
-        if create_own(os.path.join(project, _OWNER), folder.encode("utf-8", "surrogatepass")):
+        if create_own(os.path.join(project, OWNER), folder.encode("utf-8", "surrogatepass")):
             return project
     raise AssertionError("numbers end")

@@ -23,7 +23,7 @@ from penstock.hosts.rescue.projection import project
 from penstock.hosts.rescue.shrinking import TooLarge, shrink
 from penstock.hosts.rescue.sizes import MARGIN, Room, measure, room
 from penstock.hosts.rescue.writers import APPENDERS, WRITERS
-from penstock.hosts.sessions import reader_of, whole_messages
+from penstock.hosts.sessions import head_of, reader_of, whole_messages
 from penstock.hosts.sessions.records import opened
 from penstock.text.tokens import best_counter
 from penstock.wires import load
@@ -138,7 +138,7 @@ def rescue(
     reader = reader_of(host)
     known = writing.identity_of(path)
     with opened(path) as file:
-        head = reader.head(file)
+        head = head_of(host, file, path)
     with opened(path) as file:
         projection = project(reader.happenings(file))
         counter = best_counter(model or projection.model or "o200k")

@@ -22,7 +22,8 @@ from penstock.wires import load
 from penstock.wires.placeholders import WHOLE
 
 if TYPE_CHECKING:
-    from penstock.hosts.sessions.records import Record
+    from penstock.hosts.sessions.head import Head
+    from penstock.hosts.sessions.records import Record, SessionFile
     from penstock.wires import Transcript
 
 _FIRST_RECORDS = 50
@@ -108,6 +109,20 @@ def _host_by(record: Record) -> str | None:
     if "parentUuid" in record or type_of(record) in {"queue-operation", "summary"}:
         return "claude"
     return None
+
+
+def head_of(host: str, file: SessionFile, path: str) -> Head:
+    """Return what a session says of itself, and what its host says beside it.
+
+    Gemini CLI notes the folder of all sessions of a project in a file of its own.
+
+    Args:
+        host: whose session it is.
+        file: its file, open.
+        path: where that is.
+    """
+    head: Head = reader_of(host).head(file)
+    return head._replace(folder=reader_of(host).folder_of(path)) if host == "gemini" else head
 
 
 def reader_of(host: str) -> Any:

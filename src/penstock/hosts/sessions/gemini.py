@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from penstock.errors import CallerError
 from penstock.hosts.sessions.exported import members
 from penstock.hosts.sessions.head import Head
 from penstock.inspection.happenings import NOWHERE, Answered, Compacted, Place, Refused, Said
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 WIRE = "gemini"
+OWNER = ".project_root"
+"""The file in a project's folder that says where the project is."""
 ACKNOWLEDGED = "Got it. Thanks for the additional context!"
 """What the host has the model say to a summary; nothing else marks one."""
 _HOOKS = re.compile(r"\A(?:<hook_context>.*?</hook_context>\s*)+", re.DOTALL)
@@ -48,6 +52,21 @@ def head(file: SessionFile) -> Head:
     """Return what a session's first record says of it: neither folder nor version."""
     own = header(file)
     return Head(string(own.get("sessionId")), started=string(own.get("startTime")))
+
+
+def folder_of(path: str) -> str:
+    """Return the folder that the session in a file works in; empty where the host has not noted it."""
+    return owner_of(os.path.dirname(os.path.dirname(os.path.abspath(path))))
+
+
+def owner_of(project: str) -> str:
+    """Return the folder whose sessions the host keeps in a project's; empty where it has not noted it."""
+    from penstock.workspace.own_files import read_own
+
+    with suppress(CallerError, ValueError):
+        folder = (read_own(os.path.join(project, OWNER)) or b"").decode().strip()
+        return folder if os.path.isabs(folder) else ""
+    return ""
 
 
 def is_document(file: SessionFile) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.context.handoff import mechanical
-from penstock.hosts.sessions import read_session, reader_of
+from penstock.hosts.sessions import head_of, read_session
 from penstock.hosts.sessions.records import opened
 from penstock.hosts.sessions.todos import titles
 from penstock.text import escape
@@ -36,7 +36,7 @@ def handoff_of(host: str, path: str) -> Handoff:
     from penstock.hosts.rescue.known_hosts import KNOWN_HOSTS
 
     with opened(path) as file:
-        head = reader_of(host).head(file)
+        head = head_of(host, file, path)
     read = read_session(host, path)
     names = {"session_id": head.session, "folder": head.folder, "path": path}
     return handed_on(read, host=host, agent=KNOWN_HOSTS[host].title, **names)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
-from penstock.hosts.sessions import reader_of
+from penstock.hosts.sessions import head_of, reader_of
 from penstock.hosts.sessions.records import opened
 from penstock.inspection.counting import NoCounter
 from penstock.inspection.story import Subject, Waste
@@ -19,8 +19,6 @@ from penstock.inspection.telling import tell
 from penstock.models.prices import priced
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from penstock.hosts.sessions.records import SessionFile
     from penstock.inspection.replaying import Replayed
     from penstock.inspection.story import Story
@@ -45,7 +43,7 @@ def glance_at(host: str, path: str, *, is_whole: bool = False) -> tuple[Subject,
     reader = reader_of(host)
     for max_bytes in (None,) if is_whole else (GLANCED_BYTES, None):
         with opened(path, max_bytes=max_bytes) as file:
-            subject = _subject(host, reader, file, path)
+            subject = _subject(host, file, path)
             story = tell(reader.happenings(file), reader.WIRE, counter=NoCounter())
             if story.turns or not file.counts.skipped_bytes:
                 break
@@ -68,7 +66,7 @@ def story_of(
     """
     reader = reader_of(host)
     with opened(path) as file:
-        subject = _subject(host, reader, file, path)
+        subject = _subject(host, file, path)
         story = tell(reader.happenings(file), reader.WIRE, window_tokens=window_tokens, model=model)
         counts = file.counts
         unsent = {kind: size for kind, size in counts.unsent_bytes.most_common() if size}
@@ -105,14 +103,14 @@ def replay_of(
         raise CallerError("The record does not say how much the model holds. Say it: --window TOKENS")
     reader = reader_of(host)
     with opened(path) as file:
-        subject = _subject(host, reader, file, path)
+        subject = _subject(host, file, path)
         made = replay(reader.happenings(file), reader.WIRE, window_tokens, model=model)
         counts = file.counts
         return subject, replace(made, story=replace(made.story, torn=counts.torn, too_large=counts.too_large))
 
 
-def _subject(host: str, reader: Any, file: SessionFile, path: str) -> Subject:
-    head = reader.head(file)
+def _subject(host: str, file: SessionFile, path: str) -> Subject:
+    head = head_of(host, file, path)
     file.counts.torn = file.counts.too_large = 0  # the head was a look of its own
     return Subject(
         host=host,
