@@ -52,6 +52,8 @@ class Said(NamedTuple):
     part_of: str = ""
     """The id of the message that it is a block of, where each block is recorded for itself; blocks of one id follow each other, but
     for the results of calls among them."""
+    typed: str | None = None
+    """What a person typed of it, where the host puts words of its own around that; None where it does not."""
 
 
 class Answered(NamedTuple):

@@ -24,6 +24,7 @@ from penstock.wires.placeholders import WHOLE
 if TYPE_CHECKING:
     from penstock.hosts.sessions.head import Head
     from penstock.hosts.sessions.records import Record, SessionFile
+    from penstock.text.json_access import Json
     from penstock.wires import Transcript
 
 _FIRST_RECORDS = 50
@@ -61,7 +62,8 @@ def read_session(host: str, path: str) -> HostSession:
     reader = reader_of(host)
     with opened(path, max_bytes=HURRIED_BYTES) as file:
         said = [one for one in reader.happenings(file) if isinstance(one, Said) and not (one.by_host or one.again)]
-        read = load(whole_messages(said), reader.WIRE)
+        typed = [one if one.typed is None else one._replace(message=_typed(one)) for one in said]
+        read = load(whole_messages(typed), reader.WIRE)
         # Of what we said ourselves in a session that we wrote: no note is anybody's words, and these are no notes.
         spoken = [entry.raw for entry in read.entries if entry.text not in WHOLE or len(entry.parts) > 1]
         transcript = read if len(spoken) == len(read.entries) else load(spoken, reader.WIRE)
@@ -74,6 +76,13 @@ def read_session(host: str, path: str) -> HostSession:
         unknown=counts.unknown.total(),
         skipped_bytes=counts.skipped_bytes,
     )
+
+
+def _typed(said: Said) -> Json:
+    """Return a message with what a person typed, without what the host puts around that."""
+    content = field(said.message, "content")
+    others = [block for block in content if type_of(block) != "text"] if isinstance(content, list) else []
+    return {**said.message, "content": [{"type": "text", "text": said.typed}, *others] if others else said.typed}
 
 
 def host_of(path: str) -> str | None:

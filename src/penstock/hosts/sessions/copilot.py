@@ -159,13 +159,15 @@ class _Told:
 
     def asked(self, own: Json, place: Place, at: str) -> Iterator[Happening]:
         """Yield what a person said, in the host's wrapping, with the images beside it."""
-        words = string(field(own, "transformedContent")) or string(field(own, "content"))
+        typed = string(field(own, "content"))
+        words = string(field(own, "transformedContent")) or typed
         by_host = bool(field(own, "source") or field(own, "isAutopilotContinuation"))
         if not by_host:
-            self._asked.append(string(field(own, "content")))
+            self._asked.append(typed)
         images = [block for one in objects(field(own, "attachments")) for block in self._image(one)]
         content = [{"type": "text", "text": words}, *images] if images else words
-        yield from self._later(Said({"role": "user", "content": content}, place, at, by_host=by_host))
+        said = Said({"role": "user", "content": content}, place, at, by_host=by_host)
+        yield from self._later(said if words == typed else said._replace(typed=typed))
 
     def noticed(self, own: Json, place: Place, at: str) -> Iterator[Happening]:
         """Yield what the host tells its model."""
