@@ -178,10 +178,11 @@ def _read_on(before: _Read | None, messages: Sequence[Json], wire: str) -> tuple
 
 def _digest(before: bytes, message: Json) -> str:
     """Return a digest of a message and all before it, without marks of prompt caches."""
-    plain = json.dumps(_unmarked(message), sort_keys=True).encode()
+    plain = _WRITER.encode(_unmarked(message)).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(before + b"\0" + plain, digest_size=16).hexdigest()
 
 
+_WRITER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, check_circular=False)
 _MARKS = frozenset({"cache_control", "cachePoint"})
 
 

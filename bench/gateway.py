@@ -1,0 +1,241 @@
+"""What does the gateway add to a request? Processor time, lag and memory, beside the same requests without it (W-9).
+
+    python -m bench.gateway [--seconds 5]
+
+An upstream and a load client of our own speak HTTP/1.1 over loopback and do nothing else. Of the gateway its processor time is
+told, which other work on the machine does not change much; times and lags are of this machine at this hour.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+_EVENTS, _EVENT_SECONDS = 40, 0.01
+_ANSWER = json.dumps(
+    {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": [{"type": "text", "text": "Fine."}],
+        "stop_reason": "end_turn",
+        "usage": {"input_tokens": 9, "output_tokens": 1},
+    }
+).encode()
+
+
+# ── the upstream ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def serve_upstream() -> None:
+    """Answer every request, a stream with `_EVENTS` events that carry the time at which each was sent."""
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                length = next(
+                    (int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0
+                )
+                body = await reader.readexactly(length)
+                if b'"stream": true' in body[-40:]:
+                    await stream(writer)
+                else:
+                    writer.write(_response(_ANSWER, b"application/json"))
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            writer.close()
+
+    async def stream(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
+        for number in range(_EVENTS):
+            event = {
+                "type": "content_block_delta",
+                "index": 0,
+                "delta": {"type": "text_delta", "text": f"{time.perf_counter():.6f}"},
+            }
+            if number == 0:
+                event = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "x"}}
+            data = f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
+            writer.write(b"%x\r\n%s\r\n" % (len(data), data))
+            await asyncio.sleep(_EVENT_SECONDS)
+        writer.write(b"0\r\n\r\n")
+
+    server = await asyncio.start_server(handle, "127.0.0.1", 0, limit=64 << 20, backlog=1_024)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+def _response(body: bytes, kind: bytes) -> bytes:
+    return b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\ncontent-length: %d\r\n\r\n%s" % (kind, len(body), body)
+
+
+# ── the client ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def ask(port: int, bodies: Any, connections: int, seconds: float) -> tuple[int, list[float], list[float]]:
+    """Send bodies over so many connections for so long; return how many, their times and the lags of events, in seconds."""
+    until = time.perf_counter() + seconds
+    times: list[float] = []
+    lags: list[float] = []
+
+    async def one() -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=64 << 20)
+        while time.perf_counter() < until and (body := next(bodies, None)) is not None:
+            begun = time.perf_counter()
+            writer.write(
+                b"POST /v1/messages HTTP/1.1\r\nhost: 127.0.0.1:%d\r\nx-api-key: k\r\ncontent-type: application/json\r\n"
+                b"content-length: %d\r\n\r\n" % (port, len(body))
+            )
+            writer.write(body)
+            head = await reader.readuntil(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 200"), head
+            if b"chunked" in head.lower():
+                while size := int(await reader.readline(), 16):
+                    data = await reader.readexactly(size + 2)
+                    now = time.perf_counter()
+                    lags.extend(
+                        now - float(part.partition(b'"')[0])
+                        for part in data.split(b'"text": "')[1:]
+                        if part[:1] != b"x"
+                    )
+                await reader.readline()
+            else:
+                length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
+                await reader.readexactly(length)
+            times.append(time.perf_counter() - begun)
+        writer.close()
+
+    await asyncio.gather(*[one() for _ in range(connections)])
+    return len(times), times, lags
+
+
+def plain() -> Any:
+    """Yield small requests for ever."""
+    body = json.dumps({"model": "m", "max_tokens": 100, "messages": [{"role": "user", "content": "x" * 100}]}).encode()
+    while True:
+        yield body
+
+
+_SESSIONS, _TURNS, _RESULT_BYTES = 10, 5, 50_000
+_TEXT = Path(json.__file__).read_text() * 5
+
+
+def session(number: int, turn: int) -> bytes:
+    """Return a request of about 1 MB; each turn of a session brings another 50 KB."""
+    messages: list[Any] = [{"role": "user", "content": f"Task {number}."}]
+    for step in range(20 + turn):
+        text = f"{number} {step} {_TEXT}"[:_RESULT_BYTES]
+        messages += [
+            {"role": "assistant", "content": [{"type": "tool_use", "id": f"t{step}", "name": "r", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"t{step}", "content": text}]},
+        ]
+    return json.dumps({"model": "m", "max_tokens": 100, "messages": messages}).encode()
+
+
+def first_turns() -> Any:
+    """Yield the first requests of some sessions: nothing of them is known."""
+    yield from [session(number, 0) for number in range(_SESSIONS)]
+
+
+def later_turns() -> Any:
+    """Yield the later requests of the same sessions."""
+    yield from [session(number, turn) for turn in range(1, _TURNS) for number in range(_SESSIONS)]
+
+
+def streams(number: int) -> Any:
+    """Yield so many small requests for a stream."""
+    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "x"}], "stream": True}).encode()
+    yield from [body] * number
+
+
+# ── the table ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _processor_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+def _peak_mib(pid: int) -> float:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+
+
+def _at(values: list[float], share: float) -> float:
+    return sorted(values)[min(len(values) - 1, int(len(values) * share))] * 1_000 if values else float("nan")
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=float, default=5.0)
+    parser.add_argument("--upstream", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.upstream:
+        asyncio.run(serve_upstream())
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        behind = subprocess.Popen([sys.executable, "-m", "bench.gateway", "--upstream"], stdout=subprocess.PIPE)
+        assert behind.stdout is not None
+        upstream_port = int(behind.stdout.readline())
+        settings = {
+            "--listen": "127.0.0.1:0",
+            "--upstream": f"http://127.0.0.1:{upstream_port}",
+            "--store": f"sqlite:///{folder}/store.db",
+            "--window": "m=900000",
+        }
+        command = [sys.executable, "-m", "penstock", "gateway", *chain.from_iterable(settings.items())]
+        gateway = subprocess.Popen(command, stderr=subprocess.PIPE)
+        assert gateway.stderr is not None
+        port = int(gateway.stderr.readline().split()[2].rpartition(b":")[2])
+        try:
+            _table(port, upstream_port, gateway.pid, given.seconds)
+        finally:
+            for process in (gateway, behind):
+                process.terminate()
+                process.wait()
+
+
+def _table(port: int, upstream_port: int, pid: int, seconds: float) -> None:
+    print("| | requests | CPU ms a request | p50 ms (direct) | p99 ms (direct) |")
+    print("|---|---|---|---|---|")
+    rows: list[tuple[str, Any, int]] = [
+        ("200 bytes, 1 connection", plain, 1),
+        ("200 bytes, 32 connections", plain, 32),
+        ("1 MB, all of it new", first_turns, 1),
+        ("1 MB, 50 KB of it new", later_turns, 1),
+    ]
+    for name, bodies, connections in rows:
+        _, direct, _ = asyncio.run(ask(upstream_port, bodies(), connections, seconds / 2))
+        made = bodies()
+        before = _processor_seconds(pid)
+        done, times, _ = asyncio.run(ask(port, made, connections, seconds))
+        spent = (_processor_seconds(pid) - before) / max(1, done) * 1_000
+        print(
+            f"| {name} | {done} | {spent:.2f} | {_at(times, 0.5):.2f} ({_at(direct, 0.5):.2f}) "
+            f"| {_at(times, 0.99):.1f} ({_at(direct, 0.99):.1f}) |"
+        )
+    for label, to in (("direct", upstream_port), ("gateway", port)):
+        before = _processor_seconds(pid)
+        _, _, lags = asyncio.run(ask(to, streams(256), 256, 60))
+        spent = (_processor_seconds(pid) - before) / (256 * _EVENTS) * 1e6
+        print(
+            f"256 streams, {label}: lag of an event p50 {_at(lags, 0.5):.1f} ms, p99 {_at(lags, 0.99):.1f} ms, "
+            f"{spent:.0f} us of the gateway's processor time"
+        )
+    print(f"Peak of the gateway's memory: {_peak_mib(pid):.0f} MiB")
+
+
+if __name__ == "__main__":
+    main()
