@@ -15,7 +15,7 @@ from penstock.text.json_access import parsed
 from penstock.text.sse import EventSplitter, data_of
 from penstock.wires import answer_messages, load, messages_of, violations, wire_named
 from tests.gateway.standing import standing
-from tests.gateway.stories import body_of, path_of, story
+from tests.gateway.stories import body_of, is_in_path, path_of, story
 from tests.gateway.test_cuts import shared, upstream_of
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tests.gateway.standing import Got, Standing
 
-WIRES = ["anthropic", "openai-chat"]
+WIRES = ["anthropic", "openai-chat", "openai-responses", "gemini"]
 WINDOW = 12_000
 
 
@@ -61,14 +61,20 @@ class Reader:
 TOOL = {
     "anthropic": {"name": "read", "description": "reads", "input_schema": {"type": "object"}},
     "openai-chat": {"type": "function", "function": {"name": "read", "parameters": {"type": "object"}}},
+    "openai-responses": {"type": "function", "name": "read", "parameters": {"type": "object"}},
+    "gemini": {"functionDeclarations": [{"name": "read", "description": "reads", "parameters": {"type": "object"}}]},
 }
 
 
 def asked(gateway: Standing, wire: str, messages: list[Any], **more: Any) -> tuple[dict[str, Any], Got]:
     """Ask with a tool, and return the answer's body, put together where it was streamed."""
-    got = gateway.ask(path_of(wire), {**body_of(wire, messages), "tools": [TOOL[wire]], **more})
+    streamed = bool(more.get("stream"))
+    body = {**body_of(wire, messages), "tools": [TOOL[wire]], **more}
+    got = gateway.ask(
+        path_of(wire, streamed=streamed), {k: v for k, v in body.items() if not (k == "stream" and is_in_path(wire))}
+    )
     assert got.status == 200, got.body
-    if not more.get("stream"):
+    if not streamed:
         return got.json, got
     splitter, reader = EventSplitter(), wire_named(wire).answers.stream()
     for event in splitter.feed(got.body):
@@ -98,13 +104,15 @@ def test_a_model_reads_back_what_was_cut(wire: str, pages: int, more: dict[str, 
     with LoopbackProvider(wire, WINDOW, policy=model) as double:
         with standing(tmp_path, upstream_of(double), windows=Windows((("m", WINDOW),))) as gateway:
             body, _ = asked(gateway, wire, story(60, 1_000), **more)
-        assert len(double.requests) == pages + 1
+        answered = [received for received in double.requests if received.outcome == "answered"]
+        assert len(answered) == pages + 1
         for received in double.requests:
             assert not violations(messages_of(received.request, wire), wire)
-    (said,) = load(answer_messages(body, wire), wire).entries
-    assert not said.calls
-    assert said.text.replace("\n", "").startswith("I look. " * pages + f"Read {pages}: ")
-    assert "0:3 value = compute" in said.text
+    said = load(answer_messages(body, wire), wire).entries
+    assert not any(entry.calls for entry in said)
+    text = "".join(entry.text for entry in said)
+    assert text.replace("\n", "").startswith("I look. " * pages + f"Read {pages}: ")
+    assert "0:3 value = compute" in text
     assert model.offered == [True] * (pages + 1)
 
 
@@ -122,24 +130,22 @@ def test_what_was_answered_is_put_back(wire: str, beside: bool, more: dict[str, 
         ):
             messages = story(60, 1_000)
             body, _ = asked(one, wire, messages, **more)
-            (answered,) = load(answer_messages(body, wire), wire).entries
-            assert [made.name for made in answered.calls] == (["read"] if beside else [])
+            answered = load(answer_messages(body, wire), wire).entries
+            own = [made for entry in answered for made in entry.calls]
+            assert [made.name for made in own] == (["read"] if beside else [])
             before = messages_of(double.requests[-1].request, wire)
-            history = load(messages_of(body_of(wire, messages), wire), wire).append(answered.raw)
+            history = load(messages_of(body_of(wire, messages), wire), wire).append(*[entry.raw for entry in answered])
             codec = wire_named(wire).codec
             if beside:
                 from penstock.wires import result_messages
 
-                history = history.append(*result_messages(wire, [(answered.calls[0], "print(1)", False)]))
+                history = history.append(*result_messages(wire, [(own[0], "print(1)", False)]))
             else:
                 history = history.append(codec.text_message("user", "Go on."))
             for gateway in (other, one):
-                later = {
-                    **body_of(wire, messages),
-                    "tools": [TOOL[wire]],
-                    wire_named(wire).body.messages_key: [e.raw for e in history.entries],
-                }
-                got = gateway.ask(path_of(wire), {**later, **more})
+                later = [entry.raw for entry in history.entries]
+                sending = {**body_of(wire, messages), "tools": [TOOL[wire]], wire_named(wire).body.messages_key: later}
+                got = gateway.ask(path_of(wire), sending)
                 assert got.status == 200, got.body
                 sent = messages_of(double.requests[-1].request, wire)
                 assert not violations(sent, wire)

@@ -73,19 +73,14 @@ class HiddenTurns:
             return plain
         made: list[Json] = []
         origins: list[int | None] = []
-        replaced: dict[int, Json] = {}
-        for place, message in enumerate(messages):
-            own = replaced.get(place, message)
-            following = messages[place + 1] if place + 1 < len(messages) else None
-            back = hidden.put_back(own, following, found[place].steps) if place in found else None
-            if back is None:
-                made.append(own)
-                origins.append(place)
-                continue
-            made += back.messages
-            origins += [place if at == back.at else None for at in range(len(back.messages))]
-            if back.following is not None:
-                replaced[place + 1] = back.following
+        place = 0
+        while place < len(messages):
+            back = hidden.put_back(messages[place:], found[place].steps) if place in found else None
+            # A message that cannot be told apart any more stays as it is.
+            for message, origin in back.messages if back is not None else ((messages[place], 0),):
+                made.append(message)
+                origins.append(None if origin is None else place + origin)
+            place += back.taken if back is not None else 1
         return WholeHistory(made, origins, is_more=any(one is not other for one, other in zip_longest(made, messages)))
 
     def remember(self, owner: str, wire: str, messages: list[Json], steps: Sequence[HiddenStep]) -> None:

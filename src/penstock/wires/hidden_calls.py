@@ -22,7 +22,7 @@ class HiddenStep:
     """One answer of a provider that held calls which its client does not see."""
 
     shown: int
-    """How much of the client's message is of this answer, in the wire's own measure: blocks or characters."""
+    """How much of what the client got is of this answer, in the wire's own measure: blocks, items or characters."""
     calls: tuple[tuple[int, Json], ...]
     """The calls that were taken out, each with its place among what the answer held."""
     results: tuple[Json, ...]
@@ -66,17 +66,21 @@ class HiddenCalls(Protocol):
         """Return the hidden calls of an answer with their places, how much else it shows, and whether others stand beside them."""
         ...
 
-    def put_back(self, message: Json, following: Json, steps: Sequence[HiddenStep]) -> PutBack | None:
-        """Return what the provider wants to see in place of a client's message; None where that cannot be told."""
+    def put_back(self, behind: Sequence[Json], steps: Sequence[HiddenStep]) -> PutBack | None:
+        """Return what the provider wants to see in place of the first of a client's messages; None where that cannot be told.
+
+        Args:
+            behind: the client's messages from the answer on.
+            steps: what was answered in that turn, not empty.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PutBack:
-    """What stands in place of a client's message and, where it takes results of ours, of the one behind it."""
+    """What stands in place of the first of a client's messages."""
 
-    messages: tuple[Json, ...]
-    at: int
-    """Which of them was made of the client's own message."""
-    following: Json
-    """The message behind it; None where there is none, or where it stays."""
+    messages: tuple[tuple[Json, int | None], ...]
+    """Each with the place of the client's message that it was made of; None for what the client does not know."""
+    taken: int
+    """How many of the client's messages they stand for."""

@@ -118,39 +118,38 @@ def calls_in(body: Json, names: frozenset[str]) -> tuple[tuple[tuple[int, Json],
     return hidden, len(content) - len(hidden), len(calls) > len(hidden)
 
 
-def put_back(message: Json, following: Json, steps: Sequence[HiddenStep]) -> PutBack | None:
+def put_back(behind: Sequence[Json], steps: Sequence[HiddenStep]) -> PutBack | None:
     """Return the messages that a client's message was put together from, with calls and results in their places."""
+    message, newest = behind[0], steps[-1]
     if role_of(message) != "assistant":
         return None
     content = blocks(message.get("content"))
     counts = [step.shown for step in steps if not step.is_last]
-    if sum(counts) > len(content) or (steps[-1].is_last and sum(counts) + steps[-1].shown != len(content)):
+    if sum(counts) > len(content) or (newest.is_last and sum(counts) + newest.shown != len(content)):
         # The client keeps other blocks than it got. Without signed thinking, which has its place, all of them may be the last's.
         if any(map(is_signed, content)):
             return None
         counts = [0] * len(counts)
-    messages: list[Json] = []
-    for step, count in zip(steps, [*counts, len(content)], strict=False):
-        messages.append({"role": "assistant", "content": _with_calls(content[:count], step)})
+    made: list[tuple[Json, int | None]] = []
+    for step, count in zip(steps, counts, strict=False):
+        made.append(({"role": "assistant", "content": with_calls(content[:count], step)}, None))
+        made += [(result, None) for result in step.results]
         content = content[count:]
-        if not step.is_last:
-            messages += step.results
-    if steps[-1].is_last:
-        if role_of(following) != "user":
-            return None
-        # All results of a message stand in the one behind it.
-        results = [block for result in steps[-1].results for block in objects(field(result, "content"))]
-        behind = {**following, "content": [*results, *blocks(following.get("content"))]}
-        messages[-1] = {**message, "content": messages[-1]["content"]}
-        return PutBack(messages=tuple(messages), at=len(messages) - 1, following=behind)
-    if not content:
+    if not newest.is_last:
+        made.append((message if not sum(counts) else {**message, "content": content}, 0))
+        return PutBack(messages=tuple(made), taken=1) if content else None
+    if len(behind) < 2 or role_of(behind[1]) != "user":
         return None
-    messages.append(message if len(content) == len(blocks(message.get("content"))) else {**message, "content": content})
-    return PutBack(messages=tuple(messages), at=len(messages) - 1, following=None)
+    made.append(({**message, "content": with_calls(content, newest)}, 0))
+    # All results of a message stand in the one behind it.
+    results = [block for result in newest.results for block in objects(field(result, "content"))]
+    made.append(({**behind[1], "content": [*results, *blocks(behind[1].get("content"))]}, 1))
+    return PutBack(messages=tuple(made), taken=2)
 
 
-def _with_calls(content: list[dict[str, Json]], step: HiddenStep) -> list[Json]:
-    made: list[Json] = list(content)
+def with_calls(content: list[Json], step: HiddenStep) -> list[Json]:
+    """Return what a client got of an answer with the hidden calls in their places."""
+    made = list(content)
     for place, call in step.calls:
         made.insert(place, call)
     return made

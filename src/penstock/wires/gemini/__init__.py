@@ -6,7 +6,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from penstock.text.json_access import objects, role_of
-from penstock.wires.gemini import answers, codec, provider
+from penstock.wires.gemini import answers, codec, hidden_calls, provider
 from penstock.wires.gemini.keys import both, get
 from penstock.wires.gemini.repair import REPAIRS
 from penstock.wires.gemini.rules import INVARIANTS
@@ -95,7 +95,7 @@ GEMINI = Wire(
         streamed_body=answers.streamed_body,
         stream_type=SSE_TYPE,
         frames=None,
-        hidden_calls=None,
+        hidden_calls=hidden_calls,
     ),
     service=Service(
         base_url="https://generativelanguage.googleapis.com",

@@ -138,27 +138,28 @@ def calls_in(body: Json, names: frozenset[str]) -> tuple[tuple[tuple[int, Json],
     return hidden, len(string(field(message, "content"))), len(calls) > len(hidden)
 
 
-def put_back(message: Json, following: Json, steps: Sequence[HiddenStep]) -> PutBack | None:
+def put_back(behind: Sequence[Json], steps: Sequence[HiddenStep]) -> PutBack | None:
     """Return the messages that a client's message was put together from, with calls and results in their places."""
-    del following
+    message, newest = behind[0], steps[-1]
     if role_of(message) != "assistant":
         return None
     text = string(message.get("content"))
     counts = [step.shown for step in steps if not step.is_last]
     if sum(counts) > len(text):  # the client keeps other words than it got: all of them are the last's
         counts = [0] * len(counts)
-    messages: list[Json] = []
+    made: list[tuple[Json, int | None]] = []
     for step, count in zip(steps, counts, strict=False):
         calls = [call for _, call in step.calls]
-        messages += [{"role": "assistant", "content": text[:count] or None, "tool_calls": calls}, *step.results]
+        made.append(({"role": "assistant", "content": text[:count] or None, "tool_calls": calls}, None))
+        made += [(result, None) for result in step.results]
         text = text[count:]
     own = message if text == message.get("content") else {**message, "content": text or None}
-    if steps[-1].is_last:
-        calls = list(objects(message.get("tool_calls")))
-        for place, call in steps[-1].calls:
-            calls.insert(place, call)
-        messages.append({**own, "tool_calls": calls})
-        return PutBack(messages=(*messages, *steps[-1].results), at=len(messages) - 1, following=None)
-    if not text and not message.get("tool_calls"):
-        return None
-    return PutBack(messages=(*messages, own), at=len(messages), following=None)
+    if not newest.is_last:
+        made.append((own, 0))
+        return PutBack(messages=tuple(made), taken=1) if text or message.get("tool_calls") else None
+    calls = objects(message.get("tool_calls"))
+    for place, call in newest.calls:
+        calls.insert(place, call)
+    made.append(({**own, "tool_calls": calls}, 0))
+    made += [(result, None) for result in newest.results]
+    return PutBack(messages=tuple(made), taken=1)

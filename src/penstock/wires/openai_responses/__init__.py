@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from penstock.text.json_access import objects, type_of
 from penstock.wires.openai_chat import provider as chat_provider
-from penstock.wires.openai_responses import answers, codec, provider
+from penstock.wires.openai_responses import answers, codec, hidden_calls, provider
 from penstock.wires.openai_responses.repair import REPAIRS
 from penstock.wires.openai_responses.rules import INVARIANTS
 from penstock.wires.stream import SSE_TYPE
@@ -65,7 +65,7 @@ OPENAI_RESPONSES = Wire(
         streamed_body=answers.streamed_body,
         stream_type=SSE_TYPE,
         frames=None,
-        hidden_calls=None,
+        hidden_calls=hidden_calls,
     ),
     service=Service(
         base_url="https://api.openai.com/v1",

@@ -1,0 +1,180 @@
+"""Calls in Gemini's answers that their client does not see: parts that are left out of chunks.
+
+Clients join the words of chunks in ways of their own, so that what they got of an answer is measured in characters; thoughts, which
+they leave out, do not count.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.text.json_access import field, objects, string, whole_number
+from penstock.wires.gemini.codec import parts_of, role_in
+from penstock.wires.gemini.keys import get, spelling
+from penstock.wires.hidden_calls import PutBack
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.text.json_access import Json
+    from penstock.wires.hidden_calls import HiddenStep
+
+
+def is_possible(body: dict[str, Json]) -> bool:
+    """Whether a request offers functions, and leaves its model free to call any of them and to say what it likes."""
+    mode = get(get(get(body, "toolConfig"), "functionCallingConfig"), "mode")
+    config = get(body, "generationConfig")
+    is_plain = get(config, "responseMimeType") in (None, "text/plain") and get(config, "candidateCount") in (None, 1)
+    has_functions = any(get(tool, "functionDeclarations") for tool in objects(get(body, "tools")))
+    # Tools of a cached beginning stand in the cache; a request cannot add to them.
+    return (
+        has_functions and mode in (None, "AUTO", "MODE_UNSPECIFIED") and is_plain and get(body, "cachedContent") is None
+    )
+
+
+class CandidateHider:
+    """The answers of one turn as one.
+
+    Args:
+        names: of the functions whose calls are hidden.
+    """
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self._names = names
+        self._parts: list[Json] = []
+        self._answers = 0
+        self._output_tokens = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self._hidden = self._others = False
+        self._answer_tokens = 0
+
+    def next_answer(self) -> None:
+        """Begin with the next answer."""
+        self._output_tokens += self._answer_tokens
+        self._answers += 1
+        self._begin()
+
+    def hides_all(self) -> bool:
+        """Whether the newest answer called nothing but what is hidden."""
+        return self._hidden and not self._others
+
+    def event(self, event: dict[str, Json]) -> list[Json] | None:
+        """Return the chunks in place of one."""
+        candidates = objects(event.get("candidates"))
+        made = self._counted(event)
+        if not candidates:
+            return [] if self.hides_all() else self._or_itself(made, event)
+        candidate, parts = candidates[0], parts_of(candidates[0].get("content"))
+        kept = [part for part in parts if not self._note(part)]
+        is_end = bool(get(candidate, "finishReason"))
+        if self.hides_all() and (is_end or not kept):
+            if not kept:
+                return []
+            # What is said beside the last call is told; that it is the end is not.
+            candidate = {
+                name: value for name, value in candidate.items() if name != spelling(candidate, "finishReason")
+            }
+        if len(kept) < len(parts) or candidate is not candidates[0]:
+            candidate = {**candidate, "content": {**candidate["content"], "parts": kept}}
+            made = {**made, "candidates": [candidate, *candidates[1:]]}
+        return self._or_itself(made, event)
+
+    def _or_itself(self, made: dict[str, Json], event: dict[str, Json]) -> list[Json] | None:
+        return None if made is event else [made]
+
+    def _note(self, part: Json) -> bool:
+        """Note a part; return whether it is a call that is hidden."""
+        call = get(part, "functionCall")
+        is_hidden = call is not None and get(call, "name") in self._names
+        self._hidden, self._others = self._hidden or is_hidden, self._others or (call is not None and not is_hidden)
+        return is_hidden
+
+    def _counted(self, holder: dict[str, Json]) -> dict[str, Json]:
+        """Return what holds a usage with the output of all answers in it; the input stays that of the last."""
+        usage = get(holder, "usageMetadata")
+        if not isinstance(usage, dict):
+            return holder
+        name = spelling(usage, "candidatesTokenCount")
+        self._answer_tokens = whole_number(usage.get(name)) or 0
+        if not self._output_tokens:
+            return holder
+        made = {**usage, name: self._answer_tokens + self._output_tokens}
+        total = spelling(usage, "totalTokenCount")
+        if (tokens := whole_number(usage.get(total))) is not None:
+            made[total] = tokens + self._output_tokens
+        return {**holder, spelling(holder, "usageMetadata"): made}
+
+    def body(self, body: dict[str, Json]) -> dict[str, Json]:
+        """Return one answer for all of them, given the last."""
+        candidates = objects(body.get("candidates"))
+        made = self._counted(body)
+        if not candidates:
+            return made
+        self._parts += [part for part in parts_of(candidates[0].get("content")) if not self._note(part)]
+        content = {**(field(candidates[0], "content") or {"role": "model"}), "parts": list(self._parts)}
+        return {**made, "candidates": [{**candidates[0], "content": content}, *candidates[1:]]}
+
+
+def hider(names: frozenset[str]) -> CandidateHider:
+    """Return what puts the answers of a turn together."""
+    return CandidateHider(names)
+
+
+def calls_in(body: Json, names: frozenset[str]) -> tuple[tuple[tuple[int, Json], ...], int, bool]:
+    """Return the hidden calls of an answer, how many characters it says, and whether other calls are among them."""
+    candidates = objects(field(body, "candidates"))
+    parts = parts_of(candidates[0].get("content")) if candidates else []
+    calls = [(place, part) for place, part in enumerate(parts) if get(part, "functionCall") is not None]
+    hidden = tuple((place, part) for place, part in calls if get(get(part, "functionCall"), "name") in names)
+    return hidden, sum(map(_chars, parts)), len(calls) > len(hidden)
+
+
+def put_back(behind: Sequence[Json], steps: Sequence[HiddenStep]) -> PutBack | None:
+    """Return the contents that a client's content was put together from, with calls and results in their places."""
+    message, newest = behind[0], steps[-1]
+    if role_in(message) != "assistant":
+        return None
+    parts = parts_of(message)
+    counts = [step.shown for step in steps if not step.is_last]
+    if sum(counts) > sum(map(_chars, parts)):  # the client keeps other words than it got: all of them are the last's
+        counts = [0] * len(counts)
+    made: list[tuple[Json, int | None]] = []
+    for step, count in zip(steps, counts, strict=False):
+        first, parts = _divided(parts, count)
+        made.append(({"role": "model", "parts": [*first, *(part for _, part in step.calls)]}, None))
+        made += [(result, None) for result in step.results]
+    if not newest.is_last:
+        made.append((message if not sum(counts) else {**message, "parts": parts}, 0))
+        return PutBack(messages=tuple(made), taken=1) if parts else None
+    if len(behind) < 2 or role_in(behind[1]) not in {"user", "tool"}:
+        return None
+    # Calls of one answer stand behind its words, and their responses in one content.
+    calls = [part for part in parts if get(part, "functionCall") is not None]
+    words = [part for part in parts if get(part, "functionCall") is None]
+    made.append(({**message, "parts": [*words, *(part for _, part in newest.calls), *calls]}, 0))
+    results = [part for result in newest.results for part in parts_of(result)]
+    made.append(({**behind[1], "parts": [*results, *parts_of(behind[1])]}, 1))
+    return PutBack(messages=tuple(made), taken=2)
+
+
+def _chars(part: Json) -> int:
+    return 0 if get(part, "thought") is True else len(string(get(part, "text")))
+
+
+def _divided(parts: list[dict[str, Json]], chars: int) -> tuple[list[Json], list[dict[str, Json]]]:
+    """Return the parts that hold the first so many characters, and the rest; a part that holds both is divided."""
+    first: list[Json] = []
+    for place, part in enumerate(parts):
+        size = _chars(part)
+        if not chars and size:
+            return first, parts[place:]
+        if size > chars:
+            name, text = spelling(part, "text"), string(get(part, "text"))
+            return [*first, {name: text[:chars]}], [{**part, name: text[chars:]}, *parts[place + 1 :]]
+        if get(part, "functionCall") is not None:
+            return first, parts[place:]
+        first.append(part)
+        chars -= size
+    return first, []
