@@ -129,8 +129,9 @@ BUILT: dict[str, str] = {
     "W-4": "refusals are recovered before the client sees a byte",
     "W-5": "count_tokens counts what would be sent",
     "W-6": "stateless but for the store; a restart keeps streams",
-    "W-9": "added cost of a request and of streams is bounded",
+    "W-7": "what was done is in headers, on a page, in metrics; --observe changes nothing",
     "W-8": "keys are kept nowhere; every party may be slow, endless or broken",
+    "W-9": "added cost of a request and of streams is bounded",
 }
 
 PENDING: dict[str, str] = {
@@ -144,5 +145,4 @@ PENDING: dict[str, str] = {
     "C-21": "one queue for any number of workers on any machines",
     "S-14": "a conversation: line editing, commands, approvals, undo (later)",
     "S-15": "project rules are read, pinned, priced (later)",
-    "W-7": "what was done is in headers, on a page, in metrics",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -167,18 +167,19 @@ def test_an_error_of_a_count_is_no_zero(status: int, tmp_path: Path) -> None:
         assert (got.status, got.body) == (status, b'{"type":"error"}')
 
 
+@pytest.mark.proves("W-7")
 def test_who_observes_changes_nothing(tmp_path: Path) -> None:
     """The provider's refusal passes, and what would have been done is told."""
-    told: list[Any] = []
     with provider("anthropic") as double:
-        settings = {"observes": True, "tell": told.append, "windows": Windows((("m", 12_000),))}
+        settings = {"observes": True, "windows": Windows((("m", 12_000),))}
         with standing(tmp_path, upstream_of(double), **settings) as gateway:
             body = body_of("anthropic", story(20))
             got = gateway.ask("/v1/messages", body)
+            seen = gateway.gateway.seen
         assert got.status == 400
         assert not any(name.startswith("x-penstock") for name in got.headers)
         assert [received.request for received in double.requests] == [body]
-        (passed,) = told
-        assert passed.refusals == 1
-        assert passed.cuts > 0
-        assert passed.after_tokens < passed.before_tokens
+        (session,) = seen.sessions()
+        assert session.refusals == 1
+        assert session.cuts > 0
+        assert session.cut_tokens > 0

@@ -12,6 +12,7 @@ import hmac
 import json
 import os
 import re
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,9 +22,11 @@ from penstock.gateway.credentials import digest_key, owner_of
 from penstock.gateway.hidden_turns import HiddenTurns
 from penstock.gateway.incoming import Request
 from penstock.gateway.own_calls import OwnCalls
-from penstock.gateway.passage import Passed, is_refused_for_size
+from penstock.gateway.page import PAGES, answer_page
+from penstock.gateway.passage import Passage, Passed, is_refused_for_size
 from penstock.gateway.provider import Memories, Provider, Windows
 from penstock.gateway.routes import address, provider_of, route_of
+from penstock.gateway.seen import Seen
 from penstock.text import escape
 from penstock.wires import wire_named
 from penstock.wires.failures import Disconnected
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 
     from penstock.carrier.steps import SendOutcome
-    from penstock.gateway.passage import Passage, PostBody
+    from penstock.gateway.passage import PostBody
     from penstock.gateway.provider import Offering
     from penstock.gateway.routes import Route
     from penstock.gateway.upstream import Answer, Upstream
@@ -52,8 +55,6 @@ BODY_SECONDS: Final = 120.0
 """How long a body may take from its headers to its end."""
 TOKEN_HEADER: Final = b"x-penstock-token"
 """The header with the gateway's own token, where it has one; it goes no further."""
-PAGES: Final = "/penstock/"
-"""Before the gateway's own paths."""
 
 
 class Refusing(Exception):
@@ -76,9 +77,7 @@ class Gateway:
         names: the names by which requests may call it; None where it is reached by any.
         offering: when the two tools that give back what was cut are offered.
         observes: whether nothing is changed, and only told what would have been.
-        tell: takes what was done with each request that was looked into.
         say: takes a sentence for the person who runs it.
-        pages: answers the gateway's own paths; None where it has none.
     """
 
     def __init__(
@@ -92,14 +91,14 @@ class Gateway:
         names: ServedNames | None = None,
         offering: Offering = "auto",
         observes: bool = False,
-        tell: Callable[[Passed], None] = lambda _: None,
         say: Callable[[str], None] = lambda _: None,
-        pages: Callable[[str, Pairs], tuple[int, Pairs, bytes]] | None = None,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self._upstream, self._store, self._base_url = upstream, store, base_url
         self._windows, self._token, self._names = windows or Windows(), token, names
-        self._observes, self._tell, self._pages, self._environ = observes, tell, pages, environ
+        self._observes, self._environ = observes, environ
+        self.seen = Seen(observes=observes)
+        """What was done with what passed."""
         self._say = say
         self._offering = offering
         self._memories = Memories(store, Conversations(store), HiddenTurns(store))
@@ -112,37 +111,33 @@ class Gateway:
             return
         path = scope["raw_path"].decode("latin-1").partition("?")[0]
         try:
-            path = self._admitted(scope, path)
-            if path.startswith(PAGES) and self._pages is not None:
-                status, headers, body = self._pages(path, scope["headers"])
-                await _answer(send, status, headers, body)
+            path, is_known = self._asked(scope, path)
+            if path.startswith(PAGES):
+                await _answer(send, *answer_page(self.seen, scope["method"], path, scope["headers"], is_known=is_known))
                 return
+            _admit(is_known=is_known)
             await self._serve(scope, path, receive, send)
         except Refusing as refusal:
             await _answer(
                 send, refusal.status, [*refusal.headers, _JSON], _error_body(path, refusal.sentence, refusal.status)
             )
 
-    def _admitted(self, scope: Event, path: str) -> str:
-        """Return the path of a request that may be served, without a token in it.
+    def _asked(self, scope: Event, path: str) -> tuple[str, bool]:
+        """Return the path of a request, without a token in it, and whether its sender may be served.
 
         Raises:
-            Refusing: it may not.
+            Refusing: it calls another host, or comes from a page of another origin.
         """
         headers: Pairs = scope["headers"]
         if self._names is not None and (refusal := self._names.refusal(headers)) is not None:
             raise Refusing(*refusal)
         if self._token is None:
-            return path
+            return path, True
         shown = [value for name, value in headers if name == TOKEN_HEADER]
         # Programs that can set a base URL and no header have it in the path: /~TOKEN/v1/messages.
         in_path, rest = (path[2:].partition("/")[0], path[2:].partition("/")[2]) if path.startswith("/~") else ("", "")
         token = shown[0] if len(shown) == 1 else in_path.encode("latin-1")
-        if not hmac.compare_digest(token, self._token):
-            raise Refusing(
-                401, f"This gateway wants its token: in the header {TOKEN_HEADER.decode()}, or as http://HOST/~TOKEN/…"
-            )
-        return f"/{rest}" if in_path else path
+        return f"/{rest}" if in_path else path, hmac.compare_digest(token, self._token)
 
     async def _serve(self, scope: Event, path: str, receive: Receive, send: Send) -> None:
         headers: Pairs = [(name, value) for name, value in scope["headers"] if name != TOKEN_HEADER]
@@ -162,7 +157,8 @@ class Gateway:
 
         route = route_of(path) if scope["method"] == "POST" and body else None
         passing = self._pass(route, base_url, body, owner_of(headers, query, self._digest_key), post)
-        task = asyncio.ensure_future(self._pass_on(passing, send, scope["method"]))
+        unanswered = Passed(wire=route.wire if route is not None else "", provider=base_url)
+        task = asyncio.ensure_future(self._pass_on(passing, send, scope["method"], unanswered))
         gone = asyncio.ensure_future(_hung_up(receive))
         try:
             await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
@@ -180,40 +176,44 @@ class Gateway:
 
     async def _pass(
         self, route: Route | None, base_url: str, body: bytes, owner: str, post: PostBody
-    ) -> tuple[HeldAnswer | OwnCalls, Passed | None]:
-        """Return the answer of a request, and what was done with it where it was looked into."""
-        if route is None or _is_packed(body):
-            return HeldAnswer(await post(body, False)), None
+    ) -> tuple[HeldAnswer | OwnCalls, Passed]:
+        """Return the answer of a request, and what was done with it."""
+        if route is None:
+            return HeldAnswer(await post(body, False)), Passed(wire="", bytes_in=len(body))
+        unread = Passed(wire=route.wire, model=route.model, bytes_in=len(body), is_count=route.is_count)
+        if _is_packed(body):
+            return HeldAnswer(await post(body, False)), unread
+        unread.model = route.model or _model_in(body)
         provider = self._provider(route.wire, base_url)
         request = Request(route, body)
         if self._observes:
-            return await self._observed(provider, request, owner, post)
+            return await self._observed(provider, request, owner, post, unread)
         try:
-            return await self._fitted(provider, request, owner, post)
+            return await self._fitted(provider, request, owner, post, unread)
         except (Disconnected, Refusing):
             raise
         # A store that cannot be used, or a mistake of ours: a request that fits is answered all the same.
         except Exception as error:  # noqa: BLE001
             self._say(f"a request passes as it came: {type(error).__name__}: {escape.clip(str(error))}")
-            return HeldAnswer(await post(body, False)), None
+            return HeldAnswer(await post(body, False)), unread
 
     async def _fitted(
-        self, provider: Provider, request: Request, owner: str, post: PostBody
-    ) -> tuple[HeldAnswer | OwnCalls, Passed | None]:
+        self, provider: Provider, request: Request, owner: str, post: PostBody, unread: Passed
+    ) -> tuple[HeldAnswer | OwnCalls, Passed]:
         """Return the answer of a request that is made to fit, and what was done with it."""
         route, body = request
-        if provider.fits_unread(body, route.model or _model_in(body)):
+        if provider.fits_unread(body, unread.model):
             held = HeldAnswer(await post(body, False))
             outcome = await held.outcome(route.wire)
             if not is_refused_for_size(outcome) or route.is_count:
-                return held, None
+                return held, unread
             passage = await asyncio.to_thread(provider.begin, request, owner)
             if passage is None:
-                return held, None
+                return held, unread
             return await self._carry(provider, passage, owner, post, (held, outcome)), passage.passed
         passage = await asyncio.to_thread(provider.begin, request, owner)
         if passage is None:
-            return HeldAnswer(await post(body, False)), None
+            return HeldAnswer(await post(body, False)), unread
         if route.is_count:
             return HeldAnswer(await post(await asyncio.to_thread(passage.trimmed), False)), passage.passed
         return await self._carry(provider, passage, owner, post), passage.passed
@@ -236,6 +236,7 @@ class Gateway:
             request = Request(passage.incoming.request.route, raw)
             following = await asyncio.to_thread(provider.begin, request, owner, is_follow_up=True)
             assert following is not None  # noqa: S101 - it was read before
+            passage.passed.follow_ups.append(following.passed)
             return await following.carry(post)
 
         def keep(steps: list[HiddenStep]) -> None:
@@ -251,23 +252,41 @@ class Gateway:
         return turn
 
     async def _observed(
-        self, provider: Provider, request: Request, owner: str, post: PostBody
-    ) -> tuple[HeldAnswer, None]:
-        """Pass a request as it came, and tell what would have been done."""
-        held = HeldAnswer(await post(request.raw, False))
-        passage = await asyncio.to_thread(provider.begin, request, owner)
-        if passage is not None:
-            await asyncio.to_thread(passage.trimmed)
-            outcome = await held.outcome(request.route.wire)
-            passage.passed.refusals = int(is_refused_for_size(outcome))
-            self._tell(passage.passed)
-        return held, None
+        self, provider: Provider, request: Request, owner: str, post: PostBody, unread: Passed
+    ) -> tuple[HeldAnswer, Passed]:
+        """Return the answer of a request that passed as it came, and what would have been done with it."""
+        if unread.is_count:
+            return HeldAnswer(await post(request.raw, False)), unread
+        reading = asyncio.ensure_future(asyncio.to_thread(provider.begin, request, owner))  # while the provider thinks
+        try:
+            held = HeldAnswer(await post(request.raw, False))
+        finally:
+            (passage,) = await asyncio.gather(reading, return_exceptions=True)
+        if not isinstance(passage, Passage):
+            return held, unread
+        outcome = await held.outcome(request.route.wire, passage.answer_ended)
+        try:
+            await asyncio.to_thread(passage.observe, outcome)
+        # Whatever fails in looking on is no business of the client's.
+        except Exception as error:  # noqa: BLE001
+            self._say(f"a request was not looked into: {type(error).__name__}: {escape.clip(str(error))}")
+            return held, unread
+        return held, passage.passed
 
     async def _pass_on(
-        self, passing: Awaitable[tuple[HeldAnswer | OwnCalls, Passed | None]], send: Send, method: str
+        self, passing: Awaitable[tuple[HeldAnswer | OwnCalls, Passed]], send: Send, method: str, unanswered: Passed
     ) -> None:
         """Send an answer on, block by block, and tell what was done."""
-        held, passed = await passing
+        at, begun = time.time(), time.perf_counter()
+        try:
+            held, passed = await passing
+        except Disconnected as error:
+            unanswered.at, unanswered.seconds = at, time.perf_counter() - begun
+            unanswered.status = _STATUS_OF[error.kind]
+            self.seen.tell(unanswered)
+            raise
+        passed.at, passed.provider, passed.status = at, unanswered.provider, held.status
+        passed.is_streamed = any(name == b"content-type" and b"stream" in value for name, value in held.headers)
         try:
             headers = [*held.headers, *_told(passed)]
             await send({"type": "http.response.start", "status": held.status, "headers": headers})
@@ -277,8 +296,8 @@ class Gateway:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
             await held.close()
-            if passed is not None:
-                self._tell(passed)
+            passed.seconds = time.perf_counter() - begun
+            self.seen.tell(passed)
 
     async def close(self) -> None:
         """Give back the connections and the store."""
@@ -344,9 +363,17 @@ async def _body(receive: Receive, headers: Pairs) -> bytes:
         raise Refusing(408, f"The body did not come within {BODY_SECONDS:.0f} s", [(b"connection", b"close")]) from None
 
 
-def _told(passed: Passed | None) -> Pairs:
+def _admit(*, is_known: bool) -> None:
+    """Refuse a request whose sender has not shown the gateway's token."""
+    if not is_known:
+        raise Refusing(
+            401, f"This gateway wants its token: in the header {TOKEN_HEADER.decode()}, or as http://HOST/~TOKEN/…"
+        )
+
+
+def _told(passed: Passed) -> Pairs:
     """Return the headers that say what was done with a request; none where nothing was."""
-    if passed is None or not (passed.cuts or passed.refusals):
+    if passed.is_observed or not (passed.cuts or passed.refusals):
         return []
     said = {
         "cut": str(passed.cuts),

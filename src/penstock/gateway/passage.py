@@ -12,14 +12,19 @@ request becomes smaller (`carrier`).
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from penstock.carrier.replies import refusal_in
 from penstock.carrier.steps import Send
 from penstock.context.answers import overflow_in
+from penstock.context.counts import KindCounts
 from penstock.gateway.answers import HeldAnswer
+from penstock.overflow.silent import reported_input
 from penstock.text import escape
+from penstock.wires import output_tokens
+from penstock.wires.bodies import cache_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator, Sequence
@@ -35,12 +40,28 @@ if TYPE_CHECKING:
     PostBody = Callable[[bytes, bool], Awaitable[UpstreamAnswer]]
     """Sends a body; told whether the answer has to come unpacked."""
 
+NOTHING_COUNTED = KindCounts()
+
 
 @dataclass(kw_only=True)
 class Passed:
     """What was done with one request, for whoever looks on."""
 
     wire: str
+    """The API's name; empty for a request to no model."""
+    at: float = 0.0
+    """When it came, in seconds since 1970."""
+    seconds: float = 0.0
+    """How long it took until its answer had passed."""
+    provider: str = ""
+    """The address of its provider."""
+    status: int = 0
+    """What the client got."""
+    is_streamed: bool = False
+    is_count: bool = False
+    """Whether its tokens were asked for, and no answer."""
+    is_observed: bool = False
+    """Whether it passed as it came, so that what is said of cuts would have been done."""
     model: str = ""
     session: str = ""
     """Whose history it is and how it begins, as a digest; empty where nobody looked."""
@@ -49,19 +70,51 @@ class Passed:
     """What came, by our count; None where nobody counted."""
     after_tokens: int | None = None
     """What was answered, by our count."""
+    kinds: KindCounts = NOTHING_COUNTED
+    """What went to the provider, by our count and by kind."""
     window_tokens: int | None = None
     cuts: int = 0
     """How many results and spans of it are not shown."""
     handles: tuple[str, ...] = ()
+    new_cuts: tuple[str, ...] = ()
+    """What was done by each of the cuts that no earlier turn had: `cleared` or `collapsed`."""
+    full_tokens: int = 0
+    """What it took with the cuts of earlier turns, where new ones were made."""
+    gone: KindCounts = NOTHING_COUNTED
+    """What the new cuts took, by kind."""
     refusals: int = 0
     """How often the provider refused it for its size."""
     is_irreducible: bool = False
     """Whether nothing smaller could be sent, so that the client got the refusal."""
     answered_calls: int = 0
     """How many calls of our tools were answered for it."""
+    follow_ups: list[Passed] = field(default_factory=list)
+    """The requests that went with these answers."""
     reported_tokens: int | None = None
     """The input that the provider reported."""
+    cached_tokens: int | None = None
+    """What of that came from a cache."""
+    cache_write_tokens: int | None = None
+    output_tokens: int | None = None
     warnings: list[str] = field(default_factory=list)
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the client got a refusal for size."""
+        return self.is_irreducible or (self.is_observed and self.refusals > 0)
+
+    @property
+    def outcome(self) -> str:
+        """What became of it, in a word; where it was only observed, what would have."""
+        if not self.wire:
+            return "other"
+        if self.is_count:
+            return "counted"
+        if self.before_tokens is None:
+            return "unread"
+        if self.refusals:
+            return "refused" if self.is_irreducible else "recovered"
+        return "cut" if self.cuts else "fits"
 
 
 class Learner(Protocol):
@@ -98,8 +151,9 @@ class Passage:
         self.passed = Passed(
             wire=incoming.request.route.wire,
             model=model,
-            session=known.name.rpartition(" ")[2],
+            session=hashlib.blake2b(known.name.encode(), digest_size=6).hexdigest(),
             bytes_in=len(incoming.request.raw),
+            is_count=incoming.request.route.is_count,
         )
 
     @property
@@ -142,8 +196,9 @@ class Passage:
             else:
                 raw = await asyncio.to_thread(self._written, step.request)
                 held = HeldAnswer(await post(raw, self.may_offer))
-                outcome = await held.outcome(self.passed.wire, self.course.answer_ended)
+                outcome = await held.outcome(self.passed.wire, self.answer_ended)
             refused = None
+            self._take_usage(outcome.body)
             came.append((outcome, held))
             step = await asyncio.to_thread(_next, steps, outcome)
         await asyncio.to_thread(self._end)
@@ -163,6 +218,33 @@ class Passage:
         self._note()
         return self._written(step.request) if isinstance(step, Send) else self.incoming.request.raw
 
+    def observe(self, outcome: SendOutcome) -> None:
+        """Note what would have been done with a request that was sent as it came, and learn from what came of it."""
+        steps = self.course.run()
+        step = _next(steps, None)
+        if isinstance(step, Send) and step.request is self.incoming.whole:
+            step = _next(steps, outcome)
+        self._take_usage(outcome.body)
+        self._note()
+        passed = self.passed
+        passed.is_observed, passed.kinds = True, self._counts(())
+        passed.refusals = int(is_refused_for_size(outcome))
+        passed.is_irreducible = bool(passed.refusals) and step is None
+        self._learn()
+
+    def answer_ended(self, body: Json) -> None:
+        """Take the whole answer of a stream that has ended."""
+        self._take_usage(body)
+        self.course.answer_ended(body)
+
+    def _take_usage(self, body: Json) -> None:
+        """Note what an answer says that it took."""
+        if isinstance(body, dict):
+            passed = self.passed
+            passed.reported_tokens = reported_input(body) or None
+            passed.cached_tokens, passed.cache_write_tokens = cache_tokens(body, passed.wire)
+            passed.output_tokens = output_tokens(body, passed.wire)
+
     def _shown(self) -> Transcript:
         """Return the history as it is shown in what is sent now."""
         return self.course.result.transcript or self.course.original.transcript
@@ -181,6 +263,9 @@ class Passage:
 
     def _end(self) -> None:
         self._note()
+        self._learn()
+
+    def _learn(self) -> None:
         self.course.on_late_answer = lambda: self._learner.learn_answer(self)
         try:
             self._learner.learn(self)
@@ -191,18 +276,23 @@ class Passage:
         """Note what was done."""
         course, passed = self.course, self.passed
         shown = self._shown()
-        edits = shown.edits
-        passed.before_tokens = self._tokens(())
-        passed.after_tokens = self._tokens(edits) if edits else passed.before_tokens
+        edits, before = shown.edits, self.known.transcript.edits
+        whole = self._counts(())
+        passed.kinds = self._counts(edits) if edits else whole
+        passed.before_tokens, passed.after_tokens = whole.total, passed.kinds.total
+        if edits != before:
+            full = self._counts(before)
+            passed.new_cuts = tuple(type(edit).__name__.lower() for edit in edits if edit not in before)
+            passed.full_tokens, passed.gone = full.total, full - passed.kinds
         passed.cuts, passed.handles = len(edits), shown.handles()
         passed.refusals = len(course.refused)
         passed.is_irreducible = not course.result.success and course.raised is None and bool(course.attempts)
         passed.warnings = course.result.warnings
 
-    def _tokens(self, edits: tuple[Edit, ...]) -> int:
+    def _counts(self, edits: tuple[Edit, ...]) -> KindCounts:
         """Return what the request takes with these cuts, by our count."""
         original = self.course.original
-        return original.showing(replace(original.transcript, edits=edits)).counts.total
+        return original.showing(replace(original.transcript, edits=edits)).counts
 
 
 def is_refused_for_size(outcome: SendOutcome) -> bool:

@@ -144,7 +144,6 @@ class Provider:
         course.refused_before = lambda asked: self._refused.said_of(asked, self._clock())
         passage = Passage(self, incoming, model, known, course, tools=self._tools if offers else ())
         passage.always_offers = is_follow_up or self.offering == "always"
-        passage.passed.window_tokens = None if window >= UNKNOWN_WINDOW_TOKENS else window
         return passage
 
     def _may_offer(self, whole: dict[str, Json]) -> bool:
@@ -164,14 +163,18 @@ class Provider:
         for refused, overflow in course.refused:
             self._refused.add(refused, overflow, self._clock())
         self.learn_answer(passage)
-        if course.result.success and course.result.transcript is not None:
+        believed = self._windows.of(passage.model)
+        window = min(believed, self._knowledge.of(passage.model).limit_tokens or believed)
+        passage.passed.window_tokens = None if window >= UNKNOWN_WINDOW_TOKENS else window
+        # What would have been cut would be cut in the next turn too.
+        is_cut = course.result.success or (passage.passed.is_observed and not passage.passed.is_irreducible)
+        if is_cut and course.result.transcript is not None:
             self._memories.cuts.remember(passage.known, course.result.transcript)
 
     def learn_answer(self, passage: Passage) -> None:
         """Remember what an answer reported, which a stream does at its end."""
         if passage.course.answered is not None:
             counts, reported = passage.course.answered
-            passage.passed.reported_tokens = reported
             self._knowledge.update(passage.model, lambda known: known.answered(counts, reported))
 
     def ways_of(self, owner: str) -> WaysBack:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.inspection import drawing, words
 from penstock.inspection.story import KINDS
-from penstock.inspection.tables import tables, tokens_gone
+from penstock.inspection.tables import Table, tables, tokens_gone
 from penstock.text import html
 
 if TYPE_CHECKING:
@@ -42,9 +42,30 @@ class OverviewRow(NamedTuple):
     """After which requests something was cut, from 1."""
     refusals: tuple[int, ...] = ()
     """Which requests were refused, from 1."""
+    link: str = ""
+    """The address of its own page; empty where it has none."""
 
 
-class _Tile(NamedTuple):
+class Frame(NamedTuple):
+    """What stands around sessions of another kind than files: those that a server sees."""
+
+    title: str = "Where the contexts went"
+    brow: str = "Sessions"
+    lead: str = ""
+    """What there is, in a sentence; empty for how many sessions there are."""
+    tiles: tuple[Tile, ...] = ()
+    tables: tuple[Table, ...] = ()
+    """Behind all others."""
+    facts: tuple[tuple[str, str], ...] = ()
+    """Of one session, name and value, in place of what its file says."""
+    remarks: tuple[str, ...] = ()
+    up: str = ""
+    """The address of the page of all sessions."""
+    renewed_seconds: int = 0
+    """After how long the page asks its server for a newer one; 0 for a page that opens from disk."""
+
+
+class Tile(NamedTuple):
     """A figure that is seen first."""
 
     label: str
@@ -102,12 +123,13 @@ def row_of(subject: Subject, story: Story) -> OverviewRow:
     )
 
 
-def story_page(subject: Subject, story: Story) -> str:
+def story_page(subject: Subject, story: Story, frame: Frame = Frame()) -> str:  # noqa: B008 - a value
     """Return the page of one session as HTML.
 
     Args:
         subject: which session it is.
         story: where its context went.
+        frame: what stands around it.
     """
     columns = drawing.fullest(story.turns)
     peak = max((turn.tokens for turn in columns), default=0)
@@ -120,7 +142,8 @@ def story_page(subject: Subject, story: Story) -> str:
         .render(
             policy=html.sealed_policy(_text("style.css"), _text("story.js")),
             name=words.shown(subject.session) or "session",
-            facts=_facts(subject, story),
+            frame=frame,
+            facts=frame.facts or _facts(subject, story),
             tiles=_tiles(story),
             turns=len(story.turns),
             last_turn=words.number(len(story.turns)),
@@ -136,22 +159,24 @@ def story_page(subject: Subject, story: Story) -> str:
             told=words.told(newest, len(story.turns), story.window_tokens) if newest is not None else "",
             island=_island(story, columns),
             refusals=_refusals(story),
-            tables=tables(story),
-            remarks=_remarks(story),
+            tables=(*tables(story), *frame.tables),
+            remarks=[*_remarks(story), *frame.remarks],
         )
     )
 
 
-def overview_page(rows: Sequence[OverviewRow]) -> str:
+def overview_page(rows: Sequence[OverviewRow], frame: Frame = Frame()) -> str:  # noqa: B008 - a value
     """Return the page of many sessions as HTML: a row each, in the order given.
 
     Args:
         rows: the sessions.
+        frame: what stands around them.
     """
     shown = [
         {
             "host": words.shown(row.subject.host),
             "session": words.shown(row.subject.session) or "session",
+            "link": row.link,
             "project": words.shown(row.subject.project),
             "updated": _moment(row.subject.updated),
             "spark": _spark(row),
@@ -174,13 +199,21 @@ def overview_page(rows: Sequence[OverviewRow]) -> str:
         _environment()
         .get_template("overview.html")
         .render(
-            policy=html.sealed_policy(_text("style.css")),
+            policy=_policy(frame),
+            frame=frame,
             rows=shown,
-            lead=lead,
+            lead=frame.lead or lead,
             sums=[words.number(one) for one in sums or (0, 0, 0)],
             height=drawing.HEIGHT,
         )
     )
+
+
+def _policy(frame: Frame) -> str:
+    """Return the policy of a page of all sessions; one that is renewed may also show one of them, with its script."""
+    if not frame.renewed_seconds:
+        return html.sealed_policy(_text("style.css"))
+    return html.sealed_policy(_text("style.css"), _text("renewed.js"), _text("story.js"), asks_own=True)
 
 
 @cache
@@ -218,7 +251,7 @@ def _moment(at: str) -> str:
     return words.shown(f"{day} {clock[:5]} UTC" if is_time and at.endswith(("Z", "+00:00")) else at)
 
 
-def _tiles(story: Story) -> list[_Tile]:
+def _tiles(story: Story) -> list[Tile]:
     """Return the six figures that are seen first."""
     measured = sum(turn.is_measured for turn in story.turns)
     handoffs = sum(cut.is_handoff for cut in story.compactions)
@@ -231,16 +264,16 @@ def _tiles(story: Story) -> list[_Tile]:
             notes.append(f"${money.uncached_dollars:,.2f} without a cache")
     refused = story.refusals[-1].kind if story.refusals else ""
     return [
-        _Tile("Turns", words.number(len(story.turns)), f"{words.number(measured)} measured by the provider"),
-        _Tile("Fullest", *_fill(story, story.fullest)),
-        _Tile("Newest", *_fill(story, story.fill)),
-        _Tile("Refusals", words.number(len(story.refusals)), f"newest: {words.shown(refused)}" if refused else ""),
-        _Tile(
+        Tile("Turns", words.number(len(story.turns)), f"{words.number(measured)} measured by the provider"),
+        Tile("Fullest", *_fill(story, story.fullest)),
+        Tile("Newest", *_fill(story, story.fill)),
+        Tile("Refusals", words.number(len(story.refusals)), f"newest: {words.shown(refused)}" if refused else ""),
+        Tile(
             "Compactions",
             words.number(len(story.compactions) - handoffs),
             ", ".join(part for part in (f"and {words.many(handoffs, 'handoff')}" if handoffs else "", gone) if part),
         ),
-        _Tile("Money", words.price(money), "; ".join(notes)),
+        Tile("Money", words.price(money), "; ".join(notes)),
     ]
 
 

@@ -43,17 +43,22 @@ def environment(package: str) -> Environment:
     )
 
 
-def sealed_policy(style: str, script: str = "") -> str:
-    """Return a content security policy for a page that asks for nothing: only these two texts act on it.
+def sealed_policy(style: str, *scripts: str, asks_own: bool = False) -> str:
+    """Return a content security policy for a page that asks for nothing: only these texts act on it.
 
     A page that opens from disk has no headers, so the policy stands in a `<meta>`; with it neither `style=` nor `on…=` attributes
     work. Source: Content Security Policy Level 3, 2.3.1, hash-source.
 
     Args:
         style: the text of its one style, to the byte.
-        script: the text of its one script; empty for a page without.
+        scripts: the texts of its scripts.
+        asks_own: whether they may ask the server that the page came from, and no other.
     """
-    allowed = [f"style-src {_hash_source(style)}", *([f"script-src {_hash_source(script)}"] if script else [])]
+    allowed = [f"style-src {_hash_source(style)}"]
+    if scripts:
+        allowed.append(f"script-src {' '.join(map(_hash_source, scripts))}")
+    if asks_own:
+        allowed.append("connect-src 'self'")
     return "; ".join(["default-src 'none'", *allowed, "base-uri 'none'", "form-action 'none'"])
 
 

@@ -234,3 +234,14 @@ def output_tokens(body: Json, wire: str) -> int | None:
     found = (field(body, holder, name) for holder in keys.holders for name in keys.output)
     reported = [tokens for tokens in found if type(tokens) is int]
     return sum(reported) if reported else None
+
+
+def cache_tokens(body: Json, wire: str) -> tuple[int | None, int | None]:
+    """Return how much of a request's input its answer says came from a cache, and was put into one; None where it is silent."""
+    keys = wire_named(wire).answers.usage
+
+    def first_of(paths: tuple[tuple[str, ...], ...]) -> int | None:
+        found = (field(body, holder, *path) for holder in keys.holders for path in paths)
+        return next((tokens for tokens in found if type(tokens) is int), None)
+
+    return first_of(keys.cached), first_of(keys.written)

@@ -172,6 +172,10 @@ class UsageKeys:
     holders: tuple[str, ...]
     input: tuple[str, ...]
     output: tuple[str, ...]
+    cached: tuple[tuple[str, ...], ...]
+    """Where it says how much of the input came from a cache: paths behind the holder, the first that is there."""
+    written: tuple[tuple[str, ...], ...] = ()
+    """Where it says how much of the input was put into a cache."""
 
 
 class StreamReader(Protocol):
@@ -250,6 +254,8 @@ class ApiKey:
 class Service:
     """The public API of a wire as its provider's own SDK finds it."""
 
+    telemetry_name: str
+    """Its provider in OpenTelemetry's conventions: a value of `gen_ai.provider.name`."""
     base_url: str
     """The address; `{region}` in it is the value of the first of `region_variables` that is set."""
     base_url_variable: str

@@ -44,7 +44,7 @@ ENVIRONMENTS = {
     PACKAGE / "scribe" / "pages": (html.environment, ["base.css", "blocks.html", "page.html"]),
     PACKAGE / "inspection": (
         page._environment,
-        ["base.css", "frame.html", "overview.html", "story.html", "story.js", "style.css", "table.html"],
+        ["base.css", "frame.html", "overview.html", "renewed.js", "story.html", "story.js", "style.css", "table.html"],
     ),
 }
 """Where pages are written, how each makes its environment, and the templates in it."""

@@ -87,6 +87,8 @@ ANTHROPIC = Wire(
             holders=("usage",),
             input=("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"),
             output=("output_tokens",),
+            cached=(("cache_read_input_tokens",),),
+            written=(("cache_creation_input_tokens",),),
         ),
         stream=answers.MessageEvents,
         streamed_body=answers.streamed_body,
@@ -95,6 +97,7 @@ ANTHROPIC = Wire(
         hidden_calls=hidden_calls,
     ),
     service=Service(
+        telemetry_name="anthropic",
         base_url="https://api.anthropic.com",
         base_url_variable="ANTHROPIC_BASE_URL",
         region_variables=(),

@@ -72,6 +72,8 @@ BEDROCK = Wire(
             holders=("usage",),
             input=("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"),
             output=("outputTokens",),
+            cached=(("cacheReadInputTokens",),),
+            written=(("cacheWriteInputTokens",),),
         ),
         stream=answers.ConverseEvents,
         streamed_body=answers.streamed_body,
@@ -80,6 +82,7 @@ BEDROCK = Wire(
         hidden_calls=None,
     ),
     service=Service(
+        telemetry_name="aws.bedrock",
         base_url="https://bedrock-runtime.{region}.amazonaws.com",
         base_url_variable="AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
         region_variables=("AWS_REGION", "AWS_DEFAULT_REGION"),

@@ -90,6 +90,7 @@ GEMINI = Wire(
             holders=both("usageMetadata"),
             input=both("promptTokenCount", "toolUsePromptTokenCount"),
             output=both("candidatesTokenCount", "thoughtsTokenCount"),
+            cached=tuple((name,) for name in both("cachedContentTokenCount")),
         ),
         stream=answers.CandidateChunks,
         streamed_body=answers.streamed_body,
@@ -98,6 +99,7 @@ GEMINI = Wire(
         hidden_calls=hidden_calls,
     ),
     service=Service(
+        telemetry_name="gcp.gemini",
         base_url="https://generativelanguage.googleapis.com",
         base_url_variable="GOOGLE_GEMINI_BASE_URL",
         region_variables=(),

@@ -72,7 +72,12 @@ OPENAI_CHAT = Wire(
         messages=answers.answer_messages,
         text=answers.answer_text,
         stop_reason=answers.stop_reason,
-        usage=UsageKeys(holders=("usage",), input=("prompt_tokens",), output=("completion_tokens",)),
+        usage=UsageKeys(
+            holders=("usage",),
+            input=("prompt_tokens",),
+            output=("completion_tokens",),
+            cached=(("prompt_tokens_details", "cached_tokens"), ("prompt_cache_hit_tokens",)),
+        ),
         stream=answers.ChunkReader,
         streamed_body=answers.streamed_body,
         stream_type=SSE_TYPE,
@@ -80,6 +85,7 @@ OPENAI_CHAT = Wire(
         hidden_calls=hidden_calls,
     ),
     service=Service(
+        telemetry_name="openai",
         base_url="https://api.openai.com/v1",
         base_url_variable="OPENAI_BASE_URL",
         region_variables=(),

@@ -60,7 +60,12 @@ OPENAI_RESPONSES = Wire(
         messages=answers.answer_messages,
         text=answers.answer_text,
         stop_reason=answers.stop_reason,
-        usage=UsageKeys(holders=("usage",), input=("input_tokens",), output=("output_tokens",)),
+        usage=UsageKeys(
+            holders=("usage",),
+            input=("input_tokens",),
+            output=("output_tokens",),
+            cached=(("input_tokens_details", "cached_tokens"),),
+        ),
         stream=answers.ResponseEvents,
         streamed_body=answers.streamed_body,
         stream_type=SSE_TYPE,
@@ -68,6 +73,7 @@ OPENAI_RESPONSES = Wire(
         hidden_calls=hidden_calls,
     ),
     service=Service(
+        telemetry_name="openai",
         base_url="https://api.openai.com/v1",
         base_url_variable="OPENAI_BASE_URL",
         region_variables=(),

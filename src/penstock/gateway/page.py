@@ -1,0 +1,228 @@
+"""The gateway's own paths: `/penstock/`, a page of each session below it, and `/penstock/metrics` (W-7).
+
+The pages are those of `penstock inspect --html`, renewed while they are looked at. Laws: nothing is told to whom the gateway would
+not serve, but that it wants its token; a page of another origin gets nothing; names of clients are digests, and no text of a
+request is shown. Leaves to others: what was done (`seen`), and who is served (`app`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from penstock.gateway.metrics import CONTENT_TYPE, metrics
+from penstock.inspection import words
+from penstock.inspection.page import Frame, Tile, overview_page, story_page
+from penstock.inspection.tables import Column, Listing, Row, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.gateway.seen import Seen, Session
+
+    Pairs = list[tuple[bytes, bytes]]
+    Page = tuple[int, Pairs, bytes]
+
+PAGES: Final = "/penstock/"
+"""Before the gateway's own paths."""
+METRICS: Final = f"{PAGES}metrics"
+SESSIONS: Final = f"{PAGES}sessions/"
+RENEWED_SECONDS: Final = 5
+"""After how long a page asks for a newer one."""
+
+_HEADERS: Final = [
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    # The rest of the policy stands in the page, which also opens from disk; this one works in a header alone.
+    (b"content-security-policy", b"frame-ancestors 'none'"),
+]
+_HTML: Final = (b"content-type", b"text/html; charset=utf-8")
+_WANTED: Final = (
+    "This gateway wants its token. Put it behind a # at the end of this page's address: it is not sent with it."
+)
+
+
+def answer_page(seen: Seen, method: str, path: str, headers: Pairs, *, is_known: bool) -> Page:
+    """Return the answer to a request for one of the gateway's own paths: status, headers and body.
+
+    Args:
+        seen: what was done with what passed.
+        method: of HTTP.
+        path: from `PAGES` on.
+        headers: names in lower case.
+        is_known: whether its sender has shown the gateway's token, or needs none.
+    """
+    if method not in {"GET", "HEAD"}:
+        return _error(405, "These pages are read with GET", [(b"allow", b"GET, HEAD")])
+    if _is_foreign(dict(headers)):
+        return _error(403, "This server does not serve pages of that Origin")
+    if path == METRICS:
+        if not is_known:
+            return _error(
+                401, "Metrics want the gateway's token: in the header x-penstock-token, or as http://HOST/~TOKEN/…"
+            )
+        return 200, [*_HEADERS, (b"content-type", CONTENT_TYPE)], metrics(seen).encode()
+    if path != PAGES and not path.startswith(SESSIONS):
+        return _error(404, f"The gateway's own paths are {PAGES} and {METRICS}")
+    if not is_known:
+        # Without a header with the token, which only the page's script can send: nothing but that script.
+        asked = any(name == b"x-penstock-token" for name, _ in headers)
+        return (401 if asked else 200), [*_HEADERS, _HTML], overview_page([], _frame(_WANTED)).encode()
+    if path == PAGES:
+        return 200, [*_HEADERS, _HTML], gateway_page(seen).encode()
+    session = seen.session(path.removeprefix(SESSIONS))
+    if session is None:
+        return _error(
+            404, "No session of that name was seen since the gateway began, or newer ones have taken its place"
+        )
+    return 200, [*_HEADERS, _HTML], session_page(session, observes=seen.observes).encode()
+
+
+def _is_foreign(headers: dict[bytes, bytes]) -> bool:
+    """Return whether another site's page asks, other than by a link to a page of ours."""
+    site = headers.get(b"sec-fetch-site", b"none")
+    return site not in {b"none", b"same-origin"} and headers.get(b"sec-fetch-dest") != b"document"
+
+
+def _error(status: int, sentence: str, headers: Sequence[tuple[bytes, bytes]] = ()) -> Page:
+    body = json.dumps({"error": {"message": sentence, "type": "penstock"}}).encode()
+    return status, [*_HEADERS, *headers, (b"content-type", b"application/json")], body
+
+
+def _frame(lead: str) -> Frame:
+    return Frame(title="What passed the gateway", brow="penstock gateway", lead=lead, renewed_seconds=RENEWED_SECONDS)
+
+
+# ── all sessions ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def gateway_page(seen: Seen) -> str:
+    """Return the page of all sessions as HTML."""
+    sessions = seen.sessions()
+    frame = _frame(_lead(seen, len(sessions)))
+    frame = frame._replace(tiles=_tiles(seen, sessions), tables=(_asked(seen),))
+    return overview_page([session.row() for session in sessions], frame)
+
+
+def _lead(seen: Seen, sessions: int) -> str:
+    read = (
+        f"{words.many(sessions, 'session')} of which requests were read"
+        if sessions
+        else "No request had to be read yet"
+    )
+    if seen.observes:
+        return f"Observing: nothing is changed, and cuts are what would have been cut. {read}."
+    return f"{read}. What has fewer bytes than its window has tokens fits unread, and is counted below."
+
+
+def _tiles(seen: Seen, sessions: Sequence[Session]) -> tuple[Tile, ...]:
+    """Return the six figures that are seen first."""
+    by_outcome: Counter[str] = Counter()
+    for one, count in seen.asked.items():
+        by_outcome[one.outcome] += count
+    to_models = sum(by_outcome[name] for name in ("unread", "fits", "cut", "recovered", "refused"))
+    recovered, returned = by_outcome["recovered"], by_outcome["refused"]
+    would = "would have been " if seen.observes else ""
+    paid = [money for session in sessions if (money := session.money) is not None]
+    dollars = sum(money.dollars for money in paid)
+    return (
+        Tile("Requests", words.number(to_models), f"{words.number(by_outcome['unread'])} fit unread"),
+        Tile("Cuts", words.number(sum(seen.cuts.values())), f"{would}made once and kept"),
+        Tile(
+            "Refusals avoided",
+            words.number(recovered + seen.cut_before_sending),
+            f"{words.number(recovered)} {would}recovered, {words.number(seen.cut_before_sending)} {would}cut before they were sent",
+        ),
+        Tile("Refusals passed on", words.number(returned), "nothing smaller could be sent" if returned else ""),
+        Tile("Tokens not sent", words.number(seen.cut_tokens), "by our count, in all turns" if seen.cut_tokens else ""),
+        Tile(
+            "Money",
+            words.price(paid[0]._replace(dollars=dollars, priced_turns=1)) if paid else words.UNKNOWN,
+            f"{words.many(sum(money.priced_turns for money in paid), 'request')} at list prices of {paid[0].as_of}"
+            if paid
+            else "",
+        ),
+    )
+
+
+def _asked(seen: Seen) -> Table:
+    """Return how many requests there were to each model, and what became of them."""
+    title = "What was asked"
+    columns = (
+        Column("Model", is_number=False),
+        Column("Requests"),
+        Column("Unread", is_spare=True),
+        Column("Cut", is_spare=True),
+        Column("Recovered", is_spare=True),
+        Column("Refused"),
+        Column("Errors"),
+        Column("Input tokens", is_spare=True),
+    )
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    for one, count in seen.asked.items():
+        if one.wire:
+            known = counts.setdefault((one.wire, one.model), Counter())
+            known.update({"all": count, one.outcome: count, "errors": count if one.status >= 400 else 0})
+    if not counts:
+        return Table(title, "Nothing was asked of a model yet.")
+    names = ("all", "unread", "cut", "recovered", "refused", "errors")
+    rows = []
+    for (wire, model), known in sorted(counts.items(), key=lambda pair: -pair[1]["all"]):
+        reported = seen.tokens.get((wire, model), [0])[0]
+        cells = (*(words.number(known[name]) for name in names), words.number(reported) if reported else words.UNKNOWN)
+        rows.append(Row((words.shown(model) or words.UNKNOWN, *cells), wire))
+    sums = [words.number(sum(known[name] for known in counts.values())) for name in names]
+    others = sum(count for one, count in seen.asked.items() if not one.wire)
+    lead = f"Counts of tokens are among the requests; {words.many(others, 'other request')} asked for no model."
+    total = Row(("Together", *sums, words.number(sum(known[0] for known in seen.tokens.values()))))
+    return Table(title, lead, columns, (Listing(tuple(rows), total),))
+
+
+# ── one session ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def session_page(session: Session, *, observes: bool) -> str:
+    """Return the page of one session as HTML.
+
+    Args:
+        session: it.
+        observes: whether what is told of cuts would have been done.
+    """
+    story = session.story()
+    window = f"{words.number(session.window_tokens)} tokens" if session.window_tokens else words.UNKNOWN
+    facts = (
+        ("API", session.wire),
+        ("Model", words.shown(session.model) or words.UNKNOWN),
+        ("Window", window),
+        ("Provider", words.shown(session.provider)),
+        ("Read back", words.many(session.answered_calls, "time")),
+        ("Last seen", session.subject().updated.replace("T", " ").replace("Z", " UTC")),
+    )
+    remarks = ["Turns are requests of one conversation, known by a digest of who sends it and of how it begins."]
+    if session.stride > 1:
+        remarks.append(
+            f"There were {words.number(session.requests)} turns; of every {words.number(session.stride)} the fullest is shown."
+        )
+    if observes:
+        remarks.append("Nothing was changed: cuts are what would have been cut, and the turns are what was sent.")
+    frame = Frame(facts=facts, remarks=tuple(remarks), tables=(_kept(session),), up="../")
+    return story_page(session.subject(), story, frame)
+
+
+def _kept(session: Session) -> Table:
+    """Return where what is not shown is kept."""
+    title = "Where the whole is kept"
+    if not session.handles:
+        return Table(title, "Everything is shown.")
+    rows = tuple(Row((handle, f"penstock page {handle}")) for handle in session.handles)
+    columns = (Column("Handle", is_number=False), Column("Read it back with", is_number=False))
+    return Table(
+        title,
+        f"The {words.many(len(rows), 'newest handle')} of what its newest request does not show.",
+        columns,
+        (Listing(rows, None),),
+    )
