@@ -142,7 +142,7 @@ def standing(folder: Path, upstream_url: str | None, **settings: Any) -> Iterato
     host, port = listening.getsockname()[:2]
     store = settings.pop("store", None) or open_store(f"sqlite:///{folder}/store.db")
     settings = {"names": ServedNames(host, port)} | settings
-    gateway = Gateway(Upstream(), store, base_url=upstream_url, **settings)
+    gateway = Gateway(settings.pop("upstream", None) or Upstream(), store, base_url=upstream_url, **settings)
     ends: list[Callable[[], None]] = []
     is_ready = threading.Event()
 

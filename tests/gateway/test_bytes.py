@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from penstock.gateway import answers
 from penstock.wires import WIRES, wire_named
 from tests.gateway.standing import RecordingUpstream, Said, standing
 
@@ -166,3 +168,31 @@ def test_a_packed_answer_passes_packed(tmp_path: Any) -> None:
     packed = gzip.compress(b'{"id": "m", "content": []}')
     got = answered(Said(200, (("content-type", "application/json"), ("content-encoding", "gzip")), (packed,)), tmp_path)
     assert (got.headers["content-encoding"], got.body) == ("gzip", packed)
+
+
+@pytest.mark.proves("W-1")
+@pytest.mark.parametrize("coding", ["br", "gzip"])
+def test_an_answer_that_cannot_be_unpacked_passes(coding: str, tmp_path: Any) -> None:
+    """Packed in a way that was not asked for, or not as it says: it is the client's to see, also where it would be looked into."""
+    raw = b'{"type": "error", "error": {"message": "prompt is too long: 61000 tokens > 12000 maximum"}}'
+    said = Said(400, (("content-type", "application/json"), ("content-encoding", coding)), (raw,))
+    with RecordingUpstream(lambda _: said) as upstream, standing(tmp_path, upstream.url) as gateway:
+        got = gateway.post(PATHS["anthropic"], b'{"messages":[{"role":"user","content":"a"}]}')
+        assert (got.status, got.body, got.headers["content-encoding"]) == (400, raw, coding)
+        assert len(upstream.came) == 1
+
+
+@pytest.mark.proves("W-1")
+def test_an_answer_too_large_to_be_held_passes_as_it_comes(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before it has come to its end."""
+    monkeypatch.setattr(answers, "MAX_READ_BYTES", 100)
+    is_read = threading.Event()
+    said = Said(200, parts=(b"x" * 200, is_read, b"y"))
+    with (
+        RecordingUpstream(lambda _: said) as upstream,
+        standing(tmp_path, upstream.url) as gateway,
+        gateway.stream(PATHS["anthropic"], {"messages": []}) as answer,
+    ):
+        assert answer.read(200) == b"x" * 200
+        is_read.set()
+        assert answer.read() == b"y"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from penstock.gateway.provider import Windows
+from penstock.models.sizes import estimate
 from penstock.models.steps import say
 from penstock.testing import LoopbackProvider
 from penstock.wires import WIRES, messages_of, violations
@@ -99,6 +100,19 @@ def test_a_cut_stays_where_it_is(tmp_path: Path) -> None:
             before = sent
         assert 2 <= len(broken) <= 8, broken
         assert double.refused == 1
+
+
+@pytest.mark.proves("W-4")
+@pytest.mark.parametrize("streamed", [False, True])
+def test_what_answers_report_is_learned(streamed: bool, tmp_path: Path) -> None:
+    """A provider that counts a third more than we do refuses nothing where its window is known."""
+    double = provider("anthropic", 20_000, count=lambda text: int(1.35 * estimate(text)))
+    windows = Windows((("m", 20_000),))
+    with double, standing(tmp_path, upstream_of(double), windows=windows) as gateway:
+        for turns in range(20, 60, 2):
+            body = body_of("anthropic", story(turns, 1_500))
+            assert gateway.ask("/v1/messages", {**body, "stream": True} if streamed else body).status == 200
+        assert double.refused == 0
 
 
 @pytest.mark.proves("W-2")

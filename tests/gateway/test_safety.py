@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.gateway import app, provider, upstream
+from penstock.gateway import app, provider, signing, upstream
 from penstock.gateway.app import MAX_BODY_BYTES
 from penstock.gateway.provider import Windows
 from penstock.models.steps import say
@@ -19,6 +19,7 @@ from tests.gateway.standing import RecordingUpstream, Said, standing
 from tests.gateway.stories import body_of, story
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
 TOKEN = b"a-token-of-more-than-thirty-two-characters"
@@ -217,3 +218,71 @@ def test_a_mistake_of_ours_costs_no_answer(tmp_path: Path, monkeypatch: pytest.M
             assert gateway.ask("/v1/messages", body).status == 200
         assert json.loads(behind.came[-1].body) == body
     assert said == ["a request passes as it came: ZeroDivisionError: by us"]
+
+
+class AmazonUpstream:
+    """Takes what would go to AWS."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[str, dict[bytes, bytes], bytes | None]] = []
+
+    async def send(self, method: str, url: str, headers: Any, body: bytes | None) -> Any:
+        self.sent.append((url, dict(headers), body))
+        return EmptyAnswer()
+
+    async def close(self) -> None:
+        pass
+
+
+class EmptyAnswer:
+    status = 200
+    headers = ((b"content-type", b"application/json"),)
+
+    async def blocks(self) -> AsyncIterator[bytes]:
+        yield b"{}"
+
+    async def close(self) -> None:
+        pass
+
+
+SIGNED = {
+    "authorization": "AWS4-HMAC-SHA256 Credential=AKIDCLIENT/20261123/eu-west-1/bedrock/aws4_request, Signature=ab",
+    "x-amz-date": "20261123T000000Z",
+    "x-amz-security-token": "client's",
+    "content-type": "application/json",
+}
+
+
+@pytest.mark.proves("W-8")
+def test_a_request_to_aws_is_signed_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the gateway's credentials, for the host and the bytes that go out; nothing of the client's signature goes with it."""
+    asked: list[Any] = []
+
+    def signer(service: str, region: str, environ: Any) -> Any:
+        asked.append((service, region))
+        return lambda url, body: {"Authorization": f"AWS4-HMAC-SHA256 {url} {len(body)}", "X-Amz-Date": "now"}
+
+    monkeypatch.setattr(signing, "aws_signer", signer)
+    amazon = AmazonUpstream()
+    with standing(tmp_path, None, upstream=amazon, environ={"AWS_REGION": "eu-west-1"}) as gateway:
+        assert gateway.post("/model/m/converse", b'{"messages": []}', SIGNED).status == 200
+    ((url, headers, _),) = amazon.sent
+    assert url == "https://bedrock-runtime.eu-west-1.amazonaws.com/model/m/converse"
+    assert asked == [("bedrock", "eu-west-1")]
+    assert headers[b"authorization"] == f"AWS4-HMAC-SHA256 {url} 16".encode()
+    assert headers[b"x-amz-date"] == b"now"
+    assert b"x-amz-security-token" not in headers
+
+
+@pytest.mark.proves("W-8")
+def test_what_cannot_be_signed_for_aws_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And goes nowhere; a bearer token passes."""
+    monkeypatch.setattr(signing, "aws_signer", lambda *_: None)
+    amazon = AmazonUpstream()
+    with standing(tmp_path, None, upstream=amazon, environ={"AWS_REGION": "eu-west-1"}) as gateway:
+        got = gateway.post("/model/m/converse", b'{"messages": []}', SIGNED)
+        assert got.status == 403
+        assert "AWS_ACCESS_KEY_ID" in got.json["message"]
+        assert not amazon.sent
+        bearer = {"authorization": "Bearer b", "content-type": "application/json"}
+        assert gateway.post("/model/m/converse", b'{"messages": []}', bearer).status == 200

@@ -27,6 +27,7 @@ from penstock.gateway.passage import Passage, Passed, is_refused_for_size
 from penstock.gateway.provider import Memories, Provider, Windows
 from penstock.gateway.routes import address, provider_of, route_of
 from penstock.gateway.seen import Seen
+from penstock.gateway.signing import NoCredentials, signer_of
 from penstock.text import escape
 from penstock.wires import wire_named
 from penstock.wires.failures import Disconnected
@@ -151,11 +152,18 @@ class Gateway:
         body = await _body(receive, headers)
         url = address(base_url, path, query)
 
+        route = route_of(path) if scope["method"] == "POST" and body else None
+        try:
+            service = wire_named(route.wire).service.signs_for if route else ""
+            signed = signer_of(headers, base_url, service, self._environ)
+        except NoCredentials as error:
+            raise Refusing(403, str(error)) from error
+
         async def post(raw: bytes, is_unpacked: bool) -> Answer:
-            sent = [pair for pair in headers if pair[0] != b"accept-encoding"] if is_unpacked else headers
+            own = await asyncio.to_thread(signed, url, raw) if signed else headers
+            sent = [pair for pair in own if pair[0] != b"accept-encoding"] if is_unpacked else own
             return await self._upstream.send(scope["method"], url, sent, raw or None)
 
-        route = route_of(path) if scope["method"] == "POST" and body else None
         passing = self._pass(route, base_url, body, owner_of(headers, query, self._digest_key), post)
         unanswered = Passed(wire=route.wire if route is not None else "", provider=base_url)
         task = asyncio.ensure_future(self._pass_on(passing, send, scope["method"], unanswered))

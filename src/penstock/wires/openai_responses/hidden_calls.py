@@ -23,7 +23,10 @@ def is_possible(body: dict[str, Json]) -> bool:
     """Whether a request offers tools, leaves its model free to call any of them, and holds all of its history."""
     is_free = body.get("tool_choice") in (None, "auto") and type_of(field(body, "text", "format")) in {"", "text"}
     is_whole = not (body.get("previous_response_id") or body.get("conversation") or body.get("background"))
-    return bool(objects(body.get("tools"))) and is_free and is_whole
+    # The id under which a stream begins is that of its first response. Of those that the provider keeps a client goes on by the id,
+    # which has to be the last one's.
+    is_unkept = body.get("store") is False or not body.get("stream")
+    return bool(objects(body.get("tools"))) and is_free and is_whole and is_unkept
 
 
 class ResponseHider:
@@ -36,6 +39,7 @@ class ResponseHider:
     def __init__(self, names: frozenset[str]) -> None:
         self._names = names
         self._items: list[Json] = []
+        self._id: Json = None
         self._places = 0
         self._sequence = 0
         self._answers = 0
@@ -71,13 +75,17 @@ class ResponseHider:
     def _shown(self, event: dict[str, Json]) -> dict[str, Json] | None:
         kind = type_of(event)
         if kind in _BEGINNINGS:
+            self._id = self._id or field(event, "response", "id")
             return None if self._answers else event
         if kind in _ENDS:
             response = field(event, "response")
             self._answer_tokens = whole_number(field(response, "usage", "output_tokens")) or 0
             if self.hides_all():
                 return None
-            return {**event, "response": self._together(response)} if self._answers or self._hidden else event
+            if not self._answers and not self._hidden:
+                return event
+            # Clients hold a stream to the id with which it began.
+            return {**event, "response": {**self._together(response), "id": self._id or field(response, "id")}}
         index = event.get("output_index")
         if not isinstance(index, int):
             return event

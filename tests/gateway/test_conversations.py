@@ -1,0 +1,77 @@
+"""A history is found again by what it says, and by nobody but who said it (W-2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from penstock.gateway.conversations import Conversations
+from penstock.store import open_store
+from penstock.wires import dump, load
+from tests.gateway.stories import story
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from penstock.gateway.conversations import Known
+    from penstock.store import Store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = open_store(f"sqlite:///{tmp_path}/store.db")
+    yield opened
+    opened.close()
+
+
+def messages_of(turns: int, *words: str) -> list[Any]:
+    """Return a history in which the user says some words behind the turns."""
+    said = [{"role": "user", "content": text} for text in words]
+    return dump(load([*story(turns, 300), *said], "openai-chat"), "anthropic")
+
+
+def recalled(memory: Conversations, messages: list[Any], owner: str = "me") -> Known:
+    return memory.recall(owner, "anthropic", messages, 1_000)
+
+
+@pytest.mark.proves("W-2")
+@pytest.mark.parametrize("process", ["the same", "another"])
+def test_a_history_that_went_another_way_has_no_cuts(process: str, store: Store) -> None:
+    """One message of its beginning is another, and all behind it are the same."""
+    memory = Conversations(store)
+    known = recalled(memory, messages_of(6))
+    memory.remember(known, known.transcript.drop_span(1, 6, "left out"))
+    again = memory if process == "the same" else Conversations(store)
+    changed = messages_of(6)
+    changed[1] = {"role": "assistant", "content": [*changed[1]["content"], {"type": "text", "text": "otherwise"}]}
+    assert recalled(again, messages_of(7)).transcript.edits
+    assert not recalled(again, changed).transcript.edits
+    assert not recalled(again, messages_of(7), "somebody else").transcript.edits
+
+
+@pytest.mark.proves("W-2")
+def test_a_cut_that_goes_on_is_kept_once(store: Store) -> None:
+    """What was cut of a shorter beginning is in it."""
+    memory = Conversations(store)
+    first = recalled(memory, messages_of(6))
+    memory.remember(first, first.transcript.drop_span(1, 2, "one turn"))
+    size = len((store.learned(first.name) or ("", 0))[0])
+    second = recalled(memory, messages_of(8))
+    assert len(second.transcript.edits) == 1
+    memory.remember(second, second.transcript.drop_span(3, 4, "another turn"))
+    assert len(recalled(memory, messages_of(8)).transcript.edits) == 2
+    assert len((store.learned(first.name) or ("", 0))[0]) < 2.5 * size
+
+
+@pytest.mark.proves("W-2")
+def test_who_goes_back_into_what_was_left_out_has_it_again(store: Store) -> None:
+    """The newest words of the user, and what was done last, are shown whatever was cut when more had been said."""
+    memory = Conversations(store)
+    long = messages_of(4, "Now do the second part.") + messages_of(4)[1:] + messages_of(1, "And the third.")[1:]
+    known = recalled(memory, long)
+    spoken = next(place for place, message in enumerate(long) if "second part" in str(message))
+    memory.remember(known, known.transcript.drop_span(1, spoken + 2, "left out"))
+    assert recalled(memory, long).transcript.edits
+    assert not recalled(memory, long[: spoken + 4]).transcript.edits
