@@ -8,14 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from penstock.cli import main
 from penstock.errors import CallerError
-from penstock.hosts.sessions import compressed, host_of, read_session, reader_of
+from penstock.hosts.sessions import compressed, host_of, read_session, reader_of, whole_messages
 from penstock.hosts.sessions.finding import session_named
 from penstock.hosts.sessions.records import opened
+from penstock.inspection.happenings import Said
+from penstock.wires import load
 from tests.hosts import histories
 from tests.hosts.histories import lines
+from tests.hosts.sessions.telling import MUTATED, mutated, told
 from tests.hosts.sessions.test_rescue import FLOOD, TASK, codex, next_request, rescued
 
 pytestmark = pytest.mark.proves("X-1", "X-3")
@@ -125,3 +130,25 @@ def test_without_the_extra_it_is_said_what_would_work(
         session_named(ID, {"CODEX_HOME": str(tmp_path)})
     with pytest.raises(CallerError, match=r"penstock\[zst\].*zstd -d"):
         host_of(str(path))
+
+
+@settings(max_examples=MUTATED, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_a_mishap_of_an_older_session_is_no_error(data: st.DataObject, tmp_path: Path) -> None:
+    """Whatever became of the document; what is told of it can be loaded."""
+    whole = json.loads(Path(older(tmp_path / "s", "a.py", "b.py")).read_text())
+    content = data.draw(mutated([whole], "opencode"))
+    read = told("gemini", tmp_path / "s", content)
+    load(whole_messages(one for one in read.happenings if isinstance(one, Said)), "gemini")
+    host_of(str(tmp_path / "s"))
+
+
+@settings(max_examples=MUTATED, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(at=st.integers(0), change=st.integers(1, 255), kept=st.floats(0, 1))
+def test_a_mishap_of_a_compressed_session_is_no_error(at: int, change: int, kept: float, tmp_path: Path) -> None:
+    """A byte is another, or the end is missing: what is told of it can be loaded."""
+    content = bytearray(zstd().compress(lines(histories.codex(TASK, ("c1", "shell", {}, "a.py", False))).encode()))
+    content[at % len(content)] ^= change
+    read = told("codex", tmp_path / "s", bytes(content[: round(len(content) * kept)]))
+    load(whole_messages(one for one in read.happenings if isinstance(one, Said)), "openai-responses")
+    host_of(str(tmp_path / "s"))
