@@ -198,7 +198,9 @@ def test_what_is_no_session_is_named(home: Path, capsys: pytest.CaptureFixture[s
     assert "/dev/null is no regular file" in capsys.readouterr().err
     capsys.readouterr()
     assert main(["inspect", "--project", str(home)]) == 1
-    assert "No session was found" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "No session was found" in printed
+    assert "opencode export ID > FILE" in printed
 
 
 def test_nothing_of_a_session_acts_on_the_terminal(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
