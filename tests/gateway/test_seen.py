@@ -237,7 +237,8 @@ def test_who_observes_is_told_what_would_have_been_done(tmp_path: Path) -> None:
     (session,) = seen.sessions()
     assert session.refusals == 2
     assert session.cuts > 0
-    assert {one.outcome for one in seen.asked} == {"fits", "recovered"}
+    assert sorted(one.outcome for one in seen.asked) == ["cut", "fits", "recovered"]  # the last as the one before
+    assert seen.passed_on == 2
     assert value(seen, "penstock_context_cuts_total", applied="false") == session.cuts
     assert value(seen, "penstock_gateway_observing") == 1
     # The turns are what was sent, which nobody cut.

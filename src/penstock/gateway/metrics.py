@@ -69,12 +69,6 @@ def metrics(seen: Seen) -> str:
             ),
         ),
         *_family(
-            "penstock_refusals_forestalled",
-            "counter",
-            "Requests that were cut before anybody refused them.",
-            [(applied, seen.cut_before_sending)],
-        ),
-        *_family(
             "penstock_context_sent_tokens",
             "counter",
             "Tokens of requests that were read, by kind, as they went on.",

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Final
 from penstock.gateway.metrics import CONTENT_TYPE, metrics
 from penstock.inspection import words
 from penstock.inspection.page import Frame, Tile, overview_page, story_page
-from penstock.inspection.tables import Column, Listing, Row, Table
+from penstock.inspection.tables import Column, Listing, Row, Table, tokens_gone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.gateway.seen import Seen, Session
+    from penstock.inspection.story import Story
 
     Pairs = list[tuple[bytes, bytes]]
     Page = tuple[int, Pairs, bytes]
@@ -125,20 +126,24 @@ def _tiles(seen: Seen, sessions: Sequence[Session]) -> tuple[Tile, ...]:
     for one, count in seen.asked.items():
         by_outcome[one.outcome] += count
     to_models = sum(by_outcome[name] for name in ("unread", "fits", "cut", "recovered", "refused"))
-    recovered, returned = by_outcome["recovered"], by_outcome["refused"]
-    would = "would have been " if seen.observes else ""
+    # A history only grows: what was cut once would not fit in any later turn either.
+    recovered, cut = by_outcome["recovered"], by_outcome["cut"]
+    avoided, not_sent = ("avoidable", "to spare") if seen.observes else ("avoided", "not sent")
+    stuck = "of {} nothing smaller could be sent".format(words.number(by_outcome["refused"]))
     paid = [money for session in sessions if (money := session.money) is not None]
     dollars = sum(money.dollars for money in paid)
     return (
         Tile("Requests", words.number(to_models), f"{words.number(by_outcome['unread'])} fit unread"),
-        Tile("Cuts", words.number(sum(seen.cuts.values())), f"{would}made once and kept"),
+        Tile("Cuts", words.number(sum(seen.cuts.values())), "results and spans, each counted once"),
         Tile(
-            "Refusals avoided",
-            words.number(recovered + seen.cut_before_sending),
-            f"{words.number(recovered)} {would}recovered, {words.number(seen.cut_before_sending)} {would}cut before they were sent",
+            f"Refusals {avoided}",
+            words.number(recovered + cut),
+            f"{words.number(recovered)} by recovery, {words.number(cut)} by cuts made before",
         ),
-        Tile("Refusals passed on", words.number(returned), "nothing smaller could be sent" if returned else ""),
-        Tile("Tokens not sent", words.number(seen.cut_tokens), "by our count, in all turns" if seen.cut_tokens else ""),
+        Tile("Refusals passed on", words.number(seen.passed_on), stuck if seen.passed_on else ""),
+        Tile(
+            f"Tokens {not_sent}", words.number(seen.cut_tokens), "by our count, in all turns" if seen.cut_tokens else ""
+        ),
         Tile(
             "Money",
             words.price(paid[0]._replace(dollars=dollars, priced_turns=1)) if paid else words.UNKNOWN,
@@ -177,7 +182,9 @@ def _asked(seen: Seen) -> Table:
         rows.append(Row((words.shown(model) or words.UNKNOWN, *cells), wire))
     sums = [words.number(sum(known[name] for known in counts.values())) for name in names]
     others = sum(count for one, count in seen.asked.items() if not one.wire)
-    lead = f"Counts of tokens are among the requests; {words.many(others, 'other request')} asked for no model."
+    lead = "Counts of tokens are among the requests."
+    if others:
+        lead += f" {words.many(others, 'more request')} asked for no model."
     total = Row(("Together", *sums, words.number(sum(known[0] for known in seen.tokens.values()))))
     return Table(title, lead, columns, (Listing(tuple(rows), total),))
 
@@ -209,8 +216,30 @@ def session_page(session: Session, *, observes: bool) -> str:
         )
     if observes:
         remarks.append("Nothing was changed: cuts are what would have been cut, and the turns are what was sent.")
-    frame = Frame(facts=facts, remarks=tuple(remarks), tables=(_kept(session),), up="../")
+    frame = Frame(facts=facts, remarks=tuple(remarks), tables=(_cut(session, story), _kept(session)), up="../")
     return story_page(session.subject(), story, frame)
+
+
+def _cut(session: Session, story: Story) -> Table:
+    """Return what each cut took, by kind."""
+    title = "What was cut"
+    if not story.compactions:
+        return Table(title, "Nothing was.")
+    columns = (
+        Column("With turn", is_number=False),
+        Column("From", is_spare=True),
+        Column("To", is_spare=True),
+        Column("Left out"),
+    )
+    rows = []
+    for cut in story.compactions:
+        went = ", ".join(f"{kind} {words.number(tokens)}" for kind, tokens in cut.by_kind.items())
+        sizes = (cut.before_tokens, cut.after_tokens, tokens_gone(cut))
+        rows.append(Row((words.number(cut.turn + 1), *map(words.number, sizes)), went))
+    gone = sum(map(tokens_gone, story.compactions))
+    total = Row(("Together", "", "", words.number(gone)))
+    lead = f"{words.many(session.cuts, 'cut')} of results and spans at {words.many(len(rows), 'turn')}, by our count."
+    return Table(title, lead, columns, (Listing(tuple(rows), total),))
 
 
 def _kept(session: Session) -> Table:

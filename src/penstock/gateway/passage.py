@@ -86,6 +86,8 @@ class Passed:
     """How often the provider refused it for its size."""
     is_irreducible: bool = False
     """Whether nothing smaller could be sent, so that the client got the refusal."""
+    was_refused: bool = False
+    """Whether the client got a refusal because it was only observed."""
     answered_calls: int = 0
     """How many calls of our tools were answered for it."""
     follow_ups: list[Passed] = field(default_factory=list)
@@ -101,7 +103,7 @@ class Passed:
     @property
     def is_refused(self) -> bool:
         """Whether the client got a refusal for size."""
-        return self.is_irreducible or (self.is_observed and self.refusals > 0)
+        return self.is_irreducible or self.was_refused
 
     @property
     def outcome(self) -> str:
@@ -222,14 +224,17 @@ class Passage:
         """Note what would have been done with a request that was sent as it came, and learn from what came of it."""
         steps = self.course.run()
         step = _next(steps, None)
-        if isinstance(step, Send) and step.request is self.incoming.whole:
+        is_as_it_came = isinstance(step, Send) and step.request is self.incoming.whole
+        if is_as_it_came:
             step = _next(steps, outcome)
         self._take_usage(outcome.body)
         self._note()
         passed = self.passed
         passed.is_observed, passed.kinds = True, self._counts(())
-        passed.refusals = int(is_refused_for_size(outcome))
-        passed.is_irreducible = bool(passed.refusals) and step is None
+        passed.was_refused = is_refused_for_size(outcome)
+        # What would have been cut before it was sent would not have been refused.
+        passed.refusals = int(passed.was_refused and is_as_it_came)
+        passed.is_irreducible = passed.refusals > 0 and step is None
         self._learn()
 
     def answer_ended(self, body: Json) -> None:

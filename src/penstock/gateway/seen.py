@@ -52,7 +52,7 @@ _KIND_OF: Final[Mapping[str, str]] = {
     "images": "media",
     "files": "media",
     "notes": "summary",
-    "other": "host",
+    "other": "results",  # blocks that only the provider reads, such as what its own tools found
 }
 
 
@@ -193,9 +193,9 @@ class Session:
             self._cut.append(_Cut(turn.number, passed.full_tokens, passed.after_tokens or 0, passed.gone.tokens))
             self.cuts += len(passed.new_cuts)
         self.cut_tokens += (passed.before_tokens or 0) - (passed.after_tokens or 0)
-        if passed.refusals:
-            self._refused.append(_Refusal(turn.number, passed.refusals, not passed.is_refused, passed.window_tokens))
-            self.refusals += passed.refusals
+        if times := max(passed.refusals, int(passed.is_refused)):
+            self._refused.append(_Refusal(turn.number, times, not passed.is_refused, passed.window_tokens))
+            self.refusals += times
         self.answered_calls += passed.answered_calls
         for one in (passed, *passed.follow_ups):
             self._pay(one)
@@ -308,8 +308,8 @@ class Seen:
         """What was not sent, of all turns: what was cut once is not sent in later turns either."""
         self.refusals: Counter[tuple[str, str]] = Counter()
         """Refusals for size, by wire and by what came of the request."""
-        self.cut_before_sending = 0
-        """How many requests were cut anew before anybody refused them."""
+        self.passed_on = 0
+        """How many requests' clients got a refusal for size."""
         self.bytes_in = 0
         self.answered_calls = 0
         """Calls of the two tools that give back what was cut."""
@@ -343,7 +343,7 @@ class Seen:
             _histogram(self.fill, wire, SHARES).add((passed.reported_tokens or passed.kinds.total) / window)
             self.windows[wire, model] = window
         self.cuts.update(passed.new_cuts)
-        self.cut_before_sending += bool(passed.new_cuts and not passed.refusals)
+        self.passed_on += passed.is_refused
         self.cut_tokens += (passed.before_tokens or 0) - after
         if passed.refusals:
             self.refusals[wire, "returned" if passed.is_irreducible else "recovered"] += passed.refusals

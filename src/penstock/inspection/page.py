@@ -55,7 +55,7 @@ class Frame(NamedTuple):
     """What there is, in a sentence; empty for how many sessions there are."""
     tiles: tuple[Tile, ...] = ()
     tables: tuple[Table, ...] = ()
-    """Behind all others."""
+    """In place of those of a record; those of all sessions stand behind the list."""
     facts: tuple[tuple[str, str], ...] = ()
     """Of one session, name and value, in place of what its file says."""
     remarks: tuple[str, ...] = ()
@@ -159,7 +159,7 @@ def story_page(subject: Subject, story: Story, frame: Frame = Frame()) -> str:  
             told=words.told(newest, len(story.turns), story.window_tokens) if newest is not None else "",
             island=_island(story, columns),
             refusals=_refusals(story),
-            tables=(*tables(story), *frame.tables),
+            tables=frame.tables or tables(story),
             remarks=[*_remarks(story), *frame.remarks],
         )
     )

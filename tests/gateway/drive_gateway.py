@@ -1,0 +1,141 @@
+"""Looks at the pages of a gateway in Chromium and prints what it saw as JSON: `drive_gateway.py CHROMIUM URL TOKEN [PICTURE…]`.
+
+Runs in an environment of its own, which has Playwright, from the folder of the repository. URL is of a gateway that wants TOKEN and
+that something has passed; PICTURE is where the picture of the docs goes: the light one, and the dark one.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import urllib.request
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent.parent))
+
+from playwright.sync_api import sync_playwright  # type: ignore[import-not-found]
+
+from tests.inspection.drive_page import FAULTS, FLAGS, SHAPES, WIDTHS, Seen
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+SHOWN = """() => ({
+    lead: document.querySelector("header").innerText,
+    sessions: [...document.querySelectorAll(".sessions tbody th a")].map((one) => one.textContent),
+    tiles: Object.fromEntries([...document.querySelectorAll(".tiles li")].map((one) =>
+        [one.querySelector(".label").textContent, one.querySelector("strong").textContent])),
+    silent: document.getElementById("silent")?.textContent ?? "",
+})"""
+# What a page of another site can get of ours, by each way that does not need the server's leave.
+STOLEN = """async (url) => {
+    const text = (answer) => answer.text();
+    const got = [await fetch(url).then(text, () => "")];
+    got.push(await fetch(url, { mode: "no-cors" }).then(text, () => ""));
+    got.push(await new Promise((done) => {
+        const script = document.createElement("script");
+        script.src = url;
+        script.onload = () => done("ran");
+        script.onerror = () => done("");
+        document.body.append(script);
+    }));
+    const frame = document.createElement("iframe");
+    frame.src = url;
+    const loaded = new Promise((done) => { frame.onload = done; });
+    document.body.append(frame);
+    await loaded;
+    let inside = "";
+    try { inside = frame.contentDocument ? frame.contentDocument.body.innerText : ""; } catch {}
+    return [...got, inside];
+}"""
+
+
+def post(url: str, token: str, model: str) -> None:
+    """One more request, which passes unread."""
+    body = json.dumps({"model": model, "max_tokens": 5, "messages": [{"role": "user", "content": "Hello."}]}).encode()
+    headers = {"content-type": "application/json", "x-api-key": "k1", "x-penstock-token": token}
+    with urllib.request.urlopen(urllib.request.Request(f"{url}/v1/messages", body, headers)) as answer:
+        answer.read()
+
+
+def renewed(browser: Browser, seen: Seen, url: str, token: str) -> dict[str, Any]:
+    """The token behind the `#`: the page as it comes, with one more request, and a session's page from it and back."""
+    page = seen.watch(browser.new_page())
+    page.goto(f"{url}/penstock/#{token}")
+    page.wait_for_selector(".sessions a")
+    told = {"begun": page.evaluate(SHOWN)}
+    post(url, token, "one-more")
+    page.wait_for_function("() => document.body.innerText.includes('one-more')")
+    told["then"] = page.evaluate(SHOWN)
+    page.click(".sessions a")
+    page.wait_for_selector("#turn:not([hidden])")
+    told["address"] = page.url
+    told["newest"] = page.inner_text("#told")
+    page.focus("#turn")
+    page.keyboard.press("Home")
+    told["first"] = page.inner_text("#told")
+    told["kept"] = page.locator("th", has_text="Handle").count()
+    page.click("header a")
+    page.wait_for_selector(".sessions a")
+    told["back"] = page.url
+    page.close()
+    return told
+
+
+def main(chromium: str, url: str, token: str, *pictures: str) -> None:
+    seen, plain = Seen(), Seen()
+    told: dict[str, Any] = {"shapes": {}, "faults": {}}
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        page = seen.watch(browser.new_page())
+        page.goto(f"{url}/penstock/")
+        told["unknown"] = page.evaluate(SHOWN)
+        page.goto("about:blank")
+        told["renewed"] = renewed(browser, seen, url, token)
+        told["requests"], told["complaints"] = sorted(set(seen.requests)), list(seen.complaints)
+        page.goto(f"{url}/penstock/#wrong")
+        page.wait_for_function("() => document.getElementById('silent').textContent")
+        told["wrong"] = page.evaluate(SHOWN)
+        page.close()
+
+        page = browser.new_page()
+        page.route(
+            "http://elsewhere.example/",
+            lambda route: route.fulfill(body="<p>a page of others", content_type="text/html"),
+        )
+        page.goto("http://elsewhere.example/")
+        ways = ("penstock/", f"~{token}/penstock/", f"~{token}/penstock/metrics")
+        told["stolen"] = [page.evaluate(STOLEN, f"{url}/{way}") for way in ways]
+        page.close()
+
+        page = plain.watch(browser.new_context(java_script_enabled=False).new_page())
+        page.goto(f"{url}/~{token}/penstock/")
+        told["plain"] = {"rows": page.locator(".sessions tbody tr").count(), "tiles": page.locator(".tiles li").count()}
+        page.click(".sessions a")
+        told["plain"]["chart"] = page.locator("#chart").is_visible()
+
+        for shape in ("light", "narrow dark"):  # both schemes and both widths
+            width, scheme = SHAPES[shape]
+            page = plain.watch(browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme))
+            for name in ("overview", "session"):
+                if name == "overview":
+                    page.goto(f"{url}/~{token}/penstock/")
+                else:
+                    page.click(".sessions a")
+                    page.wait_for_selector("#chart")
+                told["shapes"][f"{name} {shape}"] = page.evaluate(WIDTHS)
+                told["faults"][f"{name} {shape}"] = page.evaluate(FAULTS)
+            page.close()
+        for path, scheme in zip(pictures, ("light", "dark"), strict=False):
+            page = browser.new_page(viewport={"width": 1180, "height": 900}, color_scheme=scheme)
+            page.goto(f"{url}/~{token}/penstock/")
+            height = page.evaluate("() => Math.ceil(document.body.getBoundingClientRect().height)")
+            page.set_viewport_size({"width": 1180, "height": height + 24})
+            page.screenshot(path=path)
+        browser.close()
+    print(json.dumps({**told, "plain complaints": plain.complaints}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
