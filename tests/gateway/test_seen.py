@@ -26,10 +26,12 @@ from penstock.gateway.seen import (
     Seen,
     Turn,
 )
+from penstock.testing import LoopbackProvider
 from penstock.wires import WIRES
 from tests.gateway.standing import RecordingUpstream, Said, Standing, standing
 from tests.gateway.stories import body_of, path_of, story
 from tests.gateway.test_cuts import WINDOW, provider, upstream_of
+from tests.gateway.test_own_calls import Reader, asked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -219,6 +221,31 @@ def test_money_is_of_listed_models_and_of_what_their_answers_report(tmp_path: Pa
     assert value(seen, "gen_ai_client_inference_usage_cache_read_input_tokens_total") == 16_000
     assert value(seen, "gen_ai_client_inference_usage_cache_write_input_tokens_total") == 2_000
     assert value(seen, "gen_ai_client_inference_usage_output_tokens_total") == 1_000
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_what_the_model_read_back_is_counted_and_paid(streamed: bool, tmp_path: Path) -> None:
+    """Each answer to a call of ours is a request of its own, which the provider charges; the client's is one turn."""
+    with LoopbackProvider(
+        "anthropic", WINDOW, policy=Reader("anthropic", pages=3), model="claude-sonnet-4-5"
+    ) as double:
+        settings = {"windows": Windows((("*", WINDOW),))}
+        with standing(tmp_path, upstream_of(double), **settings) as gateway:
+            asked(
+                gateway,
+                "anthropic",
+                story(60, 1_000),
+                model="claude-sonnet-4-5",
+                **({"stream": True} if streamed else {}),
+            )
+            seen = gateway.gateway.seen
+        counted = sum(received.input_tokens for received in double.requests)
+    (session,) = seen.sessions()
+    assert (session.requests, session.answered_calls) == (1, 3)
+    assert session.money is not None
+    assert session.money.priced_turns == 4
+    assert value(seen, "penstock_gateway_answered_calls_total") == 3
+    assert value(seen, "gen_ai_client_inference_usage_input_tokens_total") == counted
 
 
 # ── looking on ───────────────────────────────────────────────────────────────────────────────────────────────────

@@ -80,6 +80,8 @@ def gateway_command(
         gateway = _gateway(_checked(upstream), token_file, known, store_url, names, offering, observes=observe)
         shown = f"http://{f'[{host}]' if ':' in host else host}:{port}"
         click.echo(f"penstock gateway: {shown} stands before {upstream or 'the public providers'}", err=True)
+        wanted = " (its token behind a #)" if token_file else ""
+        click.echo(f"What passes is shown at {shown}/penstock/{wanted}", err=True)
         return asyncio.run(until_signal(partial(serve, gateway, listening)))
     except ImportError as error:
         raise CallerError(f"penstock gateway needs the extra: pip install 'penstock[gateway]' ({error})") from error

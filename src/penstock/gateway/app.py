@@ -165,8 +165,7 @@ class Gateway:
             return await self._upstream.send(scope["method"], url, sent, raw or None)
 
         passing = self._pass(route, base_url, body, owner_of(headers, query, self._digest_key), post)
-        unanswered = Passed(wire=route.wire if route is not None else "", provider=base_url)
-        task = asyncio.ensure_future(self._pass_on(passing, send, scope["method"], unanswered))
+        task = asyncio.ensure_future(self._pass_on(passing, send, scope["method"], route, base_url))
         gone = asyncio.ensure_future(_hung_up(receive))
         try:
             await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
@@ -282,18 +281,22 @@ class Gateway:
         return held, passage.passed
 
     async def _pass_on(
-        self, passing: Awaitable[tuple[HeldAnswer | OwnCalls, Passed]], send: Send, method: str, unanswered: Passed
+        self,
+        passing: Awaitable[tuple[HeldAnswer | OwnCalls, Passed]],
+        send: Send,
+        method: str,
+        route: Route | None,
+        base_url: str,
     ) -> None:
         """Send an answer on, block by block, and tell what was done."""
         at, begun = time.time(), time.perf_counter()
         try:
             held, passed = await passing
         except Disconnected as error:
-            unanswered.at, unanswered.seconds = at, time.perf_counter() - begun
-            unanswered.status = _STATUS_OF[error.kind]
-            self.seen.tell(unanswered)
+            seconds, wire = time.perf_counter() - begun, route.wire if route is not None else ""
+            self.seen.tell(Passed(wire=wire, at=at, seconds=seconds, status=_STATUS_OF[error.kind]))
             raise
-        passed.at, passed.provider, passed.status = at, unanswered.provider, held.status
+        passed.at, passed.provider, passed.status = at, base_url, held.status
         passed.is_streamed = any(name == b"content-type" and b"stream" in value for name, value in held.headers)
         try:
             headers = [*held.headers, *_told(passed)]
