@@ -1,0 +1,119 @@
+"""Real coding agents before the gateway: the same requests while they fit, and no end where they no longer do."""
+
+from __future__ import annotations
+
+import os
+import sys
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from proof.loopback_model import LoopbackModel
+
+from penstock.gateway.conversations import _unmarked
+from proof import hosts
+from tests.gateway.standing import standing
+from tests.mcp.conftest import REPOSITORY
+from tests.relay.test_real_hosts import differences, steady
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CALLS, LINES = 24, 350
+"""How often the model calls the tool, and how long its result is: 4 KB, which no host cuts or writes to a file."""
+ROOM_TOKENS = 10_000
+"""What the model holds beside a host's first request, four bytes to a token: less than half of all results."""
+
+
+class Filling(LoopbackModel):
+    """A model whose window is a little larger than what its host begins with."""
+
+    def measures(self, sent: bytes) -> bool:
+        if self.window_tokens is None and len(sent) > 20_000:
+            self.window_tokens = len(sent) // 4 + ROOM_TOKENS
+        return super().measures(sent)
+
+
+def drive(host: str, folder: Path, model: LoopbackModel, url: str) -> str:
+    """Run a host whose model is at an address; return what it printed."""
+    program = hosts.installed(host)
+    assert program is not None
+    home, root = folder / "home", folder / "root"
+    home.mkdir(parents=True)
+    root.mkdir()
+    server = [
+        "/usr/bin/env",
+        f"PYTHONPATH={REPOSITORY}:{REPOSITORY / 'src'}",
+        sys.executable,
+        "-m",
+        "tests.relay.everything",
+    ]
+    command, environment = hosts.HOSTS[host](hosts.Setup(home=home, server=server, url=url))
+    done = hosts.run([str(program), *command[1:]], root, home, environment)
+    assert model.received, done[-500:]
+    return done
+
+
+@pytest.fixture(params=list(hosts.HOSTS))
+def host(request: pytest.FixtureRequest) -> str:
+    if "PENSTOCK_TEST_HOSTS" not in os.environ:
+        pytest.skip(
+            "real hosts take minutes: PENSTOCK_TEST_HOSTS=1 drives those that scripts/tools hosts has installed"
+        )
+    name: str = request.param
+    if hosts.installed(name) is None:
+        pytest.skip(f"{name} is not installed (scripts/tools hosts installs it)")
+    return name
+
+
+@pytest.mark.proves("W-1")
+@pytest.mark.timeout(300)
+def test_what_fits_is_the_same_with_and_without_the_gateway(host: str, tmp_path: Path) -> None:
+    """Every value of every request, but for what differs between two runs of a host."""
+    seen = []
+    for at in ("direct", "through"):
+        (tmp_path / at).mkdir()
+        with LoopbackModel("lines", {"count": 50}) as model:
+            model.later = [("lines", {"count": 60}), ("lines", {"count": 70})]
+            if at == "direct":
+                drive(host, tmp_path / at / "run", model, model.url)
+            else:
+                with standing(tmp_path, model.url) as gateway:
+                    drive(host, tmp_path / at / "run", model, gateway.url)
+        seen.append([steady(body, tmp_path / at / "run") for body in model.bodies])
+        assert model.calls == 3
+    assert differences(seen[0], seen[1]) == []
+
+
+@pytest.mark.proves("W-2", "W-4")
+@pytest.mark.timeout(600)
+def test_a_session_that_outgrows_its_window_goes_on(host: str, tmp_path: Path, record_property: Any) -> None:
+    """Its provider counts in its own way and refuses; the host sees an answer each time, and the prefix holds in most turns."""
+    with Filling("lines", {"count": LINES}) as model:
+        model.later = [("lines", {"count": LINES + number}) for number in range(1, CALLS)]
+        with standing(tmp_path, model.url, offering="never") as gateway:
+            printed = drive(host, tmp_path / "run", model, gateway.url)
+            seen = gateway.gateway.seen
+    assert model.calls == CALLS, printed[-500:]
+    assert "done" in printed
+    assert model.refused <= CALLS / 3  # none of them seen by the host
+    assert seen.cuts
+    assert not any(outcome == "returned" for _, outcome in seen.refusals)
+    histories = [messages for body in model.bodies if len(messages := messages_in(body)) > 3]
+    broken = sum(shared(one, other) < len(one) for one, other in pairwise(histories))
+    record_property("turns", len(histories))
+    record_property("prefix broken", broken)
+    print(f"{host}: {len(histories)} requests, {model.refused} refused, the prefix broke {broken} times")
+    assert broken <= len(histories) / 3
+
+
+def messages_in(body: dict[str, Any]) -> list[Any]:
+    """Return the messages of a request of any API, without marks of caches."""
+    found: list[Any] = next((body[key] for key in ("messages", "input", "contents") if key in body), [])
+    return list(map(_unmarked, found))
+
+
+def shared(one: list[Any], other: list[Any]) -> int:
+    """Return how many messages two histories begin with that are equal."""
+    pairs = zip(one, other, strict=False)
+    return next((place for place, (first, second) in enumerate(pairs) if first != second), min(len(one), len(other)))
