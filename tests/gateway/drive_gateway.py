@@ -1,7 +1,7 @@
-"""Looks at the pages of a gateway in Chromium and prints what it saw as JSON: `drive_gateway.py CHROMIUM URL TOKEN [PICTURE…]`.
+"""Looks at the pages of a gateway in Chromium and prints what it saw as JSON: `drive_gateway.py CHROMIUM URL TOKEN [PICTURE]`.
 
 Runs in an environment of its own, which has Playwright, from the folder of the repository. URL is of a gateway that wants TOKEN and
-that something has passed; PICTURE is where the picture of the docs goes: the light one, and the dark one.
+that something has passed; PICTURE is where the picture of the docs goes.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def renewed(browser: Browser, seen: Seen, url: str, token: str) -> dict[str, Any
     return told
 
 
-def main(chromium: str, url: str, token: str, *pictures: str) -> None:
+def main(chromium: str, url: str, token: str, *picture: str) -> None:
     seen, plain = Seen(), Seen()
     told: dict[str, Any] = {"shapes": {}, "faults": {}}
     with sync_playwright() as playwright:
@@ -127,8 +127,8 @@ def main(chromium: str, url: str, token: str, *pictures: str) -> None:
                 told["shapes"][f"{name} {shape}"] = page.evaluate(WIDTHS)
                 told["faults"][f"{name} {shape}"] = page.evaluate(FAULTS)
             page.close()
-        for path, scheme in zip(pictures, ("light", "dark"), strict=False):
-            page = browser.new_page(viewport={"width": 1180, "height": 900}, color_scheme=scheme)
+        for path in picture:
+            page = browser.new_page(viewport={"width": 1180, "height": 900})
             page.goto(f"{url}/~{token}/penstock/")
             height = page.evaluate("() => Math.ceil(document.body.getBoundingClientRect().height)")
             page.set_viewport_size({"width": 1180, "height": height + 24})

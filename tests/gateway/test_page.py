@@ -1,12 +1,14 @@
 """The gateway's own pages: who gets them, what they ask for, and how they look in a real browser (W-7, W-8).
 
-`python -m tests.gateway.test_page` takes the pictures of the docs.
+`python -m tests.gateway.test_page` takes the picture of the docs.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
+from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.proves("W-7"), pytest.mark.timeout(300)]  # the first builds an environment
 TOKEN = "a-token-of-more-than-thirty-two-characters"
-PICTURES = [REPOSITORY / "docs" / "pictures" / f"gateway-{scheme}.png" for scheme in ("light", "dark")]
+PICTURE = REPOSITORY / "docs" / "pictures" / "gateway-light.png"
 WINDOW = 12_000
 SECRET = "the-words-of-a-client"
 KEY = "the-key-of-a-client"
@@ -61,10 +63,10 @@ def seen(gateway: Standing) -> dict[str, Any]:
         return driven(gateway)
 
 
-def driven(gateway: Standing, *pictures: str) -> dict[str, Any]:
+def driven(gateway: Standing, *picture: str) -> dict[str, Any]:
     """What the browser saw."""
     driver = str(Path(__file__).with_name("drive_gateway.py"))
-    command = [python_of_playwright(), driver, path_of_chromium(), gateway.url, TOKEN, *pictures]
+    command = [python_of_playwright(), driver, path_of_chromium(), gateway.url, TOKEN, *picture]
     done = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False)
     assert done.returncode == 0, done.stderr
     made: dict[str, Any] = json.loads(done.stdout)
@@ -103,6 +105,22 @@ def test_a_page_of_another_site_gets_nothing(site: str, to: str, status: int, ga
     assert got.headers["content-security-policy"] == "frame-ancestors 'none'"
     assert got.headers["cross-origin-resource-policy"] == "same-origin"
     assert "access-control-allow-origin" not in got.headers
+
+
+@pytest.mark.proves("W-8")
+def test_only_the_scripts_of_the_page_run_and_ask_its_own_server_alone(gateway: Standing) -> None:
+    """As its policy says: two scripts and one style by their hashes, and connections to where it came from."""
+    body = gateway.post("/penstock/", b"", {"x-penstock-token": TOKEN}, method="GET").body.decode()
+    (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', body)
+    rules = [rule.split() for rule in unescape(policy).split("; ")]
+    assert [(name, [re.sub("sha256-.*'", "sha256'", source) for source in sources]) for name, *sources in rules] == [
+        ("default-src", ["'none'"]),
+        ("style-src", ["'sha256'"]),
+        ("script-src", ["'sha256'", "'sha256'"]),
+        ("connect-src", ["'self'"]),
+        ("base-uri", ["'none'"]),
+        ("form-action", ["'none'"]),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -183,16 +201,15 @@ def test_each_shape_has_room_and_who_does_not_see_can_read_it(seen: dict[str, An
     assert {name: faults for name, faults in seen["faults"].items() if faults} == {}
 
 
-def test_the_pictures_of_the_docs_are_small() -> None:
-    """They are there, they are PNGs, and they do not make the docs slow."""
-    for path in PICTURES:
-        picture = path.read_bytes()
-        assert picture.startswith(b"\x89PNG")
-        assert len(picture) < 150_000
+def test_the_picture_of_the_docs_is_small() -> None:
+    """It is there, it is a PNG, and it does not make the docs slow."""
+    picture = PICTURE.read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    assert len(picture) < 150_000
 
 
 def main() -> None:
-    """Take the pictures: an agent whose window fills and is cut again and again, and others beside it."""
+    """Take the picture: an agent whose window fills and is cut again and again, and others beside it."""
     import tempfile
 
     double = LoopbackProvider("anthropic", 60_000, policy=lambda _: say("Fine."))
@@ -209,7 +226,7 @@ def main() -> None:
                 ask(gateway, story(turns - 30, 3_000, first="Write the docs."), "claude-haiku-4-5")
             ask(gateway, [{"role": "user", "content": "A title, please."}], "claude-haiku-4-5")
         ask(gateway, [{"role": "user", "content": "word " * 120_000}], "claude-sonnet-4-5")
-        driven(gateway, *map(str, PICTURES))
+        driven(gateway, str(PICTURE))
 
 
 if __name__ == "__main__":
