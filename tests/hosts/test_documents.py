@@ -150,3 +150,32 @@ def test_a_table_begins_a_line_behind_a_blank_one(text: str, after: str) -> None
     assert document.text == after
     document.remove(("m", "x"))
     assert document.text in {text, f"{text}\n"}
+
+
+FENCED = "```html\n<!-- penstock:begin -->\nas an example\n<!-- penstock:end -->\n```\n"
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        FENCED,
+        FENCED.replace("\n", "\r\n"),
+        FENCED.replace("```", "~~~~"),
+        "".join(("````md\n", FENCED, "````\n")),
+        f"A ```word``` first.\n\n{FENCED}",
+        "Some words.\n\n```\na block without an end\n",
+        "",
+    ],
+)
+def test_our_marks_in_a_code_block_are_its_authors(theirs: str) -> None:
+    """Who explains our marks keeps the explanation; ours come and go behind it."""
+    document = Document(theirs, "markdown")
+    assert document.block is None
+    document.remove_block()
+    assert document.text == theirs
+    for lines in ("one\n", "another\n"):
+        document.put_block(lines)
+        assert lines.strip() in str(document.block)
+        assert document.text.startswith(theirs)
+    document.remove_block()
+    assert document.text == theirs

@@ -22,7 +22,11 @@ Format = Literal["json", "toml", "markdown", "whole"]
 
 BEGIN, END = "<!-- penstock:begin -->", "<!-- penstock:end -->"
 """What stands around our lines in instructions for agents."""
-_BLOCK = re.compile(rf"(?:\r?\n)?^{re.escape(BEGIN)}\r?$.*?^{re.escape(END)}\r?$\n?", re.MULTILINE | re.DOTALL)
+# Marks within somebody's code block, as one who explains them writes them, are that person's text: such blocks are passed over. One
+# that does not end would take in what we put behind it, and is none.
+_CODE = r"^ {0,3}(?P<fence>(?>`{3,})(?=[^`\n]*$)|(?>~{3,}))[^\n]*\n.*?^ {0,3}(?P=fence)[`~]*[ \t\r]*$"
+_OURS = rf"(?:\r?\n)?^(?P<ours>{re.escape(BEGIN)}\r?$.*?^{re.escape(END)})\r?$\n?"
+_BLOCK = re.compile(rf"{_CODE}|{_OURS}", re.MULTILINE | re.DOTALL)
 
 
 class CannotEditError(PenstockError):
@@ -109,20 +113,24 @@ class Document:
 
     @property
     def block(self) -> str | None:
-        """What stands between our marks, marks included; None where none do."""
-        found = _BLOCK.search(self.text)
-        return None if found is None else found[0].strip("\r\n")
+        """What stands between our marks, marks included; None where none do, and for those in a code block."""
+        found = self._found_block()
+        return None if found is None else found["ours"]
 
     def put_block(self, lines: str) -> None:
         """Put lines between our marks: behind the last line, or in place of those that are there."""
         newline = "\r\n" if "\r\n" in self.text else "\n"
         block = newline.join([BEGIN, *lines.splitlines(), END])
-        if (there := self.block) is not None:
-            self.text = self.text.replace(there, block, 1)
+        if (there := self._found_block()) is not None:
+            self.text = self.text[: there.start("ours")] + block + self.text[there.end("ours") :]
             return
         ended = self.text if not self.text or self.text.endswith("\n") else self.text + newline
         self.text = ended + (newline if ended.strip() else "") + block + newline
 
     def remove_block(self) -> None:
         """Take our marks and what stands between them away, with the blank line before them."""
-        self.text = _BLOCK.sub("", self.text, count=1)
+        if (there := self._found_block()) is not None:
+            self.text = self.text[: there.start()] + self.text[there.end() :]
+
+    def _found_block(self) -> re.Match[str] | None:
+        return next((found for found in _BLOCK.finditer(self.text) if found["ours"] is not None), None)
