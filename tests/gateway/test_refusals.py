@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from tests.gateway.stories import body_of, path_of, story
 from tests.gateway.test_cuts import provider, upstream_of
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from tests.gateway.standing import Came
@@ -79,6 +81,60 @@ def test_what_cannot_shrink_is_the_providers_own_refusal(wire: str, tmp_path: Pa
         assert got.headers["x-penstock-refusals"] == "1"
         assert int(got.headers["x-penstock-tokens-before"]) > 3_000
         assert messages_of(double.requests[0].request, wire) == messages_of(body, wire)
+
+
+@pytest.mark.proves("W-4")
+def test_of_several_refusals_the_client_gets_the_one_of_its_own_request(tmp_path: Path) -> None:
+    """Not what was said of the smaller ones that nobody but us has seen."""
+    with provider("anthropic", 120) as double, standing(tmp_path, upstream_of(double)) as gateway:
+        got = gateway.ask("/v1/messages", body_of("anthropic", story(20)))
+        assert got.status == 400
+        assert len(double.requests) > 1
+        assert f"prompt is too long: {double.requests[0].input_tokens} tokens > 120" in got.json["error"]["message"]
+        assert got.headers["x-penstock-refusals"] == str(len(double.requests))
+
+
+@pytest.mark.proves("W-4", "W-8")
+def test_no_answer_that_is_given_up_keeps_its_connection(tmp_path: Path) -> None:
+    """Each is closed, whatever became of it."""
+    upstream = RefusingUpstream()
+    with standing(tmp_path, "http://provider", upstream=upstream) as gateway:
+        assert gateway.ask("/v1/messages", body_of("anthropic", story(20))).json == ANSWER
+    assert len(upstream.given) > 1
+    assert all(answer.is_closed for answer in upstream.given)
+
+
+class RefusingUpstream:
+    """Refuses large requests in a stream that does not end; `given` has its answers."""
+
+    def __init__(self) -> None:
+        self.given: list[OpenAnswer] = []
+
+    async def send(self, method: str, url: str, headers: Any, body: bytes | None) -> OpenAnswer:
+        self.given.append(OpenAnswer(is_refusal=len(body or b"") > 30_000))
+        return self.given[-1]
+
+    async def close(self) -> None:
+        pass
+
+
+class OpenAnswer:
+    """An answer that knows whether it was closed."""
+
+    status = 200
+
+    def __init__(self, *, is_refusal: bool) -> None:
+        self.is_closed, self._is_refusal = False, is_refusal
+        self.headers = ((b"content-type", b"text/event-stream" if is_refusal else b"application/json"),)
+
+    async def blocks(self) -> AsyncIterator[bytes]:
+        if self._is_refusal:
+            yield b'event: error\ndata: {"type": "error", "error": {"message": "%b"}}\n\n' % WORDS.encode()
+            await asyncio.Event().wait()
+        yield json.dumps(ANSWER).encode()
+
+    async def close(self) -> None:
+        self.is_closed = True
 
 
 @pytest.mark.proves("W-4")
@@ -155,6 +211,14 @@ def test_a_count_is_of_what_would_be_sent(tmp_path: Path) -> None:
             "input_tokens": len(json.dumps(small["messages"])) // 4
         }
         assert json.loads(upstream.came[-1].body) == small
+
+
+@pytest.mark.proves("W-5")
+def test_a_count_that_is_refused_is_asked_once(tmp_path: Path) -> None:
+    """Nothing is sent for it but what was asked."""
+    with RecordingUpstream(lambda _: REFUSALS["status"]) as upstream, standing(tmp_path, upstream.url) as gateway:
+        assert gateway.ask("/v1/messages/count_tokens", body_of("anthropic", story(20))).status == 400
+        assert len(upstream.came) == 1
 
 
 @pytest.mark.proves("W-5")
