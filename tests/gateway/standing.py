@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import socket
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -31,11 +32,11 @@ class Came(NamedTuple):
 
 
 class Said(NamedTuple):
-    """What an upstream answers: parts of a body, each sent by itself, and events that are waited for between them."""
+    """What an upstream answers: parts of a body, each sent by itself; events are waited for, and at None it breaks off."""
 
     status: int = 200
     headers: tuple[tuple[str, str], ...] = (("content-type", "application/json"),)
-    parts: tuple[bytes | threading.Event, ...] = (b"{}",)
+    parts: tuple[bytes | threading.Event | None, ...] = (b"{}",)
 
 
 class RecordingUpstream:
@@ -61,7 +62,9 @@ class RecordingUpstream:
                 self.end_headers()
                 try:
                     for part in said.parts if self.command != "HEAD" else ():
-                        if isinstance(part, threading.Event):
+                        if part is None:
+                            self.connection.shutdown(socket.SHUT_RDWR)
+                        elif isinstance(part, threading.Event):
                             part.wait(30)
                         elif part:
                             self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import socket
 import threading
@@ -149,6 +150,28 @@ def test_a_provider_that_says_nothing_is_given_up(
         assert gateway.ask("/v1/messages", body_of("anthropic", story(20))).status == 504
         assert len(behind.came) == 1
         never.set()
+
+
+@pytest.mark.proves("W-8")
+def test_a_provider_that_breaks_off_is_not_made_whole(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """The client's stream breaks off as well, where it broke; before it began, it is told."""
+    begin = b"data: one\n\n"
+    is_read = threading.Event()
+    said = Said(200, (("content-type", "text/event-stream"),), (begin, is_read, None))
+    with (
+        RecordingUpstream(lambda _: said) as behind,
+        standing(tmp_path, behind.url) as gateway,
+        gateway.stream("/v1/messages", {"messages": [], "stream": True}) as answer,
+    ):
+        assert answer.read(len(begin)) == begin
+        is_read.set()
+        with pytest.raises(http.client.IncompleteRead):
+            answer.read()
+    with RecordingUpstream(lambda _: Said(parts=(None,))) as behind, standing(tmp_path, behind.url) as gateway:
+        assert gateway.ask("/v1/messages", {"messages": []}).status == 502
+    assert "Traceback" not in capfd.readouterr().err + caplog.text
 
 
 @pytest.mark.proves("W-8")

@@ -28,6 +28,7 @@ from penstock.gateway.provider import Memories, Provider, Windows
 from penstock.gateway.routes import address, provider_of, route_of
 from penstock.gateway.seen import Seen
 from penstock.gateway.signing import NoCredentials, signer_of
+from penstock.mcp_server.connections import OF_CONNECTION
 from penstock.text import escape
 from penstock.wires import wire_named
 from penstock.wires.failures import Disconnected
@@ -165,7 +166,7 @@ class Gateway:
             return await self._upstream.send(scope["method"], url, sent, raw or None)
 
         passing = self._pass(route, base_url, body, owner_of(headers, query, self._digest_key), post)
-        task = asyncio.ensure_future(self._pass_on(passing, send, scope["method"], route, base_url))
+        task = asyncio.ensure_future(self._pass_on(passing, send, scope, route, base_url))
         gone = asyncio.ensure_future(_hung_up(receive))
         try:
             await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
@@ -284,7 +285,7 @@ class Gateway:
         self,
         passing: Awaitable[tuple[HeldAnswer | OwnCalls, Passed]],
         send: Send,
-        method: str,
+        scope: Event,
         route: Route | None,
         base_url: str,
     ) -> None:
@@ -301,10 +302,15 @@ class Gateway:
         try:
             headers = [*held.headers, *_told(passed)]
             await send({"type": "http.response.start", "status": held.status, "headers": headers})
-            if method != "HEAD":
+            if scope["method"] != "HEAD":
                 async for block in held.blocks():
                     await send({"type": "http.response.body", "body": block, "more_body": True})
             await send({"type": "http.response.body", "body": b"", "more_body": False})
+        except Disconnected as error:
+            # What broke off must not look whole: the client's connection is closed where the provider's was.
+            self._say(f"{base_url} broke off: {escape.clip(str(error))}")
+            scope["state"][OF_CONNECTION]["abort"]()
+            await asyncio.sleep(0)  # until the server knows it
         finally:
             await held.close()
             passed.seconds = time.perf_counter() - begun
