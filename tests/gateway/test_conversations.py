@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from penstock.gateway.conversations import Known
+    from penstock.gateway.conversations import KnownHistory
     from penstock.store import Store
 
 
@@ -32,7 +32,7 @@ def messages_of(turns: int, *words: str) -> list[Any]:
     return dump(load([*story(turns, 300), *said], "openai-chat"), "anthropic")
 
 
-def recalled(memory: Conversations, messages: list[Any], owner: str = "me") -> Known:
+def recalled(memory: Conversations, messages: list[Any], owner: str = "me") -> KnownHistory:
     return memory.recall(owner, "anthropic", messages, 1_000)
 
 

@@ -24,7 +24,7 @@ from penstock.gateway.seen import (
     OTHERS,
     FullestTurns,
     Seen,
-    Turn,
+    SeenTurn,
 )
 from penstock.testing import LoopbackProvider
 from penstock.wires import WIRES
@@ -71,7 +71,7 @@ def test_each_bucket_keeps_its_fullest_turn(sizes: list[int], most: int) -> None
     """However many turns there are, there are few, in their order, and the fullest of all is among them."""
     kept = FullestTurns(most)
     for number, tokens in enumerate(sizes, 1):
-        kept.add(Turn(number, tokens, (), True, False))
+        kept.add(SeenTurn(number, tokens, (), True, False))
     assert len(kept.turns) <= most
     assert max(turn.tokens for turn in kept.turns) == max(sizes)
     for place, turn in enumerate(kept.turns):

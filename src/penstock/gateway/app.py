@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from penstock.gateway.passage import PostBody
     from penstock.gateway.provider import Offering
     from penstock.gateway.routes import Route
-    from penstock.gateway.upstream import Answer, Upstream
+    from penstock.gateway.upstream import Upstream, UpstreamResponse
     from penstock.mcp_server.listening import ServedNames
     from penstock.store import Store
     from penstock.text.json_access import Json
@@ -160,7 +160,7 @@ class Gateway:
         except NoCredentials as error:
             raise Refusing(403, str(error)) from error
 
-        async def post(raw: bytes, is_unpacked: bool) -> Answer:
+        async def post(raw: bytes, is_unpacked: bool) -> UpstreamResponse:
             own = await asyncio.to_thread(signed, url, raw) if signed else headers
             sent = [pair for pair in own if pair[0] != b"accept-encoding"] if is_unpacked else own
             return await self._upstream.send(scope["method"], url, sent, raw or None)

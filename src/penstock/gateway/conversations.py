@@ -52,7 +52,7 @@ class _Read(NamedTuple):
     body_bytes: int
 
 
-class Known(NamedTuple):
+class KnownHistory(NamedTuple):
     """A request's history with what is known of it."""
 
     transcript: Transcript
@@ -83,7 +83,7 @@ class Conversations:
         *,
         system: Json = None,
         tools: Json = None,
-    ) -> Known:
+    ) -> KnownHistory:
         """Return a history with the cuts that were made in it before, and what was counted of it.
 
         Args:
@@ -104,9 +104,11 @@ class Conversations:
             while len(self._read) > 1 and sum(one.body_bytes for one in self._read.values()) > MAX_HELD_BYTES:
                 self._read.popitem(last=False)
         edits = self._edits(name, entries, digests)
-        return Known(Transcript(wire=wire, entries=entries, edits=edits, system=system, tools=tools), name, digests)
+        return KnownHistory(
+            Transcript(wire=wire, entries=entries, edits=edits, system=system, tools=tools), name, digests
+        )
 
-    def remember(self, known: Known, transcript: Transcript) -> None:
+    def remember(self, known: KnownHistory, transcript: Transcript) -> None:
         """Keep what a history shows by now, where more of it was cut than is kept."""
         if transcript.edits == known.transcript.edits or not known.digests:
             return

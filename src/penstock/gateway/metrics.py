@@ -17,7 +17,7 @@ from penstock.wires import wire_named
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from penstock.gateway.seen import Asked, Histogram, Seen
+    from penstock.gateway.seen import Histogram, RequestLabels, Seen
 
     Samples = Iterable[tuple[Mapping[str, str], float]]
 
@@ -114,7 +114,7 @@ def _provider(wire: str) -> str:
     return wire_named(wire).service.telemetry_name
 
 
-def _asked(one: Asked) -> dict[str, str]:
+def _asked(one: RequestLabels) -> dict[str, str]:
     streamed = "true" if one.is_streamed else "false"
     return {
         "wire": one.wire,

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Final
 
 from penstock.gateway.metrics import CONTENT_TYPE, metrics
 from penstock.inspection import words
-from penstock.inspection.page import Frame, Tile, overview_page, story_page
-from penstock.inspection.tables import Column, Listing, Row, Table, tokens_gone
+from penstock.inspection.page import PageFrame, Tile, overview_page, story_page
+from penstock.inspection.tables import PageListing, PageTable, Row, TableColumn, tokens_gone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.gateway.seen import Seen, Session
+    from penstock.gateway.seen import Seen, SeenSession
     from penstock.inspection.story import Story
 
     Pairs = list[tuple[bytes, bytes]]
@@ -94,8 +94,10 @@ def _error(status: int, sentence: str, headers: Sequence[tuple[bytes, bytes]] = 
     return status, [*_HEADERS, *headers, (b"content-type", b"application/json")], body
 
 
-def _frame(lead: str) -> Frame:
-    return Frame(title="What passed the gateway", brow="penstock gateway", lead=lead, renewed_seconds=RENEWED_SECONDS)
+def _frame(lead: str) -> PageFrame:
+    return PageFrame(
+        title="What passed the gateway", brow="penstock gateway", lead=lead, renewed_seconds=RENEWED_SECONDS
+    )
 
 
 # ── all sessions ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -120,7 +122,7 @@ def _lead(seen: Seen, sessions: int) -> str:
     return f"{read}. What has fewer bytes than its window has tokens fits unread, and is counted below."
 
 
-def _tiles(seen: Seen, sessions: Sequence[Session]) -> tuple[Tile, ...]:
+def _tiles(seen: Seen, sessions: Sequence[SeenSession]) -> tuple[Tile, ...]:
     """Return the six figures that are seen first."""
     by_outcome: Counter[str] = Counter()
     for one, count in seen.asked.items():
@@ -154,18 +156,18 @@ def _tiles(seen: Seen, sessions: Sequence[Session]) -> tuple[Tile, ...]:
     )
 
 
-def _asked(seen: Seen) -> Table:
+def _asked(seen: Seen) -> PageTable:
     """Return how many requests there were to each model, and what became of them."""
     title = "What was asked"
     columns = (
-        Column("Model", is_number=False),
-        Column("Requests"),
-        Column("Unread", is_spare=True),
-        Column("Cut", is_spare=True),
-        Column("Recovered", is_spare=True),
-        Column("Refused"),
-        Column("Errors"),
-        Column("Input tokens", is_spare=True),
+        TableColumn("Model", is_number=False),
+        TableColumn("Requests"),
+        TableColumn("Unread", is_spare=True),
+        TableColumn("Cut", is_spare=True),
+        TableColumn("Recovered", is_spare=True),
+        TableColumn("Refused"),
+        TableColumn("Errors"),
+        TableColumn("Input tokens", is_spare=True),
     )
     counts: dict[tuple[str, str], Counter[str]] = {}
     for one, count in seen.asked.items():
@@ -173,7 +175,7 @@ def _asked(seen: Seen) -> Table:
             known = counts.setdefault((one.wire, one.model), Counter())
             known.update({"all": count, one.outcome: count, "errors": count if one.status >= 400 else 0})
     if not counts:
-        return Table(title, "Nothing was asked of a model yet.")
+        return PageTable(title, "Nothing was asked of a model yet.")
     names = ("all", "unread", "cut", "recovered", "refused", "errors")
     rows = []
     for (wire, model), known in sorted(counts.items(), key=lambda pair: -pair[1]["all"]):
@@ -186,13 +188,13 @@ def _asked(seen: Seen) -> Table:
     if others:
         lead += f" {words.many(others, 'more request')} asked for no model."
     total = Row(("Together", *sums, words.number(sum(known[0] for known in seen.tokens.values()))))
-    return Table(title, lead, columns, (Listing(tuple(rows), total),))
+    return PageTable(title, lead, columns, (PageListing(tuple(rows), total),))
 
 
 # ── one session ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def session_page(session: Session, *, observes: bool) -> str:
+def session_page(session: SeenSession, *, observes: bool) -> str:
     """Return the page of one session as HTML.
 
     Args:
@@ -216,20 +218,20 @@ def session_page(session: Session, *, observes: bool) -> str:
         )
     if observes:
         remarks.append("Nothing was changed: cuts are what would have been cut, and the turns are what was sent.")
-    frame = Frame(facts=facts, remarks=tuple(remarks), tables=(_cut(session, story), _kept(session)), up="../")
+    frame = PageFrame(facts=facts, remarks=tuple(remarks), tables=(_cut(session, story), _kept(session)), up="../")
     return story_page(session.subject(), story, frame)
 
 
-def _cut(session: Session, story: Story) -> Table:
+def _cut(session: SeenSession, story: Story) -> PageTable:
     """Return what each cut took, by kind."""
     title = "What was cut"
     if not story.compactions:
-        return Table(title, "Nothing was.")
+        return PageTable(title, "Nothing was.")
     columns = (
-        Column("With turn", is_number=False),
-        Column("From", is_spare=True),
-        Column("To", is_spare=True),
-        Column("Left out"),
+        TableColumn("With turn", is_number=False),
+        TableColumn("From", is_spare=True),
+        TableColumn("To", is_spare=True),
+        TableColumn("Left out"),
     )
     rows = []
     for cut in story.compactions:
@@ -239,19 +241,19 @@ def _cut(session: Session, story: Story) -> Table:
     gone = sum(map(tokens_gone, story.compactions))
     total = Row(("Together", "", "", words.number(gone)))
     lead = f"{words.many(session.cuts, 'cut')} of results and spans at {words.many(len(rows), 'turn')}, by our count."
-    return Table(title, lead, columns, (Listing(tuple(rows), total),))
+    return PageTable(title, lead, columns, (PageListing(tuple(rows), total),))
 
 
-def _kept(session: Session) -> Table:
+def _kept(session: SeenSession) -> PageTable:
     """Return where what is not shown is kept."""
     title = "Where the whole is kept"
     if not session.handles:
-        return Table(title, "Everything is shown.")
+        return PageTable(title, "Everything is shown.")
     rows = tuple(Row((handle, f"penstock page {handle}")) for handle in session.handles)
-    columns = (Column("Handle", is_number=False), Column("Read it back with", is_number=False))
-    return Table(
+    columns = (TableColumn("Handle", is_number=False), TableColumn("Read it back with", is_number=False))
+    return PageTable(
         title,
         f"The {words.many(len(rows), 'newest handle')} of what its newest request does not show.",
         columns,
-        (Listing(rows, None),),
+        (PageListing(rows, None),),
     )

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from penstock.carrier.course import Course
     from penstock.carrier.steps import SendOutcome, SummaryRequest
     from penstock.gateway.answers import UpstreamAnswer
-    from penstock.gateway.conversations import Known
+    from penstock.gateway.conversations import KnownHistory
     from penstock.gateway.incoming import Incoming
     from penstock.text.json_access import Json
     from penstock.wires import Edit, Transcript
@@ -139,7 +139,7 @@ class Passage:
         learner: Learner,
         incoming: Incoming,
         model: str,
-        known: Known,
+        known: KnownHistory,
         course: Course,
         *,
         tools: Sequence[Json],

@@ -73,7 +73,7 @@ class Histogram:
         self.total += value
 
 
-class Asked(NamedTuple):
+class RequestLabels(NamedTuple):
     """What requests are counted by."""
 
     wire: str
@@ -87,7 +87,7 @@ class Asked(NamedTuple):
     where nothing smaller could be sent; `counted`, where its tokens were asked for; `other` for no request to a model."""
 
 
-class Turn(NamedTuple):
+class SeenTurn(NamedTuple):
     """A request of a session, as it went on."""
 
     number: int
@@ -119,9 +119,9 @@ class FullestTurns:
         self._most = most
         self.stride = 1
         """How many turns a bucket has."""
-        self.turns: list[Turn] = []
+        self.turns: list[SeenTurn] = []
 
-    def add(self, turn: Turn) -> None:
+    def add(self, turn: SeenTurn) -> None:
         """Take the next turn; their numbers begin with 1 and leave none out."""
         place = self.place(turn.number)
         if place < len(self.turns):
@@ -140,11 +140,11 @@ class FullestTurns:
         return (number - 1) // self.stride
 
 
-def _fuller(one: Turn, other: Turn) -> Turn:
+def _fuller(one: SeenTurn, other: SeenTurn) -> SeenTurn:
     return other if other.tokens >= one.tokens else one
 
 
-class Session:
+class SeenSession:
     """One conversation, as far as it was read.
 
     Args:
@@ -157,7 +157,7 @@ class Session:
         self.requests = self.cuts = self.cut_tokens = self.refusals = self.answered_calls = 0
         self.handles: tuple[str, ...] = ()
         self._turns = FullestTurns()
-        self._newest: Turn | None = None
+        self._newest: SeenTurn | None = None
         self._cut: deque[_Cut] = deque(maxlen=MAX_EVENTS)
         self._refused: deque[_Refusal] = deque(maxlen=MAX_EVENTS)
         self._dollars = self._uncached_dollars = 0.0
@@ -180,7 +180,7 @@ class Session:
         self.window_tokens = passed.window_tokens or self.window_tokens
         self.handles = passed.handles[-MAX_HANDLES:]
         reported = passed.reported_tokens
-        turn = Turn(
+        turn = SeenTurn(
             self.requests,
             passed.kinds.total if reported is None else reported,
             passed.kinds.tokens,
@@ -218,7 +218,7 @@ class Session:
         self._uncached_dollars += price.dollars(uncached_tokens=given, output_tokens=made)
         self._priced += 1
 
-    def turns(self) -> list[Turn]:
+    def turns(self) -> list[SeenTurn]:
         """Return of each bucket the fullest turn, and the newest request."""
         kept = list(self._turns.turns)
         if self._newest is not None and self._newest is not kept[-1]:  # its bucket has a fuller one
@@ -266,7 +266,7 @@ class Session:
         """Return which session it is."""
         return Subject(self.wire, self.name, self.model, updated=_moment(self.seen_at))
 
-    def _filled(self, turn: Turn, number: int) -> FillTurn:
+    def _filled(self, turn: SeenTurn, number: int) -> FillTurn:
         counted = _by_kind(turn.kinds)
         # The whole request is seen here: what the provider counts otherwise, it counts of all kinds.
         by_kind = shares(turn.tokens, counted)
@@ -291,7 +291,7 @@ class Seen:
 
     def __init__(self, *, observes: bool = False) -> None:
         self.observes = observes
-        self.asked: Counter[Asked] = Counter()
+        self.asked: Counter[RequestLabels] = Counter()
         self.seconds: dict[str, Histogram] = {}
         """How long answers took, by wire."""
         self.fill: dict[str, Histogram] = {}
@@ -313,14 +313,14 @@ class Seen:
         self.bytes_in = 0
         self.answered_calls = 0
         """Calls of the two tools that give back what was cut."""
-        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self._sessions: OrderedDict[str, SeenSession] = OrderedDict()
         self._models: set[str] = set()
 
-    def sessions(self) -> list[Session]:
+    def sessions(self) -> list[SeenSession]:
         """Return the sessions, the one seen last first."""
         return list(reversed(self._sessions.values()))
 
-    def session(self, name: str) -> Session | None:
+    def session(self, name: str) -> SeenSession | None:
         """Return a session by its name; None where it is not known, or not any more."""
         return self._sessions.get(name)
 
@@ -328,7 +328,7 @@ class Seen:
         """Take what was done with a request."""
         outcome = passed.outcome
         model = self._named(passed.model) if passed.wire else ""
-        self.asked[Asked(passed.wire, model, passed.status, passed.is_streamed, outcome)] += 1
+        self.asked[RequestLabels(passed.wire, model, passed.status, passed.is_streamed, outcome)] += 1
         self.bytes_in += passed.bytes_in
         if passed.wire and outcome != "counted":
             _histogram(self.seconds, passed.wire, SECONDS).add(passed.seconds)
@@ -352,7 +352,7 @@ class Seen:
             self._used(one, model)
         session = self._sessions.get(passed.session)
         if session is None:
-            session = self._sessions[passed.session] = Session(passed)
+            session = self._sessions[passed.session] = SeenSession(passed)
         session.add(passed)
         self._sessions.move_to_end(passed.session)
         if len(self._sessions) > MAX_SESSIONS:

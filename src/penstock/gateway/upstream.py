@@ -34,7 +34,9 @@ class Upstream:
     def __init__(self) -> None:
         self._session: aiohttp.ClientSession | None = None
 
-    async def send(self, method: str, url: str, headers: Iterable[tuple[bytes, bytes]], body: bytes | None) -> Answer:
+    async def send(
+        self, method: str, url: str, headers: Iterable[tuple[bytes, bytes]], body: bytes | None
+    ) -> UpstreamResponse:
         """Send a request, and return its answer before the body has come.
 
         Args:
@@ -58,7 +60,7 @@ class Upstream:
             )
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise _disconnected(error) from error
-        return Answer(response)
+        return UpstreamResponse(response)
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -81,7 +83,7 @@ class Upstream:
             await self._session.close()
 
 
-class Answer:
+class UpstreamResponse:
     """An answer whose body is still on its way.
 
     Args:

@@ -37,7 +37,7 @@ class Band(NamedTuple):
     """Data of a path of SVG."""
 
 
-class Slice(NamedTuple):
+class AreaSlice(NamedTuple):
     """What one kind takes of a turn, as a piece of a bar of `HEIGHT` units."""
 
     kind: str
@@ -118,7 +118,7 @@ def bins(turns: int, most: int = MAX_BINS) -> int:
     return min(turns, most)
 
 
-def slices(by_kind: Mapping[str, int], kinds: Iterable[str]) -> list[Slice]:
+def slices(by_kind: Mapping[str, int], kinds: Iterable[str]) -> list[AreaSlice]:
     """Return the bar of a turn, a piece for each of the kinds; together they are the whole bar.
 
     Args:
@@ -126,11 +126,11 @@ def slices(by_kind: Mapping[str, int], kinds: Iterable[str]) -> list[Slice]:
         kinds: of `KINDS` and in their order, all that the turn has among them.
     """
     whole = sum(by_kind.values()) or 1
-    made: list[Slice] = []
+    made: list[AreaSlice] = []
     before = 0
     for kind in kinds:
         tokens = by_kind.get(kind, 0)
         x = height_of(before, whole)
         before += tokens
-        made.append(Slice(kind, KINDS.index(kind), tokens, x, height_of(before, whole) - x))
+        made.append(AreaSlice(kind, KINDS.index(kind), tokens, x, height_of(before, whole) - x))
     return made

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.inspection import drawing, words
 from penstock.inspection.story import KINDS
-from penstock.inspection.tables import Table, tables, tokens_gone
+from penstock.inspection.tables import PageTable, tables, tokens_gone
 from penstock.text import html
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class OverviewRow(NamedTuple):
     """The address of its own page; empty where it has none."""
 
 
-class Frame(NamedTuple):
+class PageFrame(NamedTuple):
     """What stands around sessions of another kind than files: those that a server sees."""
 
     title: str = "Where the contexts went"
@@ -54,7 +54,7 @@ class Frame(NamedTuple):
     lead: str = ""
     """What there is, in a sentence; empty for how many sessions there are."""
     tiles: tuple[Tile, ...] = ()
-    tables: tuple[Table, ...] = ()
+    tables: tuple[PageTable, ...] = ()
     """In place of those of a record; those of all sessions stand behind the list."""
     facts: tuple[tuple[str, str], ...] = ()
     """Of one session, name and value, in place of what its file says."""
@@ -93,7 +93,7 @@ class _Lane(NamedTuple):
 class _ShownSlice(NamedTuple):
     """What one kind takes of a turn, with its figures."""
 
-    piece: drawing.Slice
+    piece: drawing.AreaSlice
     tokens: str
     share: str
 
@@ -123,7 +123,7 @@ def row_of(subject: Subject, story: Story) -> OverviewRow:
     )
 
 
-def story_page(subject: Subject, story: Story, frame: Frame = Frame()) -> str:  # noqa: B008 - a value
+def story_page(subject: Subject, story: Story, frame: PageFrame = PageFrame()) -> str:  # noqa: B008 - a value
     """Return the page of one session as HTML.
 
     Args:
@@ -165,7 +165,7 @@ def story_page(subject: Subject, story: Story, frame: Frame = Frame()) -> str:  
     )
 
 
-def overview_page(rows: Sequence[OverviewRow], frame: Frame = Frame()) -> str:  # noqa: B008 - a value
+def overview_page(rows: Sequence[OverviewRow], frame: PageFrame = PageFrame()) -> str:  # noqa: B008 - a value
     """Return the page of many sessions as HTML: a row each, in the order given.
 
     Args:
@@ -209,7 +209,7 @@ def overview_page(rows: Sequence[OverviewRow], frame: Frame = Frame()) -> str:  
     )
 
 
-def _policy(frame: Frame) -> str:
+def _policy(frame: PageFrame) -> str:
     """Return the policy of a page of all sessions; one that is renewed may also show one of them, with its script."""
     if not frame.renewed_seconds:
         return html.sealed_policy(_text("style.css"))

@@ -21,7 +21,7 @@ MAX_ROWS = 12
 _MAX_NAMED = 3  # of what was needed again behind a compaction
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """A column of a table."""
 
     title: str
@@ -40,7 +40,7 @@ class Row(NamedTuple):
     """The place in `KINDS` of what it is; None where it is of no one kind."""
 
 
-class Listing(NamedTuple):
+class PageListing(NamedTuple):
     """Rows of one sort, and their sum."""
 
     rows: tuple[Row, ...]
@@ -50,18 +50,18 @@ class Listing(NamedTuple):
     """Which sort, where a table has several."""
 
 
-class Table(NamedTuple):
+class PageTable(NamedTuple):
     """A table of a page."""
 
     title: str
     lead: str
     """What it says as a whole, in a sentence."""
-    columns: tuple[Column, ...] = ()
-    listings: tuple[Listing, ...] = ()
+    columns: tuple[TableColumn, ...] = ()
+    listings: tuple[PageListing, ...] = ()
     """None of them is empty; without one the lead says all."""
 
 
-def tables(story: Story) -> tuple[Table, ...]:
+def tables(story: Story) -> tuple[PageTable, ...]:
     """Return the three tables of a story."""
     return largest(story), waste(story), removed(story)
 
@@ -69,19 +69,19 @@ def tables(story: Story) -> tuple[Table, ...]:
 # ── the largest things ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def largest(story: Story) -> Table:
+def largest(story: Story) -> PageTable:
     """Return what took most, times the requests that it went with."""
     title = "What took most"
     if not story.items:
-        return Table(title, "Nothing is recorded that was sent.")
+        return PageTable(title, "Nothing is recorded that was sent.")
     sent = sum(item.tokens * item.requests for item in story.items)
     lead = f"The {many(len(story.items), 'largest thing')} and the requests that each went with: {number(sent)} tokens sent."
     columns = (
-        Column("What", is_number=False),
-        Column("Since turn", is_spare=True),
-        Column("Tokens"),
-        Column("Requests"),
-        Column("Tokens sent"),
+        TableColumn("What", is_number=False),
+        TableColumn("Since turn", is_spare=True),
+        TableColumn("Tokens"),
+        TableColumn("Requests"),
+        TableColumn("Tokens sent"),
     )
     rows = [
         Row(
@@ -106,13 +106,13 @@ def largest(story: Story) -> Table:
         )
         rows.append(Row((f"{number(len(rest))} smaller", "", *left)))
     total = Row(("Together", "", number(sum(item.tokens for item in story.items)), "", number(sent)))
-    return Table(title, lead, columns, (Listing(tuple(rows), total),))
+    return PageTable(title, lead, columns, (PageListing(tuple(rows), total),))
 
 
 # ── waste ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def waste(story: Story) -> Table:
+def waste(story: Story) -> PageTable:
     """Return what stood in the window and need not have, sort by sort; one thing can be of several."""
     found = story.waste
     listings = (
@@ -138,10 +138,10 @@ def waste(story: Story) -> Table:
         ),
         _unsent(story),
     )
-    columns = (Column("What", is_number=False), Column("Times"), Column("Tokens"))
+    columns = (TableColumn("What", is_number=False), TableColumn("Times"), TableColumn("Tokens"))
     there = tuple(listing for listing in listings if listing is not None)
     lead = "One thing can be of several sorts, so the sorts are not added up." if there else "None was found."
-    return Table("What was waste", lead, columns if there else (), there)
+    return PageTable("What was waste", lead, columns if there else (), there)
 
 
 def _flood(item: Item) -> Row:
@@ -154,14 +154,14 @@ def _reread(one: Reread) -> Row:
     return Row((shown(one.name) or UNKNOWN, number(one.times - 1), number(one.tokens)), shown(one.what))
 
 
-def _listing(heading: str, rows: Sequence[Row], amounts: Sequence[tuple[int | None, int | None]]) -> Listing | None:
+def _listing(heading: str, rows: Sequence[Row], amounts: Sequence[tuple[int | None, int | None]]) -> PageListing | None:
     """Return rows with how often and how many tokens each is, those that are too many as one; None where there are none."""
     if not rows:
         return None
     made = list(rows[:MAX_ROWS])
     if len(rows) > MAX_ROWS:
         made.append(Row((f"{number(len(rows) - MAX_ROWS)} more", *_sums(amounts[MAX_ROWS:]))))
-    return Listing(tuple(made), Row((f"{number(len(rows))} in all", *_sums(amounts))), heading)
+    return PageListing(tuple(made), Row((f"{number(len(rows))} in all", *_sums(amounts))), heading)
 
 
 def _sums(amounts: Sequence[tuple[int | None, int | None]]) -> tuple[str, str]:
@@ -170,7 +170,7 @@ def _sums(amounts: Sequence[tuple[int | None, int | None]]) -> tuple[str, str]:
     return number(sum(times)) if times else "", number(sum(tokens)) if tokens else ""
 
 
-def _unsent(story: Story) -> Listing | None:
+def _unsent(story: Story) -> PageListing | None:
     """Return what of the file is never sent, in bytes."""
     kinds = sorted(story.waste.unsent_bytes.items(), key=lambda pair: -pair[1])
     if not kinds:
@@ -179,7 +179,7 @@ def _unsent(story: Story) -> Listing | None:
     if len(kinds) > MAX_ROWS:
         rows.append(Row((f"{len(kinds) - MAX_ROWS} more", "", size(sum(count for _, count in kinds[MAX_ROWS:])))))
     whole = sum(count for _, count in kinds)
-    return Listing(
+    return PageListing(
         tuple(rows),
         Row(("In all", "", size(whole))),
         "In the file and never sent: copies, progress, what the screen showed",
@@ -189,27 +189,29 @@ def _unsent(story: Story) -> Listing | None:
 # ── compactions ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def removed(story: Story) -> Table:
+def removed(story: Story) -> PageTable:
     """Return what each compaction and handoff removed, and what of it was needed again; of many those that removed most."""
     title = "What compactions removed"
     cuts = story.compactions
     if not cuts:
-        return Table(title, "There was none.")
+        return PageTable(title, "There was none.")
     gone, again = sum(map(tokens_gone, cuts)), sum(map(tokens_again, cuts))
     lead = f"{number(gone)} tokens went in {many(len(cuts), 'cut')}; {number(again)} were asked for again."
     columns = (
-        Column("After turn", is_number=False),
-        Column("From", is_spare=True),
-        Column("To", is_spare=True),
-        Column("Removed"),
-        Column("Needed again"),
+        TableColumn("After turn", is_number=False),
+        TableColumn("From", is_spare=True),
+        TableColumn("To", is_spare=True),
+        TableColumn("Removed"),
+        TableColumn("Needed again"),
     )
     chosen = sorted(sorted(cuts, key=tokens_gone)[-MAX_ROWS:], key=lambda cut: cut.turn)
     rows = [_cut(cut) for cut in chosen]
     if len(cuts) > len(chosen):
         left = gone - sum(map(tokens_gone, chosen)), again - sum(map(tokens_again, chosen))
         rows.append(Row((f"{number(len(cuts) - len(chosen))} smaller", "", "", *map(number, left))))
-    return Table(title, lead, columns, (Listing(tuple(rows), Row(("Together", "", "", number(gone), number(again)))),))
+    return PageTable(
+        title, lead, columns, (PageListing(tuple(rows), Row(("Together", "", "", number(gone), number(again)))),)
+    )
 
 
 def _cut(cut: CompactedAway) -> Row:

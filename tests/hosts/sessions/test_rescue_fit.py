@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.context.sized import Sized
-from penstock.hosts.rescue.sizes import MARGIN, Room, Size, room
+from penstock.hosts.rescue.sizes import MARGIN, RecordSize, Room, room
 from penstock.text.json_access import as_json
 from penstock.text.tokens import best_counter
 from penstock.wires import load
@@ -118,13 +118,13 @@ def test_what_was_refused_for_its_size_never_comes_back_whole(words: str, window
 
 def test_what_a_provider_counts_above_our_count_is_shared_out() -> None:
     """In its own count what was measured stays as it is; what was only counted by us grows with the messages."""
-    measured = room(Size(40_000, 20_000, 60_000, "measured"), 100_000, 120_000, is_refused=True)
+    measured = room(RecordSize(40_000, 20_000, 60_000, "measured"), 100_000, 120_000, is_refused=True)
     assert (measured.fixed_tokens, float(measured.ratio), measured.tokens) == (20_000, 2.5, 28_000)
     assert measured.provider_tokens(28_000) == 100_000 - 100_000 // MARGIN
-    held = room(Size(40_000, 20_000, 60_000, "recorded"), 100_000, 120_000, is_refused=True)
+    held = room(RecordSize(40_000, 20_000, 60_000, "recorded"), 100_000, 120_000, is_refused=True)
     assert (held.fixed_tokens, float(held.ratio), held.tokens) == (40_000, 2.0, 25_000)
     assert not measured.is_without_media
-    pictured = Size(40_000, 20_000, 60_000, "measured", 90_000, measured_media_tokens=30_000)
+    pictured = RecordSize(40_000, 20_000, 60_000, "measured", 90_000, measured_media_tokens=30_000)
     assert room(pictured, 100_000, 0, is_refused=True) == Room(70_000, is_without_media=True, fixed_tokens=20_000)
 
 

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from penstock import overflow
 from penstock.errors import CallerError
 from penstock.hosts.rescue import writing
-from penstock.hosts.rescue.cutting import Tools
+from penstock.hosts.rescue.cutting import OfferedTools
 from penstock.hosts.rescue.diagnosis import Finding, findings, media_places, newest_refusal, unusable_reasoning
 from penstock.hosts.rescue.known_hosts import KNOWN_HOSTS
 from penstock.hosts.rescue.living import find_live_sign
 from penstock.hosts.rescue.projection import project
-from penstock.hosts.rescue.shrinking import TooLarge, shrink
+from penstock.hosts.rescue.shrinking import StillTooLarge, shrink
 from penstock.hosts.rescue.sizes import MARGIN, Room, measure, room
 from penstock.hosts.rescue.writers import APPENDERS, WRITERS
 from penstock.hosts.sessions import head_of, reader_of, whole_messages
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from penstock.context.bill import Bill
-    from penstock.hosts.rescue.cutting import Cut
+    from penstock.hosts.rescue.cutting import RescueCut
     from penstock.hosts.rescue.projection import Projection
     from penstock.hosts.rescue.shrinking import Smaller
-    from penstock.hosts.rescue.sizes import Basis, Size
+    from penstock.hosts.rescue.sizes import Basis, RecordSize
     from penstock.hosts.sessions.head import Head
     from penstock.hosts.sessions.records import SessionFile
     from penstock.text.calls import Dialect
@@ -78,7 +78,7 @@ class Rescue:
     """The host's command that takes its file in first; empty for a host that reads the file itself."""
     resume: tuple[str, ...] = ()
     """The host's command that goes on with it."""
-    cuts: tuple[Cut, ...] = ()
+    cuts: tuple[RescueCut, ...] = ()
     """What is no longer in it."""
     irreducible: Bill | None = None
     """What remains where nothing more can go and it still does not fit."""
@@ -105,7 +105,7 @@ class _Read(NamedTuple):
     host: str
     head: Head
     projection: Projection
-    size: Size
+    size: RecordSize
 
 
 def rescue(
@@ -162,16 +162,16 @@ def rescue(
         done = _with_live_sign(done, read, path)
         if done.live_sign and form != "plan":
             return done
-        tools = Tools(reader.WIRE, counter, keep, dialect)
+        tools = OfferedTools(reader.WIRE, counter, keep, dialect)
         made = _smaller(read, limit, tools)
         least = size.least_fixed_tokens
-        if isinstance(made, TooLarge) and least is not None and least < size.fixed_tokens:
+        if isinstance(made, StillTooLarge) and least is not None and least < size.fixed_tokens:
             # What stays and what goes beside it cannot both be as large as each may be: a provider counted them together.
             size = size._replace(fixed_tokens=least)
             read = read._replace(size=size)
             done = replace(done, overhead_tokens=least, overhead_basis="measured")
             made = _smaller(read, limit, tools)
-        if isinstance(made, TooLarge):
+        if isinstance(made, StillTooLarge):
             why = Finding("irreducible", "What has to stay takes more than there is room for.", True)
             return replace(done, findings=(*done.findings, why), irreducible=made.bill)
         done = replace(done, tokens_after=made.tokens, cuts=made.cuts)
@@ -195,7 +195,7 @@ def _written(
     return replace(done, session=session, path=new_path, resume=tuple(writing.resume(read.host, session)))
 
 
-def _smaller(read: _Read, limit: int | None, tools: Tools) -> Smaller | TooLarge:
+def _smaller(read: _Read, limit: int | None, tools: OfferedTools) -> Smaller | StillTooLarge:
     """Return what of the session fits, and what that takes as its provider counts.
 
     Raises:
@@ -219,7 +219,7 @@ def _smaller(read: _Read, limit: int | None, tools: Tools) -> Smaller | TooLarge
     if by_bytes and not refused_media:
         room_tokens = size.messages_tokens // 2  # no picture is to blame, and nobody says how many bytes are too many
     made = shrink(projection.said, room_tokens, tools, refused_reasoning=refused, refused_media=refused_media or ())
-    if isinstance(made, TooLarge):
+    if isinstance(made, StillTooLarge):
         return made
     return made._replace(tokens=(space or Room(0, fixed_tokens=size.fixed_tokens)).provider_tokens(made.tokens))
 

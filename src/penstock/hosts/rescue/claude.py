@@ -12,7 +12,7 @@ from penstock.text.json_access import field, string, type_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from penstock.hosts.rescue.shrinking import Line
+    from penstock.hosts.rescue.shrinking import SessionLine
     from penstock.hosts.sessions.records import Record, SessionFile
 
 _FRAME = ("isSidechain", "userType", "entrypoint", "cwd", "version", "gitBranch")
@@ -29,7 +29,7 @@ def resume(session: str) -> list[str]:
     return ["claude", "--resume", session]
 
 
-def records(file: SessionFile, lines: Sequence[Line], session: str, now: str) -> Iterator[Record]:
+def records(file: SessionFile, lines: Sequence[SessionLine], session: str, now: str) -> Iterator[Record]:
     """Yield the records of the new session."""
     before: str | None = None
     for record in _unchained(file, lines, now):
@@ -40,7 +40,7 @@ def records(file: SessionFile, lines: Sequence[Line], session: str, now: str) ->
         yield record
 
 
-def appended(file: SessionFile, lines: Sequence[Line], tokens: tuple[int, int], now: str) -> Iterator[Record]:
+def appended(file: SessionFile, lines: Sequence[SessionLine], tokens: tuple[int, int], now: str) -> Iterator[Record]:
     """Yield a compaction, and the messages that are in force behind it.
 
     The host takes what follows the newest boundary for all that there is. A boundary without its figures is one at which the host's
@@ -77,7 +77,7 @@ def appended(file: SessionFile, lines: Sequence[Line], tokens: tuple[int, int], 
         yield record
 
 
-def _unchained(file: SessionFile, lines: Sequence[Line], now: str) -> Iterator[Record]:
+def _unchained(file: SessionFile, lines: Sequence[SessionLine], now: str) -> Iterator[Record]:
     frame: Record = {}
     is_changed = False
     for line in lines:

@@ -13,7 +13,7 @@ from penstock.text.json_access import field, nested, role_of, string, type_of, w
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from penstock.hosts.rescue.shrinking import Line
+    from penstock.hosts.rescue.shrinking import SessionLine
     from penstock.hosts.sessions.records import Record, SessionFile
     from penstock.text.json_access import Json
 
@@ -42,7 +42,7 @@ def resume(session: str) -> list[str]:
     return ["codex", "resume", session]
 
 
-def records(file: SessionFile, lines: Sequence[Line], session: str, now: str) -> Iterator[Record]:
+def records(file: SessionFile, lines: Sequence[SessionLine], session: str, now: str) -> Iterator[Record]:
     """Yield the records of the new session."""
     kept = {string(record.get("type")): record for _, record in file.records() if record.get("type") in _SETTINGS}
     meta = kept.pop("session_meta", {})
@@ -58,7 +58,7 @@ def records(file: SessionFile, lines: Sequence[Line], session: str, now: str) ->
         yield {"timestamp": now, "ordinal": ordinal, "type": "response_item", "payload": item}
 
 
-def appended(file: SessionFile, lines: Sequence[Line], tokens: tuple[int, int], now: str) -> Iterator[Record]:
+def appended(file: SessionFile, lines: Sequence[SessionLine], tokens: tuple[int, int], now: str) -> Iterator[Record]:
     """Yield a compaction, which replaces all that was said so far, what the host says of itself, and how full the window is.
 
     After a refusal the host notes that its window is full: without new figures it would compact once more before all else, and
@@ -85,7 +85,7 @@ def appended(file: SessionFile, lines: Sequence[Line], tokens: tuple[int, int], 
         yield {**record, "timestamp": now, **({} if ordinal is None else {"ordinal": ordinal + at})}
 
 
-def _items(lines: Sequence[Line]) -> Iterator[Json]:
+def _items(lines: Sequence[SessionLine]) -> Iterator[Json]:
     for line in lines:
         for item in [one.message for one in line.said] if line.message is None else [line.message]:
             yield item if type_of(item) else _in_full(item)

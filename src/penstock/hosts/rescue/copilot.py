@@ -13,7 +13,7 @@ from penstock.text.json_access import blocks, data_url, field, objects, parsed, 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from penstock.hosts.rescue.shrinking import Line
+    from penstock.hosts.rescue.shrinking import SessionLine
     from penstock.hosts.sessions.records import Record, SessionFile
     from penstock.inspection.happenings import Place
     from penstock.text.json_access import Json
@@ -35,7 +35,7 @@ def resume(session: str) -> list[str]:
     return ["copilot", f"--resume={session}"]
 
 
-def records(file: SessionFile, lines: Sequence[Line], session: str, now: str) -> Iterator[Record]:
+def records(file: SessionFile, lines: Sequence[SessionLine], session: str, now: str) -> Iterator[Record]:
     """Yield the events of the new session, each with the one that it goes on from."""
     before: str | None = None
     for event in _unchained(file, lines, session):
@@ -45,7 +45,7 @@ def records(file: SessionFile, lines: Sequence[Line], session: str, now: str) ->
         before = made
 
 
-def _unchained(file: SessionFile, lines: Sequence[Line], session: str) -> Iterator[Record]:
+def _unchained(file: SessionFile, lines: Sequence[SessionLine], session: str) -> Iterator[Record]:
     start: Record = {}
     system: Record | None = None
     assets: dict[str, Place] = {}

@@ -35,7 +35,7 @@ _KEPT_TOKENS = 1_500
 _LARGEST_SHARE = 8  # words above that part of the room are no question
 
 
-class Cut(NamedTuple):
+class RescueCut(NamedTuple):
     """Something that is no longer in the session, and where it is instead."""
 
     what: str
@@ -45,7 +45,7 @@ class Cut(NamedTuple):
     """What it took, less what stands in its place."""
 
 
-class Tools(NamedTuple):
+class OfferedTools(NamedTuple):
     """What every cut needs."""
 
     wire: str
@@ -59,9 +59,9 @@ class Tools(NamedTuple):
 class Cutting:
     """Messages of which some are replaced."""
 
-    def __init__(self, messages: list[Json], tools: Tools) -> None:
+    def __init__(self, messages: list[Json], tools: OfferedTools) -> None:
         self.messages = messages
-        self.cuts: list[Cut] = []
+        self.cuts: list[RescueCut] = []
         self._tools = tools
 
     @property
@@ -80,7 +80,7 @@ class Cutting:
             tokens = self._tools.counter.count(getattr(part, "text", "")).high
             is_same = any(part in other.parts for other in made.entries[:at]) or part in entry.parts[:number]
             handle = "" if is_same else self._tools.keep(getattr(part, "text", ""), "result")
-            self.cuts.append(Cut("copy of a result", handle, tokens))
+            self.cuts.append(RescueCut("copy of a result", handle, tokens))
             if at not in emptied:
                 self.messages[at] = _without_block(self.messages[at], number)
         return emptied
@@ -103,7 +103,7 @@ class Cutting:
             way = stand_ins.way_back(handle, self._tools.dialect)
             words = f"[{stand_ins.CLEARED}: {medium.kind} of {medium.bytes_estimate} bytes; the whole: {way}]"
             tokens = max(0, IMAGE_TOKENS.high - self._tools.counter.count(words).high)
-            self.cuts.append(Cut(medium.kind, handle, tokens))
+            self.cuts.append(RescueCut(medium.kind, handle, tokens))
             self._replace(entry.index, medium.raw, words)
             over_tokens -= tokens
 
@@ -125,7 +125,7 @@ class Cutting:
                 fitted = fitting.fit(
                     part.text, allowance, Keep.ENDS, handle, name="message", dialect=self._tools.dialect
                 )
-                self.cuts.append(Cut("message", handle, tokens - self._tools.counter.count(fitted.text).high))
+                self.cuts.append(RescueCut("message", handle, tokens - self._tools.counter.count(fitted.text).high))
                 self._replace(at, part.text, fitted.text)
         return len(self.cuts) > before
 
@@ -143,7 +143,9 @@ class Cutting:
                     rest.append(value)
 
 
-def without_turns(transcript: Transcript, entries: Collection[int], tools: Tools) -> tuple[Transcript, list[Cut]]:
+def without_turns(
+    transcript: Transcript, entries: Collection[int], tools: OfferedTools
+) -> tuple[Transcript, list[RescueCut]]:
     """Return a transcript with a note in place of the turns that hold these messages, and what went.
 
     Reasoning that its provider refuses goes with its whole turn: alone it cannot be taken from what was signed around it.
@@ -157,10 +159,12 @@ def without_turns(transcript: Transcript, entries: Collection[int], tools: Tools
     ]
     view = View(transcript=transcript, actions=actions(transcript), counter=tools.counter, dialect=tools.dialect)
     steps = [span_step(view, "reasoning", row, users=True) for row in neighbours(turns, transcript.turns())]
-    cuts: list[Cut] = []
+    cuts: list[RescueCut] = []
     handles = [tools.keep(whole(transcript, step), step.what) for step in steps]
     for step, handle in zip(steps, handles, strict=True):
-        cuts.append(Cut(f"{step.what}, whose reasoning is refused", handle, step.before_tokens - step.after_tokens))
+        cuts.append(
+            RescueCut(f"{step.what}, whose reasoning is refused", handle, step.before_tokens - step.after_tokens)
+        )
     given = iter(handles)
     return with_steps(transcript, steps, lambda _step: next(given)), cuts
 

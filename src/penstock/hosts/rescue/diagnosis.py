@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from penstock.hosts.rescue.projection import Projection
-    from penstock.hosts.rescue.sizes import Size
+    from penstock.hosts.rescue.sizes import RecordSize
     from penstock.hosts.sessions.records import Counts
     from penstock.overflow import Diagnosis
     from penstock.wires import Entry, Part, Transcript
@@ -52,7 +52,9 @@ class Finding(NamedTuple):
     """Whether the session cannot go on because of it; else it is information."""
 
 
-def findings(projection: Projection, wire: str, size: Size, limit_tokens: int | None, counts: Counts) -> list[Finding]:
+def findings(
+    projection: Projection, wire: str, size: RecordSize, limit_tokens: int | None, counts: Counts
+) -> list[Finding]:
     """Return what is the matter with a session, what keeps it from going on first.
 
     Args:
@@ -79,7 +81,7 @@ def findings(projection: Projection, wire: str, size: Size, limit_tokens: int | 
     return sorted(dict.fromkeys(found), key=lambda finding: not finding.is_stuck)
 
 
-class Refusal(NamedTuple):
+class NotedRefusal(NamedTuple):
     """The newest words in place of an answer that say why."""
 
     words: str
@@ -106,9 +108,9 @@ class Refusal(NamedTuple):
         return _OF_THINKING.search(self.words) is not None
 
 
-def newest_refusal(projection: Projection) -> Refusal | None:
+def newest_refusal(projection: Projection) -> NotedRefusal | None:
     """Return the newest refusal of a session since its last answer; None where there is none."""
-    told = [Refusal(one.words, overflow.diagnose(one.words)) for one in projection.refused]
+    told = [NotedRefusal(one.words, overflow.diagnose(one.words)) for one in projection.refused]
     # What a host says of its own compaction does not say why.
     said_why = [one for one in told if one.told.kind != "unknown" or not _COMPACTION_FAILED.search(one.words)]
     return said_why[-1] if said_why else None
@@ -141,7 +143,7 @@ def _refusals(projection: Projection, *, has_images: bool) -> Iterator[Finding]:
         yield Finding("refused", f"The newest request was refused, not for its size: {words}", False)
 
 
-def _sizes(projection: Projection, size: Size, limit_tokens: int | None) -> Iterator[Finding]:
+def _sizes(projection: Projection, size: RecordSize, limit_tokens: int | None) -> Iterator[Finding]:
     if limit_tokens is not None and size.likely_tokens > limit_tokens:
         if projection.has_compacted and not projection.refused:
             yield Finding("compaction_overflows", "The host compacted, and kept more than is taken.", True)

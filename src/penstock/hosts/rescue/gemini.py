@@ -18,7 +18,7 @@ from penstock.text.json_access import field, objects, role_of, string
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from penstock.hosts.rescue.shrinking import Line
+    from penstock.hosts.rescue.shrinking import SessionLine
     from penstock.hosts.sessions.records import Record, SessionFile
 
 _CALL = {"id", "name", "args"}
@@ -36,7 +36,7 @@ def resume(session: str) -> list[str]:
     return ["gemini", "--resume", session]
 
 
-def records(file: SessionFile, lines: Sequence[Line], session: str, now: str) -> Iterator[Record]:
+def records(file: SessionFile, lines: Sequence[SessionLine], session: str, now: str) -> Iterator[Record]:
     """Yield the records of the new session."""
     kept = {key: value for key, value in header(file).items() if key != "messages"}
     # Which session is the newest is decided by when it began.
@@ -59,7 +59,7 @@ def records(file: SessionFile, lines: Sequence[Line], session: str, now: str) ->
         yield {**made, "type": "gemini", "content": _spoken(parts), **_called(calls, results, made["timestamp"])}
 
 
-def _time_of(line: Line) -> str:
+def _time_of(line: SessionLine) -> str:
     return line.said[0].at if line.said else ""
 
 

@@ -21,7 +21,7 @@ from penstock.text.json_access import blocks, data_url, field, objects, role_of,
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from penstock.hosts.rescue.shrinking import Line
+    from penstock.hosts.rescue.shrinking import SessionLine
     from penstock.hosts.sessions.records import Record, SessionFile
     from penstock.text.json_access import Json
 
@@ -48,7 +48,7 @@ def resume(session: str) -> list[str]:
     return ["opencode", "-s", session]
 
 
-def records(file: SessionFile, lines: Sequence[Line], session: str, now: str) -> Iterator[Record]:
+def records(file: SessionFile, lines: Sequence[SessionLine], session: str, now: str) -> Iterator[Record]:
     """Yield the one document of the new session."""
     del now  # times are whole milliseconds here
     own = next((file.record(place) for name, place in members(file) if name == "info"), {})
@@ -70,7 +70,7 @@ class _Writing:
         self._speaker: Record = {}
         self._is_cut = False
 
-    def messages(self, lines: Sequence[Line]) -> Iterator[Record]:
+    def messages(self, lines: Sequence[SessionLine]) -> Iterator[Record]:
         """Yield them; the answer of a message, its results and what came with them stand in one."""
         self._frame, self._speaker = self._first_frame(lines, "user"), self._first_frame(lines, "assistant")
         numbered = enumerate(lines)
@@ -85,7 +85,7 @@ class _Writing:
             else:
                 yield self._person(record, own[0])
 
-    def _first_frame(self, lines: Sequence[Line], role: str) -> Record:
+    def _first_frame(self, lines: Sequence[SessionLine], role: str) -> Record:
         """Return what the first message of a role says of itself, for a note that stands before it: whom it is for, which model."""
         for line in lines:
             info = self._file.record(line.said[0].place).get("info") if line.said else None
@@ -93,7 +93,7 @@ class _Writing:
                 return _frame_of(info)
         return {}
 
-    def _note(self, line: Line) -> Record:
+    def _note(self, line: SessionLine) -> Record:
         """Return a note of ours in the model's name, as it stands between two messages of the person's."""
         parts = [made for block in blocks(field(line.message, "content")) for made in _part(block)]
         model = self._frame.get("model")
@@ -115,7 +115,7 @@ class _Writing:
         made["info"]["time"]["completed"] = made["info"]["time"]["created"]
         return made
 
-    def _person(self, record: Record, line: Line) -> Record:
+    def _person(self, record: Record, line: SessionLine) -> Record:
         info, parts = record.get("info"), objects(record.get("parts"))
         if isinstance(info, dict):
             self._frame = _frame_of(info)
@@ -126,7 +126,7 @@ class _Writing:
         held = {**self._frame, "role": "user"}
         return self._message(held, parts, whole_number(field(info, "time", "created")))
 
-    def _answer(self, record: Record, lines: Sequence[Line]) -> Iterator[Record]:
+    def _answer(self, record: Record, lines: Sequence[SessionLine]) -> Iterator[Record]:
         """Yield an answer with its results; behind it, in words of its own, what came with them where that was cut."""
         info, parts = record["info"], objects(record.get("parts"))
         messages = [(joined(line.said) if line.message is None else line.message, line.message) for line in lines]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from penstock.wires import Transcript
 
 
-class Pairs(NamedTuple):
+class CallPairs(NamedTuple):
     """What of the calls and results of a conversation does not come in pairs."""
 
     open_calls: int
@@ -24,7 +24,7 @@ class Pairs(NamedTuple):
     """Results of calls that had one: the place of the message, and of the part in it."""
 
 
-def find_unpaired(transcript: Transcript) -> Pairs:
+def find_unpaired(transcript: Transcript) -> CallPairs:
     """Return what does not come in pairs."""
     waiting: set[str] = set()
     answered: set[str] = set()
@@ -43,4 +43,4 @@ def find_unpaired(transcript: Transcript) -> Pairs:
                 doubled.append((entry.index, at))
             elif isinstance(part, ToolResult):
                 lost += 1
-    return Pairs(open_calls + len(waiting), lost, tuple(doubled))
+    return CallPairs(open_calls + len(waiting), lost, tuple(doubled))

@@ -13,7 +13,7 @@ from penstock.text.json_access import blocks, data_url, field, role_of, string, 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from penstock.hosts.rescue.shrinking import Line
+    from penstock.hosts.rescue.shrinking import SessionLine
     from penstock.hosts.sessions.records import Record, SessionFile
     from penstock.text.json_access import Json
 
@@ -33,7 +33,7 @@ def resume(session: str) -> list[str]:
     return ["pi", "--session", session]
 
 
-def records(file: SessionFile, lines: Sequence[Line], session: str, now: str) -> Iterator[Record]:
+def records(file: SessionFile, lines: Sequence[SessionLine], session: str, now: str) -> Iterator[Record]:
     """Yield the records of the new session."""
     head = next((record for _, record in file.records() if type_of(record) == "session"), {})
     yield {"type": "session", **head, "version": 3, "id": session, "timestamp": now}
@@ -44,7 +44,7 @@ def records(file: SessionFile, lines: Sequence[Line], session: str, now: str) ->
         before = made
 
 
-def _unchained(file: SessionFile, lines: Sequence[Line]) -> Iterator[Record]:
+def _unchained(file: SessionFile, lines: Sequence[SessionLine]) -> Iterator[Record]:
     # What came with a result stands behind it in the request, and in it in the file.
     kept = {
         line.said[0].place

@@ -11,7 +11,7 @@ from penstock.text.json_access import field, objects, role_of, string, type_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from penstock.hosts.rescue.shrinking import Line
+    from penstock.hosts.rescue.shrinking import SessionLine
     from penstock.hosts.sessions.records import Record, SessionFile
 
 _FRAME = ("cwd", "version", "gitBranch")
@@ -29,7 +29,7 @@ def resume(session: str) -> list[str]:
     return ["qwen", "--resume", session]
 
 
-def records(file: SessionFile, lines: Sequence[Line], session: str, now: str) -> Iterator[Record]:
+def records(file: SessionFile, lines: Sequence[SessionLine], session: str, now: str) -> Iterator[Record]:
     """Yield the records of the new session."""
     before: str | None = None
     for record in _unchained(file, lines, now):
@@ -38,7 +38,7 @@ def records(file: SessionFile, lines: Sequence[Line], session: str, now: str) ->
         before = made
 
 
-def _unchained(file: SessionFile, lines: Sequence[Line], now: str) -> Iterator[Record]:
+def _unchained(file: SessionFile, lines: Sequence[SessionLine], now: str) -> Iterator[Record]:
     frame: Record = {}
     is_cut = False
     for line in lines:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.context import compaction
 from penstock.context.sized import Sized
-from penstock.hosts.rescue.cutting import Cut, Cutting, without_turns
+from penstock.hosts.rescue.cutting import Cutting, RescueCut, without_turns
 from penstock.hosts.sessions import grouped, joined
 from penstock.text.allowance import Budget
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from penstock.context.bill import Bill
-    from penstock.hosts.rescue.cutting import Tools
+    from penstock.hosts.rescue.cutting import OfferedTools
     from penstock.inspection.happenings import Said
     from penstock.text.json_access import Json
     from penstock.wires import Transcript
 
 
-class Line(NamedTuple):
+class SessionLine(NamedTuple):
     """A message of the new session."""
 
     said: tuple[Said, ...]
@@ -41,13 +41,13 @@ class Line(NamedTuple):
 class Smaller(NamedTuple):
     """A session that fits."""
 
-    lines: tuple[Line, ...]
-    cuts: tuple[Cut, ...]
+    lines: tuple[SessionLine, ...]
+    cuts: tuple[RescueCut, ...]
     tokens: int
     """What its messages take, at most."""
 
 
-class TooLarge(NamedTuple):
+class StillTooLarge(NamedTuple):
     """A session that cannot be made to fit, and what remains of it."""
 
     bill: Bill
@@ -56,11 +56,11 @@ class TooLarge(NamedTuple):
 def shrink(
     said: Sequence[Said],
     room_tokens: int | None,
-    tools: Tools,
+    tools: OfferedTools,
     *,
     refused_reasoning: Collection[int] = (),
     refused_media: Collection[int] = (),
-) -> Smaller | TooLarge:
+) -> Smaller | StillTooLarge:
     """Return messages that take at most so much, what was cut from them, and what they take.
 
     Copies of results go first, then images and files, then results from the largest on, then what is finished, oldest first; last
@@ -92,7 +92,7 @@ def shrink(
         made, gone = without_turns(_pinned(cutting.transcript, groups), refused, tools)
         plan = _plan(made, room_tokens, tools)
     if plan.irreducible is not None:
-        return TooLarge(plan.irreducible)
+        return StillTooLarge(plan.irreducible)
     handles: list[str] = []
 
     def kept(content: str, name: str) -> str:
@@ -101,23 +101,25 @@ def shrink(
 
     made = compaction.apply(made, plan, kept)
     planned = [
-        Cut(step.what, handle, step.before_tokens - step.after_tokens)
+        RescueCut(step.what, handle, step.before_tokens - step.after_tokens)
         for step, handle in zip(plan.steps, handles, strict=True)
     ]
     return _smaller(made, groups, (*cutting.cuts, *gone, *planned), tools)
 
 
-def _smaller(made: Transcript, groups: Sequence[list[Said]], cuts: tuple[Cut, ...], tools: Tools) -> Smaller:
+def _smaller(
+    made: Transcript, groups: Sequence[list[Said]], cuts: tuple[RescueCut, ...], tools: OfferedTools
+) -> Smaller:
     lines = [
-        Line((), entry.raw)
+        SessionLine((), entry.raw)
         if entry.is_note and entry.raw != joined(groups[entry.index])
-        else Line(tuple(groups[entry.index]), None if entry.raw == joined(groups[entry.index]) else entry.raw)
+        else SessionLine(tuple(groups[entry.index]), None if entry.raw == joined(groups[entry.index]) else entry.raw)
         for entry in made.visible()
     ]
     return Smaller(tuple(lines), cuts, Sized(made, tools.counter).high)
 
 
-def _plan(made: Transcript, room_tokens: int, tools: Tools) -> compaction.Plan:
+def _plan(made: Transcript, room_tokens: int, tools: OfferedTools) -> compaction.Plan:
     budget = Budget(room_tokens, counter=tools.counter)  # the counter that measured; another one proves nothing
     return compaction.plan(made, budget, compaction.RECOVERY, low_water=1.0, repaid=False, dialect=tools.dialect)
 

@@ -31,7 +31,7 @@ Basis = Literal["measured", "recorded", "assumed"]
 elsewhere."""
 
 
-class Size(NamedTuple):
+class RecordSize(NamedTuple):
     """What the next request takes, as far as it is known."""
 
     messages_tokens: int
@@ -72,7 +72,7 @@ class Room(NamedTuple):
         return self.fixed_tokens + ceil(messages_tokens * self.ratio)
 
 
-def measure(projection: Projection, wire: str, counter: TokenCounter, assumed_tokens: int) -> Size:
+def measure(projection: Projection, wire: str, counter: TokenCounter, assumed_tokens: int) -> RecordSize:
     """Return what the next request takes.
 
     Args:
@@ -93,7 +93,7 @@ def measure(projection: Projection, wire: str, counter: TokenCounter, assumed_to
     figured = [(tokens, count) for tokens, count in counted if tokens >= max(1, count.least)]
     if not figured:
         basis: Basis = "recorded" if is_recorded else "assumed"
-        return Size(whole.most, known, whole.likely + recorded, basis, whole.media)
+        return RecordSize(whole.most, known, whole.likely + recorded, basis, whole.media)
     # A figure is what goes beside the messages and they themselves, which we know within bounds: so is their difference. Its
     # lower end alone proves nothing: once a text that we count too high is cut, what it took from the difference is missing.
     lowest = max(tokens - count.most - count.media for tokens, count in figured)
@@ -107,10 +107,10 @@ def measure(projection: Projection, wire: str, counter: TokenCounter, assumed_to
         likely = counted[-1][0] + rest.likely
     tokens, count = figured[-1]
     measured_media = min(count.media, max(0, tokens - count.most - fixed))
-    return Size(whole.most, fixed, likely, basis, whole.media, measured_media, max(0, lowest))
+    return RecordSize(whole.most, fixed, likely, basis, whole.media, measured_media, max(0, lowest))
 
 
-def room(size: Size, limit_tokens: int, stated_tokens: int, *, is_refused: bool) -> Room:
+def room(size: RecordSize, limit_tokens: int, stated_tokens: int, *, is_refused: bool) -> Room:
     """Return what the messages may take, in our count.
 
     A provider that refused counts more than we do where by our count there was room. What it stated says how much more: images

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from penstock.hosts.rescue.shrinking import Line
+    from penstock.hosts.rescue.shrinking import SessionLine
     from penstock.hosts.sessions.records import Record, SessionFile
 
 WRITERS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "pi")
@@ -30,7 +30,7 @@ class Writer(Protocol):
         """Return the host's command that goes on with a session, in its folder."""
         ...
 
-    def records(self, file: SessionFile, lines: Sequence[Line], session: str, now: str) -> Iterator[Record]:
+    def records(self, file: SessionFile, lines: Sequence[SessionLine], session: str, now: str) -> Iterator[Record]:
         """Yield the records of a new session, which are written one a line.
 
         Args:
@@ -53,7 +53,9 @@ class Importer(Writer, Protocol):
 class Appender(Protocol):
     """Writes what a host's file goes on with after a compaction: a module `penstock.hosts.rescue.HOST` may be one."""
 
-    def appended(self, file: SessionFile, lines: Sequence[Line], tokens: tuple[int, int], now: str) -> Iterator[Record]:
+    def appended(
+        self, file: SessionFile, lines: Sequence[SessionLine], tokens: tuple[int, int], now: str
+    ) -> Iterator[Record]:
         """Yield records that replace all that was said so far, to stand behind the last of a file.
 
         Args:

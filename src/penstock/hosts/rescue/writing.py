@@ -24,7 +24,7 @@ from penstock.workspace.own_files import append_own, replace_own
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from penstock.hosts.rescue.shrinking import Line
+    from penstock.hosts.rescue.shrinking import SessionLine
     from penstock.hosts.sessions.records import Record
     from penstock.text.json_access import Json
     from penstock.wires import Entry
@@ -59,7 +59,7 @@ def prepare(host: str, path: str) -> list[str]:
 
 
 def write_new(
-    host: str, path: str, file: SessionFile, lines: Sequence[Line], *, known: Identity, now: str
+    host: str, path: str, file: SessionFile, lines: Sequence[SessionLine], *, known: Identity, now: str
 ) -> tuple[str, str]:
     """Write a new session beside another, and return its id and its path.
 
@@ -90,7 +90,7 @@ def append(
     host: str,
     path: str,
     file: SessionFile,
-    lines: Sequence[Line],
+    lines: Sequence[SessionLine],
     tokens: tuple[int, int],
     *,
     known: Identity,
@@ -123,7 +123,7 @@ def append(
     return len(before)
 
 
-def _check(host: str, content: bytes, lines: Sequence[Line]) -> None:
+def _check(host: str, content: bytes, lines: Sequence[SessionLine]) -> None:
     """Raise `PenstockError` where the records of a session do not say what was planned, or say anything else."""
     said = project(reader_of(host).happenings(SessionFile(BytesIO(content), len(content)))).said
     read = whole_messages(said)
@@ -132,7 +132,7 @@ def _check(host: str, content: bytes, lines: Sequence[Line]) -> None:
         raise PenstockError("The new session does not read as it was planned; nothing was written. Please report this.")
 
 
-def _says(wire: str, message: Json, line: Line) -> bool:
+def _says(wire: str, message: Json, line: SessionLine) -> bool:
     """Return whether a message that was read is the one that was planned."""
     if line.message is None:
         return bool(message == joined(line.said))
