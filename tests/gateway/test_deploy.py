@@ -7,6 +7,7 @@ import json
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -45,6 +46,9 @@ def test_the_unit_starts_the_gateway_on_this_machine_alone_and_waits_for_streams
     assert options["address"] == "127.0.0.1:4000"
     assert int(service["TimeoutStopSec"]) > GRACEFUL_SECONDS
     assert service["KillMode"] == "mixed"
+    assert (
+        int(service["SuccessExitStatus"]) == 128 + signal.SIGTERM
+    )  # what until_signal returns: else each stop is a failure
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not here")
