@@ -1,0 +1,65 @@
+"""What the pages of hosts tell a person to write leads that host to the gateway, and nothing else has to be said."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from proof.loopback_model import LoopbackModel
+
+from proof import hosts
+from tests.gateway.standing import standing
+from tests.mcp.conftest import REPOSITORY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SECTION = re.compile(r"^## Before its model\n.*?^```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)
+KEY = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
+# Of each host: the file that its page names, the words that start it, and what it wants of its environment beside an address.
+STARTED: dict[str, tuple[str, list[str], dict[str, str]]] = {
+    "claude": (".claude/settings.json", ["-p", "read"], {"ANTHROPIC_API_KEY": "x"}),
+    "codex": (".codex/config.toml", ["exec", "--skip-git-repo-check", "-m", "gpt-5.5", "read"], {}),
+    "gemini": (
+        ".gemini/.env",
+        ["-m", "gemini-2.5-pro", "--yolo", "-p", "read"],
+        {"GEMINI_API_KEY": "x", "GEMINI_CLI_TRUST_WORKSPACE": "true"},
+    ),
+    "qwen": (
+        ".qwen/settings.json",
+        ["--auth-type", "openai", "--yolo", "-p", "read"],
+        {"OPENAI_API_KEY": "x", "OPENAI_MODEL": "m"},
+    ),
+    "opencode": (
+        ".config/opencode/opencode.json",
+        ["run", "-m", "anthropic/claude-sonnet-4-5", "read"],
+        {"ANTHROPIC_API_KEY": "x"},
+    ),
+}
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.skipif("PENSTOCK_TEST_HOSTS" not in os.environ, reason="real hosts take minutes: PENSTOCK_TEST_HOSTS=1")
+@pytest.mark.parametrize("host", STARTED)
+def test_what_its_page_says_leads_a_host_to_the_gateway(host: str, tmp_path: Path) -> None:
+    """Its configuration holds the block of the page alone, with this gateway's address."""
+    program = hosts.installed(host)
+    if program is None:
+        pytest.skip(f"{host} is not installed (scripts/tools hosts installs it)")
+    name, words, environment = STARTED[host]
+    block = SECTION.search((REPOSITORY / "docs" / "hosts" / f"{host}.md").read_text("utf-8"))
+    assert block is not None
+    home, root = tmp_path / "home", tmp_path / "root"
+    root.mkdir()
+    with LoopbackModel("none", {}) as model, standing(tmp_path, model.url) as gateway:
+        setup = hosts.Setup(home=home, server=[], url=gateway.url)
+        setup.write(name, block[1].replace("http://127.0.0.1:4000", gateway.url))
+        if host == "codex":
+            setup.write(".codex/auth.json", {"OPENAI_API_KEY": "x"})
+        elif host == "gemini":
+            setup.write(".gemini/settings.json", KEY)
+        printed = hosts.run([str(program), *words], root, home, environment)
+    assert model.bodies, printed[-500:]
+    assert "done" in printed
