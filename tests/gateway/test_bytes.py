@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.gateway import answers
+from penstock.gateway.provider import Windows
 from penstock.wires import WIRES, wire_named
 from tests.gateway.standing import RecordingUpstream, Said, standing
 
@@ -109,6 +111,32 @@ def test_headers_pass_but_for_the_hop(both: tuple[RecordingUpstream, Standing]) 
         "x-claude-code-session-id": "s",
         "content-length": "15",
     }
+
+
+@pytest.mark.proves("W-1")
+def test_headers_in_utf_8_pass_to_the_byte(both: tuple[RecordingUpstream, Standing]) -> None:
+    """And who expects to be asked for a body is asked here."""
+    upstream, gateway = both
+    with socket.create_connection(("127.0.0.1", gateway.port), timeout=20) as raw:
+        head = f"POST /v1/messages HTTP/1.1\r\nhost: 127.0.0.1:{gateway.port}\r\nx-name: é\r\nexpect: 100-continue\r\n"
+        raw.sendall(head.encode() + b"content-length: 2\r\n\r\n")
+        assert raw.recv(100).startswith(b"HTTP/1.1 100")
+        raw.sendall(b"{}")
+        assert raw.recv(100).startswith(b"HTTP/1.1 200")
+    came = {name.lower(): value for name, value in upstream.came[-1].headers}
+    assert came["x-name"].encode("latin-1") == "é".encode()
+    assert "expect" not in came
+
+
+@pytest.mark.proves("W-1")
+def test_a_request_that_is_not_valid_is_the_providers_to_refuse(tmp_path: Any) -> None:
+    """It is read, fits, and passes as it came: nothing is mended for who did not ask."""
+    orphan = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "none", "content": "x " * 4_000}]}
+    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "Hi."}, orphan]}).encode()
+    windows = Windows((("m", 6_000),))
+    with RecordingUpstream(lambda _: Said()) as upstream, standing(tmp_path, upstream.url, windows=windows) as gateway:
+        gateway.post(PATHS["anthropic"], body)
+        assert upstream.came[-1].body == body
 
 
 @pytest.mark.proves("W-1")

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from penstock.gateway.hidden_turns import HiddenTurns
 from penstock.gateway.provider import Windows
-from penstock.models.steps import call, calls, say
+from penstock.models.steps import call, calls, fail, say
+from penstock.store import open_store
 from penstock.testing import LoopbackProvider
 from penstock.text.json_access import parsed
 from penstock.text.sse import EventSplitter, data_of
 from penstock.wires import answer_messages, load, messages_of, violations, wire_named
+from penstock.wires.hidden_calls import HiddenStep
 from tests.gateway.standing import standing
 from tests.gateway.stories import body_of, is_in_path, path_of, story
 from tests.gateway.test_cuts import shared, upstream_of
@@ -231,6 +234,69 @@ def test_a_model_that_reads_for_ever_is_ended(wire: str, more: dict[str, Any], t
             asked(gateway, wire, story(60, 1_000), **more)
         assert 12 <= len(double.requests) <= 16
         assert "answer with what you have" in json.dumps(double.requests[-1].request)
+
+
+@pytest.mark.proves("W-3")
+@pytest.mark.parametrize("wire", ["anthropic", "openai-chat"])
+def test_a_provider_that_fails_in_between_is_heard(wire: str, more: dict[str, Any], tmp_path: Path) -> None:
+    """Its own words, as a status before anything was said and as an event behind it."""
+    model = Reader(wire)
+
+    def policy(body: dict[str, Any]) -> Any:
+        step = model(body)
+        return fail(529, {"error": {"message": "Overloaded just now"}}) if len(model.offered) > 1 else step
+
+    windows = Windows((("m", WINDOW),))
+    with (
+        LoopbackProvider(wire, WINDOW, policy=policy) as double,
+        standing(tmp_path, upstream_of(double), windows=windows) as gateway,
+    ):
+        got = gateway.ask(path_of(wire), {**body_of(wire, story(60, 1_000)), "tools": [TOOL[wire]], **more})
+    assert got.status == (200 if more else 529)
+    assert b"Overloaded just now" in got.body
+    if more:
+        events = got.body.split(b"\n\n")
+        assert len(events) > 3  # what was said before is heard
+        assert not any(b"Overloaded" in event for event in events[:3])
+
+
+@pytest.mark.proves("W-3")
+def test_a_request_with_such_tools_of_its_own_keeps_those(tmp_path: Path) -> None:
+    """An agent that has our server is led to it."""
+    own = {"name": "mcp__penstock__ctx_page", "description": "pages", "input_schema": {"type": "object"}}
+    with LoopbackProvider("anthropic", WINDOW, policy=lambda _: say("Fine.")) as double:
+        with standing(tmp_path, upstream_of(double), windows=Windows((("m", WINDOW),))) as gateway:
+            body = {**body_of("anthropic", story(60, 1_000)), "tools": [own]}
+            assert gateway.ask("/v1/messages", body).status == 200
+        sent = double.requests[-1].request
+    assert sent["tools"] == [own]
+    assert "mcp__penstock__ctx_page(handle=" in json.dumps(sent["messages"])
+
+
+@pytest.mark.proves("W-3", "W-8")
+def test_what_was_answered_is_put_back_for_nobody_else(tmp_path: Path) -> None:
+    """Nor into a history that went another way."""
+    store = open_store(f"sqlite:///{tmp_path}/store.db")
+    turns = HiddenTurns(store)
+    first = [{"role": "user", "content": "Hi."}]
+    block = {"type": "tool_use", "id": "t", "name": "ctx_page", "input": {}}
+    result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "a page"}]}
+    turns.remember(
+        "me", "anthropic", first, [HiddenStep(shown=0, calls=((0, block),), results=(result,), is_last=False)]
+    )
+    later = [*first, {"role": "assistant", "content": "Read."}, {"role": "user", "content": "And?"}]
+    assert turns.put_back("me", "anthropic", later).is_more
+    assert not turns.put_back("somebody else", "anthropic", later).is_more
+    branched = [*first, {"role": "user", "content": "Wait."}, *later[1:]]
+    assert not turns.put_back("me", "anthropic", branched).is_more
+    two = [*later, {"role": "assistant", "content": "More."}]
+    turns.remember(
+        "me", "anthropic", later, [HiddenStep(shown=0, calls=((0, block),), results=(result,), is_last=False)]
+    )
+    assert len(turns.put_back("me", "anthropic", two).messages) == 8
+    two[1] = {"role": "assistant", "content": "Otherwise."}
+    assert len(turns.put_back("me", "anthropic", two).messages) == 6
+    store.close()
 
 
 @pytest.mark.proves("W-3", "W-8")

@@ -226,6 +226,16 @@ def test_a_store_that_fails_costs_no_answer(tmp_path: Path) -> None:
         assert double.refused == 0
 
 
+@pytest.mark.proves("W-4", "W-8")
+def test_what_was_refused_is_not_sent_again_where_nothing_can_be_kept(tmp_path: Path) -> None:
+    """A store that fails costs a refusal once, and not in every turn."""
+    with LoopbackProvider("anthropic", 12_000, policy=lambda _: say("Fine.")) as double:
+        with standing(tmp_path, double.base_url, store=FailingStore()) as gateway:
+            for _ in range(3):
+                assert gateway.ask("/v1/messages", body_of("anthropic", story(40, 2_000))).status == 200
+        assert double.refused == 1
+
+
 @pytest.mark.proves("W-8")
 def test_a_mistake_of_ours_costs_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A request passes as it came, and the person who runs the gateway is told."""

@@ -133,7 +133,7 @@ class Provider:
             # What the provider makes smaller itself is cut only where it refuses.
             window_tokens=UNKNOWN_WINDOW_TOKENS if is_theirs else window,
             store=owned(self._memories.store, owner),
-            known=() if is_theirs else memory.observations,
+            known=memory.observations,
             taken_tokens=memory.taken_tokens,
             session_id=known.name[-16:],
             headroom_share=HEADROOM_SHARE,

@@ -48,9 +48,10 @@ class Upstream:
         Raises:
             Disconnected: the provider cannot be reached, or breaks off.
         """
-        left_out = (b"host", b"content-length")
+        # The body is here: whoever expects to be asked for it has been.
+        left_out = (b"host", b"content-length", b"expect")
         sent = [
-            (name.decode("latin-1"), (_readable(value) if name == b"accept-encoding" else value).decode("latin-1"))
+            (name.decode("latin-1"), _text_of(_readable(value) if name == b"accept-encoding" else value))
             for name, value in end_to_end(headers)
             if name not in left_out
         ]
@@ -110,6 +111,14 @@ class UpstreamResponse:
     async def close(self) -> None:
         """Let go of it: a connection whose answer has not ended is closed."""
         self._response.close()
+
+
+def _text_of(value: bytes) -> str:
+    """Return a header's value as the client library writes it back, in UTF-8; other bytes become that."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
 
 
 def _readable(value: bytes) -> bytes:
