@@ -7,6 +7,7 @@ import re
 import sqlite3
 import time
 from contextlib import closing
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +18,7 @@ from penstock.errors import CallerError
 from penstock.relay import guarding
 from penstock.relay.conversation import MAX_WAITING, Conversation
 from penstock.relay.guarding import Guard
-from penstock.relay.messages import parse
+from penstock.relay.messages import AskedCall, Id, parse
 from penstock.relay.switchboard import Switchboard
 from tests.relay.traffic import (
     FLOOD,
@@ -363,6 +364,36 @@ def test_what_is_remembered_has_a_bound() -> None:
     for zeros in range(1, 100):  # and so of one id
         talk.from_client(call(number=0).replace(b'"id": 0', b'"id": 0.' + b"0" * zeros))
     assert len(talk._waiting) == MAX_WAITING
+
+
+def test_a_call_that_is_asked_while_another_of_its_id_is_answered_is_remembered() -> None:
+    """Each direction has a thread of its own, and a call that is forgotten lets its flood pass."""
+    waiting = quiet_talk()._waiting
+    first, second = AskedCall("tools/call", "first", None), AskedCall("tools/call", "second", None)
+    number: Id = ("number", 1)
+    is_asked = Event()
+
+    def ask() -> None:
+        waiting.add(number, b"1.0", second)
+        is_asked.set()
+
+    class SlowId(tuple[str, str | int | float]):
+        """An id in whose second look-up, to forget it, the other thread comes in between, if it can."""
+
+        looks = 0
+
+        def __hash__(self) -> int:
+            self.looks += 1
+            if self.looks == 2:
+                asking.start()
+                is_asked.wait(0.05)
+            return super().__hash__()
+
+    asking = Thread(target=ask)
+    waiting.add(number, b"1", first)
+    assert waiting.pop(SlowId(number), b"1") == first
+    asking.join()
+    assert waiting.pop(number, b"1.0") == second
 
 
 @given(ids=st.permutations([b"1", b"1.0", b'"1"', b"null", b"1e0", b"true"]), order=st.permutations(range(6)))
