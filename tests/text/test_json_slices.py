@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 
 import pytest
 from hypothesis import example, given
@@ -108,3 +109,19 @@ def test_hostile_values_are_passed_over_in_linear_time(unit: bytes) -> None:
         return time.process_time() - start
 
     assert seconds(80_000) < 12 * seconds(20_000) + 0.02
+
+
+@pytest.mark.parametrize("part", ['{"id": 1, "tags": ["a", "b"]}', '"a"'])
+def test_memory_does_not_grow_with_the_parts_of_what_is_passed_over(part: str) -> None:
+    """Beside a value of many parts, at every depth, stand a few megabytes, whatever it measures."""
+    for around in ("%s", '{"rows": %s}', '[{"a": {"b": %s}}]'):
+        raw = (around % f"[{part}{f', {part}' * 60_000}]").encode()
+        tracemalloc.start()
+        try:
+            whole = JsonReader(raw).skip()
+            assert tracemalloc.get_traced_memory()[1] < 4_000_000
+        finally:
+            tracemalloc.stop()
+        assert whole == Slice(0, len(raw))
+        with pytest.raises(NotJson, match="cut short"):
+            JsonReader(raw[: -len(around) - 3]).skip()

@@ -20,8 +20,9 @@ MAX_ITEMS = 10_000
 _PIECE_BYTES = 1 << 20
 _QUOTES = 16
 
-# Possessive repeats (`*+`) and atomic groups (`(?>…)`) give nothing back: time stays linear in what is looked at, and memory does
-# not grow with it.
+# Possessive repeats (`*+`) and atomic groups (`(?>…)`) give nothing back: time stays linear in what is looked at. A repeat of
+# alternatives keeps 150 bytes a round until its atomic group has ended, so such a repeat has a bound.
+_ROUNDS = 10_000
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 
 
@@ -29,11 +30,11 @@ def _nested(levels: int) -> bytes:
     """Return what matches anything between brackets that is nested no deeper than so many levels."""
     inner = _nested(levels - 1) if levels else b""
     deeper = rb"|\{" + inner + rb"\}|\[" + inner + rb"\]" if levels else b""
-    return rb'(?>(?:[^"\[\]{}]++|' + _STRING + deeper + rb")*)"
+    return rb'(?>(?:[^"\[\]{}]++|' + _STRING + deeper + rb"){0,%d})" % _ROUNDS
 
 
-# Up to the next bracket that opens or closes what is nested deeper than that: what data mostly is made of, rows of rows, is passed
-# over here, without a step in Python. What turns out to be deeper is looked at once more for each level.
+# Up to the next bracket that opens or closes what is nested deeper than that, or has more parts: what data mostly is made of, rows
+# of rows, is passed over here, with few steps in Python. What turns out to be deeper or longer is looked at again for each level.
 _LEVEL = re.compile(_nested(3), re.DOTALL)
 _BLANKS = re.compile(rb"[ \t\r\n]*+")
 _REST_OF_STRING = re.compile(_STRING[1:], re.DOTALL)
@@ -245,10 +246,12 @@ class JsonReader:
         self.at += 1
         while closings:
             found = _LEVEL.match(self.raw, self.at)
-            self.at = found.end() if found else self.at
+            start, self.at = self.at, found.end() if found else self.at
             mark = self._peek()
-            if mark == b'"':
-                raise CutShort("a text is cut short")
+            if mark not in {b"{", b"}", b"[", b"]"}:  # so many rounds have passed, or a text has no end
+                if self.at == start:
+                    raise CutShort("a text is cut short")
+                continue
             self.at += 1
             if mark in {b"{", b"["}:
                 closings += b"}" if mark == b"{" else b"]"
