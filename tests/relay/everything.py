@@ -7,6 +7,7 @@ import sys
 import warnings
 from typing import Annotated
 
+import uvicorn
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context  # noqa: TC002 - the SDK reads annotations
 from mcp.server.mcpserver.prompts.base import UserMessage
@@ -194,6 +195,7 @@ def test_prompt_with_arguments(arg1: str, arg2: str) -> list[UserMessage]:
 if __name__ == "__main__":
     warnings.simplefilter("ignore")  # what the modern era deprecates is what the older one needs
     if len(sys.argv) > 1:
-        server.run(transport="streamable-http", port=int(sys.argv[1]))
+        # By h11, as the relay is: httptools, which uvicorn takes where it is installed, leaves blanks around the value of a header.
+        uvicorn.run(server.streamable_http_app(), port=int(sys.argv[1]), http="h11", log_level="info")
     else:
         server.run()
