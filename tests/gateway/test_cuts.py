@@ -64,7 +64,7 @@ def test_a_client_never_sees_that_it_was_too_long(wire: str, streamed: bool, tmp
 @pytest.mark.proves("W-1")
 def test_only_what_is_cut_differs(tmp_path: Path) -> None:
     """Numbers, escapes, white space and unknown names around it, and all before the first cut."""
-    with provider("anthropic") as double, standing(tmp_path, upstream_of(double)) as gateway:
+    with provider("anthropic", 16_000) as double, standing(tmp_path, upstream_of(double)) as gateway:
         body = body_of("anthropic", story(60, 1_000))
         raw = (
             json.dumps(body).replace('"max_tokens": 500', '"max_tokens":  500, "x_odd" : [1.0,1e3,"\\u00e9"]').encode()

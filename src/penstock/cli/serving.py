@@ -16,10 +16,12 @@ from penstock.cli.commands import command
 _EXTRAS = {
     "mcp": "mcp",
     "exact": "toktok-rs",
+    "gateway": "aiohttp",
     "languages": "tree-sitter",
     "postgres": "psycopg",
     "providers": "httpx2",
     "re2": "google-re2",
+    "zst": "backports-zstd",
 }
 """The extras by the distribution that tells whether each is installed."""
 
