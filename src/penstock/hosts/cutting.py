@@ -36,7 +36,7 @@ _SHELLS = frozenset(
 
 
 class Unkept(PenstockError):
-    """The whole could not be kept, and the host has it in a file of its own: what it shows of that is left alone."""
+    """The whole could not be kept, so nothing is cut: the host shows of its result what it would without us."""
 
 
 def cut_slots(
@@ -57,6 +57,9 @@ def cut_slots(
         tool: how the notice calls what made them.
         open_store: where the whole is kept.
         dialect: how the calls that show the rest are written.
+
+    Raises:
+        Unkept: the store fails.
     """
     shares = fitting.share(sizes, room.limit)
     most = inf if room.max_lines is None else room.max_lines
@@ -99,9 +102,9 @@ def _cut(slot: Slot, tool: str, share: Allowance, open_store: Callable[[], Store
     allowance = fitting.of(share, max(1, share.limit - share.measure(slot.before + slot.after)))
     passed = stream.drain(as_kept(_pieces(slot)), allowance, keep, name=tool, open_store=open_store, dialect=dialect)
     shown = passed.result
-    if passed.fault and slot.whole_path is not None:
+    if passed.fault:
         raise Unkept(passed.fault)
-    if slot.lost and shown.handle and not passed.fault:
+    if slot.lost and shown.handle:
         # The notice of a whole that is none: what the host had cut before is not behind the handle.
         guard = dialect.mention("guard") if isinstance(dialect, CommandLine) else "penstock guard"
         whole = fitting.Whole(shown.whole_chars, shown.whole_bytes, shown.whole_lines, shown.whole_tokens)

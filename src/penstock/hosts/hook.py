@@ -81,7 +81,8 @@ class Hook:
             return b"" if reply is None else _written(reply)
         except Exception as error:  # noqa: BLE001 - a hook that fails must not cost the host its result (H-5)
             reason = str(error)[:300] or type(error).__name__
-            return _written({"systemMessage": f"penstock hook: {reason} Nothing was changed."})
+            ended = reason if reason.endswith((".", "!", "?")) else f"{reason}."
+            return _written({"systemMessage": f"penstock hook: {ended} Nothing was changed."})
         finally:
             if self._opened is not None:
                 self._opened.close()
