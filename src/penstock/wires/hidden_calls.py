@@ -8,8 +8,11 @@ cannot be told apart any more stays as it is. Keeps out: who answers, and where 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from penstock.text.json_access import string
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,24 +34,49 @@ class HiddenStep:
     """Whether the client's own calls stood beside them, so that the answer ended here."""
 
 
-class CallHider(Protocol):
-    """The answers of one turn, put together to the one that a client gets."""
+class CallHider(ABC):
+    """The answers of one turn, put together to the one that a client gets.
 
-    def event(self, event: dict[str, Json]) -> list[Json] | None:
-        """Return the events that the client gets in place of this one; None for this one as it is."""
-        ...
+    Args:
+        names: of the tools whose calls are hidden.
+    """
 
-    def body(self, body: dict[str, Json]) -> dict[str, Json]:
-        """Return the whole answer that the client gets, given the last of the provider's."""
-        ...
+    def __init__(self, names: frozenset[str]) -> None:
+        self._names = names
+        self._answers = 0
+        """How many answers of the turn have ended."""
+        self._output_tokens = 0
+        """What those took, for the usage of the one answer."""
+        self._begin()
 
-    def hides_all(self) -> bool:
-        """Whether the newest answer called nothing but what is hidden, so that its end is not the turn's."""
-        ...
+    def _begin(self) -> None:
+        """Forget what holds for one answer only; a wire forgets more."""
+        self._hidden = self._others = False
+        self._answer_tokens = 0
+
+    def _note_call(self, name: Json) -> bool:
+        """Note a call of a tool; return whether it is hidden."""
+        is_hidden = string(name) in self._names
+        self._hidden, self._others = self._hidden or is_hidden, self._others or not is_hidden
+        return is_hidden
 
     def next_answer(self) -> None:
         """Begin with the next answer of the same turn."""
-        ...
+        self._output_tokens += self._answer_tokens
+        self._answers += 1
+        self._begin()
+
+    def hides_all(self) -> bool:
+        """Whether the newest answer called nothing but what is hidden, so that its end is not the turn's."""
+        return self._hidden and not self._others
+
+    @abstractmethod
+    def event(self, event: dict[str, Json]) -> list[Json] | None:
+        """Return the events that the client gets in place of this one; None for this one as it is."""
+
+    @abstractmethod
+    def body(self, body: dict[str, Json]) -> dict[str, Json]:
+        """Return the whole answer that the client gets, given the last of the provider's."""
 
 
 class HiddenCalls(Protocol):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.text.json_access import blocks, field, objects, role_of, type_of, whole_number
+from penstock.text.json_access import blocks, field, objects, role_of, string, type_of, whole_number
 from penstock.wires.anthropic.codec import is_signed
-from penstock.wires.hidden_calls import PutBack
+from penstock.wires.hidden_calls import CallHider, PutBack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,35 +22,17 @@ def is_possible(body: dict[str, Json]) -> bool:
     return bool(objects(body.get("tools"))) and choice == "auto" and not is_formatted
 
 
-class MessageHider:
-    """The messages of one turn as one: blocks in a row, one beginning, one end.
-
-    Args:
-        names: of the tools whose calls are hidden.
-    """
+class MessageHider(CallHider):
+    """The messages of one turn as one: blocks in a row, one beginning, one end."""
 
     def __init__(self, names: frozenset[str]) -> None:
-        self._names = names
         self._shown: list[Json] = []
         self._blocks = 0
-        self._answers = 0
-        self._output_tokens = 0
-        self._begin()
+        super().__init__(names)
 
     def _begin(self) -> None:
+        super()._begin()
         self._places: dict[int, int | None] = {}
-        self._hidden = self._others = False
-        self._answer_tokens = 0
-
-    def next_answer(self) -> None:
-        """Begin with the next message."""
-        self._output_tokens += self._answer_tokens
-        self._answers += 1
-        self._begin()
-
-    def hides_all(self) -> bool:
-        """Whether the newest message called nothing but what is hidden."""
-        return self._hidden and not self._others
 
     def event(self, event: dict[str, Json]) -> list[Json] | None:
         """Return the events in place of one."""
@@ -82,11 +64,7 @@ class MessageHider:
 
     def _note(self, block: Json) -> bool:
         """Note a block; return whether it is a call that is hidden."""
-        is_call = type_of(block) == "tool_use"
-        is_hidden = is_call and field(block, "name") in self._names
-        self._hidden = self._hidden or is_hidden
-        self._others = self._others or (is_call and not is_hidden)
-        return is_hidden
+        return type_of(block) == "tool_use" and self._note_call(field(block, "name"))
 
     def _at(self, event: dict[str, Json], place: int) -> list[Json] | None:
         return None if event.get("index") == place else [{**event, "index": place}]
@@ -105,16 +83,15 @@ class MessageHider:
         return self._counted(made) if self._output_tokens else made
 
 
-def hider(names: frozenset[str]) -> MessageHider:
-    """Return what puts the messages of a turn together."""
-    return MessageHider(names)
+hider = MessageHider
+"""Return what puts the messages of a turn together."""
 
 
 def calls_in(body: Json, names: frozenset[str]) -> tuple[tuple[tuple[int, Json], ...], int, bool]:
     """Return the hidden calls of a message, how many blocks it shows, and whether other calls are among them."""
     content = objects(field(body, "content"))
     calls = [(place, block) for place, block in enumerate(content) if type_of(block) == "tool_use"]
-    hidden = tuple((place, block) for place, block in calls if field(block, "name") in names)
+    hidden = tuple((place, block) for place, block in calls if string(field(block, "name")) in names)
     return hidden, len(content) - len(hidden), len(calls) > len(hidden)
 
 

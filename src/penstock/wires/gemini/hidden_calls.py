@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from penstock.text.json_access import field, objects, string, whole_number
 from penstock.wires.gemini.codec import parts_of, role_in
 from penstock.wires.gemini.keys import get, spelling
-from penstock.wires.hidden_calls import PutBack
+from penstock.wires.hidden_calls import CallHider, PutBack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,33 +32,12 @@ def is_possible(body: dict[str, Json]) -> bool:
     )
 
 
-class CandidateHider:
-    """The answers of one turn as one.
-
-    Args:
-        names: of the functions whose calls are hidden.
-    """
+class CandidateHider(CallHider):
+    """The answers of one turn as one."""
 
     def __init__(self, names: frozenset[str]) -> None:
-        self._names = names
         self._parts: list[Json] = []
-        self._answers = 0
-        self._output_tokens = 0
-        self._begin()
-
-    def _begin(self) -> None:
-        self._hidden = self._others = False
-        self._answer_tokens = 0
-
-    def next_answer(self) -> None:
-        """Begin with the next answer."""
-        self._output_tokens += self._answer_tokens
-        self._answers += 1
-        self._begin()
-
-    def hides_all(self) -> bool:
-        """Whether the newest answer called nothing but what is hidden."""
-        return self._hidden and not self._others
+        super().__init__(names)
 
     def event(self, event: dict[str, Json]) -> list[Json] | None:
         """Return the chunks in place of one."""
@@ -87,9 +66,7 @@ class CandidateHider:
     def _note(self, part: Json) -> bool:
         """Note a part; return whether it is a call that is hidden."""
         call = get(part, "functionCall")
-        is_hidden = call is not None and get(call, "name") in self._names
-        self._hidden, self._others = self._hidden or is_hidden, self._others or (call is not None and not is_hidden)
-        return is_hidden
+        return call is not None and self._note_call(get(call, "name"))
 
     def _counted(self, holder: dict[str, Json]) -> dict[str, Json]:
         """Return what holds a usage with the output of all answers in it; the input stays that of the last."""
@@ -117,9 +94,8 @@ class CandidateHider:
         return {**made, "candidates": [{**candidates[0], "content": content}, *candidates[1:]]}
 
 
-def hider(names: frozenset[str]) -> CandidateHider:
-    """Return what puts the answers of a turn together."""
-    return CandidateHider(names)
+hider = CandidateHider
+"""Return what puts the answers of a turn together."""
 
 
 def calls_in(body: Json, names: frozenset[str]) -> tuple[tuple[tuple[int, Json], ...], int, bool]:
@@ -127,7 +103,7 @@ def calls_in(body: Json, names: frozenset[str]) -> tuple[tuple[tuple[int, Json],
     candidates = objects(field(body, "candidates"))
     parts = parts_of(candidates[0].get("content")) if candidates else []
     calls = [(place, part) for place, part in enumerate(parts) if get(part, "functionCall") is not None]
-    hidden = tuple((place, part) for place, part in calls if get(get(part, "functionCall"), "name") in names)
+    hidden = tuple((place, part) for place, part in calls if string(get(get(part, "functionCall"), "name")) in names)
     return hidden, sum(map(_chars, parts)), len(calls) > len(hidden)
 
 

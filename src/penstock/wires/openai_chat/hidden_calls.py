@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.text.json_access import field, objects, role_of, string, type_of, whole_number
-from penstock.wires.hidden_calls import PutBack
+from penstock.wires.hidden_calls import CallHider, PutBack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,36 +20,18 @@ def is_possible(body: dict[str, Json]) -> bool:
     return bool(objects(body.get("tools"))) and is_free and body.get("n") in (None, 1)
 
 
-class CompletionHider:
-    """The completions of one turn as one.
-
-    Args:
-        names: of the tools whose calls are hidden.
-    """
+class CompletionHider(CallHider):
+    """The completions of one turn as one."""
 
     def __init__(self, names: frozenset[str]) -> None:
-        self._names = names
         self._id: Json = None
         self._text = ""
         self._calls = 0
-        self._answers = 0
-        self._output_tokens = 0
-        self._begin()
+        super().__init__(names)
 
     def _begin(self) -> None:
+        super()._begin()
         self._places: dict[Json, int | None] = {}
-        self._hidden = self._others = False
-        self._answer_tokens = 0
-
-    def next_answer(self) -> None:
-        """Begin with the next completion."""
-        self._output_tokens += self._answer_tokens
-        self._answers += 1
-        self._begin()
-
-    def hides_all(self) -> bool:
-        """Whether the newest completion called nothing but what is hidden."""
-        return self._hidden and not self._others
 
     def event(self, event: dict[str, Json]) -> list[Json] | None:
         """Return the chunks in place of one."""
@@ -92,8 +74,7 @@ class CompletionHider:
     def _call(self, call: dict[str, Json]) -> dict[str, Json] | None:
         index, name = call.get("index", 0), string(field(call, "function", "name"))
         if name:  # a call begins; servers that number every call 0 begin another one there
-            is_hidden = name in self._names
-            self._hidden, self._others = self._hidden or is_hidden, self._others or not is_hidden
+            is_hidden = self._note_call(name)
             self._places[index] = None if is_hidden else self._calls
             self._calls += not is_hidden
         place = self._places.get(index, index)
@@ -111,8 +92,7 @@ class CompletionHider:
         choices = objects(body.get("choices"))
         message = {**field(choices[0], "message")}
         calls = objects(message.get("tool_calls"))
-        kept = [call for call in calls if field(call, "function", "name") not in self._names]
-        self._hidden, self._others = len(kept) < len(calls), bool(kept)
+        kept = [call for call in calls if not self._note_call(field(call, "function", "name"))]
         self._answer_tokens = whole_number(field(body, "usage", "completion_tokens")) or 0
         self._text += string(message.get("content"))
         if self._answers:
@@ -124,9 +104,8 @@ class CompletionHider:
         return self._counted(made) if self._output_tokens else made
 
 
-def hider(names: frozenset[str]) -> CompletionHider:
-    """Return what puts the completions of a turn together."""
-    return CompletionHider(names)
+hider = CompletionHider
+"""Return what puts the completions of a turn together."""
 
 
 def calls_in(body: Json, names: frozenset[str]) -> tuple[tuple[tuple[int, Json], ...], int, bool]:
@@ -134,7 +113,7 @@ def calls_in(body: Json, names: frozenset[str]) -> tuple[tuple[tuple[int, Json],
     choices = objects(field(body, "choices"))
     message = field(choices[0], "message") if choices else None
     calls = list(enumerate(objects(field(message, "tool_calls"))))
-    hidden = tuple((place, call) for place, call in calls if field(call, "function", "name") in names)
+    hidden = tuple((place, call) for place, call in calls if string(field(call, "function", "name")) in names)
     return hidden, len(string(field(message, "content"))), len(calls) > len(hidden)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from penstock.text.json_access import field, objects, type_of, whole_number
 from penstock.wires.entries import ToolCall
-from penstock.wires.hidden_calls import PutBack
+from penstock.wires.hidden_calls import CallHider, PutBack
 from penstock.wires.openai_responses.codec import read
 
 if TYPE_CHECKING:
@@ -29,37 +29,19 @@ def is_possible(body: dict[str, Json]) -> bool:
     return bool(objects(body.get("tools"))) and is_free and is_whole and is_unkept
 
 
-class ResponseHider:
-    """The responses of one turn as one.
-
-    Args:
-        names: of the tools whose calls are hidden.
-    """
+class ResponseHider(CallHider):
+    """The responses of one turn as one."""
 
     def __init__(self, names: frozenset[str]) -> None:
-        self._names = names
         self._items: list[Json] = []
         self._id: Json = None
         self._places = 0
         self._sequence = 0
-        self._answers = 0
-        self._output_tokens = 0
-        self._begin()
+        super().__init__(names)
 
     def _begin(self) -> None:
+        super()._begin()
         self._at: dict[int, int | None] = {}
-        self._hidden = self._others = False
-        self._answer_tokens = 0
-
-    def next_answer(self) -> None:
-        """Begin with the next response."""
-        self._output_tokens += self._answer_tokens
-        self._answers += 1
-        self._begin()
-
-    def hides_all(self) -> bool:
-        """Whether the newest response called nothing but what is hidden."""
-        return self._hidden and not self._others
 
     def event(self, event: dict[str, Json]) -> list[Json] | None:
         """Return the events in place of one."""
@@ -101,9 +83,7 @@ class ResponseHider:
     def _note(self, item: Json) -> bool:
         """Note an item; return whether it is a call that is hidden."""
         call = _call(item)
-        is_hidden = call is not None and call.name in self._names
-        self._hidden, self._others = self._hidden or is_hidden, self._others or (call is not None and not is_hidden)
-        return is_hidden
+        return call is not None and self._note_call(call.name)
 
     def _together(self, response: Json) -> dict[str, Json]:
         """Return one response for all of them, given the last."""
@@ -122,9 +102,8 @@ class ResponseHider:
         return self._together(body)
 
 
-def hider(names: frozenset[str]) -> ResponseHider:
-    """Return what puts the responses of a turn together."""
-    return ResponseHider(names)
+hider = ResponseHider
+"""Return what puts the responses of a turn together."""
 
 
 def calls_in(body: Json, names: frozenset[str]) -> tuple[tuple[tuple[int, Json], ...], int, bool]:

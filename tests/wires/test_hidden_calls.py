@@ -1,0 +1,42 @@
+"""What takes hidden calls out of answers bears whatever a provider writes in their place (W-3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.wires import wire_named
+
+NAMES = st.sampled_from(["ctx_page", "read"]) | st.none() | st.integers() | st.just([1]) | st.just({"a": "ctx_page"})
+
+
+def called(wire: str, name: Any) -> dict[str, Any]:
+    """Return an answer that calls a tool of this name."""
+    match wire:
+        case "anthropic":
+            return {"content": [{"type": "tool_use", "id": "a", "name": name, "input": {}}]}
+        case "openai-chat":
+            made = {"id": "a", "type": "function", "function": {"name": name, "arguments": "{}"}}
+            return {"choices": [{"message": {"role": "assistant", "content": None, "tool_calls": [made]}}]}
+        case "openai-responses":
+            return {"output": [{"type": "function_call", "call_id": "a", "name": name, "arguments": "{}"}]}
+    part = {"functionCall": {"name": name, "args": {}}}
+    return {"candidates": [{"content": {"role": "model", "parts": [part]}}]}
+
+
+@pytest.mark.proves("W-3")
+@pytest.mark.parametrize("wire", ["anthropic", "openai-chat", "openai-responses", "gemini"])
+@given(name=NAMES)
+def test_only_a_call_by_its_name_is_hidden(wire: str, name: Any) -> None:
+    """A name that is no string is a call of somebody else's: shown as it is, and no error."""
+    hidden = wire_named(wire).answers.hidden_calls
+    assert hidden is not None
+    names, body = frozenset({"ctx_page"}), called(wire, name)
+    calls, _, _ = hidden.calls_in(body, names)
+    hider = hidden.hider(names)
+    shown = hider.body(body)
+    assert (len(calls) == 1) is (name == "ctx_page") is hider.hides_all()
+    assert (shown == body) is (name != "ctx_page")
