@@ -37,58 +37,7 @@ def metrics(seen: Seen) -> str:
     Args:
         seen: what was done since the start.
     """
-    # Where it only observes, cuts and what came of refusals are what would have been.
-    applied = {"applied": "false" if seen.observes else "true"}
-    parts = [
-        *_family(
-            "penstock_gateway_requests",
-            "counter",
-            "Requests by what became of them.",
-            ((_asked(one) | applied, count) for one, count in seen.asked.items()),
-        ),
-        *_family("penstock_gateway_received_bytes", "counter", "Bodies of requests.", [({}, seen.bytes_in)]),
-        *_family(
-            "penstock_context_cuts",
-            "counter",
-            "Cuts that were made, each once.",
-            (({"strategy": how} | applied, count) for how, count in seen.cuts.items()),
-        ),
-        *_family(
-            "penstock_context_cut_tokens",
-            "counter",
-            "Tokens that were not sent, in every turn in which they were not.",
-            [(applied, seen.cut_tokens)],
-        ),
-        *_family(
-            "penstock_refusals",
-            "counter",
-            "Refusals for size, by whether the client saw them.",
-            (
-                ({"gen_ai_provider_name": _provider(wire), "outcome": outcome} | applied, count)
-                for (wire, outcome), count in seen.refusals.items()
-            ),
-        ),
-        *_family(
-            "penstock_context_sent_tokens",
-            "counter",
-            "Tokens of requests that were read, by kind, as they went on.",
-            (({"kind": kind}, tokens) for kind, tokens in zip(CONTENT_KINDS, seen.kinds, strict=True)),
-        ),
-        *_family(
-            "penstock_gateway_answered_calls",
-            "counter",
-            "Calls of the two tools that give back what was cut.",
-            [({}, seen.answered_calls)],
-        ),
-        *_family("penstock_gateway_sessions", "gauge", "Sessions that are told of.", [({}, len(seen.sessions()))]),
-        *_family("penstock_gateway_observing", "gauge", "Whether nothing is changed.", [({}, int(seen.observes))]),
-        *_family(
-            "gen_ai_context_window_size",
-            "gauge",
-            "What models hold, in tokens, as it is known by now.",
-            ((_of(wire, model), tokens) for (wire, model), tokens in seen.windows.items()),
-        ),
-    ]
+    parts = [*_of_requests(seen), *_of_contexts(seen)]
     for place, (name, about) in enumerate(_USAGE):
         parts += _family(
             f"gen_ai_client_inference_usage_{name}",
@@ -108,6 +57,67 @@ def metrics(seen: Seen) -> str:
         seen.seconds,
     )
     return "".join(f"{line}\n" for line in parts)
+
+
+def _of_requests(seen: Seen) -> Iterator[str]:
+    """Yield the lines about requests and sessions."""
+    yield from _family(
+        "penstock_gateway_requests",
+        "counter",
+        "Requests by what became of them.",
+        ((_asked(one) | _applied(seen), count) for one, count in seen.asked.items()),
+    )
+    yield from _family("penstock_gateway_received_bytes", "counter", "Bodies of requests.", [({}, seen.bytes_in)])
+    yield from _family(
+        "penstock_gateway_answered_calls",
+        "counter",
+        "Calls of the two tools that give back what was cut.",
+        [({}, seen.answered_calls)],
+    )
+    yield from _family("penstock_gateway_sessions", "gauge", "Sessions that are told of.", [({}, len(seen.sessions()))])
+    yield from _family("penstock_gateway_observing", "gauge", "Whether nothing is changed.", [({}, int(seen.observes))])
+
+
+def _of_contexts(seen: Seen) -> Iterator[str]:
+    """Yield the lines about what was in requests and what was taken out of them."""
+    yield from _family(
+        "penstock_context_cuts",
+        "counter",
+        "Cuts that were made, each once.",
+        (({"strategy": how} | _applied(seen), count) for how, count in seen.cuts.items()),
+    )
+    yield from _family(
+        "penstock_context_cut_tokens",
+        "counter",
+        "Tokens that were not sent, in every turn in which they were not.",
+        [(_applied(seen), seen.cut_tokens)],
+    )
+    yield from _family(
+        "penstock_refusals",
+        "counter",
+        "Refusals for size, by whether the client saw them.",
+        (
+            ({"gen_ai_provider_name": _provider(wire), "outcome": outcome} | _applied(seen), count)
+            for (wire, outcome), count in seen.refusals.items()
+        ),
+    )
+    yield from _family(
+        "penstock_context_sent_tokens",
+        "counter",
+        "Tokens of requests that were read, by kind, as they went on.",
+        (({"kind": kind}, tokens) for kind, tokens in zip(CONTENT_KINDS, seen.kinds, strict=True)),
+    )
+    yield from _family(
+        "gen_ai_context_window_size",
+        "gauge",
+        "What models hold, in tokens, as it is known by now.",
+        ((_of(wire, model), tokens) for (wire, model), tokens in seen.windows.items()),
+    )
+
+
+def _applied(seen: Seen) -> dict[str, str]:
+    """Return the label that tells what was done from what would have been, where the gateway only observes."""
+    return {"applied": "false" if seen.observes else "true"}
 
 
 def _provider(wire: str) -> str:

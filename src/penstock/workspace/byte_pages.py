@@ -6,6 +6,7 @@ How pages meet is told in `reading`.
 from __future__ import annotations
 
 from binascii import b2a_base64
+from functools import partial
 from typing import TYPE_CHECKING
 
 from penstock.text import notices, window
@@ -54,29 +55,7 @@ def byte_page(
     meets = set() if earlier is None else {earlier.cursor_byte}
     keep_end = wanted > 0 and start_byte + wanted in meets
     keep_start = keep_end or start_byte in meets
-
-    def cut(at: int, *, keep_start: bool) -> tuple[Extent, Extent]:
-        begin, size, keeps_end = at, wanted, keep_end
-        if records is not None and not keep_end and at < source.size_bytes:
-            some = records.around(at, wanted, bounds.cap, keep_start=keep_start)
-            if some is not None:
-                begin, size, keep_start, keeps_end = some[0], some[1] - some[0], True, True
-        # The extent is cut twice: by bytes, then by what it takes once it is rendered.
-        whole = window.cut_bytes(
-            source,
-            encoding,
-            start_byte=begin,
-            max_bytes=size,
-            cap_bytes=bounds.cap,
-            keep_start=keep_start,
-            keep_end=keeps_end,
-        )
-        extent = fitting.head_of(whole, encoding, bounds.room)
-        if records is not None and extent.end_byte < whole.end_byte:
-            shorter = records.shortened(extent)
-            extent = shorter if shorter.end_byte > at else extent
-        return whole, extent
-
+    cut = partial(_cut, text, wanted, bounds, records, keep_end=keep_end)
     whole, extent = cut(start_byte, keep_start=keep_start)
     if extent.end_byte <= start_byte < source.size_bytes and extent.start_byte < encoding.align(start_byte):
         # What fits of the line does not reach to the byte that was asked for: its character comes first.
@@ -117,6 +96,51 @@ def byte_page(
         previous=bytes_before(text, extent.start_byte, wanted, bounds),
         notices=tuple(said),
     )
+
+
+def _cut(
+    text: TextFile,
+    wanted: int,
+    bounds: PageBounds,
+    records: Records | None,
+    start_byte: int,
+    *,
+    keep_start: bool,
+    keep_end: bool,
+) -> tuple[Extent, Extent]:
+    """Return what is around a place by bytes alone, and as much of it as fits once it is rendered.
+
+    Args:
+        text: The file.
+        wanted: How many bytes the page may hold.
+        bounds: What it may take.
+        records: The records of JSON on one line; None for any other file.
+        start_byte: The place.
+        keep_start: Whether the page begins there and nowhere else.
+        keep_end: Whether it ends where it ends by bytes, because another page begins there.
+    """
+    source, encoding, _ = text
+    begin, size, keeps_end = start_byte, wanted, keep_end
+    # A page that ends where another began is not moved to the borders of records: the two would no longer meet.
+    if records is not None and not keep_end and start_byte < source.size_bytes:
+        some = records.around(start_byte, wanted, bounds.cap, keep_start=keep_start)
+        if some is not None:
+            begin, size, keep_start, keeps_end = some[0], some[1] - some[0], True, True
+    whole = window.cut_bytes(
+        source,
+        encoding,
+        start_byte=begin,
+        max_bytes=size,
+        cap_bytes=bounds.cap,
+        keep_start=keep_start,
+        keep_end=keeps_end,
+    )
+    extent = fitting.head_of(whole, encoding, bounds.room)
+    if records is not None and extent.end_byte < whole.end_byte:
+        shorter = records.shortened(extent)
+        # Whole records only where one fits: a page has to reach past the place that was asked for (B-4).
+        extent = shorter if shorter.end_byte > start_byte else extent
+    return whole, extent
 
 
 def bytes_before(text: TextFile, start: int, wanted: int, bounds: PageBounds) -> Call | None:

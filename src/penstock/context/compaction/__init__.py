@@ -29,6 +29,7 @@ from penstock.wires import ToolResult
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from penstock.context.compaction.prices import Prices
     from penstock.text.calls import Dialect
     from penstock.text.tokens import TokenCounter
     from penstock.wires import Transcript
@@ -95,51 +96,32 @@ def plan(
     budget = Budget(budget) if isinstance(budget, int) else budget
     counter = budget.counter or ESTIMATOR
     limit = budget.input_tokens
-    current = transcript
     sized = Sized(transcript, counter)
-    before = size = sized.high
-    steps: list[PlanStep] = []
-    shrinks = size > limit
-    goal = int(limit * low_water)
-    # Two marks: each strategy aims at the goal, but half of the way there is enough to spare the next strategy, whose
-    # loss is worse.
-    enough = (limit + goal) // 2
-    target = goal
     if calls_left is None:
         calls_left = max(CALLS_LEFT, sum(answers_begun(transcript.entries)))
-    prices = prices_of(transcript, counter, size, limit, calls_left)
-    done = actions(transcript) if shrinks else ()
-    view = View(transcript=current, actions=done, counter=counter, calls_left=calls_left, dialect=dialect, kept=kept)
+    view = View(
+        transcript=transcript,
+        actions=actions(transcript) if sized.high > limit else (),
+        counter=counter,
+        calls_left=calls_left,
+        dialect=dialect,
+        kept=kept,
+    )
+    goal = int(limit * low_water)
+    prices = prices_of(transcript, counter, sized.high, limit, calls_left) if repaid and goal < limit else None
+    descent = _Descent(sized, view, limit, goal, prices)
     # Each round shrinks the transcript by at least a token or is the last, so this ends. A second round may
     # find work: what a later strategy left can be something for an earlier one.
-    while shrinks:
-        shrinks = False
-        for strategy in strategies:
-            view = replace(
-                view, transcript=current, size_tokens=size, over_tokens=size - limit, goal_tokens=size - target
-            )
-            proposed = lasting(strategy.steps(view))
-            smaller = with_steps(current, proposed, lambda _step: SAMPLE_HANDLE)
-            measured = _size_after(smaller, proposed, size, counter)
-            if measured < size:
-                current, size, shrinks = smaller, measured, True
-                steps += proposed
-            if size <= enough:
-                # Enough, unless the next plan would be due before this one is repaid: then it goes on, only that far.
-                if not repaid or goal == limit:
-                    break
-                untouched, staying = _stays(sized, steps)
-                target = prices.repaid_tokens(size, size - untouched, staying)
-                if target >= size:
-                    break
-        shrinks = shrinks and size > limit
+    while descent.size > limit and descent.shrinks(strategies):
+        pass
+    current, size = descent.current, descent.size
     irreducible = bill_of(current, counter) if size > limit else None
     # A result that was first cut and then went with its span is one step, the last: `lasting` drops the first, and what
     # is left takes its size from the transcript before any step.
-    steps = _resized(transcript, lasting(steps), counter) if steps else []
+    steps = _resized(transcript, lasting(descent.steps), counter) if descent.steps else []
     return Plan(
         steps=tuple(steps),
-        before_tokens=before,
+        before_tokens=sized.high,
         after_tokens=size,
         limit_tokens=limit,
         outcome="cannot" if irreducible else "shrunk" if steps else "fits",
@@ -148,6 +130,63 @@ def plan(
         rewritten_tokens=size - _stays(sized, steps)[0] if steps else 0,
         irreducible=irreducible,
     )
+
+
+class _Descent:
+    """A transcript on its way down: what the strategies so far left of it, and how far the next one is to go.
+
+    Args:
+        sized: The transcript before any step.
+        view: What strategies look at; the transcript and the sizes in it are set anew for each.
+        limit: What it has to come down to, in tokens.
+        goal: What each strategy aims at.
+        prices: What the rewrite costs, where it has to be repaid; None where memory comes before price.
+    """
+
+    def __init__(self, sized: Sized, view: View, limit: int, goal: int, prices: Prices | None) -> None:
+        self.current = sized.transcript
+        """What is left."""
+        self.size = sized.high
+        """What that takes."""
+        self.steps: list[PlanStep] = []
+        self._sized, self._view, self._limit, self._prices = sized, view, limit, prices
+        self._target = goal
+        # Two marks: each strategy aims at the goal, but half of the way there is enough to spare the next strategy,
+        # whose loss is worse.
+        self._enough = (limit + goal) // 2
+
+    def shrinks(self, strategies: Sequence[Strategy]) -> bool:
+        """Go through the strategies until it is enough; return whether one of them shrank anything."""
+        before = self.size
+        for strategy in strategies:
+            self._take(strategy)
+            if self.size <= self._enough and not self._goes_on():
+                break
+        return self.size < before
+
+    def _take(self, strategy: Strategy) -> None:
+        """Apply what a strategy proposes, where it shrinks."""
+        self._view = replace(
+            self._view,
+            transcript=self.current,
+            size_tokens=self.size,
+            over_tokens=self.size - self._limit,
+            goal_tokens=self.size - self._target,
+        )
+        proposed = lasting(strategy.steps(self._view))
+        smaller = with_steps(self.current, proposed, lambda _step: SAMPLE_HANDLE)
+        measured = _size_after(smaller, proposed, self.size, self._sized.counter)
+        if measured < self.size:
+            self.current, self.size = smaller, measured
+            self.steps += proposed
+
+    def _goes_on(self) -> bool:
+        """Return whether enough is not enough: the next plan would be due before this one is repaid. Then only that far."""
+        if self._prices is None:
+            return False
+        untouched, staying = _stays(self._sized, self.steps)
+        self._target = self._prices.repaid_tokens(self.size, self.size - untouched, staying)
+        return self._target < self.size
 
 
 def _resized(transcript: Transcript, steps: Sequence[PlanStep], counter: TokenCounter) -> list[PlanStep]:
