@@ -130,6 +130,8 @@ class Children:
             call: the call of `TASK`.
             place: the turn and the id of the call, by which a child that was cut off is known again.
         """
+        # Three states of a call that is met again: its child has ended (its words are given), it was cut off (it goes on), or it
+        # was never begun. The place, and not the prompt, tells them apart: a model may give the same work twice.
         kept = self._kept.get(place)
         if kept is not None and kept.ended is not None:  # its parent was killed before it heard
             return Done(text=str(kept.ended["text"]), failed=bool(kept.ended["failed"]))
@@ -180,6 +182,8 @@ class Children:
             named = self._equipment.limits(given["profile"])
             limits = named.scaled(min(named.window_tokens, limits.window_tokens))
         purse = self._purse()
+        # Taken from the parent's purse before the child exists: a kill between the two leaves tokens that nobody spends, the
+        # other way round would leave a child that spends them twice.
         child_purse = purse.for_child(self._granted(given["tokens"]))
         tools = self._equipment.toolbox(limits)
         tools.changes = self._toolbox.changes
@@ -211,6 +215,8 @@ class Children:
         session = Session.replay(header, kept.rows, counter=parent.counter, dialect=parent.dialect)
         tools = self._equipment.toolbox(session.state.limits)
         tools.changes = self._toolbox.changes
+        # What the child has read and written is journaled with it, and its ledger goes on from there: else it would know neither
+        # what it has seen nor that it has tried the same thing before.
         tools.ledger = tools.ledger.after(*kept.acts)
         agent = self._driving(session, tools, self._purse().of(kept.name))
         _journal(agent).changed |= kept.changed

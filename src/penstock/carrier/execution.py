@@ -152,6 +152,8 @@ def drive(course: Course, send: Callable[[Json], Any], summarise: Callable[[str]
                     reply = SendOutcome(value, body=plain(value))
             else:
                 reply = SendOutcome(summarise(step.prompt) if summarise else None)
+        # What we raise ourselves is for the caller. All else is what a provider or its SDK said: each SDK has its own classes,
+        # and a proxy's answer may be of none of them, so the course reads the words and not the class.
         except CallerError:
             raise
         except Exception as error:  # noqa: BLE001 - a foreign function: what is no overflow is raised again below

@@ -127,6 +127,8 @@ class FullestTurns:
         if place < len(self.turns):
             self.turns[place] = _fuller(self.turns[place], turn)
             return
+        # A session of 10,000 turns has to fit a picture and a bound: where all buckets are taken, two become one and keep the
+        # fuller turn. Averages would hide what the picture is for, the turn that nearly did not fit.
         if len(self.turns) == self._most:
             self.stride *= 2
             pairs = (self.turns[at : at + 2] for at in range(0, len(self.turns), 2))
@@ -197,6 +199,7 @@ class SeenSession:
             self._refused.append(_Refusal(turn.number, times, not passed.is_refused, passed.window_tokens))
             self.refusals += times
         self.answered_calls += passed.answered_calls
+        # A page that the model asked for was answered by one more request, which the client never saw and pays for all the same.
         for one in (passed, *passed.follow_ups):
             self._pay(one)
 

@@ -160,6 +160,7 @@ def remove(text: str, path: Path) -> str:
         start = len(text[:start].rstrip(" \t"))
     else:
         end += len(text[end:line_end]) - len(text[end:line_end].lstrip(" \t"))
+    # Only the last item can lack a comma: where it goes, the comma before it would be a trailing one, which not all hosts read.
     before, after = text[:start], text[end:]
     if item.comma is None and index and (comma := container.items[index - 1].comma) is not None:
         before = before[:comma] + before[comma + 1 :]
@@ -262,6 +263,8 @@ def _insert(text: str, node: JsonNode, step: str | int, value: object, style: _S
     indent = _own_indent(text, last.start)
     if indent is None:
         indent = _own_indent(text, node.items[0].start)
+    # An item is written like its neighbours: on a line of its own where the last one has one, else behind it. A file of one
+    # line stays one, with the spaces behind its colons and commas or without.
     if indent is None or style.is_one_line:  # the items share a line
         flat = _Style(text, None, is_one_line=True)
         flat.colon = style.colon if style.is_one_line else ": "
@@ -279,6 +282,7 @@ def _insert(text: str, node: JsonNode, step: str | int, value: object, style: _S
 
 def _insert_first(text: str, node: JsonNode, outer: str, label: str, value: object, style: _Style) -> str:
     """Put the first item into an object or a list that holds at most comments."""
+    # A comment in an otherwise empty object is about what goes there: what is put in comes behind it.
     inner = text[node.start + 1 : node.end - 1]
     indent = outer + style.unit
     if not inner.strip():

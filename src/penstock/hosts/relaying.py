@@ -122,6 +122,8 @@ def _without_relay(host: HostConfig, entry: dict[str, Any], words: list[str], kn
     entry = {key: value for key, value in entry.items() if key != host.servers.variables}
     if theirs := {key: value for key, value in variables.items() if key != _URL and not key.startswith(_HEADER)}:
         entry[host.servers.variables] = theirs
+    # What is known of before holds as long as it is about the same server. Where a person has changed the address since, the
+    # entry is made anew from what the relay was told, and the rest of it is left alone.
     if url in known.values():
         entry = _as_known(host, entry, known)
     else:
@@ -169,6 +171,8 @@ def _write(document: Document, path: Path, entry: dict[str, Any], new: dict[str,
     """Give an entry other values, key by key, so that what stands around them stays."""
     text, value = document.text, document.value
     try:
+        # Key by key, since to replace the entry as a whole would lose the comments in it. Where a document cannot do that (a TOML
+        # table in one line, say), it gets its old text back first, so that no half of an edit remains.
         gone = [key for key in entry if key not in new]
         tables = [key for key in gone if isinstance(entry[key], dict)]
         for key in tables:  # first, because in TOML what is put behind a table is in it

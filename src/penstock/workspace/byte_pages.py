@@ -61,6 +61,7 @@ def byte_page(
         # What fits of the line does not reach to the byte that was asked for: its character comes first.
         at = whole.start_byte + encoding.floor_char(whole.data, start_byte - whole.start_byte)
         whole, extent = cut(at, keep_start=True)
+    # What ended the page, the strongest reason last: the budget also where the cap or a line's end came first.
     bound = "end" if extent.end_byte >= source.size_bytes else "line" if extent.fragment else "max_bytes"
     if bound == "max_bytes" and wanted == bounds.cap:
         bound = bounds.name

@@ -63,6 +63,7 @@ class Records(NamedTuple):
         if places.scanned_bytes < start_byte - window.HARD_MAX_BYTES:
             return None
         places.advance(self.text.source, lambda: places.scanned_bytes > start_byte + cap_bytes or self.deadline.passed)
+        # Not one record ended so far, or the line did before the file: then it is no JSON on one line, and pages go by bytes.
         if not places.ends or (places.line_end is not None and places.line_end < size):
             return None
         begin = start_byte if keep_start else places.start_of(places.record_at(start_byte))
@@ -203,6 +204,8 @@ def view_records(records: Records, asked: ViewAsked, room: PageRoom, said: list[
     start = places.start_of(offset)
     stop = places.start_of(offset + asked.lines) if offset + asked.lines < total else source.size_bytes
     cap = min(window.HARD_MAX_BYTES, room.cap_bytes)
+    # Three ends, the nearest of which counts: the records that were asked for, the hard cap in bytes, and what the page takes
+    # once it is rendered. Only then is it shortened to whole records, if one of them fits at all.
     within = window.cut_bytes(
         source,
         encoding,

@@ -129,6 +129,7 @@ def _of_sql(found: InterfaceOperations) -> Iterator[_Deed]:
 def _of_dli(found: InterfaceOperations) -> Iterator[_Deed]:
     """Yield what calls do with the innermost segment of their path."""
     for call in found.dli:
+        # A path names the segments above to find the innermost one: that is what is read or written.
         deed = _DLI_DEEDS.get(call.function)
         if deed:
             for segment in call.segments[-1:]:
@@ -171,6 +172,8 @@ def channels(
         written = sorted({*access.create, *access.update, *access.delete})
         if written:
             out.add(access.resource, access.kind, written, copybook)
+    # READ and WRITE are seen in `accesses`. A file that is only opened here is read by a SORT, a nested program or an EXTERNAL
+    # one: it is a way in or out all the same.
     for file in found.files:  # opened and not read here, or written by a sort
         for use in file.uses:
             if use.verb == "OPEN" and use.mode in {"INPUT", "OUTPUT", "EXTEND"} and file.kind != "SD":
@@ -191,6 +194,8 @@ def type_of(program: Program, code: Code, found: InterfaceOperations, names: Dat
     """
     if program.kind == "copybook":
         return "copybook", "no division of a program is in it"
+    # The order is that of certainty. CICS and IMS say so in the code; parameters only suggest a caller, since a job passes one,
+    # too; and a batch program is what is left.
     if found.cics:
         return "CICS", f"EXEC CICS at line {found.cics[0].line}"
     if found.dli:

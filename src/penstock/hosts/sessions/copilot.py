@@ -160,6 +160,8 @@ class _Told:
     def asked(self, own: Json, place: Place, at: str) -> Iterator[Happening]:
         """Yield what a person said, in the host's wrapping, with the images beside it."""
         typed = string(field(own, "content"))
+        # The host wraps what was typed in words of its own: the wrapped text is what was sent and counts; the
+        # typed words are what a person would look for, and what a compaction quotes.
         words = string(field(own, "transformedContent")) or typed
         by_host = bool(field(own, "source") or field(own, "isAutopilotContinuation"))
         if not by_host:
@@ -178,6 +180,8 @@ class _Told:
         """Tell of an answer; one that is written in several events is one."""
         calls = [_call(one) for one in objects(field(own, "toolRequests"))]
         words, answer = string(field(own, "content")), string(field(own, "apiCallId"))
+        # Words and calls of one answer may come in several events. Without joining them the second event's calls would stand
+        # behind the first one's results, an order that no provider takes.
         if self._answer is not None and field(own, "chunkIndex") and answer == self._answer_id:
             begun = self._answer.message
             words, calls = begun["content"] + words, [*begun.get("tool_calls", ()), *calls]
@@ -193,6 +197,8 @@ class _Told:
         """Tell of the result of a call that the model made."""
         call, result = string(field(own, "toolCallId")), field(own, "result")
         self._unsent["copies of results"] += sum(len(as_json(result[key])) for key in _SHOWN if field(result, key))
+        # Results come in the order in which tools end, and a provider wants them in that of the calls: each goes to the place that
+        # was held for it, and all are told together. A result of an unknown call, or a second one, is counted and not told.
         if call in self._results and self._results[call] is None:
             words = string(field(result, "content")) or string(field(own, "error", "message"))
             self._results[call] = Said({"role": "tool", "tool_call_id": call, "content": words}, place, at)

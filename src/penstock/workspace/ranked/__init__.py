@@ -121,6 +121,8 @@ def rank(
     name = _name(root, relative, include_hidden=include_hidden, include_ignored=include_ignored)
     name = f"redacted-{name}" if index_redacted else name
     folder = _outside(root, index_folder)
+    # A damaged index is no reason to fail: it is thrown away, this call makes a temporary one, and the next call one that
+    # stays. A temporary one that is damaged, too, is a fault of the disk, and ends the loop.
     while True:
         files = Files(root, path, include_hidden=include_hidden, include_ignored=include_ignored, deadline=deadline)
         try:
@@ -182,6 +184,7 @@ def _weighed(index: Index, words: list[str], glob: str, prefix: bytes) -> tuple[
     hits: list[Hit] = []
     more = False
     for hit in index.hits(words):
+        # The glob is asked here and not in the index: how rare a word is has to be the same whatever files are asked for.
         folder, slash, name = os.fsdecode(hit.path.removeprefix(prefix)).rpartition("/")
         if takes is not None and not takes(folder + slash, [name]):
             continue
@@ -192,6 +195,8 @@ def _weighed(index: Index, words: list[str], glob: str, prefix: bytes) -> tuple[
     is_about_tests = not {"test", "tests", "testing", "tested"}.isdisjoint(words)
     weighed = [hit._replace(score=hit.score * _worth(hit.path, is_about_tests)) for hit in hits]
     weighed.sort(key=lambda hit: (-hit.score, hit.path, hit.first))
+    # A file's best passages lift one another. `best` keeps one more than are counted, so that a passage that is among them
+    # has as many others beside it as one that is not; the hits come best first, so the first ones are the best.
     beside: dict[bytes, list[float]] = defaultdict(list)
     for hit in weighed:
         if len(beside[hit.path]) <= _FILE_PASSAGES:
@@ -201,6 +206,7 @@ def _weighed(index: Index, words: list[str], glob: str, prefix: bytes) -> tuple[
         best = beside[hit.path]
         others = sum(best) - hit.score if hit.score >= best[-1] else sum(best[:_FILE_PASSAGES])
         made.append(hit._replace(score=hit.score + _FILE_SHARE * others))
+    # Rounded, because sums of floats in another order differ in their last digits, and the same files give the same order.
     return sorted(made, key=lambda hit: (-round(hit.score, 6), hit.path, hit.first)), more
 
 
