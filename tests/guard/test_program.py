@@ -163,19 +163,24 @@ def test_both_stop_and_go_on_together(to: str, number: signal.Signals, store: st
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, cwd=tmp_path, process_group=0
     ) as shell:
-        until = time.monotonic() + 10
-        while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
-            assert time.monotonic() < until
-            time.sleep(0.05)
-        program = int((tmp_path / "pid").read_text())
-        guard = int(Path(f"/proc/{program}/stat").read_text().rpartition(")")[2].split()[1])
-        os.kill(guard if to == "the guard" else program, number)
-        assert becomes(program, "T")
-        assert becomes(guard, "T")
-        os.kill(guard, signal.SIGCONT)
-        assert becomes(program, "SR")
-        (tmp_path / "go").touch()
-        said = shell.communicate(timeout=30)[0]
+        try:
+            until = time.monotonic() + 10
+            while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+                assert time.monotonic() < until
+                time.sleep(0.05)
+            program = int((tmp_path / "pid").read_text())
+            guard = int(Path(f"/proc/{program}/stat").read_text().rpartition(")")[2].split()[1])
+            for _ in range(3):  # the next stop may come as soon as the program goes on
+                os.kill(guard if to == "the guard" else program, number)
+                assert becomes(program, "T")
+                assert becomes(guard, "T")
+                os.kill(guard, signal.SIGCONT)
+                assert becomes(program, "SR")
+            (tmp_path / "go").touch()
+            said = shell.communicate(timeout=30)[0]
+        finally:
+            if shell.poll() is None:
+                os.killpg(shell.pid, signal.SIGKILL)
     assert (shell.returncode, said) == (7, "done\n")
 
 
@@ -262,6 +267,34 @@ def test_with_nobody_to_read_the_program_runs_all_the_same(store: str, tmp_path:
     line = f"{' '.join(GUARD)} -- sh -c 'touch ran; exit 4' >&-"
     assert subprocess.run(["sh", "-c", line], cwd=tmp_path, check=False, timeout=60).returncode == 4
     assert (tmp_path / "ran").exists()
+
+
+@pytest.mark.proves("H-2")
+@pytest.mark.parametrize(
+    ("script", "output", "status"),
+    [
+        ("exec yes", "stdout", -signal.SIGPIPE),
+        ("exec yes >&2", "stderr", -signal.SIGPIPE),
+        ("trap '' PIPE; while echo y; do :; done 2> said; exit 5", "stdout", 5),
+        ("trap '' PIPE; echo y 2> said; exit 3", "stdout", 3),
+    ],
+)
+def test_a_reader_that_leaves_ends_the_program_as_without(
+    script: str, output: str, status: int, store: str, tmp_path: Path
+) -> None:
+    """What nobody reads is not gathered for ever; who can do without a reader does, and says how it went."""
+    ends = []
+    for before in ((*GUARD, "--"), ()):
+        left, written = os.pipe()
+        os.close(left)
+        outputs = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, output: written}
+        with subprocess.Popen([*before, "sh", "-c", script], cwd=tmp_path, **outputs) as running:  # type: ignore[call-overload]
+            os.close(written)
+            try:
+                ends.append(running.wait(timeout=20))
+            finally:
+                running.terminate()
+    assert ends == [status, status]
 
 
 @pytest.mark.proves("H-2")

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.hosts import jsonc, toml_text
+from penstock.hosts import documents, jsonc, toml_text
 from penstock.hosts.documents import CannotEditError, Document
+from tests.growth import BOUND, growth
 
 pytestmark = pytest.mark.proves("H-3")
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
@@ -179,3 +180,16 @@ def test_our_marks_in_a_code_block_are_its_authors(theirs: str) -> None:
         assert document.text.startswith(theirs)
     document.remove_block()
     assert document.text == theirs
+
+
+@pytest.mark.parametrize("line", [f"{documents.BEGIN}\n", "```a\n", "~~~\n```a\n"])
+def test_marks_and_fences_that_do_not_end_take_linear_time(line: str) -> None:
+    """3,000 marks without an end took two seconds."""
+    assert growth(lambda size: lambda: Document(line * size, "markdown").block, 1_000) < BOUND
+
+
+def test_a_block_right_behind_a_fence_goes_with_its_line_end() -> None:
+    """A carriage return stayed behind."""
+    document = Document(f"```\r\n```\r\n{documents.BEGIN}\r\nx\r\n{documents.END}\r\n", "markdown")
+    document.remove_block()
+    assert document.text == "```\r\n```"

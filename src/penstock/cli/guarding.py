@@ -188,6 +188,7 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
                 keep_bytes=how.keep_bytes,
                 dialect=answer.dialect_of(store_url=store_url),
                 watched=as_kept,
+                printed_to=_printed_to(as_json=as_json),
             )
     except OSError as error:
         return _not_started(command[0], error)
@@ -197,8 +198,9 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
         return 0
     for text, stream in ((ran.stdout.result, sys.stdout), (ran.stderr.result, sys.stderr)):
         if stream is not None:
-            stream.buffer.write(text.encode("utf-8", "surrogateescape"))
-            stream.flush()
+            with suppress(BrokenPipeError):  # the program was told, and how it ended is the answer
+                stream.buffer.write(text.encode("utf-8", "surrogateescape"))
+                stream.flush()
     if ran.status >= 0:
         return ran.status
     # As the program ended, so do we: who waits for this process sees the same signal.
@@ -206,6 +208,13 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
         signal.signal(-ran.status, signal.SIG_DFL)
     os.kill(os.getpid(), -ran.status)
     return 128 - ran.status
+
+
+def _printed_to(*, as_json: bool) -> tuple[int | None, int | None]:
+    """Return the descriptors that both outputs of a command go to, None for one that is closed."""
+    streams = (sys.stdout, sys.stdout) if as_json else (sys.stdout, sys.stderr)
+    first, second = (None if stream is None else stream.fileno() for stream in streams)
+    return first, second
 
 
 def _not_started(name: str, error: OSError) -> int:

@@ -67,6 +67,7 @@ def run(
     keep_bytes: int,
     dialect: Dialect,
     watched: Callable[[Iterable[bytes]], Iterable[bytes]] = iter,
+    printed_to: tuple[int | None, int | None] = (None, None),
 ) -> Ran:
     """Run a program to its end.
 
@@ -81,13 +82,14 @@ def run(
         keep_bytes: how many bytes of each output are kept.
         dialect: how calls in the notices are written.
         watched: what the parts of each output pass on their way.
+        printed_to: where each output goes in the end; once nobody reads there, the program finds nobody to read.
 
     Raises:
         OSError: the program cannot be started.
     """
 
-    def take(pipe: IO[bytes], running: subprocess.Popen[bytes]) -> Passed:
-        parts = watched(_parts(pipe.fileno(), running))
+    def take(pipe: IO[bytes], reader: int | None, running: subprocess.Popen[bytes]) -> Passed:
+        parts = watched(_parts(pipe, reader, running))
         return drain(parts, allowance, keep, name=name, open_store=open_store, keep_bytes=keep_bytes, dialect=dialect)
 
     # Handled before the program starts: whoever sees that it runs may send at once.
@@ -101,7 +103,9 @@ def run(
         ):
             hand_to(running)
             taken = [
-                takers.submit(take, pipe, running) for pipe in (running.stdout, running.stderr) if pipe is not None
+                takers.submit(take, pipe, reader, running)
+                for pipe, reader in zip((running.stdout, running.stderr), printed_to, strict=True)
+                if pipe is not None
             ]
             status = _wait(running)
             stdout, stderr = (one.result() for one in taken)
@@ -153,20 +157,28 @@ def _awaited(wait: Callable[[], Awaited]) -> Awaited:
     return awaited.result()
 
 
-def _parts(descriptor: int, running: subprocess.Popen[bytes]) -> Iterator[bytes]:
-    """Yield what comes out of a pipe until its end, or until some time after the program has ended."""
+def _parts(pipe: IO[bytes], reader: int | None, running: subprocess.Popen[bytes]) -> Iterator[bytes]:
+    """Yield what comes out of a pipe until its end, until nobody reads on, or until some time after the program has ended."""
+    descriptor = pipe.fileno()
     until: float | None = None
     if sys.platform != "win32":
         waiting = select.poll()  # `select` takes no descriptor above 1023
         waiting.register(descriptor, select.POLLIN | select.POLLHUP)
+        if reader is not None and not os.isatty(reader):  # of a terminal that is gone its programs are told otherwise
+            waiting.register(reader, 0)  # for nothing but its end
     while True:
         if until is None and running.poll() is not None:
             until = time.monotonic() + _LINGER_SECONDS
         if until is not None and time.monotonic() > until:
             _leave_reader(descriptor)
             return
-        if sys.platform != "win32" and not waiting.poll(100):
-            continue
+        if sys.platform != "win32":
+            ready = {one for one, _ in waiting.poll(100)}
+            if reader in ready:
+                pipe.close()  # and the program is told by its next write, as it would be without us
+                return
+            if not ready:
+                continue
         part = os.read(descriptor, _READ_BYTES)
         if not part:
             return
@@ -202,14 +214,24 @@ def _has_stopped(running: subprocess.Popen[bytes]) -> bool:
         return False
     if seen is None or seen.si_code != os.CLD_STOPPED:
         return False
-    with suppress(ChildProcessError):  # nothing to be told of: it goes on already
-        os.waitid(os.P_PID, running.pid, os.WSTOPPED | os.WNOHANG)
-    # By the signal that stopped the program, so that a shell says of this process what it would say of that.
-    how = seen.si_status
-    earlier = None if how == signal.SIGSTOP else signal.signal(how, signal.SIG_DFL)
-    os.kill(os.getpid(), how)
-    if earlier is not None:
-        signal.signal(how, earlier)
+    # Who wakes this process wakes the program, but not before this one hands on stops again: the next one may come at once.
+    woken: list[int] = []
+    hand_on = signal.signal(signal.SIGCONT, lambda number, _: woken.append(number))
+    said = None
+    with suppress(
+        ChildProcessError
+    ):  # taken, so that it is said once; there is nothing to be told of what goes on already
+        said = os.waitid(os.P_PID, running.pid, os.WSTOPPED | os.WNOHANG)
+    if said is not None and not woken:
+        # By the signal that stopped the program, so that a shell says of this process what it would say of that.
+        how = seen.si_status
+        earlier = None if how == signal.SIGSTOP else signal.signal(how, signal.SIG_DFL)
+        os.kill(os.getpid(), how)
+        if earlier is not None:
+            signal.signal(how, earlier)
+    signal.signal(signal.SIGCONT, hand_on)
+    if woken and callable(hand_on):
+        hand_on(signal.SIGCONT, None)
     return True
 
 

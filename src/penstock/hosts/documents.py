@@ -22,11 +22,8 @@ Format = Literal["json", "toml", "markdown", "whole"]
 
 BEGIN, END = "<!-- penstock:begin -->", "<!-- penstock:end -->"
 """What stands around our lines in instructions for agents."""
-# Marks within somebody's code block, as one who explains them writes them, are that person's text: such blocks are passed over. One
-# that does not end would take in what we put behind it, and is none.
-_CODE = r"^ {0,3}(?P<fence>(?>`{3,})(?=[^`\n]*$)|(?>~{3,}))[^\n]*\n.*?^ {0,3}(?P=fence)[`~]*[ \t\r]*$"
-_OURS = rf"(?:\r?\n)?^(?P<ours>{re.escape(BEGIN)}\r?$.*?^{re.escape(END)})\r?$\n?"
-_BLOCK = re.compile(rf"{_CODE}|{_OURS}", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r" {0,3}(?:(?P<ticks>(?>`{3,}))(?=[^`]*$)|(?P<tildes>(?>~{3,})))")
+_FENCE_END = re.compile(r" {0,3}(?:(?P<ticks>(?>`{3,}))|(?P<tildes>(?>~{3,})))[`~]*[ \t\r]*$")
 
 
 class CannotEditError(PenstockError):
@@ -115,14 +112,15 @@ class Document:
     def block(self) -> str | None:
         """What stands between our marks, marks included; None where none do, and for those in a code block."""
         found = self._found_block()
-        return None if found is None else found["ours"]
+        return None if found is None else self.text[slice(*found)]
 
     def put_block(self, lines: str) -> None:
         """Put lines between our marks: behind the last line, or in place of those that are there."""
         newline = "\r\n" if "\r\n" in self.text else "\n"
         block = newline.join([BEGIN, *lines.splitlines(), END])
         if (there := self._found_block()) is not None:
-            self.text = self.text[: there.start("ours")] + block + self.text[there.end("ours") :]
+            start, end = there
+            self.text = self.text[:start] + block + self.text[end:]
             return
         ended = self.text if not self.text or self.text.endswith("\n") else self.text + newline
         self.text = ended + (newline if ended.strip() else "") + block + newline
@@ -130,7 +128,55 @@ class Document:
     def remove_block(self) -> None:
         """Take our marks and what stands between them away, with the blank line before them."""
         if (there := self._found_block()) is not None:
-            self.text = self.text[: there.start()] + self.text[there.end() :]
+            start, end = there
+            before = self.text[:start].removesuffix("\n").removesuffix("\r")
+            self.text = before + self.text[end:].removeprefix("\r").removeprefix("\n")
 
-    def _found_block(self) -> re.Match[str] | None:
-        return next((found for found in _BLOCK.finditer(self.text) if found["ours"] is not None), None)
+    def _found_block(self) -> tuple[int, int] | None:
+        """Return where our block stands, without the end of its last line."""
+        lines = self.text.split("\n")
+        first_and_last = _our_lines(lines)
+        if first_and_last is None:
+            return None
+        first, last = first_and_last
+        start = sum(len(line) + 1 for line in lines[:first])
+        end = start + sum(len(line) + 1 for line in lines[first:last]) + len(END)
+        return start, end
+
+
+def _our_lines(lines: list[str]) -> tuple[int, int] | None:
+    """Return the lines of our first mark and of our last; None where none stand outside of a code block.
+
+    Marks within somebody's code block, as one who explains them writes them, are that person's text: such blocks are passed over.
+    One that does not end would take in what we put behind it, and is none.
+    """
+    ends = [number for number, line in enumerate(lines) if _is_mark(line, END)]
+    longest_behind = _longest_fence_ends(lines)
+    number = 0
+    while number < len(lines):
+        line = lines[number]
+        if _is_mark(line, BEGIN) and ends and ends[-1] > number:
+            return number, next(end for end in ends if end > number)
+        fence = _FENCE.match(line)
+        kind = fence.lastgroup if fence else None
+        if fence and kind and longest_behind[number][kind] >= len(fence[kind]):
+            number += 1
+            while not ((end := _FENCE_END.match(lines[number])) and len(end[kind] or "") >= len(fence[kind])):
+                number += 1
+        number += 1
+    return None
+
+
+def _longest_fence_ends(lines: list[str]) -> list[dict[str, int]]:
+    """Return for each line how long the longest fences behind it are that can end a code block: one look, however many begin."""
+    longest, found = {"ticks": 0, "tildes": 0}, []
+    for line in reversed(lines):
+        found.append(longest)
+        if end := _FENCE_END.match(line):
+            kind = str(end.lastgroup)
+            longest = {**longest, kind: max(longest[kind], len(end[kind]))}
+    return found[::-1]
+
+
+def _is_mark(line: str, mark: str) -> bool:
+    return line.removesuffix("\r") == mark
