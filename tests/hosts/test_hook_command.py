@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
+from penstock.store.sqlite import SqliteStore
 from tests.cli.screens import on_terminal
-from tests.hosts.events import bash, raw
+from tests.hosts.events import bash, claude, raw
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,3 +40,22 @@ def test_a_person_who_types_it_is_told_as_ever(tmp_path: Path) -> None:
     status, drawn = on_terminal((*HOOK, "cluade"), cwd=tmp_path)
     assert status == 2
     assert "'cluade' is not one of" in drawn
+
+
+@pytest.mark.proves("H-5")
+def test_a_store_that_another_holds_leaves_the_result_whole(tmp_path: Path) -> None:
+    """Its host waits a second for it and not five; what cannot be kept is not cut."""
+    with closing(SqliteStore(str(tmp_path / "store"))) as store, store._exclusive():
+        done = subprocess.run(
+            [*HOOK, "claude", "--store", str(tmp_path / "store")],
+            input=raw(claude("mcp__db__rows", "a line of a flood\n" * 9_000)),
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 0
+    (name, said), *others = json.loads(done.stdout).items()
+    assert (name, others) == ("systemMessage", [])
+    assert "has been writing" in said
+    assert "for 1 s." in said
+    assert said.endswith("Nothing was changed.")

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
@@ -135,7 +135,7 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iter
         url = server.database(os.urandom(8).hex())
     path = str(tmp_path / "store")
 
-    def another(**options: object) -> Tables:
+    def another(**options: Any) -> Tables:
         options.setdefault("clock", clock)
         store: Tables = SqliteStore(path, **options) if request.param == "sqlite" else PostgresStore(url, **options)
         stores.append(store)

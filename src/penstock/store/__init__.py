@@ -175,6 +175,7 @@ def open_store(
     life_seconds: float | None = None,
     retention: Retention | None = None,
     keeps_redacted: bool | None = None,
+    wait_seconds: float | None = None,
 ) -> Store:
     """Return the store at `url`, made where there is none.
 
@@ -184,6 +185,7 @@ def open_store(
         life_seconds: How long an artifact lives after its last `put`; None for `default_life_seconds()`.
         retention: What sessions stay: it holds whenever one begins; None for `default_retention()`, which keeps all.
         keeps_redacted: Whether marks are kept in the place of secrets; None for `default_redaction()`.
+        wait_seconds: How long a write waits for another process that writes; None for five seconds.
 
     Raises:
         CallerError: The URL or a number cannot be one, or the folder is another user's, shared, or on a network.
@@ -191,18 +193,20 @@ def open_store(
     """
     url = url or default_url()
     folder = folder_of(url)
-    limit_bytes = default_limit_bytes() if limit_bytes is None else limit_bytes
-    life_seconds = default_life_seconds() if life_seconds is None else life_seconds
     retention = default_retention() if retention is None else retention
-    is_redacted = default_redaction() if keeps_redacted is None else keeps_redacted
+    options = {
+        "limit_bytes": default_limit_bytes() if limit_bytes is None else limit_bytes,
+        "life_seconds": default_life_seconds() if life_seconds is None else life_seconds,
+        "keeps_redacted": default_redaction() if keeps_redacted is None else keeps_redacted,
+    }
     store: Tables
     if folder is None:
         from penstock.store.postgres import PostgresStore
 
-        store = PostgresStore(url, limit_bytes=limit_bytes, life_seconds=life_seconds, keeps_redacted=is_redacted)
+        store = PostgresStore(url, wait_seconds=wait_seconds, **options)
     else:
         from penstock.store.sqlite import SqliteStore
 
-        store = SqliteStore(folder, limit_bytes=limit_bytes, life_seconds=life_seconds, keeps_redacted=is_redacted)
+        store = SqliteStore(folder, wait_seconds=wait_seconds, **options)
     store.retention = retention
     return store

@@ -32,7 +32,7 @@ SCHEMA = "penstock"
 """The schema of the database that holds our tables."""
 _LOCK = 0x50454E53  # of the one writer of artifacts
 _HOLDERS = 0x50454E48  # of those who work on sessions, each with a number of its own beside it
-_WAIT = "5s"  # for another writer, and then it is told
+_WAIT_SECONDS = 5.0  # for another writer, and then it is told
 _TABLES = ("pieces", "pending", "contents", "marks", "handles", "refs", "records", "sessions", "running", "removals")
 _BATCH_PIECES = 16  # 4 MiB a transaction while content comes in
 _BEGIN = "BEGIN; SET LOCAL synchronous_commit = on"
@@ -45,6 +45,7 @@ class PostgresStore(Tables):
 
     Args:
         url: The address, as libpq takes it; user and password in it are never shown.
+        wait_seconds: How long a write waits for another process that writes; None for five.
         options: Those of `Tables`.
 
     Raises:
@@ -52,8 +53,9 @@ class PostgresStore(Tables):
         StoreFault: The server cannot be reached, or holds a newer schema.
     """
 
-    def __init__(self, url: str, **options: Any) -> None:
+    def __init__(self, url: str, *, wait_seconds: float | None = None, **options: Any) -> None:
         super().__init__(**options)
+        self._wait_seconds = _WAIT_SECONDS if wait_seconds is None else wait_seconds
         try:
             import psycopg
         except ImportError:
@@ -93,7 +95,7 @@ class PostgresStore(Tables):
                 self._address, autocommit=True, connect_timeout=10, application_name="penstock"
             )
             connection.execute("SET client_min_messages = warning")
-            connection.execute(f"SET lock_timeout = '{_WAIT}'")
+            connection.execute(f"SET lock_timeout = '{int(1_000 * self._wait_seconds)}ms'")
             connection.execute(f"SET search_path = {SCHEMA}")
             if self._hold:  # the one that the server dropped has taken it along
                 connection.execute("SELECT pg_advisory_lock_shared(%s, %s)", (_HOLDERS, int(self._hold)))
@@ -200,7 +202,7 @@ class PostgresStore(Tables):
         if isinstance(error, errors.DiskFull):
             return StoreFault("disk_full", f"The disk of {self.url} is full: nothing was written.")
         if isinstance(error, errors.LockNotAvailable):
-            return StoreFault("busy", f"Another process has been writing to {self.url} for {_WAIT}.")
+            return StoreFault("busy", f"Another process has been writing to {self.url} for {self._wait_seconds:g} s.")
         if isinstance(error, errors.ReadOnlySqlTransaction | errors.InsufficientPrivilege):
             return StoreFault("read_only", f"{self.url} may not be written: {said}.")
         if isinstance(error, self._psycopg.OperationalError):

@@ -42,7 +42,7 @@ DATABASE = "penstock.sqlite3"
 APPLICATION_ID = 0x50454E53
 """What tells our databases from others' (SQLite's `application_id`): "PENS"."""
 WAIT_SECONDS = 5.0
-"""How long a write waits for another process that writes; then it raises `StoreFault` (busy)."""
+"""How long a write waits for another process that writes by default; then it raises `StoreFault` (busy)."""
 # The file that is locked also holds the note of the newest record, so that lock and note are one file.
 _GUARD = "lock"
 _NOTE_BYTES = 4_096  # a session's name of 200 characters, escaped, is a third of it
@@ -66,6 +66,7 @@ class SqliteStore(FileTables):
 
     Args:
         path: The folder, made (mode 0700) where there is none.
+        wait_seconds: How long a write waits for another process that writes; None for `WAIT_SECONDS`.
         options: Those of `Tables`.
 
     Raises:
@@ -73,8 +74,9 @@ class SqliteStore(FileTables):
         StoreFault: It cannot be used now.
     """
 
-    def __init__(self, path: str, **options: Any) -> None:
+    def __init__(self, path: str, *, wait_seconds: float | None = None, **options: Any) -> None:
         super().__init__(**options)
+        self._given_wait = wait_seconds
         self.path = os.path.abspath(path)
         self.url = f"sqlite://{self.path}"
         self._process = os.getpid()
@@ -91,6 +93,10 @@ class SqliteStore(FileTables):
         except BaseException:
             self._let_go()
             raise
+
+    @property
+    def _wait_seconds(self) -> float:
+        return WAIT_SECONDS if self._given_wait is None else self._given_wait
 
     # ── opening ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -142,7 +148,7 @@ class SqliteStore(FileTables):
         """Open the database with the settings on which durability rests."""
         path = os.path.join(self.path, DATABASE)
         self._connection = sqlite3.connect(
-            path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=128
+            path, timeout=self._wait_seconds, isolation_level=None, check_same_thread=False, cached_statements=128
         )
         self._connection.text_factory = _text
         for pragma in (*_NEW_PRAGMAS, *_PRAGMAS):
@@ -201,15 +207,15 @@ class SqliteStore(FileTables):
         """Hold the lock of the folder, among all processes.
 
         Raises:
-            StoreFault: `busy` after `WAIT_SECONDS`.
+            StoreFault: `busy` after `wait_seconds`.
         """
         # `flock` cannot wait for a stated time, so this asks again: at first every half millisecond, then less and less
         # often.
-        pause, until = 0.0005, time.monotonic() + WAIT_SECONDS
+        pause, until = 0.0005, time.monotonic() + self._wait_seconds
         while not self._guarded():
             if time.monotonic() > until:
                 raise StoreFault(
-                    "busy", f"Another process has been writing to {self.path} for {WAIT_SECONDS:g} seconds."
+                    "busy", f"Another process has been writing to {self.path} for {self._wait_seconds:g} s."
                 )
             time.sleep(pause)
             pause = min(0.02, pause * 2)
