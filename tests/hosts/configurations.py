@@ -160,3 +160,31 @@ def markdown_text(seed: int) -> str:
         random.choice(["# Rules", "- be kind", "", "fontMarker = 14", "<!-- note -->", "```", "é"]) for _ in range(9)
     ]
     return newline.join(lines[: random.randrange(10)]) + random.choice(["", newline])
+
+
+def env_text(seed: int) -> str:
+    """One file of variables, as Gemini CLI reads it."""
+    random = Random(seed)
+    newline = random.choice(["\n", "\n", "\r\n"])
+    lines = [
+        "GEMINI_API_KEY=AIza-not-a-key",
+        "export EDITOR=vi",
+        "# fontMarker 14",
+        "",
+        "   ",
+        "  PADDED = a value of words  # and why",
+        "EMPTY=",
+        'QUOTED="a # b = c"',
+        "SINGLE='x \" y'",
+        "TWICE=1",
+        "TWICE=2",
+        "\t# GOOGLE_GEMINI_BASE_URL=http://a.comment",
+        "URL=https://user@host:8080/a?b=c",
+        "UNI=é\u2028x",
+    ]
+    if random.random() < 0.3:
+        address = random.choice(["https://proxy.example", '"https://proxy.example"', "'https://proxy.example'  # ours"])
+        lines.append(f"{random.choice(['', 'export '])}GOOGLE_GEMINI_BASE_URL={address}")
+    random.shuffle(lines)
+    chosen = lines[: random.randrange(len(lines) + 1)]
+    return random.choice(["", "", "", "\ufeff"]) + newline.join(chosen) + random.choice(["", newline, newline * 2])

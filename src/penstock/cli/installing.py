@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from penstock.cli import answer, options
 from penstock.cli.commands import command
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from penstock.hosts.catalogue import HostSurroundings, Scope
     from penstock.hosts.installing import InstallPlan
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 _HOSTS = ("claude", "codex", "gemini", "opencode", "qwen", "copilot", "cursor", "vscode", "zed", "cline")
 # Without a part named: what most want, and all of it back.
-_UNNAMED = {"install": ("mcp", "hook"), "uninstall": ("mcp", "hook", "relay", "rules")}
+_UNNAMED = {"install": ("mcp", "hook"), "uninstall": ("mcp", "hook", "relay", "rules", "gateway")}
 
 
 def _options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -37,6 +38,9 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
             show_default=True,
             help="For all projects of yours, or for the one in the current folder.",
         ),
+        click.option(
+            "--gateway", "is_gateway", is_flag=True, help="The gateway's address in place of its model's API."
+        ),
         click.option("--rules", "is_rules", is_flag=True, help="Five lines of AGENTS.md, CLAUDE.md or GEMINI.md."),
         click.option("--relay", "is_relay", is_flag=True, help="penstock relay before the MCP servers that are there."),
         click.option("--hook", "is_hook", is_flag=True, help="The hook that cuts results that are too long."),
@@ -49,11 +53,14 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @command("install")
 @_options
-def install_command(**how: Any) -> int:
+@click.option(
+    "--address", metavar="URL", default="", help="Where the gateway listens; http://127.0.0.1:4000 by default."
+)
+def install_command(address: str, **how: Any) -> int:
     """Add Penstock to the configuration of another agent's HOST.
 
-    Shows what it will change as a diff, and asks. Without --mcp, --hook, --relay or --rules it adds the first two. What is
-    there stays as it is, comments included, and `penstock uninstall HOST` gives back every byte.
+    Shows what it will change as a diff, and asks. Without --mcp, --hook, --relay, --rules or --gateway it adds the first two.
+    What is there stays as it is, comments included, and `penstock uninstall HOST` gives back every byte.
 
     Examples:
       penstock install claude --dry-run
@@ -71,7 +78,8 @@ def install_command(**how: Any) -> int:
         click.echo(
             "Penstock runs from a cache that may be emptied: installed for good, it stays where it is.", err=True
         )
-    plan = plan_install(host, request.parts, request.scope, request.around, request.records, program)
+    address = _checked_address(address, request.parts)
+    plan = plan_install(host, request.parts, request.scope, request.around, request.records, program, address=address)
     return request.carry_out(plan, f"{host.title}: it is all there already.")
 
 
@@ -81,7 +89,7 @@ def uninstall_command(**how: Any) -> int:
     """Take Penstock out of the configuration of another agent's HOST.
 
     It takes out what `penstock install HOST` put there and nothing else: what you or the host changed since stays. Without
-    --mcp, --hook, --relay or --rules it takes out all of them. Shows the diff, and asks.
+    --mcp, --hook, --relay, --rules or --gateway it takes out all of them. Shows the diff, and asks.
 
     Examples:
       penstock uninstall claude --dry-run
@@ -96,6 +104,17 @@ def uninstall_command(**how: Any) -> int:
     host = HOST_CONFIGS[request.host]
     plan = plan_uninstall(host, request.parts, request.scope, request.around, request.records)
     return request.carry_out(plan, f"{host.title}: there is nothing of ours.")
+
+
+def _checked_address(address: str, wanted: Sequence[str]) -> str:
+    """Return where the gateway listens. Raises click.UsageError for what is no base URL, and where no gateway is asked for."""
+    from penstock.hosts.leading import GATEWAY_ADDRESS
+
+    if address and "gateway" not in wanted:
+        raise click.UsageError("--address says where the gateway of --gateway listens: give both")
+    if address and not re.fullmatch(r"https?://[^\s/?#]+(?:/[^\s?#]*)?", address):
+        raise click.UsageError(f"--address takes a URL such as {GATEWAY_ADDRESS}, not {address}")
+    return address or GATEWAY_ADDRESS
 
 
 def surroundings() -> tuple[HostSurroundings, InstallRecords]:

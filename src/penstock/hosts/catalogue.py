@@ -7,7 +7,7 @@ Cursor, VS Code, Zed and Cline by their documentation. Keeps out: what is writte
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -138,6 +138,21 @@ class Hooks:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BaseUrl:
+    """Where a host is told which address its model's API has.
+
+    Attributes:
+        file: The file.
+        key: The way to the address.
+        path: What a host wants behind the gateway's address.
+    """
+
+    file: ConfigFile
+    key: tuple[str, ...]
+    path: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class HostConfig:
     """One host.
 
@@ -149,6 +164,8 @@ class HostConfig:
         hooks: Its hooks; None where it has none that can give its model another text.
         rules: What its model reads first, by scope.
         note: What a person has to do, or to know, after an installation.
+        base_url: Where it is told of the gateway; None where no file of it says so.
+        base_url_help: What a person can do where that is None.
     """
 
     name: str
@@ -158,6 +175,8 @@ class HostConfig:
     hooks: Hooks | None = None
     rules: ConfigFile
     note: str = ""
+    base_url: BaseUrl | None = None
+    base_url_help: str = "its own settings for a model's provider have a base URL, if it takes another one at all"
 
 
 _PLAIN = {"command": COMMAND, "args": ARGUMENTS}
@@ -169,6 +188,9 @@ _CLAUDE_SETTINGS = ConfigFile(
 )
 _CODEX_CONFIG = ConfigFile(
     user=UserPath("CODEX_HOME", "config.toml", ".codex/config.toml"), project=".codex/config.toml", form="toml"
+)
+_QWEN_SETTINGS = ConfigFile(
+    user=UserPath("QWEN_HOME", "settings.json", ".qwen/settings.json"), project=".qwen/settings.json"
 )
 _GEMINI_SETTINGS = ConfigFile(
     user=UserPath("GEMINI_CLI_HOME", ".gemini/settings.json", ".gemini/settings.json"), project=".gemini/settings.json"
@@ -206,6 +228,7 @@ _ALL = (
             switch=Switch(_CLAUDE_SETTINGS, ("disableAllHooks",), off=True),
         ),
         rules=_markdown(UserPath("CLAUDE_CONFIG_DIR", "CLAUDE.md", ".claude/CLAUDE.md"), "CLAUDE.md"),
+        base_url=BaseUrl(file=_CLAUDE_SETTINGS, key=("env", "ANTHROPIC_BASE_URL")),
     ),
     HostConfig(
         name="codex",
@@ -222,6 +245,7 @@ _ALL = (
             note="Codex asks once whether the hook is to be trusted: until then it does not run.",
         ),
         rules=_markdown(UserPath("CODEX_HOME", _AGENTS_MD, ".codex/AGENTS.md"), _AGENTS_MD),
+        base_url=BaseUrl(file=replace(_CODEX_CONFIG, project=""), key=("openai_base_url",), path="/v1"),
     ),
     HostConfig(
         name="gemini",
@@ -235,6 +259,10 @@ _ALL = (
             switch=Switch(_GEMINI_SETTINGS, ("hooksConfig", "enabled"), off=False),
         ),
         rules=_markdown(UserPath("GEMINI_CLI_HOME", ".gemini/GEMINI.md", ".gemini/GEMINI.md"), "GEMINI.md"),
+        base_url=BaseUrl(
+            file=ConfigFile(user=UserPath("GEMINI_CLI_HOME", ".gemini/.env", ".gemini/.env"), project="", form="env"),
+            key=("GOOGLE_GEMINI_BASE_URL",),
+        ),
     ),
     HostConfig(
         name="opencode",
@@ -262,20 +290,21 @@ _ALL = (
             event="tool.execute.after",
         ),
         rules=_markdown(UserPath("XDG_CONFIG_HOME", "opencode/AGENTS.md", ".config/opencode/AGENTS.md"), _AGENTS_MD),
+        base_url_help="in opencode.json, each provider that you use has its own: "
+        '{"provider": {"anthropic": {"options": {"baseURL": "http://127.0.0.1:4000/v1"}}}}',
     ),
     HostConfig(
         name="qwen",
         title="qwen-code",
         program="qwen",
         servers=Servers(
-            file=ConfigFile(
-                user=UserPath("QWEN_HOME", "settings.json", ".qwen/settings.json"), project=".qwen/settings.json"
-            ),
+            file=_QWEN_SETTINGS,
             key=("mcpServers",),
             entry=_PLAIN,
             remote={"httpUrl": URL},
         ),
         rules=_markdown(UserPath("QWEN_HOME", "QWEN.md", ".qwen/QWEN.md"), "QWEN.md"),
+        base_url=BaseUrl(file=_QWEN_SETTINGS, key=("env", "OPENAI_BASE_URL"), path="/v1"),
     ),
     HostConfig(
         name="copilot",
@@ -301,6 +330,7 @@ _ALL = (
         rules=_markdown(
             UserPath("COPILOT_HOME", "copilot-instructions.md", ".copilot/copilot-instructions.md"), _AGENTS_MD
         ),
+        base_url_help="it takes one from its environment only: COPILOT_PROVIDER_BASE_URL=http://127.0.0.1:4000/v1",
     ),
     HostConfig(
         name="cursor",

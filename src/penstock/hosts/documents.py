@@ -10,16 +10,19 @@ import re
 from typing import TYPE_CHECKING, Any, Literal
 
 from penstock.errors import PenstockError
-from penstock.hosts import jsonc, toml_text, trees
+from penstock.hosts import env_text, jsonc, toml_text, trees
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from penstock.hosts.trees import Path
 
-Format = Literal["json", "toml", "markdown", "whole"]
-"""How a configuration is written. JSON may have comments; Markdown, and a file that is ours as a whole, say only themselves."""
+Format = Literal["json", "toml", "env", "markdown", "whole"]
+"""How a configuration is written. JSON may have comments; `env` is lines of `KEY=value`; Markdown, and a file
+that is ours as a whole, say only themselves."""
 
+_EDITORS: dict[Format, Any] = {"json": jsonc, "toml": toml_text, "env": env_text, "markdown": None, "whole": None}
+"""What edits a text where it stands, by how it is written."""
 BEGIN, END = "<!-- penstock:begin -->", "<!-- penstock:end -->"
 """What stands around our lines in instructions for agents."""
 _FENCE = re.compile(r" {0,3}(?:(?P<ticks>(?>`{3,}))(?=[^`]*$)|(?P<tildes>(?>~{3,})))")
@@ -46,6 +49,7 @@ class Document:
         """
         self.text = text
         self._format = form
+        self._editor = _EDITORS[form]
         self.value: Any = self._read(text)
 
     def get(self, path: Path) -> Any:
@@ -56,21 +60,21 @@ class Document:
         """Return whether an object or a list stands at a path that holds nothing, not even a comment."""
         if self.get(path) not in ({}, []):
             return False
-        return self._format == "toml" or jsonc.is_blank(self.text, path)
+        return self._format != "json" or jsonc.is_blank(self.text, path)
 
     def put(self, path: Path, value: Any) -> None:
         """Add a value where nothing stands; an index as long as its list appends. Raises CannotEditError."""
-        edit = toml_text.put if self._format == "toml" else jsonc.put
+        edit = self._editor.put
         self._keep(lambda: edit(self.text, path, value), lambda: [trees.put(self.value, path, self._as_read(value))])
 
     def replace(self, path: Path, value: Any) -> None:
         """Put another value where one stands. Raises CannotEditError."""
-        edit = toml_text.replace if self._format == "toml" else jsonc.replace
+        edit = self._editor.replace
         self._keep(lambda: edit(self.text, path, value), lambda: [trees.put(self.value, path, self._as_read(value))])
 
     def remove(self, path: Path) -> None:
         """Take away what stands at a path. Raises CannotEditError."""
-        edit = toml_text.remove if self._format == "toml" else jsonc.remove
+        edit = self._editor.remove
         self._keep(lambda: edit(self.text, path), lambda: self._without(path))
 
     def _as_read(self, value: Any) -> Any:
@@ -99,7 +103,7 @@ class Document:
         try:
             if self._format in {"markdown", "whole"}:
                 return {}
-            value = toml_text.parse(text) if self._format == "toml" else jsonc.to_value(jsonc.parse(text))
+            value = jsonc.to_value(jsonc.parse(text)) if self._format == "json" else self._editor.parse(text)
         except (ValueError, RecursionError) as error:
             raise CannotEditError(f"it cannot be read: {error}") from error
         if not isinstance(value, dict):

@@ -33,7 +33,7 @@ class Installed:
         part: The part.
         scope: Whether it is for all projects, or for this one.
         path: The file.
-        words: The command line with which the host starts it; empty for rules.
+        words: The command line with which the host starts it, or the address of the gateway; empty for rules.
         variables: What stands in its environment besides.
         is_known: Whether that is a line that the Penstock that runs now would write, or one that is remembered. What is neither is
             not run by us: a project of somebody else may name any program.
@@ -91,7 +91,8 @@ def _of_part(
     fault = "it was installed, and is there no longer"
     try:
         document = Document(text_of(os.path.realpath(path)) or "", file.form)
-        is_there = parts.has(document, host, part)
+        left = Document(record.last or "", file.form) if record is not None and part in record.parts else None
+        is_there = parts.has(document, host, part, None if left is None else left.value)
     except (CannotEditError, CallerError) as error:
         is_there, fault = False, str(error)
     if not is_there:
@@ -101,7 +102,7 @@ def _of_part(
     lines = dict.fromkeys(
         parts.start_lines(document, host, part) or [parts.StartLine(())]
     )  # one behind several events is one
-    ours = parts.start_lines(Document(record.last or "", file.form), host, part) if record is not None else []
+    ours = parts.start_lines(left, host, part) if left is not None else []
     for line in lines:
         # Behind a relay, and in variables, may stand anything.
         is_own = part != "relay" and not line.variables and line.words[: len(program)] == tuple(program)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from penstock.errors import CallerError
 from penstock.hosts import parts, planning
 from penstock.hosts.documents import CannotEditError, Document
+from penstock.hosts.leading import GATEWAY_ADDRESS
 from penstock.hosts.records import Record
 from penstock.workspace import own_files
 
@@ -95,6 +96,8 @@ def plan_install(
     around: HostSurroundings,
     records: InstallRecords,
     program: Sequence[str],
+    *,
+    address: str = GATEWAY_ADDRESS,
 ) -> InstallPlan:
     """Return what installing parts of Penstock in a host would change.
 
@@ -105,13 +108,14 @@ def plan_install(
         around: Where the host's files are.
         records: What was installed so far.
         program: The words that start Penstock.
+        address: Where the gateway listens.
     """
     draft = _Draft(scope, around, records)
     typed = _typed(program, around)
     for file, path, here in _by_file(host, wanted, scope, around, draft):
         words = typed if file is host.rules else program
         by_hand = "".join(_by_hand(host, part, words) for part in here)
-        draft.add(path, partial(planning.install, host, here, words, file.form), by_hand)
+        draft.add(path, partial(planning.install, host, here, words, file.form, address=address), by_hand)
     if "hook" in wanted and host.hooks is not None and not draft.refused:
         draft.notes += [host.hooks.note] if host.hooks.note else []
         draft.notes += _switched_off(host, scope, around)
@@ -224,7 +228,9 @@ def _by_file(
         file = parts.file_of(host, part)
         path = None if file is None else file.path(scope, around)
         if file is None or path is None:
-            if draft is not None:
+            if draft is not None and part == "gateway":  # a request of its own: what cannot be done is no side remark
+                draft.refused.append(_no_place(host, part, scope))
+            elif draft is not None:
                 draft.notes.append(_no_place(host, part, scope))
             continue
         found.setdefault(path, (file, path, []))[2].append(part)
@@ -255,6 +261,8 @@ def _no_place(host: HostConfig, part: str, scope: Scope) -> str:
             f"{host.title} has no hook that can give its model another text: what its shell prints is guarded by "
             "`penstock guard -- COMMAND`, which --rules tells its model."
         )
+    if part == "gateway" and host.base_url is None:
+        return f"{host.title} is told of the gateway by hand: {host.base_url_help}."
     other = "project" if scope == "user" else "user"
     return f"{host.title} has no file for {part} with --scope {scope}; --scope {other} has one."
 

@@ -12,7 +12,7 @@ import shlex
 from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from penstock.hosts import catalogue, relaying, trees
+from penstock.hosts import catalogue, leading, relaying, trees
 from penstock.hosts.documents import CannotEditError
 from penstock.hosts.entries import command_line, filled, is_ours, server_entry
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from penstock.hosts.documents import Document
     from penstock.hosts.trees import Path
 
-PARTS = ("mcp", "hook", "relay", "rules")
+PARTS = ("mcp", "hook", "relay", "rules", "gateway")
 """What can be installed, in the order in which it is."""
 NAME = "penstock"
 """What our MCP server is called in every host."""
@@ -50,10 +50,20 @@ def file_of(host: HostConfig, part: str) -> ConfigFile | None:
     """Return the file of a host that a part goes into; None where the host has no place for it."""
     if part == "hook":
         return None if host.hooks is None else host.hooks.file
+    if part == "gateway":
+        return None if host.base_url is None else host.base_url.file
     return host.rules if part == "rules" else host.servers.file
 
 
-def add(document: Document, host: HostConfig, part: str, program: Sequence[str], *, is_renewed: bool) -> list[str]:
+def add(
+    document: Document,
+    host: HostConfig,
+    part: str,
+    program: Sequence[str],
+    *,
+    is_renewed: bool,
+    address: str = leading.GATEWAY_ADDRESS,
+) -> list[str]:
     """Add a part to a configuration, where it is not there yet.
 
     Args:
@@ -62,6 +72,7 @@ def add(document: Document, host: HostConfig, part: str, program: Sequence[str],
         part: One of `PARTS`.
         program: The words that start Penstock.
         is_renewed: Whether what is there was put there by us, and is to start Penstock from where it is now.
+        address: Where the gateway listens.
 
     Returns:
         What a person should know: that something of theirs stands in the way.
@@ -76,13 +87,17 @@ def add(document: Document, host: HostConfig, part: str, program: Sequence[str],
             return _add_hook(document, host, program, is_renewed=is_renewed)
         case "relay":
             return relaying.add(document, host, program, is_renewed=is_renewed)
+        case "gateway":
+            return leading.add(document, host, address, is_renewed=is_renewed)
         case _:
             if is_renewed or document.block is None:
                 document.put_block(rules(program))
             return []
 
 
-def take(document: Document, host: HostConfig, part: str, before: object = trees.MISSING) -> bool:
+def take(
+    document: Document, host: HostConfig, part: str, before: object = trees.MISSING, left: object = trees.MISSING
+) -> bool:
     """Take a part out of a configuration.
 
     Args:
@@ -90,6 +105,7 @@ def take(document: Document, host: HostConfig, part: str, before: object = trees
         host: Whose it is.
         part: One of `PARTS`.
         before: What it said before the part was added; `trees.MISSING` where nobody knows.
+        left: What it said when we left it.
 
     Returns:
         Whether there was one.
@@ -112,14 +128,23 @@ def take(document: Document, host: HostConfig, part: str, before: object = trees
                 found, document.text = True, ""
         case "relay":
             found = relaying.take(document, host, before)
+        case "gateway":
+            found = leading.take(document, host, before, left)
         case _:
             if found := document.block is not None:
                 document.remove_block()
     return found
 
 
-def has(document: Document, host: HostConfig, part: str) -> bool:
-    """Return whether a configuration has a part."""
+def has(document: Document, host: HostConfig, part: str, left: object = trees.MISSING) -> bool:
+    """Return whether a configuration has a part.
+
+    Args:
+        document: The configuration.
+        host: Whose it is.
+        part: One of `PARTS`.
+        left: What it said when we left it: of an address that is all that tells whose it is.
+    """
     match part:
         case "mcp":
             return is_ours(command_line(document.get((*host.servers.key, NAME))), "mcp")
@@ -127,6 +152,8 @@ def has(document: Document, host: HostConfig, part: str) -> bool:
             return is_plugin(document.text) or any(True for _ in _own_hooks(document))
         case "relay":
             return relaying.has(document, host)
+        case "gateway":
+            return leading.has(document, host, left)
         case _:
             return document.block is not None
 
@@ -139,7 +166,7 @@ class StartLine(NamedTuple):
 
 
 def start_lines(document: Document, host: HostConfig, part: str) -> list[StartLine]:
-    """Return what a host starts a part with: nothing for rules, one line for each server behind a relay."""
+    """Return what a host starts a part with: nothing for rules, a line for each server behind a relay, the gateway's address."""
     match part:
         case "mcp" | "relay":
             found = [(path[-1], entry) for path, entry in relaying.servers(document, host)]
@@ -152,6 +179,8 @@ def start_lines(document: Document, host: HostConfig, part: str) -> list[StartLi
             plugin = _plugin_command(document.text)
             lines = [plugin] if plugin else [shlex.split(document.get(path)) for path in _own_hooks(document)]
             return [StartLine(tuple(words)) for words in lines]
+        case "gateway" if host.base_url is not None:
+            return [StartLine((str(document.get(host.base_url.key)),))]
         case _:
             return []
 
@@ -175,6 +204,8 @@ def containers(host: HostConfig, part: str) -> list[Path]:
     """Return the ways to the objects and lists that a part goes into."""
     if part == "hook" and host.hooks is not None:
         return [("hooks", event) for event in (host.hooks.event, *host.hooks.around)]
+    if part == "gateway" and host.base_url is not None:
+        return [host.base_url.key[:-1]]
     return [] if part == "rules" else [host.servers.key]
 
 

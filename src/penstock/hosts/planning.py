@@ -13,9 +13,10 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from penstock.hosts import merging, parts
+from penstock.hosts import merging, parts, trees
 from penstock.hosts.catalogue import HOST_CONFIGS
 from penstock.hosts.documents import CannotEditError, Document
+from penstock.hosts.leading import GATEWAY_ADDRESS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +42,14 @@ class EditedText:
 
 
 def install(
-    host: HostConfig, wanted: Sequence[str], program: Sequence[str], form: Format, present: str | None, record: Record
+    host: HostConfig,
+    wanted: Sequence[str],
+    program: Sequence[str],
+    form: Format,
+    present: str | None,
+    record: Record,
+    *,
+    address: str = GATEWAY_ADDRESS,
 ) -> EditedText:
     """Put parts of Penstock into a configuration, behind what is there.
 
@@ -52,20 +60,22 @@ def install(
         form: How the file is written.
         present: What it holds; None for no file.
         record: What is remembered of it: with no parts where nothing is.
+        address: Where the gateway listens.
 
     Raises:
         CannotEditError: It cannot be read, or has no place for a part.
     """
     base = record.base if present == record.last and record.parts else _stripped(form, present, record)
     document = Document(present or "", form)
+    left = _left(record, form)
     notes: list[str] = []
     held: dict[str, tuple[str, ...]] = {
-        part: hosts for part, hosts in record.parts.items() if parts.has(document, _one(hosts), part)
+        part: hosts for part, hosts in record.parts.items() if parts.has(document, _one(hosts), part, left)
     }
     for part in wanted:
-        was_there = parts.has(document, host, part)
-        notes += parts.add(document, host, part, program, is_renewed=part in held)
-        if part in held or (not was_there and parts.has(document, host, part)):
+        was_there = parts.has(document, host, part, left)
+        notes += parts.add(document, host, part, program, is_renewed=part in held, address=address)
+        if part in held or (not was_there and parts.has(document, host, part, document.value)):
             held[part] = tuple(dict.fromkeys((*held.get(part, ()), host.name)))
     if not held:
         return EditedText(text=present, record=None, notes=tuple(notes))
@@ -133,7 +143,8 @@ def _stripped(form: Format, present: str | None, record: Record) -> str | None:
     if present is None or not record.parts:
         return present
     document = Document(present, form)
-    if not any(parts.has(document, _one(hosts), part) for part, hosts in record.parts.items()):
+    left = _left(record, form)
+    if not any(parts.has(document, _one(hosts), part, left) for part, hosts in record.parts.items()):
         return present  # somebody has taken all of it out: what is there is theirs
     if form == "whole":
         _expect_as_written(present)
@@ -157,8 +168,13 @@ def _take(document: Document, held: Mapping[str, tuple[str, ...]], record: Recor
     before = Document(record.base or "", form).value
     for part, hosts in held.items():
         host = _one(hosts)
-        if parts.take(document, host, part, before):
+        if parts.take(document, host, part, before, _left(record, form)):
             parts.prune(document, before, parts.containers(host, part))
+
+
+def _left(record: Record, form: Format) -> object:
+    """Return what a file said when we left it."""
+    return Document(record.last, form).value if record.parts and record.last is not None else trees.MISSING
 
 
 def _one(hosts: Sequence[str]) -> HostConfig:

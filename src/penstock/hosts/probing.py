@@ -1,8 +1,8 @@
 """Whether what is installed works, by a real round trip: the command lines as they are configured are run, bounded in time (H-3).
 
 A hook is given a small result, which it has to leave alone, and a large one, all of which has to come back by the call that its
-answer names; a server has to answer `initialize` and `tools/list`, behind a relay too. What is kept on the way lies in a folder
-that is removed.
+answer names; a server has to answer `initialize` and `tools/list`, behind a relay too; a gateway has to say what it did. What is
+kept on the way lies in a folder that is removed.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 PROBE_SECONDS = 30.0
 """How long one program may take: on a busy machine a host's own start was seen to take five, and a server's fourteen."""
 _AT_ONCE = 2
+_METRICS_BYTES = 1 << 20
 _FLOOD = "".join(f"line {number} of what is too long\n" for number in range(1, 4_001))
 _VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
 
@@ -156,7 +157,31 @@ def _relay(part: Installed, store: str) -> str:
     return f"{name} answers with {len(asked.tools)} tools"
 
 
-_PROBES: dict[str, Callable[[Installed, str], str]] = {"mcp": _server, "hook": _hook, "relay": _relay}
+def _gateway(part: Installed, _store: str) -> str:
+    # Asked directly: a gateway stands on this machine or beside it, and a proxy would answer for what is not there.
+    from urllib.error import HTTPError, URLError
+    from urllib.request import ProxyHandler, build_opener
+
+    address = part.words[0].removesuffix("/v1")
+    try:
+        with build_opener(ProxyHandler({})).open(f"{address}/penstock/metrics", timeout=PROBE_SECONDS) as reply:
+            said = reply.read(_METRICS_BYTES).decode("utf-8", "replace")
+    except HTTPError as error:
+        raise _DoesNotWork(f"{address} answers, but is no gateway: status {error.code}") from error
+    except (URLError, ValueError) as error:
+        reason = error.reason if isinstance(error, URLError) else error
+        raise _DoesNotWork(f"no gateway answers at {address} ({reason}): `penstock gateway` starts one") from error
+    if "penstock_gateway_requests_total" not in said:
+        raise _DoesNotWork(f"{address} answers, but is no gateway")
+    return f"a gateway answers at {address}"
+
+
+_PROBES: dict[str, Callable[[Installed, str], str]] = {
+    "mcp": _server,
+    "hook": _hook,
+    "relay": _relay,
+    "gateway": _gateway,
+}
 
 
 def _event(host: str, text: str) -> dict[str, Any]:

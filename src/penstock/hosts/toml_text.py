@@ -48,6 +48,8 @@ def parse(text: str) -> dict[str, object]:
 def put(text: str, path: Path, value: object) -> str:
     """Return the text with a table behind its last line, or with a value behind the last of its own table.
 
+    A value of no table goes behind the last of those, before the first header.
+
     Args:
         text: What `parse` takes.
         path: The way to what is new, key by key.
@@ -57,6 +59,8 @@ def put(text: str, path: Path, value: object) -> str:
         KeyError: There is no table for the value.
     """
     newline = "\r\n" if "\r\n" in text else "\n"
+    if not isinstance(value, dict) and len(path) == 1:
+        return _put_first(text, str(path[0]), _literal(value), newline)
     if not isinstance(value, dict):
         beside = [each for each in statements(text) if each.path == path[:-1] or each.path[:-1] == path[:-1]]
         if not beside:
@@ -72,6 +76,22 @@ def put(text: str, path: Path, value: object) -> str:
     ended = text if not text or text.endswith("\n") else text + newline
     gap = newline if ended.strip("\ufeff \t\r\n") else ""
     return ended + gap + newline.join(lines) + newline
+
+
+def _put_first(text: str, key: str, literal: str, newline: str) -> str:
+    """Return the text with a value of no table: behind the last of those, or at the beginning, before the first header."""
+    own = []
+    for each in statements(text):
+        if each.value_start is None:
+            break
+        own.append(each)
+    line = f"{_key(key)} = {literal}{newline}"
+    if not own:
+        at = 1 if text.startswith("\ufeff") else 0
+        return f"{text[:at]}{line}{text[at:]}"
+    found = text.find("\n", own[-1].end)
+    at = len(text) if found < 0 else found + 1
+    return f"{text[:at]}{newline if found < 0 else ''}{line}{text[at:]}"
 
 
 def replace(text: str, path: Path, value: object) -> str:

@@ -1,0 +1,73 @@
+"""Lead a host's requests to the gateway: its base URL, set and taken back (H-3).
+
+Nothing in an address says whose it is. It is ours where it is the one that we left there; what stood there before comes back, and
+what a person has put there since stays. Keeps out: what the gateway does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.hosts import trees
+
+if TYPE_CHECKING:
+    from penstock.hosts.catalogue import HostConfig
+    from penstock.hosts.documents import Document
+
+GATEWAY_ADDRESS = "http://127.0.0.1:4000"
+"""Where `penstock gateway` listens where nothing else is said."""
+
+
+def add(document: Document, host: HostConfig, address: str, *, is_renewed: bool) -> list[str]:
+    """Give a host the gateway's address. Returns what a person should know: which one stood there.
+
+    Args:
+        document: The configuration; it is changed.
+        host: Whose it is.
+        address: The gateway's, without what the host's own paths begin with.
+        is_renewed: Whether what stands there is ours.
+    """
+    assert host.base_url is not None  # noqa: S101 - whoever asks has looked
+    key, wanted = host.base_url.key, address.rstrip("/") + host.base_url.path
+    there = document.get(key)
+    if there == wanted:
+        return []
+    if there is trees.MISSING:
+        document.put(key, wanted)
+        return []
+    document.replace(key, wanted)
+    if is_renewed:
+        return []
+    # Where requests go is not ours to change in silence: the gateway passes them on to a provider that it knows by their path.
+    said = (
+        f"{'.'.join(key)} was {there}, and comes back with `penstock uninstall {host.name} --gateway`. The gateway asks the "
+        f"public providers: for that address, start it as `penstock gateway --upstream {there}`"
+    )
+    return [said]
+
+
+def take(document: Document, host: HostConfig, before: object, left: object) -> bool:
+    """Take the gateway's address out, and put back what stood there. Returns whether it was there.
+
+    Args:
+        document: The configuration; it is changed.
+        host: Whose it is.
+        before: What the configuration said before; `trees.MISSING` where nobody knows.
+        left: What it said when we left it.
+    """
+    if host.base_url is None or not has(document, host, left):
+        return False
+    earlier = trees.get(before, host.base_url.key)
+    if earlier is trees.MISSING:
+        document.remove(host.base_url.key)
+    else:
+        document.replace(host.base_url.key, earlier)
+    return True
+
+
+def has(document: Document, host: HostConfig, left: object) -> bool:
+    """Return whether the address stands there that we left."""
+    if host.base_url is None:
+        return False
+    ours = trees.get(left, host.base_url.key)
+    return ours is not trees.MISSING and document.get(host.base_url.key) == ours

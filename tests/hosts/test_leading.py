@@ -1,0 +1,249 @@
+"""A host's requests are led to the gateway and back: nothing else changes, and an address of somebody else's is not lost (H-3)."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from penstock.hosts import planning, trees
+from penstock.hosts.catalogue import HOST_CONFIGS
+from penstock.hosts.documents import CannotEditError, Document
+from penstock.hosts.leading import GATEWAY_ADDRESS
+from penstock.hosts.records import Record
+from tests.hosts import configurations
+from tests.hosts.machine import Machine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from penstock.hosts.catalogue import BaseUrl, HostConfig
+
+pytestmark = pytest.mark.proves("H-3")
+THEIRS = "https://proxy.example/x"
+MAKERS: dict[str, Callable[[int], str]] = {
+    "claude": configurations.json_text,
+    "qwen": configurations.json_text,
+    "codex": configurations.toml_text,
+    "gemini": configurations.env_text,
+}
+WANTED = {
+    name: GATEWAY_ADDRESS + (config.base_url.path if config.base_url else "") for name, config in HOST_CONFIGS.items()
+}
+
+
+class Led:
+    """A host's configuration on which installations follow each other, without a disk."""
+
+    def __init__(self, host: str, text: str | None) -> None:
+        self.host: HostConfig = HOST_CONFIGS[host]
+        assert self.host.base_url
+        self.base_url: BaseUrl = self.host.base_url
+        self.form = self.base_url.file.form
+        self.text = text
+        self.record = self._nothing()
+
+    def _nothing(self) -> Record:
+        return Record(path="f", base=self.text, last=None, parts={})
+
+    def install(self, address: str = GATEWAY_ADDRESS) -> tuple[str, ...]:
+        return self._take(
+            planning.install(self.host, ["gateway"], ["/p"], self.form, self.text, self.record, address=address)
+        )
+
+    def uninstall(self) -> tuple[str, ...]:
+        return self._take(planning.uninstall(self.host, ["gateway"], self.form, self.text, self.record))
+
+    def _take(self, outcome: planning.EditedText) -> tuple[str, ...]:
+        self.text = outcome.text
+        self.record = outcome.record or self._nothing()
+        return outcome.notes
+
+    @property
+    def value(self) -> Any:
+        return Document(self.text or "", self.form).value
+
+    @property
+    def address(self) -> Any:
+        return trees.get(self.value, self.base_url.key)
+
+
+@pytest.mark.parametrize("host", MAKERS)
+def test_200_files_come_back_byte_for_byte(host: str) -> None:
+    """In between, the address is the gateway's and all else says what it said; what has no place for it is refused."""
+    led = 0
+    for seed in range(200):
+        file = Led(host, MAKERS[host](seed))
+        text, value, before = file.text, file.value, file.address
+        try:
+            notes = file.install()
+        except CannotEditError:
+            assert not isinstance(trees.get(value, file.base_url.key[:1]), dict)
+            continue
+        led += 1
+        assert file.value == trees.put(value, file.base_url.key, WANTED[host])
+        assert bool(notes) is (before is not trees.MISSING)
+        once, record = file.text, file.record
+        assert file.install() == ()
+        assert (file.text, file.record) == (once, record)
+        file.uninstall()
+        assert file.text == text, seed
+        file.uninstall()
+        assert file.text == text
+    assert led > 120
+
+
+@pytest.mark.parametrize("host", MAKERS)
+def test_what_a_user_changed_in_between_stays(host: str) -> None:
+    """Another line of the file, and also the address itself."""
+    for seed in range(60):
+        base = MAKERS[host](seed)
+        file = Led(host, base)
+        try:
+            file.install()
+        except CannotEditError:
+            continue
+        if "fontMarker" in base:
+            file.text = (file.text or "").replace("14", "15", 1)
+            file.uninstall()
+            assert file.text == base.replace("14", "15", 1)
+            file.install()
+        document = Document(file.text or "", file.form)
+        document.replace(file.base_url.key, THEIRS)
+        file.text = document.text
+        file.uninstall()
+        assert file.address == THEIRS
+
+
+@pytest.mark.parametrize("host", MAKERS)
+def test_an_address_of_somebody_else_is_named_and_comes_back(host: str) -> None:
+    """It says what the gateway has to be started with to go on asking there; also when other lines changed since."""
+    file = Led(host, "")
+    document = Document("", file.form)
+    document.put(file.base_url.key, THEIRS)
+    file = Led(host, document.text)
+    (note,) = file.install("http://127.0.0.1:4100/")
+    assert f"penstock gateway --upstream {THEIRS}" in note
+    assert file.address == f"http://127.0.0.1:4100{file.base_url.path}"
+    assert file.install("http://127.0.0.1:4200") == ()
+    assert file.address == f"http://127.0.0.1:4200{file.base_url.path}"
+    document = Document(file.text or "", file.form)
+    document.put(("ADDED",), "x")
+    file.text = document.text
+    file.uninstall()
+    assert file.address == THEIRS
+    assert trees.get(file.value, ("ADDED",)) == "x"
+
+
+@pytest.mark.parametrize("host", MAKERS)
+def test_an_address_that_was_typed_is_not_taken_out(host: str) -> None:
+    """The very same one, by somebody who read the documentation: nothing is remembered of it, so it is theirs."""
+    file = Led(host, "")
+    document = Document("", file.form)
+    document.put(file.base_url.key, WANTED[host])
+    file = Led(host, document.text)
+    file.uninstall()
+    assert file.text == document.text
+    file.install()
+    file.uninstall()
+    assert file.text == document.text
+
+
+@pytest.mark.parametrize("text", ["KEY='two\nlines'\n", "no variable\n", 'KEY="open\n', "1A=2\n"])
+def test_variables_that_cannot_be_read_are_left(text: str) -> None:
+    """With the line where it breaks."""
+    with pytest.raises(CannotEditError, match="line 1 is no variable"):
+        Led("gemini", text).install()
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A new machine."""
+    return Machine(tmp_path)
+
+
+@pytest.mark.parametrize("host", [host for host in HOST_CONFIGS if HOST_CONFIGS[host].base_url is None])
+def test_a_host_that_cannot_be_led_is_refused_by_name(machine: Machine, host: str) -> None:
+    """Exit status 3, with what to do by hand; nothing is written, not even the other parts."""
+    before = machine.files()
+    done = machine.type("install", host, "--gateway", "--mcp", "--yes")
+    assert done.returncode == 3
+    assert (
+        f"{HOST_CONFIGS[host].title} is told of the gateway by hand: {HOST_CONFIGS[host].base_url_help}" in done.stderr
+    )
+    assert machine.files() == before
+
+
+def test_it_comes_beside_the_other_parts_and_goes_alone(machine: Machine) -> None:
+    """Two parts in one file: the address goes, the hook stays; then every byte is back."""
+    machine.write(".claude/settings.json", '{"env": {"A": "1"}}\n')
+    before = machine.files()
+    machine.done("install", "claude", "--gateway", "--address", "http://127.0.0.1:4999", "--hook", "--yes")
+    settings = json.loads((machine.home / ".claude/settings.json").read_text())
+    assert settings["env"] == {"A": "1", "ANTHROPIC_BASE_URL": "http://127.0.0.1:4999"}
+    machine.done("uninstall", "claude", "--gateway", "--yes")
+    settings = json.loads((machine.home / ".claude/settings.json").read_text())
+    assert settings["env"] == {"A": "1"}
+    assert "PostToolUse" in settings["hooks"]
+    machine.done("uninstall", "claude", "--yes")
+    assert machine.files() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--mcp", "--address", "http://x"], "give both"),
+        (["--gateway", "--address", "127.0.0.1:4000"], "takes a URL such as"),
+    ],
+)
+def test_an_address_that_means_nothing_is_named(machine: Machine, words: list[str], said: str) -> None:
+    """Before anything is planned."""
+    done = machine.type("install", "claude", *words, "--yes")
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_doctor_asks_the_gateway(machine: Machine) -> None:
+    """One that runs, none at all, and somebody else at its address; a path behind the address is the gateway's too."""
+
+    class Other(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(404)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    def doctor() -> list[tuple[str, Any, str]]:
+        found = json.loads(machine.type("doctor", "--json").stdout)["installed"]
+        return [(each["part"], each["works"], each["seen"]) for each in found]
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Other) as other:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{other.server_port}"
+        machine.done("install", "codex", "--gateway", "--address", address, "--yes")
+        assert doctor() == [("gateway", False, f"{address} answers, but is no gateway: status 404")]
+        other.shutdown()
+    ((part, works, seen),) = doctor()
+    assert (part, works) == ("gateway", False)
+    assert f"no gateway answers at {address}" in seen
+    assert "`penstock gateway` starts one" in seen
+    command = [sys.executable, "-m", "penstock", "gateway", "--listen", f"127.0.0.1:{other.server_port}"]
+    with subprocess.Popen(command, cwd=machine.project, env=machine.environment, stderr=subprocess.PIPE) as gateway:
+        try:
+            assert gateway.stderr
+            line = os.fsdecode(gateway.stderr.readline())
+            assert re.search(r"127\.0\.0\.1:\d+", line), line
+            ((part, works, seen),) = doctor()
+            assert (part, works) == ("gateway", True), seen
+        finally:
+            gateway.terminate()
+            gateway.wait()
