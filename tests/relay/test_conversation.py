@@ -366,6 +366,20 @@ def test_what_is_remembered_has_a_bound() -> None:
     assert len(talk._waiting) == MAX_WAITING
 
 
+def test_two_calls_at_one_id_are_both_guarded(tmp_path: Path) -> None:
+    """The protocol forbids that a host does so; its mistake is no way for a flood to pass. In a row or at once."""
+    desk = Desk(tmp_path)
+    desk.ask(call())
+    desk.ask(call())
+    for _ in range(2):
+        assert b"OUTPUT TRUNCATED" in desk.down([answer(text_result(FLOOD))])
+    assert desk.down([answer(text_result(FLOOD))]) == answer(text_result(FLOOD))  # a third answers nothing
+    talk = quiet_talk()
+    for _ in range(MAX_WAITING + 50):  # and what is remembered has its bound
+        talk.from_client(call())
+    assert len(talk._waiting) == MAX_WAITING
+
+
 def test_a_call_that_is_asked_while_another_of_its_id_is_answered_is_remembered() -> None:
     """Each direction has a thread of its own, and a call that is forgotten lets its flood pass."""
     waiting = quiet_talk()._waiting

@@ -262,11 +262,13 @@ class Conversation:
 
 
 class _Waiting:
-    """What has no answer yet, at most `MAX_WAITING`: of an id the last request for each way of writing it."""
+    """What has no answer yet, at most `MAX_WAITING`: of an id all requests, by how it is written, the newest first to go."""
 
     def __init__(self) -> None:
-        # 1 and 1.0 are one id, for a server may answer the one to the other, and two requests: each has its answer.
-        self._of_id: dict[Id, dict[bytes, AskedCall]] = {}
+        # 1 and 1.0 are one id, for a server may answer the one to the other, and two requests: each has its answer. So have
+        # two that are written alike: the protocol forbids them, and a host's mistake is no way past the guard. The newest goes
+        # first, because the older one may be one that was given up and never gets an answer.
+        self._of_id: dict[Id, dict[bytes, list[AskedCall]]] = {}
         self._count = 0
         self._lock = Lock()  # each direction has a thread of its own, and a count that drifts would let floods pass
 
@@ -279,12 +281,11 @@ class _Waiting:
     def add(self, number: Id, written: bytes, asked: AskedCall) -> None:
         """Remember a request, and forget the oldest where there are too many."""
         with self._lock:
-            if written not in self._of_id.get(number, ()):
-                while self._count >= MAX_WAITING:
-                    oldest, same = next(iter(self._of_id.items()))
-                    self._pop(oldest, next(iter(same)))
-                self._count += 1
-            self._of_id.setdefault(number, {})[written] = asked
+            while self._count >= MAX_WAITING:
+                oldest, same = next(iter(self._of_id.items()))
+                self._pop(oldest, next(iter(same)))
+            self._count += 1
+            self._of_id.setdefault(number, {}).setdefault(written, []).append(asked)
 
     def pop(self, number: Id, written: bytes) -> AskedCall | None:
         """Return the request that an answer is to, and forget it: the one whose id is written alike, else the oldest."""
@@ -296,7 +297,10 @@ class _Waiting:
         if not same:
             return None
         self._count -= 1
-        asked = same.pop(written if written in same else next(iter(same)))
+        written = written if written in same else next(iter(same))
+        asked = same[written].pop()
+        if not same[written]:
+            del same[written]
         if not same:
             del self._of_id[number]
         return asked
