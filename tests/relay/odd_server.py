@@ -181,6 +181,13 @@ def _handler(odd: OddServer) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - on
                 case "refused":
                     error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32001, "message": "no"}}
                     self._send(400, json.dumps(error).encode())
+                case "half a stream":
+                    self.send_response(200)
+                    self.send_header("content-type", "text/event-stream")
+                    self.send_header("transfer-encoding", "chunked")
+                    self.end_headers()
+                    self.wfile.write(b"%x\r\n%b\r\n" % (len(note), note))
+                    self.close_connection = True
                 case "hangs":
                     self._stream(note)
                     try:

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -56,7 +56,7 @@ def proxied(url: str, store: Path, *options: str) -> Iterator[int]:
             yield int(found[1])
         finally:
             process.terminate()
-            process.stderr.read()
+            assert b"Traceback" not in process.stderr.read()
             assert process.wait(10) == 143
 
 
@@ -64,13 +64,11 @@ def ask(
     port: int, body: bytes, method: str = "POST", path: str = "/mcp", **headers: str
 ) -> tuple[int, dict[str, str], bytes]:
     """Status, headers and body of one request."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    connection.request(method, path, body.strip() or None, {**JSON, **named})
-    response = connection.getresponse()
-    got = response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
-    connection.close()
-    return got
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=20)) as connection:
+        connection.request(method, path, body.strip() or None, {**JSON, **named})
+        with connection.getresponse() as response:
+            return response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
 
 
 def text_of(body: bytes) -> str:
@@ -152,6 +150,13 @@ def test_other_hosts_and_pages_are_refused(header: dict[str, str], status: int, 
     with proxied(odd.url, tmp_path / "s") as port:
         assert ask(port, call("json"), **header)[0] == status
         assert odd.seen == []
+
+
+def test_a_stream_that_breaks_off_does_not_look_whole(odd: OddServer, tmp_path: Path) -> None:
+    """What came of it passes, the end does not; and the person reads a sentence, no traceback (which `proxied` looks for)."""
+    with proxied(odd.url, tmp_path / "s") as port, pytest.raises(http.client.IncompleteRead) as broken:
+        ask(port, call("half a stream"))
+    assert b"notifications/progress" in broken.value.partial
 
 
 def test_who_hangs_up_ends_what_the_server_does(odd: OddServer, tmp_path: Path) -> None:

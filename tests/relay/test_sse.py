@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -63,6 +64,19 @@ def test_data_is_read_and_written_among_the_other_fields() -> None:
     assert with_data(event, b"[2\n]") == b": hello\r\nid: 5\r\ndata: [2\r\ndata: ]\r\nretry:10\r\n\r\n"
     assert data_of(b"id: 1\n\n") is None
     assert data_of(b"data\rdatas: 1\rdata: 2\r\r") == b"\n2"
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+@pytest.mark.parametrize("beside", [b"", b"id: 7"])
+def test_an_answer_over_several_lines_of_data_is_held(end: bytes, beside: bytes) -> None:
+    """As servers that print JSON for people have it: its envelope is not all on the first line."""
+    talk = quiet_talk()
+    talk.from_client(call())
+    stream = Events(talk.is_plain_for_client, lambda: talk.is_idle)
+    lines = json.dumps(json.loads(answer(text_result(FLOOD))), indent=1).encode().split(b"\n")
+    event = end.join([*(line for data in lines for line in (b"data: " + data, beside) if line), b"", b""])
+    frames = [frame for part in cut_anywhere(event, list(range(0, len(event), 900))) for frame in stream.feed(part)]
+    assert [frame.raw.strip() for frame in frames if frame.is_message] == [event.strip()]
 
 
 def test_a_long_event_passes_before_its_end_unless_it_may_be_an_answer() -> None:

@@ -28,7 +28,7 @@ from penstock.gateway.provider import Memories, Provider, Windows
 from penstock.gateway.routes import address, provider_of, route_of
 from penstock.gateway.seen import Seen
 from penstock.gateway.signing import NoCredentials, signer_of
-from penstock.mcp_server.connections import OF_CONNECTION
+from penstock.mcp_server.connections import ABORT, OF_CONNECTION
 from penstock.text import escape
 from penstock.wires import wire_named
 from penstock.wires.failures import Disconnected
@@ -309,7 +309,7 @@ class Gateway:
         except Disconnected as error:
             # What broke off must not look whole: the client's connection is closed where the provider's was.
             self._say(f"{base_url} broke off: {escape.clip(str(error))}")
-            scope["state"][OF_CONNECTION]["abort"]()
+            scope["state"][OF_CONNECTION][ABORT]()
             await asyncio.sleep(0)  # until the server knows it
         finally:
             await held.close()

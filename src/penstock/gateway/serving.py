@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from penstock.mcp_server.connections import OF_CONNECTION, Clocked
+from penstock.mcp_server.connections import Clocked
 from penstock.mcp_server.listening import serve_app
 
 if TYPE_CHECKING:
-    import asyncio
     import socket
     from collections.abc import Callable
 
@@ -32,11 +31,6 @@ class GatewayConnection(Clocked, HttpToolsProtocol):
     max_connections = 4_096
     max_connections_per_peer = 1_024
     _header_bytes = 0
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Let requests of this connection end it."""
-        super().connection_made(transport)
-        self.app_state[OF_CONNECTION]["abort"] = transport.abort
 
     def on_message_begin(self) -> None:
         """Begin to count the headers of a request."""

@@ -24,6 +24,8 @@ IDLE_SECONDS = 60.0
 """How long a connection may rest between two requests."""
 OF_CONNECTION = "penstock.connection"
 """Where in the `state` of a request the dictionary lies that all requests of its connection share."""
+ABORT = "abort"
+"""What of that dictionary ends the connection at once, so that an answer that broke off does not look whole."""
 MAX_CONNECTIONS = 256
 """Connections that are open at once."""
 MAX_CONNECTIONS_PER_PEER = 32
@@ -55,7 +57,7 @@ class Clocked(asyncio.Protocol):
         """Start the clock of the header, or refuse the connection with 503 where there are too many."""
         super().connection_made(transport)
         self.since = self.loop.time()
-        self.app_state = {**self.app_state, OF_CONNECTION: {}}
+        self.app_state = {**self.app_state, OF_CONNECTION: {ABORT: transport.abort}}
         if self._is_one_too_many():
             transport.write(_BUSY)
             transport.close()

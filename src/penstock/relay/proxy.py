@@ -12,7 +12,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from penstock.mcp_server.connections import OF_CONNECTION
+from penstock.mcp_server.connections import ABORT, OF_CONNECTION
 from penstock.mcp_server.http import PATH
 from penstock.relay.asking import ask_names
 from penstock.relay.conversation import Conversation, ToServer
@@ -148,7 +148,10 @@ class Proxy:
                 await self._pass_back(response, talk, own, send_on)
         except httpx2.HTTPError as error:
             if answered:  # the host sees that it broke off, as without us
-                raise
+                self._say(f"{self._upstream.origin.decode()} broke off: {type(error).__name__}: {error}")
+                scope["state"][OF_CONNECTION][ABORT]()
+                await asyncio.sleep(0)  # until the server knows it
+                return
             why = f"The server at {self._upstream.origin.decode()} did not answer: {type(error).__name__}: {error}"
             self._say(why)
             await _answer(send, 502, why.encode(), _PLAIN)

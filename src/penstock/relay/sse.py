@@ -7,13 +7,12 @@ the HTML standard, section 9.2.6.
 
 from __future__ import annotations
 
-import re
 from codecs import BOM_UTF8
 from typing import TYPE_CHECKING
 
 from penstock.relay.frames import LOOKED_AT_BYTES, MAX_HELD_BYTES, Frame
 from penstock.relay.messages import begins
-from penstock.text.sse import EMPTY_LINE, field_of
+from penstock.text.sse import EMPTY_LINE, data_of, field_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from penstock.relay.messages import Beginning
 
 _RETRY_SECONDS = 1.0
-_FIRST_DATA = re.compile(rb"^data: ?+", re.MULTILINE)
 
 
 class Events:
@@ -107,9 +105,9 @@ class Events:
         is_too_long = len(self._held) > self._max_held
         if not self._was_looked_at and len(self._held) >= LOOKED_AT_BYTES:
             self._was_looked_at = True
-            beginning = bytes(self._held[:LOOKED_AT_BYTES])
-            data = _FIRST_DATA.search(beginning)
-            is_plain = data is not None and self._is_plain(begins(beginning[data.end() :]))
+            # All of its lines, joined: a server that prints JSON for people has a line of the event for each of it.
+            data = data_of(bytes(self._held[:LOOKED_AT_BYTES]))
+            is_plain = data is not None and self._is_plain(begins(data))
         else:
             is_plain = False
         if is_plain or is_too_long:
