@@ -11,7 +11,7 @@ import pytest
 from tests.cli.screens import typed
 from tests.forks import warm_penstock
 
-from penstock.workspace.paths import has_secret_name
+from penstock.workspace.secret_names import has_secret_name
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a path means before anything is opened: which name beneath a root it gives, and whether the name is a secret's.
+"""What a path means before anything is opened: which name beneath a root it gives.
 
 Names only: whatever the disk holds, the answer is the same. Keeps out: every open (`root`), which names are secrets'
 (`secret_names`).
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from penstock.errors import ToolError
 from penstock.text import escape
 from penstock.workspace.refusals import outside
-from penstock.workspace.secret_names import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -78,11 +77,6 @@ def beneath(raw: bytes, roots: Iterable[bytes], path: str) -> bytes:
                 raise ToolError("not_found", f"{escape.clip(path)} names no file: Windows gives it another meaning.")
             parts.append(part)
     return b"/".join(parts) or b"."
-
-
-def has_secret_name(relative: bytes) -> bool:
-    """Return whether a path is one at which credentials usually lie."""
-    return NAMES.search(relative) is not None
 
 
 def _same_case(path: bytes) -> bytes:

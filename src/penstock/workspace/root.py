@@ -30,9 +30,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock.errors import CallerError
 from penstock.text import escape
 from penstock.workspace import system
-from penstock.workspace.paths import beneath, encoded, has_secret_name
+from penstock.workspace.paths import beneath, encoded
 from penstock.workspace.refusals import irregular, made_meanwhile, not_a_folder, refusal, secret, unwritten
 from penstock.workspace.replacing import alone_in, create, remove_known, replace_known
+from penstock.workspace.secret_names import has_secret_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

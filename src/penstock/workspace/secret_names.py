@@ -7,6 +7,7 @@ programs that handle secrets, of public halves, or of examples. Case does not ma
 from __future__ import annotations
 
 import re
+from functools import cache
 
 _DATA = r"(?:ya?ml|json5?|toml|ini|cfg|conf|properties|xml|csv|env|sh|tfvars|db)"
 _FILES = (
@@ -57,8 +58,21 @@ _PLACES = (
 _COPY = r"(?:[._-](?:bak|backup|old|orig|save|sav|copy|tmp)\d{0,4}|\.sw[a-p]|[._-]\d[\d_-]{0,18}|~|#)*"
 _IS_EXAMPLE = r"(?![^/]*(?:example|sample|template|\.dist|schema|\.tmpl|\.tpl|\.pub\Z))"
 
-NAMES = re.compile(
-    rf"(?:^|/)(?:#?{_IS_EXAMPLE}(?:{'|'.join(_FILES)}){_COPY}|(?:{'|'.join(_PLACES)}){_COPY})\Z".encode(),
-    re.DOTALL | re.IGNORECASE,
-)
-"""Whether a path, as bytes relative to the root, is one at which credentials usually lie."""
+# Two patterns, because this is asked of every file of a walk: a name is tried at one point of the path, and the places only
+# where a folder is hidden, as every place but `etc/shadow` is.
+_NAME = re.compile(rf"#?{_IS_EXAMPLE}(?:{'|'.join(_FILES)}){_COPY}\Z".encode(), re.DOTALL | re.IGNORECASE)
+
+
+def has_secret_name(relative: bytes) -> bool:
+    """Return whether a path, as bytes relative to the root, is one at which credentials usually lie."""
+    if _NAME.match(relative, relative.rfind(b"/") + 1):
+        return True
+    if not (relative.startswith(b".") or b"/." in relative or b"shadow" in relative.lower()):
+        return False
+    return _place().search(relative) is not None
+
+
+@cache
+def _place() -> re.Pattern[bytes]:
+    """Return the pattern of the places; few processes meet a hidden folder, and compiling takes longer than most walks."""
+    return re.compile(rf"(?:^|/)(?:{'|'.join(_PLACES)}){_COPY}\Z".encode(), re.DOTALL | re.IGNORECASE)
