@@ -187,20 +187,7 @@ def view_records(records: Records, asked: ViewAsked, room: PageRoom, said: list[
     source, encoding, path = text
     total, offset = records.known(asked.offset + asked.lines), asked.offset
     if offset >= total:
-        end = source.size_bytes
-        last = asked.call(path, offset=(total - 1) // asked.lines * asked.lines, version=None)
-        return page_of(
-            text,
-            text="",
-            start_byte=end,
-            end_byte=end,
-            first_line=0,
-            last_line=0,
-            total_lines=1,
-            total_lines_exact=True,
-            previous=last,
-            notices=(*said, _numbers(0, 0, places)),
-        )
+        return _past_the_end(records, asked, total, said)
     start = places.start_of(offset)
     stop = places.start_of(offset + asked.lines) if offset + asked.lines < total else source.size_bytes
     cap = min(window.HARD_MAX_BYTES, room.cap_bytes)
@@ -249,6 +236,24 @@ def view_records(records: Records, asked: ViewAsked, room: PageRoom, said: list[
         next=following,
         previous=previous,
         notices=(*said, _numbers(offset + 1, last_shown + 1, places)),
+    )
+
+
+def _past_the_end(records: Records, asked: ViewAsked, total: int, said: list[str]) -> Window:
+    """Return the empty page of a view that skips all `total` records; the call before it leads to the last ones."""
+    text, places, _ = records
+    end = text.source.size_bytes
+    return page_of(
+        text,
+        text="",
+        start_byte=end,
+        end_byte=end,
+        first_line=0,
+        last_line=0,
+        total_lines=1,
+        total_lines_exact=True,
+        previous=asked.call(text.path, offset=(total - 1) // asked.lines * asked.lines, version=None),
+        notices=(*said, _numbers(0, 0, places)),
     )
 
 

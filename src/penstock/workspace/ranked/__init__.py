@@ -112,11 +112,7 @@ def rank(
     Raises:
         ToolError: A question without words, a path that cannot be searched, an index that another process holds too long.
     """
-    if len(question.encode("utf-8", "replace")) > _MAX_QUESTION_BYTES:
-        raise ToolError("bad_argument", f"A ranked search takes at most {_MAX_QUESTION_BYTES} bytes of words.")
-    words = words_of(question)
-    if not words:
-        raise ToolError("bad_argument", "There is no word to rank by. Give words that the text may hold.")
+    words = _asked(question)
     relative = root.relative(path)
     name = _name(root, relative, include_hidden=include_hidden, include_ignored=include_ignored)
     name = f"redacted-{name}" if index_redacted else name
@@ -155,6 +151,16 @@ def rank(
         changed=changed,
         omitted=files.omitted,
     )
+
+
+def _asked(question: str) -> list[str]:
+    """Return the words to rank by. Raises `ToolError` where there is none, or far too many."""
+    if len(question.encode("utf-8", "replace")) > _MAX_QUESTION_BYTES:
+        raise ToolError("bad_argument", f"A ranked search takes at most {_MAX_QUESTION_BYTES} bytes of words.")
+    words = words_of(question)
+    if not words:
+        raise ToolError("bad_argument", "There is no word to rank by. Give words that the text may hold.")
+    return words
 
 
 def _name(root: Root, relative: bytes, *, include_hidden: bool, include_ignored: bool) -> str:
