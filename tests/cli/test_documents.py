@@ -237,11 +237,19 @@ def test_one_more_question_brings_what_chunks_said_into_one_wording(tmp_path: Pa
 
 def test_a_person_at_a_terminal_sees_how_far_it_is(tmp_path: Path) -> None:
     """What is being done and of how many, once it takes longer than a second; nothing is left of it on the line."""
-    for number in range(60):
-        (tmp_path / f"P{number}.cbl").write_bytes((ESTATE / "cbl/MWB010.cbl").read_bytes())
-    status, drawn = on_terminal((*warm_penstock(), "document", ".", "--out", "docs"), cwd=tmp_path, streams=("stderr",))
+    author = Author()
+
+    def policy(request: dict[str, Any]) -> ScriptStep:
+        time.sleep(0.4)  # a model is slow, however fast the machine
+        return author(request)
+
+    (tmp_path / "ledger.cbl").write_text(program(40))
+    with LoopbackProvider("openai-chat", 200_000, policy=policy) as provider:
+        asked = ["document", "ledger.cbl", "--out", "docs", "--model", "openai-chat:x", "--base-url", provider.base_url]
+        asked += ["--max-prompt-tokens", "4000", "--jobs", "1"]
+        status, drawn = on_terminal((*warm_penstock(), *asked), cwd=tmp_path, streams=("stderr",))
     assert status == 0
-    assert re.search(r"(?:reading|documenting) [━╸╺]+ +\d+/60\b", plain(drawn))
+    assert re.search(r"chunks, \d+ s left [━╸╺]+ +\d+/5\b", plain(drawn))
     assert drawn.endswith("\x1b[2K")
 
 
