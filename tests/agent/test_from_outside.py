@@ -150,6 +150,7 @@ def test_what_changed_after_a_kill_reaches_the_model(outside: Outside) -> None:
         with outside.started("run", "Which port?", *served.flags) as running:
             assert asked.wait(60)
             running.kill()
+            running.communicate()  # it is gone
         over.set()
         (outside.tree / "app.py").write_text("port = 3\n")
         done = outside.penstock("resume", session_of(outside))

@@ -189,7 +189,10 @@ def test_both_stop_and_go_on_together(to: str, number: signal.Signals, store: st
 @pytest.mark.needs("bash")
 def test_a_shell_stops_it_and_brings_it_back_as_any_job(store: str, tmp_path: Path) -> None:
     """Ctrl-Z, `jobs`, `fg`, with the output in a file: the guard stands between the shell and the program."""
-    script = "touch up; while ! test -e go; do sleep 0.05; done; echo done"
+    # Nothing but what the shell does itself: one that is starting a program by `vfork` cannot be stopped, guarded or not.
+    script = ": > up; read line < go; echo done"
+    os.mkfifo(tmp_path / "go")
+    go = os.open(tmp_path / "go", os.O_RDWR)
     line = f"{shlex.join(GUARD)} -- sh -c '{script}' > out; echo status $?\n"
     shell, terminal = pty.fork()
     if not shell:
@@ -212,7 +215,7 @@ def test_a_shell_stops_it_and_brings_it_back_as_any_job(store: str, tmp_path: Pa
         time.sleep(0.05)
     os.write(terminal, b"\x1a")
     until_drawn(b"Stopped")
-    (tmp_path / "go").touch()
+    os.write(go, b"on\n")
     time.sleep(0.3)
     assert (tmp_path / "out").read_text() == "", "the program is stopped, too"
     os.write(terminal, b"fg; echo st''atus $?\n")
@@ -220,6 +223,7 @@ def test_a_shell_stops_it_and_brings_it_back_as_any_job(store: str, tmp_path: Pa
     assert (tmp_path / "out").read_text() == "done\n"
     os.write(terminal, b"exit\n")
     os.close(terminal)
+    os.close(go)
     os.waitpid(shell, 0)
 
 
