@@ -175,12 +175,13 @@ def test_a_provider_that_breaks_off_is_not_made_whole(
 
 
 @pytest.mark.proves("W-8")
-def test_a_web_socket_is_told_to_speak_http(tmp_path: Path) -> None:
-    """426 has a client go on at once; 404 or 405 have it try again and again."""
+def test_a_web_socket_is_told_to_speak_http(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """426 has a client go on at once; 404 or 405 have it try again and again. Whoever serves is told of nothing to install."""
     asks = {"connection": "Upgrade", "upgrade": "websocket", "sec-websocket-key": "a", "sec-websocket-version": "13"}
     with RecordingUpstream(lambda _: Said()) as behind, standing(tmp_path, behind.url) as gateway:
         assert gateway.post("/v1/responses", b"", asks, method="GET").status == 426
         assert not behind.came
+    assert not caplog.records
 
 
 @pytest.mark.proves("W-8")
@@ -190,6 +191,39 @@ def test_a_path_that_says_no_provider_is_refused(tmp_path: Path) -> None:
         got = gateway.post("/internal", b"", {"x-forwarded-host": "169.254.169.254"}, method="GET")
         assert got.status == 404
         assert "--upstream URL" in got.json["error"]["message"]
+
+
+@pytest.mark.proves("W-8")
+@pytest.mark.parametrize("target", ["*", "*@127.0.0.1:{other}/v1/messages", "*.evil.example/v1/messages"])
+def test_no_target_chooses_an_address(target: str, tmp_path: Path) -> None:
+    """Put behind a base URL, what is no path would make a user's name or a part of a name of its host."""
+    with (
+        RecordingUpstream(lambda _: Said()) as behind,
+        RecordingUpstream(lambda _: Said()) as other,
+        standing(tmp_path, behind.url) as gateway,
+        socket.create_connection(("127.0.0.1", gateway.port), timeout=20) as raw,
+    ):
+        asked = target.format(other=other.url.rpartition(":")[2])
+        raw.sendall(
+            f"POST {asked} HTTP/1.1\r\nhost: 127.0.0.1:{gateway.port}\r\ncontent-length: 2\r\n\r\n{{}}".encode()
+        )
+        assert raw.recv(100).startswith(b"HTTP/1.1 400")
+        assert not behind.came
+        assert not other.came
+
+
+@pytest.mark.proves("W-8")
+def test_what_comes_behind_a_body_is_no_header(tmp_path: Path) -> None:
+    """A token or a key there was not looked at when the request was admitted."""
+    with (
+        RecordingUpstream(lambda _: Said()) as behind,
+        standing(tmp_path, behind.url) as gateway,
+        socket.create_connection(("127.0.0.1", gateway.port), timeout=20) as raw,
+    ):
+        raw.sendall(f"POST /v1/messages HTTP/1.1\r\nhost: 127.0.0.1:{gateway.port}\r\n".encode())
+        raw.sendall(b"transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nx-api-key: another\r\n\r\n")
+        assert raw.recv(100).startswith(b"HTTP/1.1 200")
+        assert "another" not in str(behind.came)
 
 
 class FailingStore:

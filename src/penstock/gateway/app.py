@@ -128,8 +128,11 @@ class Gateway:
         """Return the path of a request, without a token in it, and whether its sender may be served.
 
         Raises:
-            Refusing: it calls another host, or comes from a page of another origin.
+            Refusing: it calls another host, comes from a page of another origin, or asks for what is no path.
         """
+        # Behind a base URL anything else would name another host: `*@evil.example/` makes a user's name of ours.
+        if not path.startswith("/"):
+            raise Refusing(400, "A request is for a path, which begins with /")
         headers: Pairs = scope["headers"]
         if self._names is not None and (refusal := self._names.refusal(headers)) is not None:
             raise Refusing(*refusal)

@@ -31,18 +31,32 @@ class GatewayConnection(Clocked, HttpToolsProtocol):
     max_connections = 4_096
     max_connections_per_peer = 1_024
     _header_bytes = 0
+    _is_in_body = False
 
     def on_message_begin(self) -> None:
         """Begin to count the headers of a request."""
         self._header_bytes = 0
+        self._is_in_body = False
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header, and close the connection where there are too many of them."""
+        """Take a header, and close the connection where there are too many of them.
+
+        What comes behind a body is passed over: uvicorn would put it among the headers, which are admitted already.
+        """
         self._header_bytes += len(name) + len(value)
         if self._header_bytes > MAX_HEADER_BYTES:
             self.transport.abort()
-        super().on_header(name, value)
+        if not self._is_in_body:
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """Take no more headers."""
+        self._is_in_body = True
+        super().on_headers_complete()
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Say nothing: the application answers that it speaks HTTP."""
 
 
 async def serve(gateway: Gateway, listening: socket.socket, stop: Callable[[Callable[[], None]], None]) -> None:
