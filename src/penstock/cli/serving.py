@@ -18,8 +18,11 @@ _EXTRAS = {
     "exact": "toktok-rs",
     "gateway": "aiohttp",
     "languages": "tree-sitter",
+    "objects": "obstore",
+    "otel": "opentelemetry-api",
     "postgres": "psycopg",
     "providers": "httpx2",
+    "queue": "procrastinate",
     "re2": "google-re2",
     "zst": "backports-zstd",
 }
