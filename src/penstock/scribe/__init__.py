@@ -16,7 +16,7 @@ import re
 from collections import deque
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.cobol.program import key
 from penstock.scribe.documenting import JOBS, MAX_PROMPT_TOKENS, run, subject
@@ -36,10 +36,25 @@ if TYPE_CHECKING:
     from penstock.scribe.gathering import Gathered, GatheredFile
     from penstock.scribe.pages.estate import EstateView
     from penstock.scribe.pool import Progress
+    from penstock.scribe.results import Results
     from penstock.text.json_access import Json
     from penstock.workspace.root import Root
 
-__all__ = ["JOBS", "MAX_PROMPT_TOKENS", "Documented", "document", "says_anything", "subjects"]
+__all__ = [
+    "JOBS",
+    "MAX_PROMPT_TOKENS",
+    "Around",
+    "Documented",
+    "around",
+    "document",
+    "document_gathered",
+    "is_copybook",
+    "says_anything",
+    "situated",
+    "subject_of",
+    "subjects",
+    "title_of",
+]
 
 MOST_SHOWN = 1_000
 """The most letters of a line in a listing: four times what a line of COBOL may have."""
@@ -119,9 +134,60 @@ def document(
     """
     from penstock.cobol.estate import kind_of
 
-    output = Output(out)
     tell = step or _untold
+    output = Output(out)  # before anything is read: a folder that cannot be written is told at once
     found = gather(root, paths, kind_of, lambda files: tell("files", files, 0))
+    return document_gathered(
+        found,
+        title_of(found.files, os.fsdecode(root.path)),
+        output,
+        model=model,
+        results=Folder(output.folder(RESULTS), fresh=fresh),
+        jobs=jobs,
+        max_prompt_tokens=max_prompt_tokens,
+        adaptive=adaptive,
+        reconcile=reconcile,
+        source_format=source_format,
+        step=step,
+        progress=progress,
+    )
+
+
+def document_gathered(
+    found: Gathered,
+    title: str,
+    output: Output,
+    *,
+    model: Model | None,
+    results: Results,
+    jobs: int = JOBS,
+    max_prompt_tokens: int = MAX_PROMPT_TOKENS,
+    adaptive: bool = False,
+    reconcile: bool = False,
+    source_format: Format | None = None,
+    step: Callable[[str, int, int], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Documented:
+    """Document files that were gathered before, as `document` does.
+
+    Args:
+        found: The files, wherever they come from.
+        title: What the estate is called.
+        output: Where documents go.
+        model: Who says what the code does not; None for documents of what the code says.
+        results: Where answers are kept.
+        jobs: How many chunks are asked about at once.
+        max_prompt_tokens: The most tokens of a whole prompt.
+        adaptive: Whether chunks are smaller where the code branches more.
+        reconcile: Whether the model says in one wording what several chunks of a program said alike.
+        source_format: The reference format, where the columns would say something else.
+        step: Told what is being done, how many are done, and of how many (0: nobody knows).
+        progress: Told how far the chunks are.
+
+    Raises:
+        CallerError: `output` cannot be written, or a budget has no room.
+    """
+    tell = step or _untold
     estate = _Files(found, source_format, tell)
     made: dict[str, dict[str, Json]] = {}
     listings: dict[str, list[tuple[int, str]]] = {}
@@ -137,7 +203,7 @@ def document(
     done = run(
         estate.taken(tell),
         model=model,
-        results=Folder(output.folder(RESULTS), fresh=fresh),
+        results=results,
         jobs=jobs,
         max_prompt_tokens=max_prompt_tokens,
         adaptive=adaptive,
@@ -154,7 +220,7 @@ def document(
         empty=tuple(estate.empty),
         run=done,
     )
-    _write_pages(_title(found.files, os.fsdecode(root.path)), documented, estate.linked, listings, output, tell)
+    _write_pages(title, documented, estate.linked, listings, output, tell)
     output.write("run.json", _json(documented.to_dict()))
     return replace(documented, written=output.written)
 
@@ -198,7 +264,7 @@ def subjects(found: Sequence[GatheredFile], paths: Iterable[str], source_format:
     """Return what the files at some paths say, with the copybooks among all that were found."""
     shelf = _shelf(found, _members(found))
     wanted = {os.path.normpath(path) for path in paths}
-    return [_subject(one, shelf, source_format) for one in found if one.path in wanted]
+    return [subject_of(one, shelf, source_format) for one in found if one.path in wanted]
 
 
 def _members(found: Iterable[GatheredFile]) -> list[Member]:
@@ -235,10 +301,10 @@ class _Files:
         self._read: deque[Subject] = deque()
         for number, file in enumerate(sources):
             tell("reading", number, len(sources))
-            one = _subject(file, self.shelf, source_format)
+            one = subject_of(file, self.shelf, source_format)
             if not says_anything(one):
                 self.empty.append(_empty(file, one))
-            elif _is_copybook(one):
+            elif is_copybook(one):
                 self.copybooks.append(one)
             else:
                 self._read.append(one)
@@ -257,7 +323,8 @@ class _Files:
             yield _situated(self._read.popleft(), self.linked)
 
 
-def _subject(found: GatheredFile, shelf: Copybooks, source_format: Format | None) -> Subject:
+def subject_of(found: GatheredFile, shelf: Copybooks, source_format: Format | None) -> Subject:
+    """Return what a file says, with those of the copybooks on a shelf that it names."""
     from penstock.cobol import scan
 
     source = scan(found.data, source_format=source_format)
@@ -283,13 +350,14 @@ def _books(source: ScannedSource, shelf: Copybooks) -> tuple[dict[str, ScannedSo
     return books, paths
 
 
-def _is_copybook(one: Subject) -> bool:
+def is_copybook(one: Subject) -> bool:
+    """Return whether there is no program in a file: its data is documented where programs use it."""
     return all(part.program.kind == "copybook" for part in one.parts)
 
 
 def says_anything(one: Subject) -> bool:
     """Return whether there is a program, or data: any other text has something that looks like a sentence of COBOL."""
-    return not _is_copybook(one) or any(
+    return not is_copybook(one) or any(
         part.facts.items or part.program.copies or part.program.paragraphs for part in one.parts
     )
 
@@ -308,19 +376,30 @@ def _empty(file: GatheredFile, one: Subject) -> Skipped:
     return Skipped(file.path, said)
 
 
+class Around(NamedTuple):
+    """The names of what calls, starts and runs a program."""
+
+    called_by: tuple[str, ...] = ()
+    transactions: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
+
+
+def around(program: str, linked: Estate) -> Around:
+    """Return what calls, starts and runs a program, by its name, each name once."""
+    return Around(
+        tuple(dict.fromkeys(caller.program for caller in linked.called_by(program))),
+        tuple(dict.fromkeys(start.name for start in linked.transactions(program))),
+        tuple(dict.fromkeys(step.job for step in linked.runs(program))),
+    )
+
+
 def _situated(one: Subject, linked: Estate) -> Subject:
-    """Return a subject with who calls, starts and runs each of its programs."""
-    about = []
-    for part, known in zip(one.parts, one.about, strict=True):
-        name = part.facts.program
-        about.append(
-            replace(
-                known,
-                called_by=tuple(dict.fromkeys(caller.program for caller in linked.called_by(name))),
-                transactions=tuple(dict.fromkeys(start.name for start in linked.transactions(name))),
-                jobs=tuple(dict.fromkeys(step.job for step in linked.runs(name))),
-            )
-        )
+    return situated(one, [around(part.facts.program, linked) for part in one.parts])
+
+
+def situated(one: Subject, neighbours: Iterable[Around]) -> Subject:
+    """Return a subject with what is around each of its programs, in their order."""
+    about = [replace(known, **found._asdict()) for known, found in zip(one.about, neighbours, strict=True)]
     # Claims may name them: "runs in the daily job" is no invention.
     around = {name for known in about for name in (*known.called_by, *known.transactions, *known.jobs)}
     return replace(one, about=tuple(about), names=frozenset(around))
@@ -388,7 +467,7 @@ class _Ids:
         return made
 
 
-def _title(files: Sequence[GatheredFile], root: str) -> str:
+def title_of(files: Sequence[GatheredFile], root: str) -> str:
     """Return what an estate is called: the name of the folder that holds all of its files."""
     folders = [os.path.join(root, os.path.dirname(one.path)) for one in files]
     return os.path.basename(os.path.commonpath(folders or [root])) or "Programs"

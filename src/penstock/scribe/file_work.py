@@ -121,6 +121,11 @@ class PromptBudget(NamedTuple):
         return cls(max_prompt_tokens, reply, best_counter(model.name if model is not None else "o200k"), adaptive)
 
 
+def assignment_key(file_name: str, budget: PromptBudget, model: str) -> str:
+    """Return the key under which results hold which lines of a file were in which chunk, so that the next plan keeps to it."""
+    return key_of("assignment", file_name, f"{budget.prompt_tokens} {budget.adaptive}", model)
+
+
 class ChunkTask(NamedTuple):
     """A chunk to be asked about.
 
@@ -149,7 +154,7 @@ class FileWork:
         self.subject = subject
         is_asked = bool(model and subject.parts)
         self._budget, self._results = budget, results if is_asked else None
-        key = key_of("assignment", subject.file_name, f"{budget.prompt_tokens} {budget.adaptive}", model)
+        key = assignment_key(subject.file_name, budget, model)
         previous = self._results.get(key) if self._results is not None else None
         self.was_known = isinstance(previous, dict)
         self.plan = self._planned(budget.prompt_tokens, previous if self.was_known else None)

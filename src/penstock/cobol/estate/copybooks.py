@@ -12,11 +12,13 @@ from ..program import key
 from .members import stem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from ..source import ScannedSource
     from .bms import Mapset
     from .kinds import Kind
+
+    CopybookText = bytes | Callable[[], bytes]
 
 _ORDER: dict[Kind, int] = {"copybook": 0, "dclgen": 1, "cobol": 3}
 
@@ -25,12 +27,15 @@ class Copybooks:
     """A lookup of copybooks by name, to be given to `facts`. Each one is scanned when it is first asked for, and kept.
 
     Args:
-        files: Path, kind and bytes of every file; those that are no copybooks are passed over.
+        files: Path, kind and bytes of every file, or what gives the bytes when they are asked for; those that are no
+            copybooks are passed over.
         mapsets: Path and mapset of every map source.
     """
 
-    def __init__(self, files: Iterable[tuple[str, Kind, bytes]], mapsets: Iterable[tuple[str, Mapset]] = ()) -> None:
-        self._found: dict[str, list[tuple[int, str, bytes | Mapset]]] = {}
+    def __init__(
+        self, files: Iterable[tuple[str, Kind, CopybookText]], mapsets: Iterable[tuple[str, Mapset]] = ()
+    ) -> None:
+        self._found: dict[str, list[tuple[int, str, CopybookText | Mapset]]] = {}
         for path, kind, data in files:
             if kind in _ORDER:
                 self._found.setdefault(key(stem(path)), []).append((_ORDER[kind], path, data))
@@ -63,7 +68,7 @@ class Copybooks:
         found = {name: [path for order, path, _ in rows if order == rows[0][0]] for name, rows in self._found.items()}
         return tuple((name, tuple(paths)) for name, paths in sorted(found.items()) if len(paths) > 1)
 
-    def _row(self, name: str, library: str | None) -> tuple[int, str, bytes | Mapset] | None:
+    def _row(self, name: str, library: str | None) -> tuple[int, str, CopybookText | Mapset] | None:
         """Return the rank, path and content for a name; a library chooses between folders where one is called so."""
         rows = self._found.get(key(stem(name)), [])
         if library is not None:
@@ -72,9 +77,11 @@ class Copybooks:
         return rows[0] if rows else None
 
 
-def _scanned(content: bytes | Mapset) -> ScannedSource:
+def _scanned(content: CopybookText | Mapset) -> ScannedSource:
     """Scan a copybook, or the one that a map makes."""
     from .. import scan
     from .bms import copybook
 
+    if callable(content):
+        content = content()
     return scan(content) if isinstance(content, bytes) else scan(copybook(content), source_format="fixed")
