@@ -17,6 +17,7 @@ _EXTRAS = {
     "mcp": "mcp",
     "exact": "toktok-rs",
     "gateway": "aiohttp",
+    "graph": "networkx",
     "languages": "tree-sitter",
     "objects": "obstore",
     "otel": "opentelemetry-api",
