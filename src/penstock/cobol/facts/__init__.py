@@ -122,6 +122,8 @@ def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | Non
         copybooks=expanded.uses,
         verbs=tuple(counts(code).items()),
         notes=(*expanded.notes, *graph.notes),
+        uses=data.referred.moving.uses(),
+        moves=data.referred.moving.moves(),
     )
 
 

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import key
 from .execs import body, tokens
+from .moving import Mention, Moving
 from .vocabulary import is_reserved
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from .code import Block, Code, Said
-    from .naming import DataNames
+    from .naming import DataNames, Meaning
     from .values import DataItem
 
 # Bits: BOTH is READ | WRITE. What is passed by reference may be written by another program, which is no write of
@@ -155,6 +156,8 @@ class References:
             int, tuple[dict[str, None], dict[str, None]]
         ] = {}  # by statement: what it writes, and what it reads
         self._current: tuple[dict[str, None], dict[str, None]] | None = None
+        self.moving = Moving(records)
+        self._mentions: list[Mention] = []
 
     def take(self, said: Said) -> None:
         """Take the operands of one statement; EXEC blocks are left to `exec`."""
@@ -176,12 +179,16 @@ class References:
         # WRITE record FROM area moves the area to the record and writes that.
         elif said.verb in {"WRITE", "REWRITE", "RELEASE"} and "FROM" in keys:
             start = BOTH
-        elif said.verb in {"READ", "RETURN"} and len(keys) > 1:
-            self._file(keys[1], WRITE, said)
+        self._mentions = []
         self._current = ({}, {}) if said.verb in TRANSFORMS and said.copybook is None else None
         self._operands(said, first, start, switches)
         if self._current is not None:
             self.operands[said.start] = self._current
+        if self._mentions:
+            self.moving.take(said, self._mentions)
+        if said.verb in {"READ", "RETURN"} and len(keys) > 1:
+            self._file(keys[1], WRITE, said)
+            self.moving.file_read(said, keys[1], self._mentions)
         if said.verb == "MOVE" and len(keys) > 1 and keys[1] in _CORRESPONDING:
             self._corresponding(said)
 
@@ -248,9 +255,16 @@ class References:
         keys, words = said.keys, said.words
         known, size = self._names.known, len(keys)
         depth = 0
+        # What each open parenthesis holds: arguments of a function, subscripts or a length, or an expression.
+        within: list[str] = []
         while at < size:
             word, is_word = keys[at], words[at].kind == "word" and keys[at] != "-"
-            depth += (word == "(") - (word == ")")
+            if word == "(":
+                depth += 1
+                within.append(self._opened(said, at))
+            elif word == ")":
+                depth -= 1
+                del within[-1:]
             end = at + 1
             # A word that the program declares is a name even where it is one of these, unless it is the first:
             # dialects reserve different words. In parentheses stand subscripts and lengths, which are read whatever
@@ -266,13 +280,24 @@ class References:
                     # INSPECT A TALLYING N FOR: N is counted up from what it was.
                     if said.verb == "INSPECT" and end < size and keys[end] == "FOR":
                         acts = BOTH
-                    self._mention(said, at, end, acts)
+                    self._mention(said, at, end, acts, within)
                 # The names of functions and the conditions in DFHRESP(NOTFND) are not data.
                 elif acts and keys[at - 1] != "FUNCTION" and keys[max(0, at - 2)] not in {"DFHRESP", "DFHVALUE"}:
                     self._unknown(word, words[at].text, said.line if said.copybook else words[at].line)
             at = end
 
-    def _mention(self, said: Said, at: int, end: int, role: int) -> None:
+    def _opened(self, said: Said, at: int) -> str:
+        """Return what a parenthesis holds, by the word before it: a `function`'s arguments, a `subscript`, or neither."""
+        before = said.words[at - 1]
+        if before.kind != "word" or at < 2:
+            return ""
+        name = said.keys[at - 1]
+        if said.keys[at - 2] == "FUNCTION":
+            return "function"
+        # Where REPOSITORY names functions, FUNCTION is left out: a name that is no data and no word of the language.
+        return "subscript" if name in self._names.known else "" if is_reserved(name) else "function"
+
+    def _mention(self, said: Said, at: int, end: int, role: int, within: Sequence[str]) -> None:
         """Note that the words from `at` to `end` name an item, with its qualifiers."""
         if not role:
             return
@@ -281,16 +306,32 @@ class References:
             for side, bit in zip(self._current, (WRITE, READ), strict=True):
                 if role & bit:
                     side.setdefault(name)
-        line = said.line if said.copybook else said.words[at].line
-        self._note(said.keys[at], said.keys[at + 2 : end : 2], role, line)
+        keys = said.keys
+        meanings = self._note(
+            keys[at], keys[at + 2 : end : 2], role, said.line if said.copybook else said.words[at].line
+        )
+        if meanings:
+            measured = at > 1 and keys[at - 1] == "OF" and keys[at - 2] in {"LENGTH", "ADDRESS"}
+            self._mentions.append(
+                Mention(
+                    tuple(dict.fromkeys([item for item, _ in meanings])),
+                    role,
+                    at,
+                    said.words[at].line,
+                    measured or "subscript" in within,
+                    "function" in within,
+                    end >= len(keys) or keys[end] != "(",
+                    meanings[0].condition is not None,
+                )
+            )
 
     def _unknown(self, name: str, spelling: str, line: int) -> None:
         """Note a name that is not declared, unless it is an index, a file or a word of the language."""
         if name not in self._names.indexes and name not in self._records and not is_reserved(name):
             self.undefined.append(Undefined(spelling, line))
 
-    def _note(self, name: str, qualifiers: Sequence[str], role: int, line: int) -> None:
-        """Note a reference for every item and condition that a name may mean."""
+    def _note(self, name: str, qualifiers: Sequence[str], role: int, line: int) -> list[Meaning]:
+        """Note a reference for every item and condition that a name may mean, and return those."""
         meanings = self._names.mean(name, qualifiers)
         if not meanings:
             self._unknown(name, name, line)
@@ -305,6 +346,7 @@ class References:
                     self._written.setdefault((item, condition), set()).add(line)
             if role & PASS:
                 self._passed.setdefault(item, set()).add(line)
+        return meanings
 
     def _file(self, name: str, role: int, said: Said) -> None:
         """Note that a file is read into its records."""
@@ -326,7 +368,10 @@ class References:
                 while at + 1 < len(words) and words[at].upper() in {"OF", "IN"}:
                     qualifiers.append(words[at + 1])
                     at += 2
-                self._note(word, qualifiers, role if depth == 0 else READ, block.line)
+                acts = role if depth == 0 else READ
+                found = self._note(word, qualifiers, acts, block.line)
+                whole = at >= len(words) or words[at] != "("
+                self.moving.exec(block, dict.fromkeys([item for item, _ in found]), acts, whole=whole)
 
     def _corresponding(self, said: Said) -> None:
         """Note a MOVE CORRESPONDING: what both groups hold directly under one name is moved."""
@@ -345,6 +390,7 @@ class References:
                     if other is not None and items[index].name != "FILLER":
                         self._read.setdefault((index, None), set()).add(said.line)
                         self._written.setdefault((other, None), set()).add(said.line)
+                        self.moving.corresponding(said, index, other)
 
 
 def references(code: Code, names: DataNames, records: dict[str, list[int]]) -> References:

@@ -87,6 +87,39 @@ class DataItem:
     """The lines where it is given by reference to another program, which may write it."""
 
 
+class Place(NamedTuple):
+    """A line of the file that holds it: of the program, or of the copybook that is named."""
+
+    line: int
+    copybook: str | None = None
+
+
+class DataUse(NamedTuple):
+    """That a paragraph reads or writes an item by its name, with the places of the name."""
+
+    item: int
+    """An index into `Facts.items`; a level 88 counts as its item."""
+    is_write: bool
+    paragraph: int
+    """The key of the paragraph; -1 for code in none."""
+    is_sure: bool
+    """Whether the name can mean nothing else."""
+    places: tuple[Place, ...]
+
+
+class DataMove(NamedTuple):
+    """That the value of one item goes into another, by one or several statements."""
+
+    source: int
+    """An index into `Facts.items`, as is `target`."""
+    target: int
+    is_copy: bool
+    """Whether the value is moved as it is (MOVE, READ INTO, STRING), rather than calculated with."""
+    is_sure: bool
+    """Whether both names can mean nothing else."""
+    places: tuple[Place, ...]
+
+
 class Constant(NamedTuple):
     """A level 78, or an item with a VALUE that nothing in the program writes; the value as it is written."""
 
@@ -501,3 +534,7 @@ class Facts:
     verbs: tuple[tuple[str, int], ...] = ()
     """How many statements there are of each verb, most first."""
     notes: tuple[Note, ...] = ()
+    uses: tuple[DataUse, ...] = ()
+    """Which paragraph reads and writes which item."""
+    moves: tuple[DataMove, ...] = ()
+    """Which item goes into which."""

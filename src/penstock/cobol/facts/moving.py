@@ -1,0 +1,197 @@
+"""Tell which item goes into which, and which paragraph uses which item where: what an estate's graph is drawn from.
+
+`references` reads the operands of a statement once and gives them here with their roles; this module pairs what is
+sent with what receives. Keeps out what a group holds and what shares its bytes (`layout`), and what a place means.
+
+Law: a pair is of two items that one statement names; every use and pair has the places of the words that say it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from .values import DataMove, DataUse, Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from .code import Block, Said
+
+READ, WRITE = 1, 2
+_ARITHMETIC = frozenset({"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE", "COMPUTE"})
+_SENDING = frozenset({"MOVE", "SET", "WRITE", "REWRITE", "RELEASE"})
+_LINES = frozenset({"BEFORE", "AFTER"})  # WRITE R FROM A AFTER N LINES
+_APART = frozenset({"IN", "DELIMITER", "COUNT"})  # UNSTRING: what DELIMITER IN and COUNT IN name gets no text
+
+
+class Mention(NamedTuple):
+    """One name in a statement, with what becomes of the item."""
+
+    items: tuple[int, ...]
+    """The items that the name may mean."""
+    role: int
+    """Bits: 1 read, 2 written, 4 passed by reference."""
+    at: int
+    """The index of its first word in the statement."""
+    line: int
+    """The line of that word in the file that holds it."""
+    beside: bool
+    """Whether it stands in a subscript or a length, or only its length or address is taken."""
+    in_function: bool
+    """Whether it is an argument of a function, so that its value is not moved as it is."""
+    whole: bool
+    """Whether the item is named without a subscript or a reference modification."""
+    is_condition: bool
+    """Whether a level 88 was named, and the item is the one that it tests or sets."""
+
+
+class Write(NamedTuple):
+    """An item that a statement writes, or may write because it is passed by reference."""
+
+    item: int
+    whole: bool
+    """Whether all of it is written, rather than one occurrence or some characters."""
+    is_passed: bool
+
+
+class Moving:
+    """Collects uses and moves of a program, statement by statement.
+
+    Args:
+        records: The indexes of the records of each file, by its name in capitals.
+    """
+
+    def __init__(self, records: dict[str, list[int]]) -> None:
+        self._records = records
+        self._uses: dict[tuple[int, int, int, bool], list[Place]] = {}
+        self._moves: dict[tuple[int, int, bool, bool], list[Place]] = {}
+        self.mentions: dict[tuple[str | None, int], list[Mention]] = {}
+        """By statement (its copybook and the offset in its source): the items that it writes or passes, and what from."""
+        self.blocks: dict[tuple[str | None, int], list[Write]] = {}
+        """By EXEC block (its copybook and the line in its source): what it writes or passes."""
+
+    def take(self, said: Said, mentions: Sequence[Mention]) -> None:
+        """Take the mentions of one statement, in order."""
+        for one in mentions:
+            self._use(one.items, one.role, said.paragraph, Place(one.line, said.copybook))
+        if any(one.role & ~READ for one in mentions):
+            self.mentions[said.copybook, said.start] = list(mentions)
+            self._pair(said, mentions)
+
+    def file_read(self, said: Said, file: str, into: Iterable[Mention]) -> None:
+        """Take a READ or RETURN: the records of the file are written, and moved to what INTO names."""
+        place = Place(said.words[1].line, said.copybook)
+        for record in self._records.get(file, ()):
+            self._use((record,), WRITE, said.paragraph, place)
+            for one in into:
+                if one.role & WRITE:
+                    self._move((record,), one, place, said, is_sure=len(self._records[file]) == 1)
+
+    def corresponding(self, said: Said, source: int, target: int) -> None:
+        """Take one pair of a MOVE CORRESPONDING."""
+        place = Place(said.words[0].line, said.copybook)
+        self._use((source,), READ, said.paragraph, place)
+        self._use((target,), WRITE, said.paragraph, place)
+        self._moves.setdefault((source, target, True, True), []).append(place)
+
+    def exec(self, block: Block, items: Iterable[int], role: int, *, whole: bool) -> None:
+        """Take the items of one argument of an EXEC block."""
+        items = tuple(items)
+        place = Place(block.exec.line, block.copybook)
+        self._use(items, role, block.paragraph, place)
+        if role & ~READ:
+            writes = self.blocks.setdefault((block.copybook, block.exec.line), [])
+            writes += [Write(item, whole and len(items) == 1, is_passed=not role & WRITE) for item in items]
+
+    def uses(self) -> tuple[DataUse, ...]:
+        """Return who uses what: one value for each item, paragraph and direction."""
+        return tuple(
+            DataUse(item, role == WRITE, paragraph, is_sure, tuple(dict.fromkeys(places)))
+            for (item, role, paragraph, is_sure), places in self._uses.items()
+        )
+
+    def moves(self) -> tuple[DataMove, ...]:
+        """Return what goes into what: one value for each pair of items and way."""
+        return tuple(
+            DataMove(source, target, is_copy, is_sure, tuple(dict.fromkeys(places)))
+            for (source, target, is_copy, is_sure), places in self._moves.items()
+        )
+
+    def _use(self, items: Sequence[int], role: int, paragraph: int, place: Place) -> None:
+        """Note a use of every item that a name may mean."""
+        is_sure = len(items) == 1
+        for item in items:
+            if role & READ:
+                self._uses.setdefault((item, READ, paragraph, is_sure), []).append(place)
+            if role & WRITE:
+                self._uses.setdefault((item, WRITE, paragraph, is_sure), []).append(place)
+
+    def _pair(self, said: Said, mentions: Sequence[Mention]) -> None:
+        """Pair what is sent with what receives, as the verb says."""
+        verb = said.verb
+        if verb in _ARITHMETIC:
+            sources = [one for one in mentions if one.role == READ and not one.beside]
+            targets = [one for one in mentions if one.role & WRITE and not one.beside]
+        elif verb in _SENDING:
+            keys = said.keys
+            sources = [
+                one
+                for one in mentions
+                if one.role == READ and not one.beside and not one.is_condition and _is_sent(keys, one.at)
+            ]
+            targets = [one for one in mentions if one.role & WRITE and not one.is_condition]
+        elif verb in {"STRING", "UNSTRING"}:
+            into = said.keys.index("INTO") if "INTO" in said.keys else len(said.keys)
+            sources = [
+                one
+                for one in mentions
+                if one.role == READ and not one.beside and one.at < into and _is_text(said, one.at)
+            ]
+            targets = [
+                one for one in mentions if one.role == WRITE and one.at > into and said.keys[one.at - 1] not in _APART
+            ]
+        else:
+            return
+        for source in sources:
+            for target in targets:
+                is_copy = verb not in _ARITHMETIC and not source.in_function
+                self._move(source.items, target, Place(source.line, said.copybook), said, is_copy=is_copy)
+
+    def _move(
+        self,
+        sources: Sequence[int],
+        target: Mention,
+        place: Place,
+        said: Said,
+        *,
+        is_copy: bool = True,
+        is_sure: bool = True,
+    ) -> None:
+        """Note that items go into those of a mention; an item that is put into itself is no move."""
+        is_sure = is_sure and len(sources) == 1 and len(target.items) == 1
+        there = Place(target.line, said.copybook)
+        for source in sources:
+            for item in target.items:
+                if item != source:
+                    places = self._moves.setdefault((source, item, is_copy, is_sure), [])
+                    places.append(place)
+                    if there != place:
+                        places.append(there)
+
+
+def _is_sent(keys: Sequence[str], at: int) -> bool:
+    """Return whether what stands there is what a MOVE, SET or WRITE sends: lines of ADVANCING and steps of BY are not."""
+    if keys[0] == "SET":
+        return "TO" in keys[1:at]
+    return keys[0] == "MOVE" or ("FROM" in keys[1:at] and "ADVANCING" not in keys[1:at] and keys[at - 1] not in _LINES)
+
+
+def _is_text(said: Said, at: int) -> bool:
+    """Return whether a name in a STRING or UNSTRING is text to be sent, rather than a delimiter."""
+    before = at - 1
+    while before > 0 and said.keys[before] in {"OR", "ALL"}:
+        before -= 1
+        # UNSTRING A DELIMITED BY B OR C: between the ORs stand delimiters, literals or names.
+        if said.keys[before] not in {"BY", "OR", "ALL"}:
+            before -= 1
+    return said.keys[before] not in {"BY", "DELIMITED"}

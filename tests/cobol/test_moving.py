@@ -1,0 +1,73 @@
+"""What goes into which item, and who uses it, statement by statement."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.cobol import scan
+from penstock.cobol.facts import Facts, facts
+from penstock.cobol.facts.values import Place
+
+
+def _facts(procedure: str, data: str = "") -> Facts:
+    """Return the facts of a small program with the items A, B, C, N, a group G of H and I, and a file F of record R."""
+    source = scan(
+        "ID DIVISION.\nPROGRAM-ID. P.\nENVIRONMENT DIVISION.\nINPUT-OUTPUT SECTION.\nFILE-CONTROL.\n"
+        "SELECT F ASSIGN TO F1.\nDATA DIVISION.\nFILE SECTION.\nFD F.\n01 R PIC X(8).\nWORKING-STORAGE SECTION.\n"
+        "01 A PIC X(8).\n01 B PIC X(8).\n   88 B-YES VALUE 'Y'.\n01 C PIC 9(4).\n01 N PIC 9(4).\n01 T OCCURS 9 PIC X.\n"
+        f"01 G.\n 02 H PIC X.\n 02 I PIC X.\n01 K.\n 02 I PIC X.\n 02 H PIC X.\n{data}"
+        f"PROCEDURE DIVISION.\nMAIN.\n{procedure}\n    GOBACK.\n",
+        source_format="free",
+    )
+    return facts(source, source.programs[0])
+
+
+def _moves(found: Facts) -> set[tuple[str, str, str]]:
+    name = [item.name for item in found.items]
+    return {(name[one.source], "moves" if one.is_copy else "computes", name[one.target]) for one in found.moves}
+
+
+@pytest.mark.parametrize(
+    ("statement", "pairs"),
+    [
+        ("MOVE A TO B C", {("A", "moves", "B"), ("A", "moves", "C")}),
+        ("MOVE A(1:N) TO T(N)", {("A", "moves", "T")}),
+        ("MOVE FUNCTION NUMVAL(A) TO C", {("A", "computes", "C")}),
+        ("MOVE LENGTH OF A TO C", set()),
+        ("MOVE 'X' TO A", set()),
+        ("ADD 1 TO C", set()),
+        ("ADD C TO N", {("C", "computes", "N")}),
+        ("ADD C TO N GIVING A", {("C", "computes", "A"), ("N", "computes", "A")}),
+        ("COMPUTE C = (N + 1) * FUNCTION NUMVAL(A)", {("N", "computes", "C"), ("A", "computes", "C")}),
+        ("READ F INTO A", {("R", "moves", "A")}),
+        ("WRITE R FROM A AFTER ADVANCING N LINES", {("A", "moves", "R")}),
+        ("WRITE R FROM A AFTER N", {("A", "moves", "R")}),
+        ("STRING A DELIMITED BY B C DELIMITED BY SIZE INTO R", {("A", "moves", "R"), ("C", "moves", "R")}),
+        ("UNSTRING A DELIMITED BY B OR R INTO C COUNT IN N", {("A", "moves", "C")}),
+        ("SET B-YES TO TRUE", set()),
+        ("SET C TO N", {("N", "moves", "C")}),
+        ("SET C UP BY N", set()),
+        ("IF B-YES MOVE A TO B END-IF", {("A", "moves", "B")}),
+        ("MOVE CORRESPONDING G TO K", {("G", "moves", "K"), ("H", "moves", "H"), ("I", "moves", "I")}),
+    ],
+)
+def test_what_a_statement_sends_and_what_receives_it_are_a_pair(
+    statement: str, pairs: set[tuple[str, str, str]]
+) -> None:
+    """Senders go with receivers; subscripts, lengths, delimiters and literals with nothing."""
+    assert _moves(_facts(statement)) == pairs
+
+
+def test_an_ambiguous_name_is_a_pair_that_may_be() -> None:
+    """`H` is in two groups: both may be meant, and neither is sure."""
+    found = _facts("MOVE H TO A")
+    assert [(one.is_sure, len(one.places)) for one in found.moves] == [(False, 1), (False, 1)]
+    assert all(one.is_sure for one in _facts("MOVE H OF G TO A").moves)
+
+
+def test_the_place_of_a_use_is_the_line_of_its_word() -> None:
+    """A statement over three lines has the name on its second: that is the place."""
+    found = _facts("MOVE\n A\n TO B.")
+    first = next(use for use in found.uses if found.items[use.item].name == "A")
+    assert (first.is_write, first.places) == (False, (Place(27),))
+    assert first.paragraph == 0
