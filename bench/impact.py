@@ -1,0 +1,118 @@
+"""Does `penstock impact` find what a change touches? 150 questions with known answers about three public estates of COBOL.
+
+    python -m bench.impact cabs=FOLDER bankdemo=FOLDER poei=FOLDER
+
+Each folder is a checkout of the estate that `impact_questions_NAME.json` gives the address of; none is part of this project. The
+answers were read from the sources with a reader that shares no code with ours, looked through by hand, and committed before the
+command existed. The fields were drawn at random among those with two to eight uses; a question lists its verbs, and its answer is
+every edge of these verbs that touches the name (`docs/impact.md` says what an edge is).
+
+Precision is asked of what the tool is certain of (`is`): the share that the answers hold, whatever certainty they give it.
+Recall is asked of the answers that are certain, and then of all of them by `is` and `may` together. Prints a Markdown table and
+every difference; 1 where precision or recall of `is` is below .98, or recall of all below .99.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+MIN_CERTAIN, MIN_ALL = 0.98, 0.99  # C-17, as its issue asks
+
+Edge = tuple[str, str, str]  # from, verb, to; in capitals
+
+
+@dataclass
+class Tally:
+    """What one estate's answers and the tool's edges have in common."""
+
+    questions: int = 0
+    expected_is: int = 0
+    expected_all: int = 0
+    said_is: int = 0
+    right_is: int = 0
+    found_is: int = 0
+    found_all: int = 0
+    differences: list[str] = field(default_factory=list)
+
+    def add(self, name: str, expected: dict[Edge, str], said: dict[Edge, str]) -> None:
+        """Count one question: what was expected and what was said, each an edge with its certainty."""
+        certain = {edge for edge, certainty in expected.items() if certainty == "is"}
+        said_is = {edge for edge, certainty in said.items() if certainty == "is"}
+        self.questions += 1
+        self.expected_is += len(certain)
+        self.expected_all += len(expected)
+        self.said_is += len(said_is)
+        self.right_is += len(said_is & set(expected))
+        self.found_is += len(certain & said_is)
+        self.found_all += len(set(expected) & set(said))
+        for edge in sorted(set(expected) - set(said)):
+            self.differences.append(f"{name}: missing {' '.join(edge)} ({expected[edge]})")
+        for edge in sorted(certain & set(said) - said_is):
+            self.differences.append(f"{name}: only {said[edge]}: {' '.join(edge)}")
+        for edge in sorted(said_is - set(expected)):
+            self.differences.append(f"{name}: not in the answers: {' '.join(edge)}")
+
+    def shares(self) -> tuple[float, float, float]:
+        """Return precision of `is`, recall of `is`, and recall of all answers by `is` and `may` together."""
+        return (
+            self.right_is / max(self.said_is, 1),
+            self.found_is / max(self.expected_is, 1),
+            self.found_all / max(self.expected_all, 1),
+        )
+
+
+def ask(folder: Path, question: dict[str, Any]) -> dict[Edge, str]:
+    """Return the edges that the command gives for a question, those of its verbs that touch its name."""
+    command = [sys.executable, "-m", "penstock", "impact", question["name"], str(folder), "--json", "--depth", "1"]
+    ran = subprocess.run([*command, "--kind", question["kind"]], capture_output=True, text=True, check=False)
+    if ran.returncode not in (0, 1):
+        raise SystemExit(f"bench.impact: {question['name']}: {ran.stdout or ran.stderr}")
+    edges: dict[Edge, str] = {}
+    for edge in json.loads(ran.stdout).get("edges", ()):
+        triple = (edge["from"].upper(), edge["verb"], edge["to"].upper())
+        if edge["verb"] in question["verbs"]:
+            edges[triple] = "is" if "is" in (edge["certainty"], edges.get(triple)) else edge["certainty"]
+    return edges
+
+
+def measure(folder: Path, questions: list[dict[str, Any]]) -> Tally:
+    """Ask all questions of one estate."""
+    tally = Tally()
+    for question in questions:
+        expected = {(a.upper(), verb, b.upper()): certainty for a, verb, b, certainty in question["edges"]}
+        tally.add(question["name"], expected, ask(folder, question))
+    return tally
+
+
+def main() -> int:
+    """Run the benchmark; see the module."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("estates", nargs="+", metavar="NAME=FOLDER")
+    missed = False
+    print(
+        "| estate | questions | edges | precision of `is` | recall of `is` | recall of all |\n|---|---|---|---|---|---|"
+    )
+    differences: list[str] = []
+    for word in parser.parse_args().estates:
+        name, _, folder = word.partition("=")
+        asked = json.loads((HERE / f"impact_questions_{name}.json").read_text(encoding="utf-8"))
+        tally = measure(Path(folder), asked["questions"])
+        precision, certain, everything = tally.shares()
+        print(
+            f"| {name} | {tally.questions} | {tally.expected_all} | {precision:.3f} | {certain:.3f} | {everything:.3f} |"
+        )
+        differences += [f"{name}: {difference}" for difference in tally.differences]
+        missed = missed or min(precision, certain) < MIN_CERTAIN or everything < MIN_ALL
+    print("", *differences, sep="\n")
+    return int(missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
