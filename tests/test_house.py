@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import tomllib
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -108,6 +109,40 @@ def test_importing_loads_nothing_heavy(statement: str) -> None:
     code = f"{statement}\nimport sys\nprint(' '.join(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert {name.split(".")[0] for name in loaded} & HEAVY == set()
+
+
+@pytest.mark.parametrize(
+    ("line", "unneeded"),
+    [
+        (
+            ["view", "pyproject.toml"],
+            {"dataclasses", "heapq", "penstock.workspace.replacing", "penstock.tools.ranking"},
+        ),
+        (
+            ["--help"],
+            {"penstock.wires", "penstock.store", "penstock.cobol", "penstock.inspection.story", "penstock.tools"},
+        ),
+    ],
+)
+def test_a_command_loads_what_it_uses(line: list[str], unneeded: set[str]) -> None:
+    """Each of these cost a person some milliseconds of every start; what they cost in all is measured by bench/startup.py."""
+    code = f"import sys\nfrom penstock.cli import main\nmain({line})\nprint(' '.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert set(done.stdout.splitlines()[-1].split()) & unneeded == set()
+
+
+def test_a_command_spends_no_time_on_garbage() -> None:
+    """A process of 60 ms looks for none while modules load, and not once more at its end: that took 10 of them."""
+    code = (
+        "import atexit, gc, sys\n"
+        "atexit.register(lambda: print(gc.get_threshold()[0], gc.get_freeze_count() > 10_000))\n"
+        "sys.argv = ['penstock', '--version']\n"
+        "from penstock.__main__ import run\nrun()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split()[-2:] == ["10000", "True"]
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        assert tomllib.load(file)["project"]["scripts"] == {"penstock": "penstock.__main__:run"}
 
 
 def test_importing_opens_no_socket_and_no_file_of_ours() -> None:

@@ -1,7 +1,27 @@
-"""`python -m penstock` is `penstock`."""
+"""`python -m penstock` is `penstock`: one command as a process of its own.
 
+A process that lives for 60 ms should not spend ten of them looking for garbage: here is said when to look.
+"""
+
+import gc
 import sys
+from typing import NoReturn
 
-from penstock.cli import main
+# While modules load, next to nothing of what they make is garbage, and all of it is looked at again and again. The number is
+# that of new objects before the next look: 700 until Python 3.12, 2,000 since. A server lives with this one as well.
+gc.set_threshold(10_000)
 
-sys.exit(main())
+
+def run() -> NoReturn:
+    """Run the command that was typed, and end the process with its status."""
+    from penstock.cli import main
+
+    status = main()
+    # At its end the interpreter looks through all objects once more, for cycles to take apart. What a command had open it has
+    # closed; memory goes back to the system in any case.
+    gc.freeze()
+    sys.exit(status)
+
+
+if __name__ == "__main__":
+    run()

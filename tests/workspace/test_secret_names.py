@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.cli.screens import typed
 from tests.forks import warm_penstock
 
-from penstock.workspace.secret_names import has_secret_name
+from penstock.workspace.secret_names import _FILES, _HINTS, has_secret_name
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -240,6 +243,16 @@ def test_names_of_programs_examples_and_public_halves_are_no_secrets(name: str) 
     """The rule is narrow."""
     assert not has_secret_name(name.encode())
     assert not has_secret_name(b"src/" + name.encode())
+
+
+_NAMES = [re.compile(pattern, re.DOTALL | re.IGNORECASE | re.ASCII) for pattern in _FILES]
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(_NAMES).flatmap(lambda pattern: st.from_regex(pattern, fullmatch=True)))
+def test_what_is_looked_for_first_stands_in_each_name_of_a_secret(name: str) -> None:
+    """The pattern is asked of no other name: a hint that was forgotten would let credentials through."""
+    assert any(hint in name.lower() for hint in _HINTS), name
 
 
 def test_at_least_eighty_names_of_secrets_are_tried() -> None:

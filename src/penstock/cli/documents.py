@@ -12,16 +12,15 @@ import click
 from penstock.cli import answer, options, terminal
 from penstock.cli.commands import command
 from penstock.cli.completion import complete_model
-from penstock.cobol.program import Format
 from penstock.errors import CallerError
 from penstock.text import escape
 from penstock.text.notices import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from penstock.chunk import ChunkPlan
-    from penstock.cobol.program import Program
+    from penstock.cobol.program import Format, Program
     from penstock.cobol.source import ScannedSource
     from penstock.scribe import Documented
     from penstock.scribe.pool import Progress
@@ -76,10 +75,17 @@ def _is_cobol(source: ScannedSource, language: str) -> bool:
     )
 
 
+def _formats() -> Iterable[str]:
+    """Return the reference formats of COBOL."""
+    from penstock.cobol.program import Format
+
+    return get_args(Format)
+
+
 _format_option = click.option(
     "--format",
     "source_format",
-    type=click.Choice(get_args(Format)),
+    type=options.LateChoice(_formats),
     help="The reference format, where the columns would say something else.",
 )
 

@@ -12,9 +12,34 @@ import click
 from penstock.cli.completion import PathBeneathRoot, complete_model, complete_profile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class LateChoice(click.Choice[str]):
+    """One of several words, looked up when somebody chooses: who lists the commands need not load the rooms that know them.
+
+    Args:
+        words: Returns them, in the order in which a person sees them.
+    """
+
+    def __init__(self, words: Callable[[], Iterable[str]]) -> None:
+        super().__init__(())
+        del self.choices  # for `__getattr__`, which is asked for what is not there
+        self._words = words
+
+    def __getattr__(self, name: str) -> tuple[str, ...]:
+        """Return the words as `choices`, where click looks for them.
+
+        Raises:
+            AttributeError: for any other name.
+        """
+        if name != "choices":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.choices = tuple(self._words())
+        return self.choices
+
 
 FILE = PathBeneathRoot()
 """A file or a folder beneath `--root`."""

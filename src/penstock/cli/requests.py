@@ -17,18 +17,28 @@ from penstock.cli.commands import command
 from penstock.cli.keeping import opened
 from penstock.errors import CallerError
 from penstock.text import escape
-from penstock.wires import WIRES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from penstock.context.bill import Bill
     from penstock.context.compaction import Plan
 
 MAX_REQUEST_BYTES = 256 << 20
 """The largest saved request that is read: JSON takes several times its size in memory, and standard input may be endless."""
 
+
+def _wires() -> Iterable[str]:
+    """Return the names of the APIs."""
+    from penstock.wires import WIRES
+
+    return WIRES
+
+
+_WIRE = options.LateChoice(_wires)
 _request_argument = click.argument("file", type=options.OWN_FILE, metavar="FILE|-")
 _wire_option = click.option(
-    "--wire", type=click.Choice(WIRES), help="The API that the request is for, where the body does not show it."
+    "--wire", type=_WIRE, help="The API that the request is for, where the body does not show it."
 )
 _model_option = click.option(
     "--model", metavar="NAME", help="Whose tokens are counted; else the model that the body names."
@@ -37,7 +47,7 @@ _model_option = click.option(
 
 @command("violations")
 @_request_argument
-@click.option("--wire", type=click.Choice(WIRES), required=True, help="The API that the request is for.")
+@click.option("--wire", type=_WIRE, required=True, help="The API that the request is for.")
 @options.json_option
 def violations_command(file: str, wire: str, as_json: bool) -> int:
     """List what a provider would refuse in a saved request.

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.cli import answer
 from penstock.cli.terminal import render_table
-from penstock.inspection.story import KINDS
 from penstock.text import escape
 from penstock.text.notices import counted
 
@@ -122,6 +121,8 @@ def _fill(story: Story) -> str:
 def _bill(story: Story) -> str:
     if story.fill is None or story.fullest is None:
         return ""
+    from penstock.inspection.story import KINDS
+
     newest, fullest = story.fill, story.fullest
     rows: list[tuple[object, ...]] = [
         (

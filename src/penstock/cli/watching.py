@@ -18,7 +18,6 @@ import click
 from penstock.cli import answer, terminal
 from penstock.cli.markdown import MarkdownWriter, citations_in
 from penstock.errors import ToolError
-from penstock.store import Conflict
 from penstock.text import escape
 from penstock.text.notices import counted
 
@@ -181,6 +180,7 @@ def work(agent: Agent, prompt: str | None, max_turns: int | None = None, told: s
     """
     from penstock.agent.loop import interrupted
     from penstock.agent.protocols import AgentRun
+    from penstock.store import Conflict
 
     with _stopped_by_interrupts(agent):
         try:

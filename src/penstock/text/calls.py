@@ -66,12 +66,12 @@ class Function(NamedTuple):
 
 PYTHON = Function()
 """Calls as a program in Python makes them; what is written where no face is named."""
-_PAGE = re.compile(r"(?:\b|_)page[ (](?:handle=)?[\"']?([\w-]{16,64})")
+_PAGE = r"(?:\b|_)page[ (](?:handle=)?[\"']?([\w-]{16,64})"
 
 
 def handle_in(text: str) -> str:
     """Return the handle in the first call of `page` in a text, in any dialect; empty for none."""
-    found = _PAGE.search(text)
+    found = re.search(_PAGE, text)
     return found[1] if found else ""
 
 

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from penstock.text.window import ByteSource
 
-_OUTSIDE = re.compile(r'["\[\]{},]')
+_OUTSIDE = r'["\[\]{},]'
 # Commas below the outermost level part nothing, so they are not even looked for there.
-_DEEPER = re.compile(r'["\[\]{}]')
-_STRING = re.compile(r'["\\]')
+_DEEPER = r'["\[\]{}]'
+_STRING = r'["\\]'
 _BLOCK_BYTES = 64 << 10
 
 
@@ -44,9 +44,11 @@ class JsonRecordScanner:
         at = 1 if self._escaped and part else 0
         if part:
             self._escaped = False
+        # Three patterns, each for what may end the present state: everything else is skipped at the speed of `re`. Made here,
+        # where `re` keeps them: every view of a file loads this, few files have records.
+        in_string, outside, deeper = map(re.compile, (_STRING, _OUTSIDE, _DEEPER))
         while True:
-            # Three patterns, each for what may end the present state: everything else is skipped at the speed of `re`.
-            pattern = _STRING if self._in_string else _OUTSIDE if self._depth == 1 else _DEEPER
+            pattern = in_string if self._in_string else outside if self._depth == 1 else deeper
             match = pattern.search(part, at)
             if match is None:
                 return ends

@@ -57,7 +57,7 @@ def clipped(line: Line, way: str) -> str:
 
 PAGE_HEAD = r": showing (?:lines|bytes) \d+-\d+ of (?:at least )?\d+ (?:total \||\|) "
 """The pattern of what `header` writes, by which stand-ins are found in content."""
-_PART = re.compile(r": (?:outline of|showing bytes) \d")
+_PART = r": (?:outline of|showing bytes) \d"
 
 
 def header(window: Window, dialect: Dialect, *, escaped: int, notices: Sequence[str]) -> str:
@@ -124,7 +124,7 @@ def outline_of(total_lines: int, total_bytes: int, *, is_complete: bool) -> str:
 
 def shows_no_lines(first_line: str) -> bool:
     """Return whether a header is of an outline or of bytes: nobody can say which lines were shown."""
-    return _PART.search(first_line) is not None
+    return re.search(_PART, first_line) is not None
 
 
 _BOUNDS = {

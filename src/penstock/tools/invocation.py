@@ -6,8 +6,7 @@ answers are functions without state. Keeps out: what the call is for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import CallerError, ToolError
 from penstock.text import notices
@@ -30,10 +29,10 @@ MIN_ALLOWANCE = 400
 """The smallest allowance that a tool works with, in any unit: a header with its next call, and a line."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Invocation:
+class Invocation(NamedTuple):
     """One call of a tool on its way to the answer."""
 
+    # A tuple although nobody unpacks it: nothing else of a view needs `dataclasses`, which take 2 ms to load and to make a class.
     tool: Tool
     arguments: dict[str, object]
     """Checked and complete: every parameter of the tool is there."""

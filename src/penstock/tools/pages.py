@@ -10,7 +10,6 @@ comes from (workspace).
 
 from __future__ import annotations
 
-import re
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -201,10 +200,6 @@ def _outline_header(outline: OutlinePage, dialect: Dialect) -> str:
 def _outline(symbols: Sequence[Symbol]) -> str:
     """Return the entries of an outline, one a line."""
     return "\n".join(map(outline_entry, symbols))
-
-
-OUTLINE_ENTRY = re.compile(r"^( *)(\d+)-(\d+) (.*)$")
-"""Matches what `outline_entry` writes: the indent, the first and the last line, the name."""
 
 
 def outline_entry(symbol: Symbol) -> str:

@@ -6,14 +6,12 @@ Keeps out: how files are searched (`workspace.searching`), and passages by relev
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from penstock.errors import ToolError
 from penstock.text import escape, notices
 from penstock.tools.invocation import outcome_of
 from penstock.tools.listing import HIDDEN, IGNORED, omitted
-from penstock.tools.ranking import answer_ranked
 from penstock.tools.record import REQUIRED, Parameter, Result, Tool
 
 if TYPE_CHECKING:
@@ -43,6 +41,8 @@ def _search(
 ) -> Result:
     """Answer `search`: matching lines, or passages where `ranked` asks for them."""
     if ranked:
+        from penstock.tools.ranking import answer_ranked
+
         return answer_ranked(
             call,
             pattern=pattern,
@@ -170,19 +170,6 @@ def _render(found: Search, matches: Sequence[SearchMatch], following: str | None
         lines.append(f"{match.line}|{match.text}")
         lines += [f"{match.line + 1 + i}-{text}" for i, text in enumerate(match.after)]
     return "\n".join(lines)
-
-
-# What `_render` writes, for who reads results: the words of a result are known in this file alone.
-SHOWN = re.compile(r"^(\d+) matching lines? .*\| showing 1-(\d+)\b")
-"""Matches the first line of a first page: how many matching lines there are, and how many of them are shown."""
-FILE_COUNT = re.compile(r"^ +(\d+) (\S.*)$")
-"""Matches a row of the counts per file: how many lines match, in which file."""
-MORE_FILES = re.compile(r"^ +and \d+ more files?$")
-"""Matches the last row of the counts where not all files are named."""
-FILE_HEAD = re.compile(r"^## (.+)$")
-"""Matches the line with the file of the matches below it."""
-NUMBERED = re.compile(r"^(\d+)[|-](.*)$")
-"""Matches a line of a file with its number, whether it matched or stands around one that did."""
 
 
 def _counted(count: int, word: str) -> str:

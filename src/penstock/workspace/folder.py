@@ -237,7 +237,7 @@ class Workspace:
 _TOKEN_BLOCK_BYTES = 1 << 20
 # Vocabularies split there: white space up to its last line end is one piece. Cut anywhere else, the two halves of a token
 # would count as two.
-_BEGINS_TOKEN = re.compile(rb"\n(?=[!-~])")
+_BEGINS_TOKEN = rb"\n(?=[!-~])"
 
 
 def _token_blocks(source: FileSource) -> Iterator[bytes]:
@@ -246,7 +246,7 @@ def _token_blocks(source: FileSource) -> Iterator[bytes]:
     while block := source.read(at, _TOKEN_BLOCK_BYTES):
         at += len(block)
         cut = 0
-        for match in _BEGINS_TOKEN.finditer(block):
+        for match in re.finditer(_BEGINS_TOKEN, block):
             cut = match.end()
         if cut:
             yield held + block[:cut]

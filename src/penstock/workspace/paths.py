@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 MAX_PATH_BYTES = 1 << 16
 """The longest path that is taken, in bytes: deep trees are read, a megabyte of path is a mistake."""
 HAS_BACKSLASHES = os.sep == "\\"
-_OTHER_NAME = re.compile(  # on Windows: streams and drives, devices, and what it takes off the end of a name
-    rb"[:\x00-\x1f]|[. ]\Z|\A(?:con|prn|aux|nul|conin\$|conout\$|com[0-9]|lpt[0-9])(?:\.|\Z)", re.IGNORECASE
-)
+# On Windows: streams and drives, devices, and what it takes off the end of a name.
+_OTHER_NAME = rb"(?i)[:\x00-\x1f]|[. ]\Z|\A(?:con|prn|aux|nul|conin\$|conout\$|com[0-9]|lpt[0-9])(?:\.|\Z)"
 
 
 def encoded(path: str) -> bytes:
@@ -73,7 +72,7 @@ def beneath(raw: bytes, roots: Iterable[bytes], path: str) -> bytes:
                 raise outside(path)
             parts.pop()
         elif part not in {b"", b"."}:
-            if HAS_BACKSLASHES and _OTHER_NAME.search(part):
+            if HAS_BACKSLASHES and re.search(_OTHER_NAME, part):
                 raise ToolError("not_found", f"{escape.clip(path)} names no file: Windows gives it another meaning.")
             parts.append(part)
     return b"/".join(parts) or b"."

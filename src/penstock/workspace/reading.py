@@ -24,12 +24,10 @@ from penstock.text import notices, window
 from penstock.text.calls import Call
 from penstock.workspace import texts
 from penstock.workspace import version as versions
-from penstock.workspace.byte_pages import byte_page, exact_page
 from penstock.workspace.deadline import READ_SECONDS, Deadline
 from penstock.workspace.fitting import Boundless, PageRoom
 from penstock.workspace.landmarks import NO_SHORTER, OUTLINE_LIMIT, Landmarks, OutlinePage
 from penstock.workspace.line_counts import LineCounts
-from penstock.workspace.line_ranges import line_range
 from penstock.workspace.pages import PageBounds, ViewAsked
 from penstock.workspace.records import RecordFiles, outline_records, view_records
 from penstock.workspace.texts import TextFile
@@ -144,6 +142,12 @@ class Reader:
             raise ToolError(
                 "bad_argument", notices.argument("encoding", 'leave it out, or "base64" for the exact bytes')
             )
+        from penstock.workspace.byte_pages import (
+            byte_page,
+            exact_page,
+        )  # as below: a view needs neither, and starts without
+        from penstock.workspace.line_ranges import line_range
+
         deadline = deadline or Deadline(READ_SECONDS)
         bounds = PageBounds(room, self.caps_line_ranges)
         earlier = None if version is None else versions.parse(version)
@@ -207,6 +211,8 @@ class Reader:
     def _outline(
         self, text: TextFile, offset: int, limit: int, bounds: PageBounds, deadline: Deadline, said: list[str]
     ) -> OutlinePage | Window:
+        from penstock.workspace.byte_pages import byte_page
+
         with self._records.of(text, deadline, self._counts) as records:
 
             def content(max_bytes: int | None, why: str) -> Window:
@@ -224,6 +230,8 @@ class Reader:
         self, text: TextFile, bounds: PageBounds, deadline: Deadline, said: list[str]
     ) -> Window | OutlinePage:
         """Return the whole of a file that is small enough and fits, else its outline."""
+        from penstock.workspace.byte_pages import byte_page
+
         source = text.source
         whole = min(WHOLE_FILE_BYTES, bounds.cap)
         if source.size_bytes <= whole:

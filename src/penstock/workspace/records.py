@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from penstock.workspace.fitting import PageRoom
     from penstock.workspace.line_counts import LineCounts
     from penstock.workspace.pages import ViewAsked
+    from penstock.workspace.source import FileSource
     from penstock.workspace.texts import TextFile
 
 _HEAD_BYTES = 64
@@ -137,7 +138,7 @@ class RecordFiles:
                 one. None looks at no more than the window (B-9): a line that has not ended yet is the only one so far.
         """
         source, encoding, _ = text
-        head = source.head[:_HEAD_BYTES].decode("utf-8-sig", "replace")
+        head = _head_of(source)
         if encoding.unit != 1 or source.size_bytes <= fitting.CLIP_BYTES or not is_one_line(head, 1):
             yield None
             return
@@ -165,13 +166,18 @@ class RecordFiles:
             counts: What is known of its lines.
         """
         source, encoding, _ = text
-        head = source.head[:_HEAD_BYTES].decode("utf-8-sig", "replace")
+        head = _head_of(source)
         if encoding.unit != 1 or size_bytes <= fitting.CLIP_BYTES or not is_one_line(head, 1):
             return False
         with counts.index(text, deadline) as lines:
             lines.advance(source, lambda: lines.seen > 1 or deadline.passed)
             second = lines.start_of(source, 1)
         return second is not None and second >= size_bytes
+
+
+def _head_of(source: FileSource) -> str:
+    """Return how a text begins, without a byte order mark; the codec that leaves it out would be loaded for this alone."""
+    return source.head[:_HEAD_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
 
 
 def view_records(records: Records, asked: ViewAsked, room: PageRoom, said: list[str]) -> Window:

@@ -32,7 +32,6 @@ from penstock.text import escape
 from penstock.workspace import system
 from penstock.workspace.paths import beneath, encoded
 from penstock.workspace.refusals import irregular, made_meanwhile, not_a_folder, refusal, secret, unwritten
-from penstock.workspace.replacing import alone_in, create, remove_known, replace_known
 from penstock.workspace.secret_names import has_secret_name
 
 if TYPE_CHECKING:
@@ -250,6 +249,8 @@ class Root:
             ToolError: It is a secret, has changed (`stale`), or cannot be written; all is then as it was, but for
                 folders that were made.
         """
+        from penstock.workspace import replacing  # here and below: most who open beneath a root only read
+
         if self.is_secret(relative):
             raise secret(relative)
         name = relative.rpartition(b"/")[2]
@@ -257,12 +258,12 @@ class Root:
             with self._folder_of(relative, make=known is None) as folder:
                 if known is None:
                     try:
-                        create(folder, name, content)
+                        replacing.create(folder, name, content)
                     except FileExistsError:
                         self._expect_no_link(folder, name)
                         raise
                     return ()
-                return replace_known(folder, name, content, known, relative)
+                return replacing.replace_known(folder, name, content, known, relative)
         except FileExistsError:
             raise made_meanwhile(relative) from None
         except OSError as error:
@@ -274,9 +275,11 @@ class Root:
         Raises:
             ToolError: It is another by now (`stale`), or cannot be removed; it is as it was.
         """
+        from penstock.workspace import replacing
+
         try:
             with self._folder_of(relative, make=False) as folder:
-                remove_known(folder, relative.rpartition(b"/")[2], known, relative)
+                replacing.remove_known(folder, relative.rpartition(b"/")[2], known, relative)
         except OSError as error:
             raise unwritten(error, relative) from error
 
@@ -289,10 +292,12 @@ class Root:
         Raises:
             ToolError: `busy`: others do not end.
         """
+        from penstock.workspace import replacing
+
         with ExitStack() as held:
             with suppress(OSError):  # what is wrong with the path is said by whoever reads or writes there
                 folder = held.enter_context(self._folder_of(relative, make=False))
-                held.enter_context(alone_in(folder))
+                held.enter_context(replacing.alone_in(folder))
             yield
 
     @contextmanager

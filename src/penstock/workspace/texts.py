@@ -5,7 +5,6 @@ Which part of the text is shown is decided in `reading`.
 
 from __future__ import annotations
 
-import heapq
 import os
 import stat
 from contextlib import contextmanager
@@ -189,6 +188,7 @@ def _closest(wanted: str, names: list[str]) -> list[str]:
     Those that begin and end alike come first, a quick measure for thousands of names; of the best fifty the nearest by
     `difflib`, which is slow.
     """
+    import heapq  # a name that is found needs neither
     from difflib import get_close_matches
 
     def alike(name: str) -> tuple[int, str]:
