@@ -39,6 +39,10 @@ ENVIRONMENT = {
         f"{LIMIT_BYTES}",
         "What outputs and journals may take together; the oldest outputs that no session names go first.",
     ),
+    "PENSTOCK_STORE_OBJECTS": (
+        "",
+        "Where outputs of 1 MiB and more lie: [`s3://BUCKET/FOLDER`](store.md#large-outputs-in-an-object-store), `gs://…` or `az://…`.",
+    ),
     "PENSTOCK_STORE_LIFE_DAYS": (f"{LIFE_SECONDS / 86_400:g}", "How many days an output is kept."),
     "PENSTOCK_ALLOW_SECRETS": (
         "0",
@@ -102,6 +106,9 @@ MODELS = {
     "come before those that boto3, which has to be installed, finds.",
     "AWS_SECRET_ACCESS_KEY": "The secret of that key.",
     "AWS_SESSION_TOKEN": "What belongs to keys that expire.",
+    "AWS_ENDPOINT_URL": "The address of a server with S3's protocol, for [large "
+    "outputs](store.md#large-outputs-in-an-object-store).",
+    "AWS_ALLOW_HTTP": "1 where that address begins with `http://`.",
     "OPENAI_ORG_ID": "The organisation that OpenAI bills.",
     "OPENAI_PROJECT_ID": "The project that OpenAI bills.",
 }

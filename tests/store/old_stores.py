@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-VERSIONS = (1, 2, 3, 4, 5, 6)
+VERSIONS = (1, 2, 3, 4, 5, 6, 7)
 """The schemas that have landed."""
 CONTENT = b"key AKIAIOSFODNN7EXAMPLE\n" + b"first line\nsecond line\n" * 20_000
 """More than one piece of 256 KiB."""
@@ -71,6 +71,10 @@ _SQLITE = {
         "CREATE INDEX handles_gone ON handles (number) WHERE gone <> ''",
         "ALTER TABLE clock ADD COLUMN swept REAL NOT NULL DEFAULT 0",
     ),
+    7: (
+        "CREATE TABLE totals (one INTEGER PRIMARY KEY CHECK (one = 1), content_bytes INTEGER NOT NULL) STRICT",
+        "INSERT INTO totals SELECT 1, CAST(COALESCE(SUM(stored_bytes), 0) AS INTEGER) FROM contents",
+    ),
 }
 _POSTGRES = {
     1: (
@@ -119,6 +123,10 @@ _POSTGRES = {
         "CREATE INDEX handles_gone ON handles (number) WHERE gone <> ''",
         "ALTER TABLE clock ADD COLUMN swept DOUBLE PRECISION NOT NULL DEFAULT 0",
     ),
+    7: (
+        "CREATE TABLE totals (one BIGINT PRIMARY KEY CHECK (one = 1), content_bytes BIGINT NOT NULL)",
+        "INSERT INTO totals SELECT 1, CAST(COALESCE(SUM(stored_bytes), 0) AS BIGINT) FROM contents",
+    ),
 }
 
 
@@ -162,6 +170,8 @@ def _fill(run: Callable[..., Any], version: int, at: float) -> list[bytes]:
     if version > 5:
         mark = (digest, '{"AWS key":1}', 0)
         run("INSERT INTO marks VALUES (?, ?, ?, ?)", (*mark, _seal(*mark)))
+    if version > 6:
+        run("UPDATE totals SET content_bytes = ?", (len(CONTENT),))
     run("INSERT INTO refs VALUES (?, ?, ?)", ("s", 1, HANDLE))
     run("UPDATE clock SET last_seen = ?", (at,))
     if version > 2:

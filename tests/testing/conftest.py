@@ -21,6 +21,8 @@ TOOLS_CACHE = Path(os.environ.get("PENSTOCK_TOOLS") or Path.home() / ".cache" / 
 PINS = {
     "sdks": ("openai==3.54.0", "anthropic==2.12.0"),
     "cloud-sdks": ("google-genai==3.4.0", "boto3==1.44.5"),
+    # A server of S3's protocol, in tests of object stores; not its extra for servers, which brings every service of Amazon's.
+    "object-server": ("moto[s3]==5.2.5", "flask==3.1.3", "flask-cors==6.0.5"),
     # The newest whose own dependencies can be had as wheels beside it.
     "litellm": ("litellm==1.106.2",),
 }

@@ -1,6 +1,7 @@
 """Keep artifacts under handles, and the journals of sessions, behind one narrow interface.
 
-SQLite in a private folder by default, PostgreSQL by a URL. Nothing heavy is loaded before a store is opened.
+SQLite in a private folder by default, PostgreSQL by a URL, and large artifacts in a bucket where one is named. Nothing heavy
+is loaded before a store is opened.
 
     from penstock.store import open_store
 
@@ -13,7 +14,7 @@ SQLite in a private folder by default, PostgreSQL by a URL. Nothing heavy is loa
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from penstock.errors import CallerError
 from penstock.store.kept import (
@@ -59,6 +60,7 @@ __all__ = [
     "as_kept",
     "default_life_seconds",
     "default_limit_bytes",
+    "default_objects",
     "default_redaction",
     "default_retention",
     "default_url",
@@ -131,6 +133,15 @@ def default_redaction(environment: Mapping[str, str] | None = None) -> bool:
     return text == "1"
 
 
+def default_objects(environment: Mapping[str, str] | None = None) -> str | None:
+    """Return where large artifacts of stores lie: `PENSTOCK_STORE_OBJECTS`; None where they lie with the others.
+
+    Args:
+        environment: The variables to look at; None for those of this process.
+    """
+    return (os.environ if environment is None else environment).get("PENSTOCK_STORE_OBJECTS") or None
+
+
 def as_kept(pieces: Iterable[bytes]) -> Iterable[bytes]:
     """Return the pieces of an output as they may be kept: with marks in the place of secrets where `default_redaction` says so.
 
@@ -176,6 +187,7 @@ def open_store(
     retention: Retention | None = None,
     keeps_redacted: bool | None = None,
     wait_seconds: float | None = None,
+    objects: str | None = None,
 ) -> Store:
     """Return the store at `url`, made where there is none.
 
@@ -186,6 +198,7 @@ def open_store(
         retention: What sessions stay: it holds whenever one begins; None for `default_retention()`, which keeps all.
         keeps_redacted: Whether marks are kept in the place of secrets; None for `default_redaction()`.
         wait_seconds: How long a write waits for another process that writes; None for five seconds.
+        objects: Where artifacts of a megabyte and more lie, `s3://BUCKET/FOLDER`; None for `default_objects()`.
 
     Raises:
         CallerError: The URL or a number cannot be one, or the folder is another user's, shared, or on a network.
@@ -194,11 +207,15 @@ def open_store(
     url = url or default_url()
     folder = folder_of(url)
     retention = default_retention() if retention is None else retention
-    options = {
+    options: dict[str, Any] = {
         "limit_bytes": default_limit_bytes() if limit_bytes is None else limit_bytes,
         "life_seconds": default_life_seconds() if life_seconds is None else life_seconds,
         "keeps_redacted": default_redaction() if keeps_redacted is None else keeps_redacted,
     }
+    if bucket := objects or default_objects():
+        from penstock.store.objects import open_objects
+
+        options["objects"] = open_objects(bucket)
     store: Tables
     if folder is None:
         from penstock.store.postgres import PostgresStore

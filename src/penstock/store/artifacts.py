@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from penstock.errors import CallerError, ToolError
 from penstock.store import pieces
-from penstock.store.database import Database, Execute, Staged
 from penstock.store.kept import ArtifactInfo, Damaged, Handle, StoreFault, not_there
 from penstock.store.marks import ContentMark, SecretWatch
+from penstock.store.places import ContentPlaces
 from penstock.text import escape
 from penstock.text.redaction import redacted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from penstock.store.database import Execute, Staged
     from penstock.store.pieces import Content, PieceLayout
 
 # A handle is a key to its content, for every client of a database: nobody shall guess one.
@@ -57,8 +58,8 @@ class HandleRow(NamedTuple):
         return seal_of(*self[:-1])
 
 
-class ArtifactTables(Database):
-    """Artifacts in the tables of a database; `Database` has the arguments."""
+class ArtifactTables(ContentPlaces):
+    """Artifacts in the tables of a database; `Database` and `ContentPlaces` have the arguments."""
 
     def put(
         self,
@@ -89,9 +90,9 @@ class ArtifactTables(Database):
                 if not execute("SELECT 1 FROM contents WHERE digest = ?", (measured.digest,)):
                     if staged is None:  # it was pruned in between
                         assert isinstance(content, bytes)  # noqa: S101 - only those are measured before
-                        staged = self._staged_as(content, measured, watch)
+                        staged = self._staged_as(content, measured, watch, in_tables=True)
                     removed = self._make_room(execute, measured.stored_bytes)
-                    place = self._publish(execute, staged)
+                    place = self._publish_staged(execute, staged)
                     published = True
                     self._insert(execute, measured, place)
                     self._insert_mark(execute, measured.digest, watch.mark)
@@ -100,8 +101,8 @@ class ArtifactTables(Database):
                 staged = None
         finally:
             if staged is not None:
-                self._discard(staged.place)
-        self._remove(removed)
+                self._discard_staged(staged.place)
+        self._remove_places(removed)
         return handle
 
     def put_many(
@@ -109,7 +110,7 @@ class ArtifactTables(Database):
     ) -> list[Handle]:
         """Keep several contents, each with its name, and return their handles in order; `Store.put_many` has the arguments."""
         handles: list[Handle] = []
-        for batch in _batches(contents):
+        for batch in _batches(contents, self._is_large):
             handles += self._put_batch(batch, kind, life_seconds)
         return handles
 
@@ -147,7 +148,7 @@ class ArtifactTables(Database):
                     self._insert_mark(execute, digest, watch.mark)
             now = self._now(execute)
             handles = [self._name(execute, measured.digest, name, kind, now, life) for measured, name in named]
-        self._remove(removed)
+        self._remove_places(removed)
         return handles
 
     def _insert(self, execute: Execute, content: Content, place: str) -> None:
@@ -163,7 +164,9 @@ class ArtifactTables(Database):
         execute("DELETE FROM contents WHERE digest = ?", (digest,))
         for _, stored in found:
             execute("UPDATE totals SET content_bytes = content_bytes - ?", (stored,))
-        return [str(place) for place, _ in found]
+        places = [str(place) for place, _ in found]
+        self._loosen(execute, places)
+        return places
 
     def _insert_mark(self, execute: Execute, digest: str, mark: ContentMark) -> None:
         """Write down what a content holds of secrets, with the row of the content."""
@@ -193,14 +196,21 @@ class ArtifactTables(Database):
         if not (self.keeps_redacted or watch.is_done):
             watch.look(content)
 
-    def _staged_as(self, content: bytes | Iterable[bytes], measured: Content | None, watch: SecretWatch) -> Staged:
+    def _staged_as(
+        self,
+        content: bytes | Iterable[bytes],
+        measured: Content | None,
+        watch: SecretWatch,
+        *,
+        in_tables: bool = False,
+    ) -> Staged:
         """Write content down; what was measured is not measured again."""
         if measured is None or not isinstance(content, bytes):
-            return self._stage(content, self.limit_bytes)
+            return self._stage_stream((content,) if isinstance(content, bytes) else content, self.limit_bytes)
         if measured.bytes > self.limit_bytes:
             raise StoreFault("full", f"More than the {self.limit_bytes} bytes that {self.url} may hold.")
         self._look(content, watch)
-        return Staged(self._stage_pieces(pieces.cut(content)), measured)
+        return self._stage_bytes(content, measured, in_tables=in_tables)
 
     def _name(self, execute: Execute, digest: str, name: str, kind: str, now: float, life: float) -> Handle:
         """Return the handle of this content under this name: the one it has, whose life begins anew, or a new one."""
@@ -398,7 +408,7 @@ class ArtifactTables(Database):
         if number >= len(layout.pieces):
             return None
         piece = layout.pieces[number]
-        stored = self._stored(layout.place, number, layout.starts[number], piece.stored_bytes)
+        stored = self._stored_piece(layout.place, number, layout.starts[number], piece.stored_bytes)
         return None if stored is None else pieces.plain(stored, piece, layout.plain_bytes(number))
 
     def read(self, handle: str, start_byte: int, count: int) -> bytes:
@@ -458,14 +468,20 @@ def _new_handle() -> str:
     return "".join(letters)
 
 
-def _batches(contents: Iterable[tuple[bytes, str]]) -> Iterator[list[tuple[bytes, str]]]:
+def _batches(
+    contents: Iterable[tuple[bytes, str]], is_large: Callable[[int], bool]
+) -> Iterator[list[tuple[bytes, str]]]:
     """Yield contents, with their names, as many at a time as go into one transaction; what is large goes alone."""
     batch: list[tuple[bytes, str]] = []
     size = 0
     for content, name in contents:
-        if batch and (len(batch) == _BATCH_CONTENTS or size + len(content) > _BATCH_BYTES):
+        goes_alone = is_large(len(content))
+        if batch and (goes_alone or len(batch) == _BATCH_CONTENTS or size + len(content) > _BATCH_BYTES):
             yield batch
             batch, size = [], 0
+        if goes_alone:
+            yield [(content, name)]
+            continue
         batch.append((content, name))
         size += len(content)
     if batch:

@@ -129,6 +129,8 @@ class Size:
     """What the indexes of ranked search take beside that. They have a bound of their own, and are made anew when they are gone:
     so nothing that was kept goes for them, and `limit_bytes` does not hold them.
     """
+    object_bytes: int = 0
+    """What of `stored_bytes` lies in an object store."""
 
     @property
     def used_bytes(self) -> int:

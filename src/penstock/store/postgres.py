@@ -33,7 +33,19 @@ SCHEMA = "penstock"
 _LOCK = 0x50454E53  # of the one writer of artifacts
 _HOLDERS = 0x50454E48  # of those who work on sessions, each with a number of its own beside it
 _WAIT_SECONDS = 5.0  # for another writer, and then it is told
-_TABLES = ("pieces", "pending", "contents", "marks", "handles", "refs", "records", "sessions", "running", "removals")
+_TABLES = (
+    "pieces",
+    "pending",
+    "loose_objects",
+    "contents",
+    "marks",
+    "handles",
+    "refs",
+    "records",
+    "sessions",
+    "running",
+    "removals",
+)
 _BATCH_PIECES = 16  # 4 MiB a transaction while content comes in
 _BEGIN = "BEGIN; SET LOCAL synchronous_commit = on"
 
@@ -288,12 +300,17 @@ class PostgresStore(Tables):
             self._remove([place])
 
     def _remove(self, places: list[str]) -> None:
-        """Remove the rows of content."""
+        """Remove the rows of content, unless a content names them."""
         if not places:
             return
-        with self._appending() as execute:
+        # Whoever did not hear whether its transaction happened discards what it staged: the lock waits for the end of that
+        # transaction, and what it published stays.
+        with self._writing() as execute:
             # `ANY` takes the whole list in one parameter.
-            execute("DELETE FROM pieces WHERE place = ANY(?)", (places,))
+            execute(
+                "DELETE FROM pieces p WHERE place = ANY(?) AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.place = p.place)",
+                (places,),
+            )
             execute("DELETE FROM pending WHERE place = ANY(?)", (places,))
 
     def _stored(self, place: str, number: int, start: int, count: int) -> bytes | None:
@@ -371,7 +388,8 @@ class PostgresStore(Tables):
         names = ("server_version", "fsync", "full_page_writes", "data_checksums")
         said = {name: str(self._read(f"SHOW {name}")[0][0]) for name in names}
         version = str(self._read("SELECT version FROM schema_version")[0][0])
-        return {"store": self.url, **said, "synchronous_commit": "on (asked for by each commit)", "schema": version}
+        settings = {"synchronous_commit": "on (asked for by each commit)", "schema": version}
+        return {"store": self.url, **said, **settings, **self._object_facts()}
 
     def close(self) -> None:
         """Give the connection back. Nothing can be done with the store after that."""

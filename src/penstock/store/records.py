@@ -89,7 +89,7 @@ class JournalTables(ArtifactTables):
                 self._grown = 0
             if added:
                 self._worked_on.add(session)
-        self._remove(removed)
+        self._remove_places(removed)
         if is_new and added:
             self._began()
         return records

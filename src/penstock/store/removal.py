@@ -112,7 +112,9 @@ class RemovalTables(JournalTables):
                 gone.append(
                     Removal(what="session", name=name, bytes=int(size) + _own_bytes(execute, name), at=float(at))
                 )
-            places = self._forgotten(execute, names, _BY_HAND) + self._orphans(execute)
+            places = self._forgotten(execute, names, _BY_HAND)
+            self._check_in_reach(places)
+            places += self._leftovers(execute)
         self._removed_for_good(names, places)
         return gone
 
@@ -130,7 +132,8 @@ class RemovalTables(JournalTables):
                 raise _running(f"Artifact {row.handle}", running)
             handles = execute("SELECT handle FROM handles WHERE digest = ? AND gone = ''", (row.digest,))
             places = self._let_go_of(execute, [str(handle) for (handle,) in handles], _BY_HAND)
-            places += self._orphans(execute)
+            self._check_in_reach(places)
+            places += self._leftovers(execute)
         self._removed_for_good((), places)
         return Removal(
             what="artifact", name=row.handle, bytes=size, at=row.created, why=_BY_HAND, named_by=tuple(sessions)
@@ -147,9 +150,11 @@ class RemovalTables(JournalTables):
         with self._lock:
             self._layouts.clear()
             self._pieces.clear()
-        self._remove(places)
-        self._remove_caches()
-        self.scrub()
+        try:
+            self._remove_places(places, for_good=True)
+        finally:
+            self._remove_caches()
+            self.scrub()
 
     # ── what rules say ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -171,11 +176,11 @@ class RemovalTables(JournalTables):
             for one in found:
                 if one.what == "artifact":
                     places += self._let_go_of(execute, [one.name], f"a rule removed it: {one.why}")
-            places += self._orphans(execute) if share == 1.0 else []
+            places += self._leftovers(execute) if share == 1.0 else []
             self._write_down(execute, found)
             self._drop_dead(execute)
         self._forget(sessions)
-        self._remove(places)
+        self._remove_places(places)
         self._shrink()
         return found
 

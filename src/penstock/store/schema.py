@@ -71,6 +71,9 @@ _STEPS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE totals (one INTEGER PRIMARY KEY CHECK (one = 1), content_bytes INTEGER NOT NULL) STRICT",
         "INSERT INTO totals SELECT 1, CAST(COALESCE(SUM(stored_bytes), 0) AS INTEGER) FROM contents",
     ),
+    (  # 8: objects that no content names: being written since, or condemned (-1) and to be removed
+        "CREATE TABLE loose_objects (place TEXT PRIMARY KEY, since REAL NOT NULL) STRICT, WITHOUT ROWID",
+    ),
 )
 
 SQLITE = _STEPS

@@ -444,6 +444,7 @@ class SqliteStore(FileTables):
             "synchronous": {0: "OFF", 1: "NORMAL", 2: "FULL", 3: "EXTRA"}[self._read("PRAGMA synchronous")[0][0]],
             "schema": str(self._read("PRAGMA user_version")[0][0]),
             "read_only": self._broken or str(self._read_only).lower(),
+            **self._object_facts(),
         }
 
     def close(self) -> None:

@@ -15,6 +15,7 @@ from penstock.store import pieces
 from penstock.store.artifacts import HandleRow, seal_of
 from penstock.store.database import Staged
 from penstock.store.kept import Damage, Damaged, Pruned, Size, StoreFault
+from penstock.store.objects import is_object
 from penstock.store.removal import RemovalTables
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Tables(RemovalTables):
         """Return how full the store is."""
         handles = self._read("SELECT COUNT(*) FROM handles WHERE gone = ''")[0][0]
         total, stored = self._read("SELECT COALESCE(SUM(bytes), 0), COALESCE(SUM(stored_bytes), 0) FROM contents")[0]
+        objects = self._read("SELECT COALESCE(SUM(stored_bytes), 0) FROM contents WHERE place LIKE ?", ("%://%",))[0][0]
         sessions, records, journal_bytes = self._read(
             "SELECT COUNT(*), COALESCE(SUM(records), 0), COALESCE(SUM(bytes), 0) FROM sessions"
         )[0]
@@ -54,6 +56,7 @@ class Tables(RemovalTables):
             sessions=int(sessions),
             journal_bytes=int(journal_bytes),
             index_bytes=self._cache_bytes(),
+            object_bytes=int(objects),
         )
 
     def prune(self) -> Pruned:
@@ -67,12 +70,15 @@ class Tables(RemovalTables):
                 with suppress(StoreFault):  # `full`: the rest is in use by sessions, which `collect` takes
                     places += self._make_room(execute, 0)
                 dropped = count - int(execute("SELECT COUNT(*) FROM handles WHERE gone = ''")[0][0])
-            places += self._orphans(execute)
-        self._remove(places)
+            places += self._leftovers(execute)
+        self._remove_places(places)
         # Each in a transaction of its own, so that others write in between.
         compressed = sum(
             self._compress(str(digest))
-            for (digest,) in self._read("SELECT digest FROM contents WHERE stored_bytes = bytes AND bytes > 0")
+            for digest, place in self._read(
+                "SELECT digest, place FROM contents WHERE stored_bytes = bytes AND bytes > 0"
+            )
+            if not is_object(str(place))  # it would be read whole over a network, and written once more
         )
         freed = before.stored_bytes - self.size().stored_bytes
         return Pruned(expired=expired, dropped=dropped, compressed=compressed, freed_bytes=freed)
@@ -186,7 +192,12 @@ class Tables(RemovalTables):
         # The checksums of pieces have 32 bits; the digest is the name of the content, and settles it.
         whole = hashlib.sha256()
         for number in range(len(layout.pieces)):
-            data = self._plain(layout, number)
+            try:
+                data = self._plain(layout, number)
+            except StoreFault as fault:
+                if not is_object(place):
+                    raise
+                return fault.message  # of this one: others may lie with the tables, and are looked at
             if data is None:
                 return f"bytes from {number * pieces.PIECE_BYTES} on are not what was written"
             whole.update(data)

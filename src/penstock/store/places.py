@@ -1,0 +1,211 @@
+"""Where does a content lie? With the tables, or, where it is large and there is a bucket, as an object.
+
+An object has no transaction, so the tables remember every one that no content names: from before its first byte until it is
+published, and from the moment at which its content is given up until it is gone. So a kill anywhere leaves an object that is in
+`loose_objects`, and nobody ever has to list a bucket, which another store may share. Laws: every object is named by a content or is
+loose; a loose one is removed, by its writer, by whoever gave it up, or by a later pruning; a condemned one is never published.
+Nothing waits for a bucket inside a transaction. Leaves to others: what an object is (`objects`), and where the tables keep
+contents (`contents`, `postgres`).
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from penstock.store import pieces
+from penstock.store.database import Database, Staged
+from penstock.store.kept import StoreFault
+from penstock.store.objects import ObjectWriter, is_object
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from penstock.store.database import Execute
+    from penstock.store.objects import ObjectStorage
+    from penstock.store.pieces import Content
+
+# A writer that has been silent for so long has ended, as with rows of PostgreSQL. One that goes on all the same finds its object
+# condemned, and fails.
+_WRITING_SECONDS = 86_400.0
+_CONDEMNED = -1.0  # in the place of the time since which an object is loose; the store's time begins with 0
+
+
+class ContentPlaces(Database):
+    """A database with objects beside it; `Database` has the other arguments.
+
+    Args:
+        objects: Where large contents lie; None keeps all with the tables.
+    """
+
+    def __init__(self, *, objects: ObjectStorage | None = None, **options: Any) -> None:
+        super().__init__(**options)
+        self._objects = objects
+
+    def _object_facts(self) -> dict[str, str]:
+        """Return where objects lie, and from which size on contents are some; nothing where there are none."""
+        if self._objects is None:
+            return {}
+        return {"objects": f"{self._objects.url} (from {self._objects.large_bytes} bytes on)"}
+
+    # ── in ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _is_large(self, size_bytes: int) -> bool:
+        """Return whether a content of that size becomes an object."""
+        return self._objects is not None and size_bytes >= self._objects.large_bytes
+
+    def _stage_stream(self, content: Iterable[bytes], limit_bytes: int) -> Staged:
+        """Write down content of which nobody knows the size: its beginning is held until it is large, or at its end."""
+        if self._objects is None:
+            return self._stage(content, limit_bytes)
+        coming = iter(content)
+        head: list[bytes] = []
+        held_bytes = 0
+        for part in coming:
+            head.append(part)
+            held_bytes += len(part)
+            if self._is_large(held_bytes):
+                return self._stage_object(self._objects, chain(head, coming), limit_bytes)
+        return self._stage(head, limit_bytes)
+
+    def _stage_bytes(self, content: bytes, measured: Content, *, in_tables: bool) -> Staged:
+        """Write down content that was measured; `in_tables` within a transaction, which waits for no bucket."""
+        if self._objects is None or in_tables or not self._is_large(measured.bytes):
+            return Staged(self._stage_pieces(pieces.cut(content)), measured)
+        return self._stage_object(self._objects, content, measured.bytes, measured)
+
+    def _stage_object(
+        self,
+        objects: ObjectStorage,
+        content: bytes | Iterable[bytes],
+        limit_bytes: int,
+        measured: Content | None = None,
+    ) -> Staged:
+        """Write an object, at most `limit_bytes` of it; it is loose until it is published."""
+        place = objects.new_place()
+        with self._appending() as execute:
+            # First, and safe before the first byte is sent.
+            execute("INSERT INTO loose_objects VALUES (?, ?)", (place, self._now(execute)))
+        writer = ObjectWriter(objects, place)
+        left = limit_bytes
+
+        def write(piece: bytes) -> None:
+            nonlocal left
+            left -= len(piece)
+            if left < 0:
+                raise StoreFault("full", f"More than the {limit_bytes} bytes that {self.url} may hold.")
+            writer.write(piece)
+
+        try:
+            if measured is None:
+                measured = pieces.intake(content, write)
+            else:
+                for piece in pieces.cut(content):
+                    write(piece)
+            writer.close()
+        except BaseException:
+            self._discard_staged(place)
+            raise
+        return Staged(place, measured)
+
+    def _publish_staged(self, execute: Execute, staged: Staged) -> str:
+        """Make staged content last, as part of the transaction that inserts its row, and return its place from then on.
+
+        Raises:
+            StoreFault: `raced`: it was condemned meanwhile, as one that nobody writes any more.
+        """
+        place = staged.place
+        if not is_object(place):
+            return self._publish(execute, staged)
+        if not execute("SELECT 1 FROM loose_objects WHERE place = ? AND since > ?", (place, _CONDEMNED)):
+            raise StoreFault("raced", f"{self.url}: the content took longer than a day to come, and was given up.")
+        execute("DELETE FROM loose_objects WHERE place = ?", (place,))
+        return place
+
+    # ── out ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _stored_piece(self, place: str, number: int, start: int, count: int) -> bytes | None:
+        """Return a piece as it is stored, None where there is none. Raises `StoreFault`."""
+        if not is_object(place):
+            return self._stored(place, number, start, count)
+        if self._objects is None or not self._objects.holds(place):
+            raise StoreFault("unreachable", _elsewhere(place))
+        return self._objects.read(place, start, count)
+
+    # ── away ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _loosen(self, execute: Execute, places: Iterable[str]) -> None:
+        """Condemn the objects among the places of contents that are given up in this transaction."""
+        for place in filter(is_object, places):
+            execute("INSERT INTO loose_objects VALUES (?, ?)", (place, _CONDEMNED))
+
+    def _check_in_reach(self, places: Sequence[str]) -> None:
+        """Refuse to remove for good what could not be. Raises `StoreFault` (unreachable), which takes the transaction back."""
+        for place in filter(is_object, places):
+            if self._objects is None or not self._objects.holds(place):
+                raise StoreFault("unreachable", _elsewhere(place))
+
+    def _leftovers(self, execute: Execute) -> list[str]:
+        """Return places that no content names and that nobody is writing; objects among them are condemned."""
+        return self._orphans(execute) + self._loose_objects(execute)
+
+    def _loose_objects(self, execute: Execute) -> list[str]:
+        if self._objects is None:
+            return []
+        before = max(_CONDEMNED, self._now(execute) - _WRITING_SECONDS)
+        found = execute("SELECT place FROM loose_objects WHERE since <= ?", (before,))
+        places = [str(place) for (place,) in found if self._objects.holds(str(place))]
+        for place in places:
+            execute("UPDATE loose_objects SET since = ? WHERE place = ?", (_CONDEMNED, place))
+        return places
+
+    def _discard_staged(self, place: str) -> None:
+        """Take away what was staged and is not wanted; what cannot be reached now goes with a later pruning."""
+        if not is_object(place):
+            self._discard(place)
+            return
+        with suppress(StoreFault):
+            with self._writing() as execute:
+                # Whoever did not hear whether its transaction happened comes here too: what is published stays.
+                if execute("SELECT 1 FROM contents WHERE place = ?", (place,)):
+                    return
+                # It may have been taken for a dead one's and removed, and then have grown again: so it is not only changed.
+                execute("DELETE FROM loose_objects WHERE place = ?", (place,))
+                self._loosen(execute, [place])
+            self._remove_places([place])
+
+    def _remove_places(self, places: list[str], *, for_good: bool = False) -> None:
+        """Take content away, after the transaction that gave it up.
+
+        Args:
+            places: Of files, rows and objects.
+            for_good: Whether an object that cannot be removed now is told: it stays condemned, and goes with a later pruning.
+
+        Raises:
+            StoreFault: `unreachable`, where told.
+        """
+        self._remove([place for place in places if not is_object(place)])
+        objects = self._objects
+        if objects is None:
+            return
+        for place in filter(is_object, places):
+            if not objects.holds(place):
+                continue
+            try:
+                if self._read("SELECT 1 FROM loose_objects WHERE place = ? AND since <= ?", (place, _CONDEMNED)):
+                    objects.remove(place)
+                    with self._appending() as execute:
+                        execute("DELETE FROM loose_objects WHERE place = ?", (place,))
+            except StoreFault as fault:
+                if for_good:
+                    gc = f"penstock store gc{self._command_option()}"
+                    raise StoreFault(
+                        fault.code, f"{fault.message} What was removed lies there still: `{gc}` takes it away later."
+                    ) from fault
+
+
+def _elsewhere(place: str) -> str:
+    """Return the words for an object in a bucket that this store was not opened with."""
+    root = place.rpartition("/")[0]
+    return f"This artifact lies in {root}, which the store was opened without: set PENSTOCK_STORE_OBJECTS={root}"
