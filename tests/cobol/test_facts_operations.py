@@ -224,8 +224,8 @@ def test_what_a_data_item_may_hold_is_resolved_with_its_line() -> None:
     """A literal that is moved to it or is its value, over other items and conditions too."""
     found = ran(
         "MOVE 'FIRST' TO WS-PGM",
-        "MOVE WS-OTHER TO WS-PGM",
-        "SET IS-THIRD TO TRUE",
+        "IF WS-SUB = 'X' MOVE WS-OTHER TO WS-PGM END-IF",
+        "IF WS-SUB = 'Y' SET IS-THIRD TO TRUE END-IF",
         "EXEC CICS XCTL PROGRAM(WS-PGM) END-EXEC",
         "CALL WS-SUB USING WS-PGM",
         data=(

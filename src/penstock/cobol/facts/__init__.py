@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .flow import Flow
     from .interface import InterfaceOperations
     from .naming import DataNames
+    from .reaching import Reaching
     from .references import References
     from .resolving import Values
     from .shape import Shape
@@ -66,6 +67,7 @@ def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | Non
     from .code import Code
     from .expanding import expand
     from .flow import flow
+    from .reaching import Reaching
     from .resolving import Values
     from .shape import counts, shape, trees
 
@@ -75,9 +77,10 @@ def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | Non
     values = Values(code, data.names)
     # CALLs are read once for three readers: DL/I and MQ are called, too.
     called = calls.callings(code)
-    found = _operations(code, data, values, expanded.rows, called)
     # What needs statements within statements shares one set of trees.
     nested = trees(code)
+    reaching = Reaching(code, nested, expanded.pieces, data.names, data.referred, values, data.records)
+    found = _operations(code, data, values, reaching, expanded.rows, called)
     shapes = [shape(nodes) for nodes in nested]
     graph = flow(code, expanded.pieces, nested, expanded.uses)
     checks = rules.Checks(code, data.names, found.files, found.cics, found.mq)
@@ -110,7 +113,7 @@ def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | Non
         crud=accesses,
         inputs=inputs,
         outputs=outputs,
-        calls=calls.calls(code, called, found.cics, values),
+        calls=calls.calls(code, called, found.cics, reaching),
         using=program.using,
         linkage=tuple(item.name for item in data.items if item.section == "LINKAGE" and item.level in {1, 77}),
         entry_points=program.entry_points,
@@ -171,16 +174,23 @@ def _data(code: Code, rows: tuple[EntryRow, ...]) -> _Data:
 
 
 def _operations(
-    code: Code, data: _Data, values: Values, rows: tuple[EntryRow, ...], called: tuple[Calling, ...]
+    code: Code,
+    data: _Data,
+    values: Values,
+    reaching: Reaching,
+    rows: tuple[EntryRow, ...],
+    called: tuple[Calling, ...],
 ) -> InterfaceOperations:
     """Return what the program does with files, databases, terminals and queues."""
     from . import cics, files, ims, mq, sql
     from .interface import InterfaceOperations
 
+    # All calls by name are followed in one pass through the program, those of CICS among them.
+    reaching.follow(call.target for call in called if call.target[:1] not in "'\"")
     return InterfaceOperations(
         files=files.files(rows, data.items, data.records, code, values.of),
         sql=sql.operations(code),
-        cics=cics.operations(code, values),
+        cics=cics.operations(code, reaching),
         dli=ims.operations(code, data.names, values, called),
         mq=mq.operations(code, values, called),
     )

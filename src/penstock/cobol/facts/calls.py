@@ -12,8 +12,8 @@ from .values import CicsOperation, ProgramCall
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .code import Code, Said
-    from .resolving import Values
+    from .code import Code, Said, Site
+    from .reaching import Reaching
 
 DLI_INTERFACES = frozenset({"CBLTDLI", "AIBTDLI", "CEETDLI", "ASMTDLI", "DFSLI000"})
 """The entries of DL/I, by which a CALL is one of a database rather than of a program."""
@@ -39,6 +39,7 @@ class Calling(NamedTuple):
     end_line: int
     paragraph: int
     copybook: str | None
+    site: Site
 
 
 def callings(code: Code) -> tuple[Calling, ...]:
@@ -47,7 +48,7 @@ def callings(code: Code) -> tuple[Calling, ...]:
 
 
 def calls(
-    code: Code, found: Sequence[Calling], cics: Sequence[CicsOperation], values: Values
+    code: Code, found: Sequence[Calling], cics: Sequence[CicsOperation], reaching: Reaching
 ) -> tuple[ProgramCall, ...]:
     """Return everything that reaches another program, in the order of the source.
 
@@ -55,9 +56,9 @@ def calls(
         code: The statements.
         found: The CALLs, as `callings` gives them.
         cics: The commands of CICS, some of which transfer control.
-        values: What data items may hold, for calls by name.
+        reaching: What data items can hold at a statement, for calls by name.
     """
-    reached = [_called(call, code, values) for call in found]
+    reached = [_called(call, code, reaching) for call in found]
     for operation in cics:
         call_type = _BY_COMMAND.get(operation.command)
         if call_type is not None and operation.resource and operation.kind in {"program", "transaction", "service"}:
@@ -72,6 +73,8 @@ def calls(
                     end_line=operation.end_line,
                     paragraph=operation.paragraph,
                     copybook=operation.copybook,
+                    is_sure=operation.is_sure,
+                    unknown=operation.unknown,
                 )
             )
     return tuple(sorted(reached, key=lambda call: call.line))
@@ -86,18 +89,21 @@ def is_interface(target: str) -> bool:
     return name in DLI_INTERFACES or name[:2] == "MQ" or name[:3] in {"CEE", "DSN", "IGZ", "ILB", "EZA"}
 
 
-def _called(call: Calling, code: Code, values: Values) -> ProgramCall:
+def _called(call: Calling, code: Code, reaching: Reaching) -> ProgramCall:
     """Return a CALL as a way to another program."""
     static = call.target[:1] in "'\""
+    reached = None if static else reaching.at(call.target, call.site)
     return ProgramCall(
         target=call.target.strip("'\"") if static else call.target,
         call_type="static" if static else "dynamic",
-        resolved=() if static else values.of(call.target),
+        resolved=reached.values if reached else (),
         parameters=call.parameters,
         line=call.line,
         end_line=call.end_line,
         paragraph=code.name(call.paragraph),
         copybook=call.copybook,
+        is_sure=reached is None or reached.is_sure,
+        unknown=reached.unknown if reached else "",
     )
 
 
@@ -111,7 +117,7 @@ def _calling(said: Said) -> Calling:
     while end + 1 < len(words) and said.keys[end] in {"OF", "IN"}:
         end += 2
     target = " ".join(word.text for word in words[at:end])
-    return Calling(target, parameters(said), said.line, said.end_line, said.paragraph, said.copybook)
+    return Calling(target, parameters(said), said.line, said.end_line, said.paragraph, said.copybook, said.site)
 
 
 def parameters(said: Said) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from .code import Block, Code
     from .execs import ExecCommand
-    from .resolving import Values
+    from .reaching import Reaching
 
 # For each group of commands: the options that name what it acts on, the first that is there, and what that is.
 _RESOURCES: tuple[tuple[frozenset[str], tuple[str, ...], str], ...] = (
@@ -56,14 +56,15 @@ _ANY = (
 )
 
 
-def operations(code: Code, values: Values) -> tuple[CicsOperation, ...]:
+def operations(code: Code, reaching: Reaching) -> tuple[CicsOperation, ...]:
     """Return the EXEC CICS blocks in order, those of copybooks included.
 
     Args:
         code: The statements and blocks.
-        values: What data items may hold, for resources that a name gives.
+        reaching: What data items can hold at a block, for resources that a name gives.
     """
     blocks = [block for block in code.blocks if block.exec.kind == "CICS" and block.command.name]
+    reaching.follow(name for block in blocks if (name := _variable(block.command)) is not None)
     # The lines where any response is looked at are gathered once, in order; each command then takes its stretch of
     # them by bisection.
     watched = {key(option) for block in blocks if (option := block.command.get("RESP"))}
@@ -74,22 +75,24 @@ def operations(code: Code, values: Values) -> tuple[CicsOperation, ...]:
                 if word in watched or word in {"EIBRESP", "EIBRCODE"}:
                     looked.setdefault(word, []).append(said.line)
     ends = sorted(block.line for block in blocks if block.copybook is None)
-    return tuple(_operation(block, code, values, looked, ends) for block in blocks)
+    return tuple(_operation(block, code, reaching, looked, ends) for block in blocks)
 
 
 def _operation(
-    block: Block, code: Code, values: Values, looked: dict[str, list[int]], ends: list[int]
+    block: Block, code: Code, reaching: Reaching, looked: dict[str, list[int]], ends: list[int]
 ) -> CicsOperation:
     """Return the operation of one block."""
     command = block.command
     name, kind = _resource(command)
+    variable = _variable(command)
+    reached = None if variable is None else reaching.at_block(variable, block)
     resp = command.get("RESP")
     response: Literal["RESP", "NOHANDLE", ""] = "RESP" if resp else "NOHANDLE" if command.has("NOHANDLE") else ""
     return CicsOperation(
         command=command.name,
         resource=name,
         kind=kind,
-        resolved=values.of(name) if name and name[0] not in "'\"" and kind != "label" else (),
+        resolved=reached.values if reached else (),
         resp=resp or None,
         response=response,
         checked=_checked(block, code, key(resp) if resp else None, looked, ends),
@@ -98,7 +101,15 @@ def _operation(
         end_line=block.end_line,
         paragraph=code.name(block.paragraph),
         copybook=block.copybook,
+        is_sure=reached is None or reached.is_sure,
+        unknown=reached.unknown if reached else "",
     )
+
+
+def _variable(command: ExecCommand) -> str | None:
+    """Return the item that holds the name of what a command acts on; None where a literal says it, or nothing does."""
+    name, kind = _resource(command)
+    return name if name and name[0] not in "'\"" and kind != "label" else None
 
 
 def _resource(command: ExecCommand) -> tuple[str | None, str | None]:

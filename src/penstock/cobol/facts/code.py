@@ -31,6 +31,16 @@ PHRASES = frozenset(
 _BRANCHES = PHRASES | {"ELSE", "WHEN"}
 
 
+class Site(NamedTuple):
+    """Which statement of a program is meant: copied code is one for each COPY that brings it in."""
+
+    copybook: str | None
+    start: int
+    """Its offset in the code of its own source."""
+    line: int
+    """Its line in the program; that of the COPY for copied code."""
+
+
 class Said(NamedTuple):
     """A statement with its words, as every reader of facts takes it.
 
@@ -52,6 +62,11 @@ class Said(NamedTuple):
     copybook: str | None
     """The copybook in which it stands; None where it stands in the program."""
     start: int
+
+    @property
+    def site(self) -> Site:
+        """Return what it is known by."""
+        return Site(self.copybook, self.start, self.line)
 
 
 class Block(NamedTuple):

@@ -77,7 +77,7 @@ def flow(
         copybooks: What was copied; code that was not found is a doubt.
     """
     program = code.program
-    places = _Places(program)
+    places = Places(program)
     drawing = _Drawing(code, places, pieces)
     edges = tuple(sorted(drawing.edges, key=lambda edge: edge.line))
     paragraphs = program.paragraphs
@@ -160,7 +160,7 @@ def _all_leave(node: Node, leaves: set[int]) -> bool:
     return complete and not pending
 
 
-class _Places:
+class Places:
     """Where names of paragraphs and sections lead; a section is the span of its first and last paragraph."""
 
     def __init__(self, program: Program) -> None:
@@ -212,7 +212,7 @@ class _Places:
 class _Drawing:
     """The edges of a program, and the names that lead outside of it."""
 
-    def __init__(self, code: Code, places: _Places, pieces: Sequence[CodePiece]) -> None:
+    def __init__(self, code: Code, places: Places, pieces: Sequence[CodePiece]) -> None:
         self.edges: list[ControlEdge] = []
         self.range_ends: set[int] = set()
         self._code = code

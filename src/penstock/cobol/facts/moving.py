@@ -41,6 +41,8 @@ class Mention(NamedTuple):
     """Whether it is an argument of a function, so that its value is not moved as it is."""
     whole: bool
     """Whether the item is named without a subscript or a reference modification."""
+    is_cut: bool
+    """Whether only some characters of it are named, by a reference modification."""
     is_condition: bool
     """Whether a level 88 was named, and the item is the one that it tests or sets."""
 

@@ -201,7 +201,9 @@ class References:
             for option, argument in block.command.options:
                 if argument:
                     written = option in writes or (every and option not in {"RESP", "NOHANDLE"})
-                    self._argument(argument, WRITE if written else READ, block)
+                    # The program that LINK runs works on this very storage.
+                    shared = PASS if block.command.name == "LINK" and option == "COMMAREA" else NONE
+                    self._argument(argument, WRITE if written else READ, block, shared)
         elif kind.startswith("SQL"):
             reads, writes_ = host_variables(block.exec.text)
             for names, role in ((reads, READ), (writes_, WRITE)):
@@ -321,6 +323,7 @@ class References:
                     measured or "subscript" in within,
                     "function" in within,
                     end >= len(keys) or keys[end] != "(",
+                    end < len(keys) and keys[end] == "(" and _is_cut(keys, end),
                     meanings[0].condition is not None,
                 )
             )
@@ -354,7 +357,7 @@ class References:
             if role & WRITE:
                 self._written.setdefault((record, None), set()).add(said.line)
 
-    def _argument(self, text: str, role: int, block: Block) -> None:
+    def _argument(self, text: str, role: int, block: Block, shared: int = NONE) -> None:
         """Note the data in the argument of an option; what stands in its parentheses is read."""
         words = tokens(text)
         depth = at = 0
@@ -371,7 +374,7 @@ class References:
                 acts = role if depth == 0 else READ
                 found = self._note(word, qualifiers, acts, block.line)
                 whole = at >= len(words) or words[at] != "("
-                self.moving.exec(block, dict.fromkeys([item for item, _ in found]), acts, whole=whole)
+                self.moving.exec(block, dict.fromkeys([item for item, _ in found]), acts | shared, whole=whole)
 
     def _corresponding(self, said: Said) -> None:
         """Note a MOVE CORRESPONDING: what both groups hold directly under one name is moved."""
@@ -407,6 +410,18 @@ def references(code: Code, names: DataNames, records: dict[str, list[int]]) -> R
     for block in code.blocks:
         found.exec(block)
     return found
+
+
+def _is_cut(keys: Sequence[str], at: int) -> bool:
+    """Return whether the parentheses behind a name hold a reference modification, as in `A(I)(1:2)`."""
+    depth = 0
+    for word in keys[at:]:
+        depth += (word == "(") - (word == ")")
+        if word == ":":
+            return True
+        if depth == 0 and word != ")":
+            return False
+    return False
 
 
 _HOST = re.compile(r":\s*([A-Za-z0-9][A-Za-z0-9_$#@\-]*(?:\.[A-Za-z0-9][A-Za-z0-9_$#@\-]*)?)")

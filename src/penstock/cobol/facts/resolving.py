@@ -27,9 +27,10 @@ MAX_SOURCES = 100
 """How many items are looked at for the values of one."""
 MAX_SAME = 8
 """How many items of one name a MOVE is taken to write."""
-_FIGURATIVE = frozenset(
+FIGURATIVE = frozenset(
     {"SPACE", "SPACES", "ZERO", "ZEROS", "ZEROES", "LOW-VALUE", "LOW-VALUES", "HIGH-VALUE", "HIGH-VALUES", "NULL"}
 )
+"""The words that stand for a value that names nothing."""
 
 
 class Values:
@@ -69,6 +70,10 @@ class Values:
         if known is None:
             known = self._known[index] = self._followed(index)
         return known
+
+    def initial(self, index: int) -> tuple[Resolved, ...]:
+        """Return what an item may hold when the program begins; of a table, what any of its occurrences may."""
+        return tuple(self._initial(index))
 
     def _followed(self, index: int) -> tuple[Resolved, ...]:
         """Return the values of an item by following MOVEs backwards, the nearest first.

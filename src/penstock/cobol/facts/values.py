@@ -227,6 +227,16 @@ class Resolved(NamedTuple):
     copybook: str | None = None
 
 
+class Reached(NamedTuple):
+    """The values that an item can have at one statement."""
+
+    values: tuple[Resolved, ...]
+    is_sure: bool
+    """Whether there is one value, and nothing else can be there."""
+    unknown: str
+    """Why other values may be there that nothing tells, as a clause; "" where none may."""
+
+
 class SqlOperation(NamedTuple):
     """An EXEC SQL, with its tables, its cursor and its host variables (without their colon)."""
 
@@ -269,6 +279,10 @@ class CicsOperation(NamedTuple):
     end_line: int
     paragraph: str
     copybook: str | None = None
+    is_sure: bool = True
+    """Whether its resource can be nothing but what is named, or what `resolved` says."""
+    unknown: str = ""
+    """Why the resource may be another one that nothing tells; "" where it may not."""
 
     def option(self, *names: str) -> str | None:
         """Return the argument of the first of those options that it has; None where it has none of them."""
@@ -335,6 +349,10 @@ class ProgramCall(NamedTuple):
     end_line: int
     paragraph: str
     copybook: str | None = None
+    is_sure: bool = True
+    """Whether it can reach nothing but `names`, and that is one."""
+    unknown: str = ""
+    """Why it may reach another program that nothing tells; "" where it may not."""
 
     @property
     def names(self) -> tuple[str, ...]:

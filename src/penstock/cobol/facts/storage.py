@@ -1,0 +1,100 @@
+"""Tell which items share bytes: what a write of one does to another, by record, place and length.
+
+Keeps out who writes (`references`) and where items lie (`layout`). Law: `covers` says True only where every byte of
+an item is written, and None only where none is; what cannot be known is False.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .naming import DataNames
+
+
+class Storage:
+    """The storage of a program's items.
+
+    Args:
+        names: The items, with what holds what.
+    """
+
+    def __init__(self, names: DataNames) -> None:
+        self._names = names
+        self._roots: dict[int, int] = {}
+        self._first_of_file: dict[str, int] = {}
+
+    def root(self, index: int) -> int:
+        """Return the record whose storage an item lies in: its own, or the one that its own redefines.
+
+        The records of a file are one storage, which the first of them stands for.
+        """
+        items = self._names.items
+        record = items[index].record
+        known = self._roots.get(record)
+        if known is not None:
+            return known
+        found = record
+        item = items[record]
+        if item.redefines is not None and item.parent is None:
+            means = [
+                one.item for one in self._names.mean(item.redefines) if one.condition is None and one.item < record
+            ]
+            same = [one for one in means if items[one].parent is None and items[one].section == item.section]
+            if same:
+                found = self.root(same[-1])
+        elif item.file is not None:
+            found = self._first_of_file.setdefault(item.file.upper(), record)
+        self._roots[record] = found
+        return found
+
+    def covers(self, writer: int, item: int) -> bool | None:
+        """Return what becomes of an item when another one, or itself, is written.
+
+        True: all of it is written. False: a part of it is, or that cannot be known. None: nothing of it is.
+        """
+        if writer == item:
+            return True
+        if self.root(writer) != self.root(item):
+            return None
+        if writer in self._names.above(item):
+            return True
+        if item in self._names.above(writer):
+            return False
+        one, other = self._extent(writer), self._extent(item)
+        if one is None or other is None:
+            return False
+        if one[1] <= other[0] or other[1] <= one[0]:
+            return None
+        in_table = self._table(writer) is not None or self._table(item) is not None
+        return not in_table and one[0] <= other[0] and other[1] <= one[1]
+
+    def within(self, holder: int, item: int) -> int | None:
+        """Return the bytes from the start of one item to that of another in the same storage; None where unknown."""
+        start, end = self._names.items[holder].offset, self._names.items[item].offset
+        return None if start is None or end is None else end - start
+
+    def inside(self, group: int, offset: int | None, size: int | None) -> int | None:
+        """Return the item at a place within a group that has a certain length; None where there is none."""
+        start = self._names.items[group].offset
+        if start is None or offset is None or size is None:
+            return None
+        items = self._names.items
+        for index in (group, *self._names.below(group)):
+            item = items[index]
+            if item.offset == start + offset and item.bytes == size and self._table(index) is None:
+                return index
+        return None
+
+    def _table(self, index: int) -> int | None:
+        """Return the outermost table that an item is, or is in; None where it is in none."""
+        around = [at for at in (index, *self._names.above(index)) if self._names.items[at].occurs is not None]
+        return around[-1] if around else None
+
+    def _extent(self, index: int) -> tuple[int, int] | None:
+        """Return the bytes that an item may take in its record, those of all occurrences of a table; None if unknown."""
+        table = self._table(index)
+        item = self._names.items[index if table is None else table]
+        if item.offset is None or item.bytes is None:
+            return None
+        return item.offset, item.offset + item.bytes * (item.occurs or 1)

@@ -1,0 +1,94 @@
+"""Which values reach a call by name: one pass through the program, with PERFORMs that come back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from penstock.cobol import scan
+from penstock.cobol.facts import facts
+
+if TYPE_CHECKING:
+    from penstock.cobol.facts.values import ProgramCall
+
+DATA = (
+    "01 W.\n 02 X PIC X(8).\n 02 Y PIC X(8) VALUE 'BEGIN'.\n01 X-PARTS REDEFINES W.\n 02 X-4 PIC X(4).\n 02 FILLER PIC X(12).\n"
+    "01 C PIC X.\n01 V.\n 02 V-X PIC X(8) VALUE 'OFV'.\n 02 V-Y PIC X(8).\n01 SHORT PIC X(4).\n"
+)
+
+
+def _calls(*lines: str) -> list[tuple[tuple[str, ...], bool, bool]]:
+    """Return what each call by name reaches, whether that is sure, and whether something unknown may be there."""
+    text = f"ID DIVISION.\nPROGRAM-ID. P.\nDATA DIVISION.\nWORKING-STORAGE SECTION.\n{DATA}PROCEDURE DIVISION.\nMAIN.\n"
+    source = scan(text + "".join(f"{line}\n" for line in lines), source_format="free")
+    found: list[ProgramCall] = [call for call in facts(source, source.programs[0]).calls if call.call_type != "static"]
+    return [(call.names, call.is_sure, bool(call.unknown)) for call in found]
+
+
+SURE, MAY, UNKNOWN = (True, False), (False, False), (False, True)
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        # What was there before is gone.
+        (("MOVE 'A' TO X. CALL X. MOVE 'B' TO X. CALL X. STOP RUN.",), [(("A",), *SURE), (("B",), *SURE)]),
+        # A VALUE is there until something else is moved.
+        (("CALL Y. MOVE 'B' TO Y. CALL Y. STOP RUN.",), [(("BEGIN",), *SURE), (("B",), *SURE)]),
+        # Either branch may be taken.
+        (("IF C = 1 MOVE 'A' TO X ELSE MOVE 'B' TO X END-IF CALL X. STOP RUN.",), [(("A", "B"), *MAY)]),
+        # A PERFORM brings what was there at its own place, and not what was there at another.
+        (
+            ("MOVE 'A' TO X. PERFORM Q. CALL X. MOVE 'B' TO X. PERFORM Q. CALL X. STOP RUN.", "Q.", "DISPLAY C."),
+            [(("A",), *SURE), (("B",), *SURE)],
+        ),
+        # In the paragraph itself both are there.
+        (
+            ("MOVE 'A' TO X. PERFORM Q. MOVE 'B' TO X. PERFORM Q. STOP RUN.", "Q.", "CALL X."),
+            [(("A", "B"), *MAY)],
+        ),
+        # A blank is a value, too: what is called may be nothing.
+        (("MOVE SPACES TO X. IF C = 1 MOVE 'A' TO X. CALL X. STOP RUN.",), [(("A",), *MAY)]),
+        # What is read from outside can be anything.
+        (("MOVE 'A' TO X. IF C = 1 ACCEPT X. CALL X. STOP RUN.",), [(("A",), *UNKNOWN)]),
+        (("MOVE 'A' TO X. CALL 'Z' USING W. CALL X. STOP RUN.",), [(("A",), *UNKNOWN)]),
+        (("MOVE 'A' TO X. CALL 'Z' USING C. CALL X. STOP RUN.",), [(("A",), *SURE)]),
+        # The four letters of a redefinition are a part of it.
+        (("MOVE 'A' TO X. MOVE 'B' TO X-4. CALL X. STOP RUN.",), [(("A",), *UNKNOWN)]),
+        # A group that is moved brings what lies at the same place, one that is blanked takes it.
+        (("MOVE V TO W. CALL X. STOP RUN.",), [(("OFV",), *SURE)]),
+        (("MOVE 'PGM1    PGM2' TO W. CALL X. CALL Y. STOP RUN.",), [(("PGM1",), *SURE), (("PGM2",), *SURE)]),
+        # A name that is cut on its way is another name.
+        (("MOVE 'PROGRAM' TO SHORT. MOVE SHORT TO X. CALL X. STOP RUN.",), [(("PROG",), *SURE)]),
+        # The label of an error is reached from any command behind HANDLE.
+        (
+            (
+                "EXEC CICS HANDLE CONDITION ERROR(BAD) END-EXEC. MOVE 'A' TO X.",
+                "EXEC CICS SYNCPOINT END-EXEC. MOVE 'B' TO X. CALL X. STOP RUN.",
+                "BAD.",
+                "CALL X.",
+            ),
+            [(("B",), *SURE), (("A",), *SURE)],
+        ),
+        # GO TO by ALTER.
+        (
+            ("MOVE 'A' TO X. ALTER J TO PROCEED TO L.", "J.", "GO TO K.", "K.", "MOVE 'B' TO X.", "L.", "CALL X."),
+            [(("A", "B"), *MAY)],
+        ),
+        # A loop that is tested before it runs may not run.
+        (("MOVE 'A' TO X. PERFORM UNTIL C = 1 MOVE 'B' TO X END-PERFORM CALL X. STOP RUN.",), [(("A", "B"), *MAY)]),
+        (("MOVE 'A' TO X. PERFORM 2 TIMES MOVE 'B' TO X END-PERFORM CALL X. STOP RUN.",), [(("B",), *SURE)]),
+    ],
+)
+def test_a_call_by_name_reaches_what_some_way_brings(
+    lines: tuple[str, ...], expected: list[tuple[tuple[str, ...], bool, bool]]
+) -> None:
+    """Values are those that a way leads from; one that is alone is sure."""
+    assert [(tuple(sorted(names)), sure, unknown) for names, sure, unknown in _calls(*lines)] == expected
+
+
+def test_twenty_five_pairs_of_moves_and_calls_are_five_calls() -> None:
+    """Five names that are moved and called one after the other are five calls, each sure (review, D4)."""
+    lines = [f"MOVE 'PGM{n}' TO X. CALL X." for n in range(5)]
+    assert _calls(*lines, "STOP RUN.") == [((f"PGM{n}",), True, False) for n in range(5)]
