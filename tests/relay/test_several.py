@@ -183,6 +183,123 @@ def test_a_tool_that_is_named_as_ours_is_a_servers_before_any_list_has_passed(tm
     assert own.own is not None
 
 
+def told(outs: list[Any]) -> list[tuple[int, dict[str, Any]]]:
+    """Where messages go, and what they say."""
+    return [(out.to, json.loads(out.raw)) for out in outs]
+
+
+@pytest.mark.proves("Y-3")
+@pytest.mark.parametrize(
+    ("servers", "lists", "names"),
+    [
+        (("a", "b", "c"), (["x"], ["x"], ["a_x"]), ["a_x_2", "b_x", "a_x"]),
+        (("a_b", "a_b"), (["x"], ["x"]), ["a_b_x", "a_b_x_2"]),
+        (("a", "b"), (["x", "x"], ["y"]), ["x", "y"]),
+    ],
+)
+def test_no_tool_is_lost_behind_a_name_that_another_has(
+    servers: tuple[str, ...], lists: tuple[list[str], ...], names: list[str], tmp_path: Path
+) -> None:
+    """A name that is made may be one that is there; a name that one server has alone stays, and each leads to its own."""
+    talk = board(tmp_path, *servers)
+    result = listed(talk, *[[tool(name) for name in one] for one in lists])
+    assert [entry["name"] for entry in result["tools"]][:-2] == names
+    went = [told(talk.from_host(call(name, at)))[0] for at, name in enumerate(names)]
+    assert len({(server, message["params"]["name"]) for server, message in went}) == len(names)
+
+
+def test_a_question_that_a_server_takes_back_is_taken_back_at_the_host(tmp_path: Path) -> None:
+    """Under the number by which the host knows it."""
+    talk = board(tmp_path, "a", "b")
+    ((_, asked),) = told(talk.from_server(1, request("elicitation/create", 5, message="Really?")))
+    back = line({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5, "reason": "late"}})
+    ((to, ended),) = told(talk.from_server(1, back))
+    assert (to, ended["params"]) == (HOST, {"requestId": asked["id"], "reason": "late"})
+
+
+def test_what_a_person_types_is_completed_by_the_server_of_the_prompt_under_its_own_name(tmp_path: Path) -> None:
+    """A prompt that two servers have has another name at the host."""
+    talk = board(tmp_path, "a", "b")
+    for number, key in enumerate(ids_of(talk.from_host(request("prompts/list", 1)))):
+        talk.from_server(number, answer({"prompts": [{"name": "p"}]}, key))
+    ref = {"type": "ref/prompt", "name": "b_p"}
+    ((to, asked),) = told(
+        talk.from_host(request("completion/complete", 2, ref=ref, argument={"name": "x", "value": "y"}))
+    )
+    assert (to, asked["params"]["ref"]["name"]) == (1, "p")
+
+
+def test_a_task_is_asked_for_where_it_was_begun(tmp_path: Path) -> None:
+    """Its number is all that a host gives."""
+    talk = board(tmp_path, "a", "b")
+    listed(talk, [tool("x")], [tool("y")])
+    talk.from_host(call("y", 1))
+    talk.from_server(1, answer({"task": {"taskId": "t-1", "status": "working"}}, 1))
+    for method in ("tasks/get", "tasks/result", "tasks/cancel"):
+        ((to, _),) = told(talk.from_host(request(method, method, taskId="t-1")))
+        assert to == 1
+
+
+@pytest.mark.proves("Y-3")
+def test_a_host_hears_what_changes_at_any_server(tmp_path: Path) -> None:
+    """Since 2026-07-28 it asks to; one acknowledgement of all that it asked for, notifications of all, one end."""
+    talk = board(tmp_path, "a", "b")
+    wanted = {"toolsListChanged": True}
+    first, *asked = told(talk.from_host(modern("subscriptions/listen", "s", notifications=wanted)))
+    assert first[0] == HOST
+    assert first[1]["params"] == {"_meta": {"io.modelcontextprotocol/subscriptionId": "s"}, "notifications": wanted}
+    assert [(to, message["id"]) for to, message in asked] == [(0, "s"), (1, "s")]
+    heard = {"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": {"notifications": {}}}
+    changed = line({"jsonrpc": "2.0", "method": "notifications/tools/list_changed", "params": {}})
+    for server in (0, 1):
+        assert talk.from_server(server, line(heard)) == []
+        assert [out.raw for out in talk.from_server(server, changed)] == [changed]
+    ended = answer({"resultType": "complete"}, "s")
+    assert talk.from_server(1, ended) == []
+    assert [out.raw for out in talk.from_server(0, ended)] == [ended]
+    talk.from_host(modern("subscriptions/listen", 7, notifications=wanted))
+    stop = line({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}})
+    assert [out.to for out in talk.from_host(stop)] == [0, 1]
+
+
+@pytest.mark.proves("Y-3")
+@pytest.mark.parametrize(("client", "seconds"), [("codex-mcp-client", 6), ("other", 20)])
+def test_a_server_that_says_nothing_does_not_take_the_others_with_it(client: str, seconds: int, tmp_path: Path) -> None:
+    """They are there before the host gives up; what was silent comes with its tools once it speaks."""
+    talk = board(tmp_path, "a", "slow")
+    asked = ids_of(talk.from_host(request("initialize", 0, protocolVersion="2025-11-25", clientInfo={"name": client})))
+    for _ in range(seconds):
+        assert talk.tick() == []  # nobody has answered: there is nothing to go on with
+    talk.from_server(0, answer({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}}, asked[0]))
+    ((_, begun),) = told(talk.tick())
+    assert begun["result"]["capabilities"]["tools"] == {"listChanged": True}
+    assert talk.silent == ["slow"]
+    (one,) = talk.from_host(request("tools/list", 1))
+    assert one.to == 0
+    ((_, result),) = told(talk.from_server(0, answer({"tools": [tool("x")]}, ids_of([one])[0])))
+    assert [entry["name"] for entry in result["result"]["tools"]] == ["x", "ctx_page", "ctx_find"]
+    ((_, more),) = told(talk.from_server(1, answer({"protocolVersion": "2025-06-18"}, asked[1])))
+    assert more["method"] == "notifications/tools/list_changed"
+    assert talk.silent == []
+    both = talk.from_host(request("tools/list", 2))
+    for out, key in zip(both, ids_of(both), strict=True):
+        talk.from_server(out.to, answer({"tools": [tool("x")]}, key))
+    went = [told(talk.from_host(call(name, at)))[0][0] for at, name in enumerate(("slow_x", "a_x", "x"))]
+    assert went == [1, 0, 0]  # a call by the name that it had goes where it went
+
+
+def test_pages_without_end_are_waited_for_no_longer_than_silence(tmp_path: Path) -> None:
+    """A server whose cursor leads to itself."""
+    talk = board(tmp_path, "a", "round")
+    asked = talk.from_host(request("tools/list", 1))
+    talk.from_server(0, answer({"tools": [tool("x")]}, ids_of(asked)[0]))
+    key, outs = ids_of(asked)[1], []
+    for _ in range(20):
+        (again,) = talk.from_server(1, answer({"tools": [tool("y")], "nextCursor": "here"}, key))
+        key, outs = ids_of([again])[0], talk.tick()
+    assert [entry["name"] for entry in told(outs)[0][1]["result"]["tools"]][:2] == ["x", "y"]
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "[]", "{}", '{"mcpServers": {}}', '{"mcpServers": {"a": {}}}', '{"mcpServers": {"a": {"command": 5}}}',

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock.relay.messages import text_in
@@ -25,6 +26,7 @@ LISTS = {
     "prompts/list": ("prompts", "name"),
     "resources/list": ("resources", "uri"),
     "resources/templates/list": ("resourceTemplates", "uriTemplate"),
+    "tasks/list": ("tasks", "taskId"),
 }
 """What is asked for lists: where the entries stand in the answer, and what an entry is called by."""
 
@@ -51,6 +53,8 @@ class MergedEntry(NamedTuple):
 def list_entries(method: str, answers: Sequence[Answer], server_names: Sequence[str]) -> list[MergedEntry]:
     """Return the entries of all servers, in their order; names that two have begin with that of their server.
 
+    Law: each tool and prompt of each server is there, under a name of its own; a name that one server has alone stays.
+
     Args:
         method: one of `LISTS`.
         answers: the pages of all servers.
@@ -63,15 +67,25 @@ def list_entries(method: str, answers: Sequence[Answer], server_names: Sequence[
         for item in _items(answer.result, key)
         if (name := text_in(answer.raw, item, called)) is not None
     ]
-    count = Counter(name for _, name in {(answer.server, name) for answer, _, name in found})
-    by_name: dict[str, MergedEntry] = {}
+    having = Counter(name for _, name in {(answer.server, name) for answer, _, name in found})
+    taken = {name for name in having if having[name] == 1}
+    merged: dict[tuple[int, str], MergedEntry] = {}
     for answer, item, name in found:
         # A resource has one address wherever it is offered: the first server that has it is asked for it.
-        is_shared = called == "name" and count[name] > 1
-        shown = f"{server_names[answer.server]}_{name}" if is_shared else name
-        raw = _entry(answer.raw, item, called, shown if is_shared else None)
-        by_name.setdefault(shown, MergedEntry(answer.server, shown, name, raw))
-    return list(by_name.values())
+        place = (answer.server if called == "name" else 0, name)
+        if place not in merged:
+            is_shared = called == "name" and having[name] > 1
+            shown = _free(f"{server_names[answer.server]}_{name}", taken) if is_shared else name
+            raw = _entry(answer.raw, item, called, shown if is_shared else None)
+            merged[place] = MergedEntry(answer.server, shown, name, raw)
+    return list(merged.values())
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """Return a name that nobody has, and take it: `a_x` may be a tool of a third server, and two servers may be called alike."""
+    free = next(one for one in chain([name], (f"{name}_{number}" for number in count(2))) if one not in taken)
+    taken.add(free)
+    return free
 
 
 def _items(result: Value | None, key: str) -> Iterator[Object]:
@@ -115,7 +129,7 @@ def merge_introductions(answers: Sequence[Answer], server_names: Sequence[str]) 
     ]
     if supported:
         merged["supportedVersions"] = [one for one in supported[0] if all(one in other for other in supported)]
-    merged["capabilities"] = {"tools": {}}
+    merged["capabilities"] = {"tools": {"listChanged": True}}  # as where a server that was silent has come
     for _, result in results:
         merged["capabilities"] = _united(merged["capabilities"], result.get("capabilities"))
     merged["serverInfo"] = {"name": "penstock relay", "version": __version__}

@@ -133,6 +133,7 @@ class Several:
             readers.append(reader)
         threading.Thread(target=self._read_host, daemon=True, name="penstock-up").start()
         while not self._ended.wait(1.0):  # in slices: a signal is handled between two
+            self._tick()
             if not any(reader.is_alive() for reader in readers):
                 self._status = self._status or 1  # no server is left
                 break
@@ -185,6 +186,14 @@ class Several:
                 if frame.is_message:
                     self._send(self._turned(lambda raw=frame.raw: self._board.from_server(number, raw)))  # type: ignore[misc]
         self._send(self._turned(partial(self._board.lost, number)))
+
+    def _tick(self) -> None:
+        """Let a second pass, and say which servers nobody waits for any more."""
+        before = self._board.silent
+        self._send(self._turned(self._board.tick))
+        for name in self._board.silent:
+            if name not in before:
+                self._say(f"{name} says nothing: the others are listed without it until it does")
 
     def _turned(self, work: Callable[[], list[Out]]) -> list[Out]:
         with self._turn:

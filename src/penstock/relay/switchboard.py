@@ -15,7 +15,7 @@ from penstock.relay.conversation import Conversation
 from penstock.relay.listing import Names, is_last_page
 from penstock.relay.merging import LISTS, Answer, list_entries, merge_introductions, merge_list
 from penstock.relay.messages import Id, OwnCall, RpcMessage, parse, text_in
-from penstock.text.json_slices import Edit, NotJson, Object, decode, splice
+from penstock.text.json_slices import Edit, NotJson, Object, Slice, Value, decode, splice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -28,6 +28,15 @@ _INTRODUCTIONS = frozenset({"initialize", "server/discover"})
 _OF_ALL = frozenset({*_INTRODUCTIONS, *LISTS, "logging/setLevel"})
 _NAMED = {"tools/call": "tools/list", "prompts/get": "prompts/list"}
 _ADDRESSED = frozenset({"resources/read", "resources/subscribe", "resources/unsubscribe"})
+_OF_TASKS = frozenset({"tasks/get", "tasks/result", "tasks/cancel", "tasks/update"})
+_LISTEN, _HEARD = "subscriptions/listen", "notifications/subscriptions/acknowledged"
+_SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+_CHANGED = "notifications/tools/list_changed"
+# Codex gives a server 10 seconds to start, opencode 5, Claude Code and Gemini CLI 30 and more; one that is silent must not take the
+# others with it.
+_PATIENCE_SECONDS = {"codex-mcp-client": 6, "opencode": 3}
+PATIENCE_SECONDS = 20
+"""How long what all servers are asked waits for one that is silent, where the host is none that waits less itself."""
 _THEIRS = "penstock:"
 _UNKNOWN, _GONE, _INVALID = -32602, -32000, -32700
 
@@ -52,6 +61,7 @@ class _Gathering:
     errors: list[tuple[bytes, RpcMessage]] = field(default_factory=list)
     then: list[bytes] = field(default_factory=list)
     """What the host asked and could not be passed on before this is known; then nobody waits for the answer itself."""
+    waited_seconds: int = 0
 
 
 class Switchboard:
@@ -70,6 +80,10 @@ class Switchboard:
         self._living = set(range(len(server_names)))
         self._asked: dict[Id, tuple[int, bytes]] = {}
         self._gatherings: dict[str, tuple[_Gathering, int]] = {}
+        self._silent: set[int] = set()
+        self._patience_seconds = PATIENCE_SECONDS
+        self._is_initialized = False
+        self._listening: dict[Id, tuple[bytes, RpcMessage, set[int]]] = {}
         self._known: dict[str, dict[str, tuple[int, str]]] = {method: {} for method in LISTS}
         self._count = 0
 
@@ -99,6 +113,8 @@ class Switchboard:
             yield from self._notified(raw, message)
         elif message.method in _OF_ALL:
             yield from self._gather(_Gathering(message.method, raw, message), message)
+        elif message.method == _LISTEN:
+            yield from self._listen(raw, message)
         elif message.method == "ping":
             yield Out(HOST, _result(raw, message, b"{}"))
         elif self._names.ours(text_in(raw, message.params, "name")) and message.method == "tools/call":
@@ -113,12 +129,13 @@ class Switchboard:
         """Pass a request to the server that it is for; what is not known yet is asked first."""
         listed = _NAMED.get(message.method or "")
         if listed is None:
-            yield from self._to(self._server_of(raw, message), raw, message)
+            server, raw = self._addressed(raw, message)
+            yield from self._to(server, raw, message)
             return
         name = text_in(raw, message.params, "name") or ""
         if name in self._known[listed]:
             server, own_name = self._known[listed][name]
-            yield from self._to(server, _renamed(raw, message, own_name) if own_name != name else raw, message)
+            yield from self._to(server, _renamed(raw, message.params, own_name) if own_name != name else raw, message)
         elif len(self._living) == 1:
             yield from self._to(next(iter(self._living)), raw, message)
         elif not self._known[listed]:
@@ -130,21 +147,26 @@ class Switchboard:
         """Ask all servers for a list before a request is passed on: a host may know its tools from another day."""
         yield from self._gather(_Gathering(listed, _relisted(raw, message, listed), message, then=[raw]), message)
 
-    def _server_of(self, raw: bytes, message: RpcMessage) -> int:
-        """Return the server that a request is for which names no tool or prompt: by its address, else the first one."""
+    def _addressed(self, raw: bytes, message: RpcMessage) -> tuple[int, bytes]:
+        """Return the server that a request is for which names no tool and no prompt, and the request as that one knows it.
+
+        It is found by an address, a task, or the prompt whose argument is being typed; else it is the first one.
+        """
         first = min(self._living, default=0)
-        uri = (
-            text_in(raw, message.params, "uri")
-            if message.method in _ADDRESSED
-            else text_in(raw, message.params, "ref", "uri")
-        )
-        if uri is None:
-            prompt = text_in(raw, message.params, "ref", "name")
-            return self._known["prompts/list"].get(prompt or "", (first, ""))[0]
+        if message.method in _OF_TASKS:
+            task = text_in(raw, message.params, "taskId") or ""
+            return self._known["tasks/list"].get(task, (first, ""))[0], raw
+        ref = message.params.get("ref") if isinstance(message.params, Object) else None
+        prompt = text_in(raw, ref, "name") or ""
+        if prompt in self._known["prompts/list"]:
+            server, own_name = self._known["prompts/list"][prompt]
+            return server, _renamed(raw, ref, own_name) if own_name != prompt else raw
+        uri = text_in(raw, message.params if message.method in _ADDRESSED else ref, "uri") or ""
         if uri in self._known["resources/list"]:
-            return self._known["resources/list"][uri][0]
+            return self._known["resources/list"][uri][0], raw
         templates = self._known["resources/templates/list"].items()
-        return next((server for form, (server, _) in templates if uri.startswith(form.partition("{")[0])), first)
+        fits = (server for form, (server, _) in templates if uri.startswith(form.partition("{")[0]))
+        return next(fits, first) if uri else first, raw
 
     def _to(self, server: int, raw: bytes, message: RpcMessage) -> Iterator[Out]:
         if server not in self._living or message.id is None:
@@ -162,8 +184,12 @@ class Switchboard:
                 return
             at = message.params.get("requestId") if isinstance(message.params, Object) else None
             ended = parse(b'{"id":' + raw[at.start : at.end] + b"}") if at is not None else None
-            asked = self._asked.get(ended[0].id) if ended and ended[0].id is not None else None
-            servers = [asked[0]] if asked is not None else []
+            number = ended[0].id if ended else None
+            if number in self._listening:
+                servers = sorted(self._listening.pop(number)[2])
+            else:
+                asked = self._asked.get(number) if number is not None else None
+                servers = [asked[0]] if asked is not None else []
         yield from (Out(server, raw + b"\n") for server in servers)
 
     def _answer_to_server(self, raw: bytes, message: RpcMessage) -> Iterator[Out]:
@@ -192,6 +218,11 @@ class Switchboard:
                 del self._asked[number]
                 why = f"The server {self._server_names[server]} has ended"
                 outs += [Out(HOST, _error(raw, message, _GONE, why)) for message in parse(raw) or ()]
+        for number, (raw, message, left) in list(self._listening.items()):
+            left.discard(server)
+            if not left:
+                del self._listening[number]
+                outs.append(Out(HOST, _error(raw, message, _GONE, "No server is left")))
         for key, (gathering, asked) in list(self._gatherings.items()):
             if asked == server:
                 del self._gatherings[key]
@@ -199,29 +230,110 @@ class Switchboard:
                 outs += self._finished(gathering)
         return outs
 
+    def tick(self) -> list[Out]:
+        """Return what follows from one more second: what all were asked goes on without a server that is silent for too long.
+
+        Once that one speaks it is asked like the others, and the host is told that there are more tools.
+        """
+        outs: list[Out] = []
+        for gathering in {id(one): one for one, _ in self._gatherings.values()}.values():
+            gathering.waited_seconds += 1
+            if gathering.waited_seconds >= self._patience_seconds and gathering.answers:
+                self._silent |= gathering.waiting
+                gathering.waiting.clear()
+                self._gatherings = {key: one for key, one in self._gatherings.items() if one[0] is not gathering}
+                outs += self._finished(gathering)
+        return outs
+
+    @property
+    def silent(self) -> list[str]:
+        """The servers that nobody waits for any more, by their names."""
+        return [self._server_names[server] for server in sorted(self._silent & self._living)]
+
     def _told(self, server: int, raw: bytes, message: RpcMessage) -> Iterator[Out]:
+        if server in self._silent:
+            self._silent.discard(server)
+            yield from self._changed()
         if message.method is not None:
-            if message.id_at is not None:
-                number = _THEIRS + f"{server}:" + raw[message.id_at.start : message.id_at.end].decode()
-                raw = splice(raw, [Edit(*message.id_at, json.dumps(number).encode())])
-            yield Out(HOST, raw + b"\n")
+            if message.method != _HEARD:
+                yield Out(HOST, self._as_of(server, raw, message) + b"\n")
             return
-        gathered = self._gatherings.pop(str(message.id[1]), None) if message.id is not None else None
+        if message.id in self._listening:
+            yield from self._heard_last(server, raw, message.id)
+            return
+        key = str(message.id[1]) if message.id is not None else ""
+        if key.startswith(_THEIRS) and key not in self._gatherings and message.id not in self._asked:
+            return  # to something that nobody waits for any more
+        gathered = self._gatherings.pop(key, None)
         if gathered is not None:
             yield from self._gathered(gathered[0], server, raw, message)
             return
         if message.id is not None:
             self._asked.pop(message.id, None)
+        if (
+            b'"taskId"' in raw
+            and isinstance(message.result, Object)
+            and (task := message.result.get("task")) is not None
+        ):
+            made = decode(raw, task)
+            if isinstance(made, dict) and isinstance(made.get("taskId"), str):
+                self._known["tasks/list"][made["taskId"]] = (server, made["taskId"])
         yield Out(HOST, self._talks[server].from_server(raw) + b"\n")
+
+    def _as_of(self, server: int, raw: bytes, message: RpcMessage) -> bytes:
+        """Return what a server asks or tells under numbers that no other server has: of its question, and of one it takes back."""
+        at = message.id_at
+        if at is None and message.method == "notifications/cancelled" and isinstance(message.params, Object):
+            named = message.params.get("requestId")
+            at = Slice(named.start, named.end) if named is not None else None
+        if at is None:
+            return raw
+        number = _THEIRS + f"{server}:" + raw[at.start : at.end].decode()
+        return splice(raw, [Edit(*at, json.dumps(number).encode())])
+
+    # ── what changes, since 2026-07-28 ───────────────────────────────────────────────────────────────────────
+
+    def _listen(self, raw: bytes, message: RpcMessage) -> Iterator[Out]:
+        """Let the host hear what changes at any server: under its own number, which their notifications repeat.
+
+        A host takes the first acknowledgement for the whole truth, so that it is ours, of all that it asked for.
+        """
+        if message.id is None:
+            return
+        self._listening[message.id] = (raw, message, set(self._living))
+        params = decode(raw, message.params) if message.params is not None else {}
+        wanted = params.get("notifications", {}) if isinstance(params, dict) else {}
+        yield _note(_HEARD, raw, message, notifications=wanted)
+        yield from (Out(server, raw + b"\n") for server in sorted(self._living))
+
+    def _heard_last(self, server: int, raw: bytes, number: Id) -> Iterator[Out]:
+        """Take the end of what one server lets hear; the host is told of the last one's."""
+        left = self._listening[number][2]
+        left.discard(server)
+        if not left:
+            del self._listening[number]
+            yield Out(HOST, raw + b"\n")
+
+    def _changed(self) -> Iterator[Out]:
+        """Tell the host that there are other tools now, as it lets itself be told."""
+        if self._is_initialized:
+            yield Out(HOST, json.dumps({"jsonrpc": "2.0", "method": _CHANGED}).encode() + b"\n")
+        for raw, message, _ in self._listening.values():
+            params = decode(raw, message.params) if message.params is not None else None
+            wanted = params.get("notifications") if isinstance(params, dict) else None
+            if isinstance(wanted, dict) and wanted.get("toolsListChanged"):
+                yield _note(_CHANGED, raw, message)
 
     # ── what all are asked ───────────────────────────────────────────────────────────────────────────────────
 
     def _gather(self, gathering: _Gathering, message: RpcMessage) -> Iterator[Out]:
         """Ask all servers."""
         if gathering.method == "initialize":
+            self._is_initialized = True
             for talk in (*self._talks, self._desk):
                 talk.client = text_in(gathering.request, message.params, "clientInfo", "name")
-        gathering.waiting = set(self._living)
+            self._patience_seconds = _PATIENCE_SECONDS.get(self._desk.client or "", PATIENCE_SECONDS)
+        gathering.waiting = self._living - self._silent or set(self._living)
         if not gathering.waiting:
             yield from self._finished(gathering)
         for server in sorted(gathering.waiting):
@@ -279,7 +391,9 @@ class Switchboard:
                 return merge_introductions(gathering.answers, self._server_names)
             if gathering.method in LISTS:
                 found = list_entries(gathering.method, gathering.answers, self._server_names)
-                self._known[gathering.method] = {entry.name: (entry.server, entry.own_name) for entry in found}
+                # A server that comes late may rename what has a name already: that one goes on leading where it led.
+                known = {entry.name: (entry.server, entry.own_name) for entry in found}
+                self._known[gathering.method] = self._known[gathering.method] | known
                 return merge_list(gathering.method, found, gathering.answers, self._names)
         except (NotJson, ValueError, RecursionError):  # a server that writes no JSON
             return None
@@ -301,6 +415,12 @@ def _raw_id(raw: bytes, message: RpcMessage) -> bytes:
     return raw[message.id_at.start : message.id_at.end] if message.id_at is not None else b"null"
 
 
+def _note(method: str, raw: bytes, message: RpcMessage, **params: object) -> Out:
+    """Return a notification under the number of a request to listen."""
+    about = {"_meta": {_SUBSCRIPTION: json.loads(_raw_id(raw, message))}, **params}
+    return Out(HOST, json.dumps({"jsonrpc": "2.0", "method": method, "params": about}).encode() + b"\n")
+
+
 def _result(raw: bytes, message: RpcMessage, result: bytes) -> bytes:
     return b'{"jsonrpc":"2.0","id":' + _raw_id(raw, message) + b',"result":' + result + b"}\n"
 
@@ -310,9 +430,9 @@ def _error(raw: bytes, message: RpcMessage, code: int, why: str) -> bytes:
     return b'{"jsonrpc":"2.0","id":' + _raw_id(raw, message) + b',"error":' + error + b"}\n"
 
 
-def _renamed(raw: bytes, message: RpcMessage, name: str) -> bytes:
-    """Return a request under the name that its server knows."""
-    at = message.params.get("name") if isinstance(message.params, Object) else None
+def _renamed(raw: bytes, where: Value | None, name: str) -> bytes:
+    """Return a request under the name that its server knows, which stands in a part of it."""
+    at = where.get("name") if isinstance(where, Object) else None
     return raw if at is None else splice(raw, [Edit(at.start, at.end, json.dumps(name).encode())])
 
 
