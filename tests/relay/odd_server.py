@@ -142,6 +142,10 @@ def _handler(odd: OddServer) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - on
                     self._send(307, b"", location="/mcp?moved")
                 case "json" | "moved":
                     self._send(200, _answer(number, FLOOD))
+                case "brotli":
+                    self._send(200, b"\x1b" + _answer(number, FLOOD)[::-1], content_encoding="br")
+                case "mark":
+                    self._send(200, b"\xef\xbb\xbf" + _answer(number, FLOOD))
                 case "gzip":
                     self._send(200, gzip.compress(_answer(number, FLOOD)), content_encoding="gzip")
                 case "events":

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+from codecs import BOM_UTF8
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -88,9 +89,9 @@ def is_cut(text: str, store: Path) -> bool:
 
 
 @pytest.mark.proves("Y-1")
-@pytest.mark.parametrize("how", ["json", "gzip", "moved", "events"])
+@pytest.mark.parametrize("how", ["json", "gzip", "mark", "moved", "events"])
 def test_a_flood_over_http_is_cut(how: str, odd: OddServer, tmp_path: Path) -> None:
-    """As JSON, packed, behind a redirect within the origin, and as an event behind others."""
+    """As JSON, packed, behind a byte order mark or a redirect within the origin, and as an event behind others."""
     with proxied(odd.url, tmp_path / "s") as port:
         status, headers, body = ask(port, call(how))
         assert status == 200
@@ -105,11 +106,22 @@ def test_a_flood_over_http_is_cut(how: str, odd: OddServer, tmp_path: Path) -> N
         else:
             assert headers["x-odd"] == "yes"
             assert int(headers["content-length"]) == len(body)
+            assert body.startswith(BOM_UTF8) == (how == "mark")
+            body = body.removeprefix(BOM_UTF8)
         assert is_cut(text_of(body), tmp_path / "s")
         page = json.loads(body)["result"]["content"][0]["text"].split("ctx_page(handle=")[1].split('"')[1]
         own = ask(port, modern("tools/call", "p", name="ctx_page", arguments={"handle": page, "offset": 9_999}))
         assert "9999: a line" in text_of(own[2])
         assert json.loads(own[2])["result"]["resultType"] == "complete"
+
+
+def test_what_is_packed_in_a_way_that_nobody_here_undoes_passes_as_it_is(odd: OddServer, tmp_path: Path) -> None:
+    """It came although none was asked for; without the header that names the way a host could not read it at all."""
+    with proxied(odd.url, tmp_path / "s") as port:
+        direct = ask(int(odd.url.rpartition(":")[2].partition("/")[0]), call("brotli"))
+        through = ask(port, call("brotli"))
+        assert through[1]["content-encoding"] == "br"
+        assert (through[0], through[2]) == (direct[0], direct[2])
 
 
 def test_what_is_no_flood_passes_with_its_status_and_headers(odd: OddServer, tmp_path: Path) -> None:

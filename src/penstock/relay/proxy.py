@@ -8,6 +8,7 @@ whoever hangs up ends what the server does for it. Keeps out: what changes in a 
 from __future__ import annotations
 
 import asyncio
+from codecs import BOM_UTF8
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -42,6 +43,7 @@ MAX_SESSIONS = 1_000
 """How many sessions of hosts are remembered; of more the one used longest ago is forgotten, and its host's name with it."""
 _SESSION = b"mcp-session-id"
 _PLAIN, _JSON = b"text/plain; charset=utf-8", b"application/json"
+_UNPACKED = frozenset({"gzip", "deflate", "identity"})
 # A body is written in parts: each waits until the host has read most of those before it.
 _PART_BYTES = 1 << 18
 
@@ -220,6 +222,11 @@ class Proxy:
         kind = response.headers.get("content-type", "").lower()
         is_events, is_json = kind.startswith("text/event-stream"), kind.startswith("application/json")
         is_nothing = response.status_code in {202, 204}
+        packed = {one.strip().lower() for one in response.headers.get("content-encoding", "").split(",")} - {""}
+        if not packed <= _UNPACKED:
+            # We asked for none (`upstream`); of one that the server takes all the same and nobody here can undo all passes.
+            self._say(f"an answer passed uncut: it is packed as {', '.join(sorted(packed))[:80]}")
+            is_events = is_json = False
         if not response.is_success or not (is_events or is_json or is_nothing):
             own = b""  # that answers all of it
         if own and is_nothing:
@@ -227,7 +234,7 @@ class Proxy:
             return
         is_json = is_json and not (talk.is_idle and not own)
         parts = response.aiter_raw()
-        if (is_events or is_json) and "content-encoding" in response.headers:
+        if (is_events or is_json) and packed:
             parts = response.aiter_bytes()
             headers = [pair for pair in headers if pair[0] not in {b"content-encoding", b"content-length"}]
         start: Event = {"type": "http.response.start", "status": response.status_code, "headers": headers}
@@ -272,7 +279,8 @@ class Proxy:
             came = len(held)
             raw = bytes(held)
             held.clear()
-            body = _with_own(await decided(talk.from_server, raw), own)
+            mark = BOM_UTF8 if raw.startswith(BOM_UTF8) else b""  # who reads a body as UTF-8 leaves it out
+            body = mark + _with_own(await decided(talk.from_server, raw[len(mark) :]), own)
             del raw
             if len(body) != came:
                 start["headers"] = [pair for pair in start["headers"] if pair[0] != b"content-length"]
