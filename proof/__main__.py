@@ -45,6 +45,7 @@ RIGS = {
     "R24": "mutants",
     "R25": "trees",
     "R26": "relayed",
+    "R27": "soaked",
 }
 
 

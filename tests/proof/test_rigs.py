@@ -25,6 +25,7 @@ from proof import (
     race,
     relayed,
     requests,
+    soaked,
     stale,
     text,
     tiling,
@@ -137,6 +138,12 @@ def test_a_mutant_is_killed_and_one_that_nobody_could_tell_survives() -> None:
 def test_nothing_is_left_around_a_relay_whatever_is_killed() -> None:
     """R26: the relay, the server, or their host, while calls go to and fro; without a watch something is left."""
     assert _is_met(relayed.measure(long=False, seed=SEED))
+
+
+@pytest.mark.proves("W-1", "W-4", "W-6", "W-8")
+def test_no_request_is_answered_wrongly_around_a_gateway_whatever_is_killed() -> None:
+    """R27: a gateway, its provider, a client or the store's writer, while clients ask; no key is in any file."""
+    assert _is_met(soaked.measure(long=False, seed=SEED))
 
 
 @pytest.mark.proves("S-10", "S-11", "L-1")
