@@ -297,6 +297,28 @@ def test_a_file_that_cannot_be_read_blocks_no_compaction(path: object, tmp_path:
     assert host.hook("SessionStart", source="compact") is None
 
 
+def test_a_session_that_has_gone_to_another_folder_gets_its_own(claude: Host) -> None:
+    """Claude Code tells the folder that a `cd` led to; the session is resumed in the one that it began in."""
+    below = claude.project / "below"
+    below.mkdir()
+    claude.compacts(cwd=str(below))
+    assert "Goal:" in claude.given("resume")
+    claude.compacts()
+    assert "Goal:" in claude.given("compact", cwd=str(below))
+    assert claude.hook("SessionStart", source="resume", session_id="other", cwd=str(below)) is None
+    claude.compacts(session_id="")
+    assert claude.hook("SessionStart", source="resume", session_id="", cwd=str(below)) is None
+
+
+def test_a_history_that_was_written_anew_is_looked_at_from_its_beginning(tmp_path: Path) -> None:
+    """Shorter than when the handoff was written, it has been compacted, whatever stands where it ended then."""
+    gemini = Host("gemini", tmp_path)
+    written(gemini.path, histories.gemini("Fix the parser. " * 50, ["I will."]))
+    gemini.compacts()
+    gemini.path.write_text('{"sessionId":"s"}\n{"$set":{"messages":[]}}\n')
+    assert "Fix the parser." in str(gemini.hook("BeforeAgent", prompt="go on"))
+
+
 def test_an_id_of_a_host_names_no_path(claude: Host, tmp_path: Path) -> None:
     """It comes from outside."""
     claude.compacts(session_id="../../evil/\0x")

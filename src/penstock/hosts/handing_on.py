@@ -115,7 +115,8 @@ class HandingOn:
         """Return the handoff that was written at an earlier compaction of a session, None for none."""
         from penstock.context.handoff import decode
 
-        raw = own_files.read_own(os.path.join(self.folder, _name(host, event) + ".json"))
+        at = self._newest(self._names(_anywhere(host, event), f"-{_own_part(event)}.json"))
+        raw = own_files.read_own(at) if at else None
         with suppress(CallerError):
             return decode(raw.decode("utf-8", "replace")) if raw else None
         return None
@@ -152,7 +153,8 @@ class HandingOn:
             if marked is None:
                 return False
             with own_files.open_regular(str(event.get("transcript_path"))) as file:
-                file.seek(int(marked))
+                size = os.fstat(file.fileno()).st_size
+                file.seek(int(marked) if size >= int(marked) else 0)  # a file that is shorter now was written anew
                 is_done = _REWRITTEN in file.read(_MAX_LOOK_BYTES)
             if is_done:
                 os.unlink(due)
@@ -183,19 +185,25 @@ class HandingOn:
         source = event.get("source")
         if source == "clear":  # the person wants to begin anew
             return ""
-        own = os.path.join(self.folder, _name(host, event) + ".txt")
+        is_new = source == "startup"
+        start, end = (_project(host, event), ".txt") if is_new else (_anywhere(host, event), f"-{_own_part(event)}.txt")
         try:
-            found = [own] if source != "startup" else self._newest_in(host, event)
-            return "".join((own_files.read_own(path) or b"").decode("utf-8", "replace") for path in found)
+            found = self._newest(self._names(start, end), _FRESH_SECONDS if is_new else None)
+            return (own_files.read_own(found) or b"").decode("utf-8", "replace") if found else ""
         except (OSError, CallerError):
             return ""
 
-    def _newest_in(self, host: HookHost, event: Event) -> list[str]:
-        start = _project(host, event)
-        names = [name for name in os.listdir(self.folder) if name.startswith(start) and name.endswith(".txt")]
+    def _names(self, start: str, end: str) -> list[str]:
+        """Return the names in the folder of handoffs that begin and end so; none where it is not there."""
+        with suppress(OSError):
+            return [name for name in os.listdir(self.folder) if name.startswith(start) and name.endswith(end)]
+        return []
+
+    def _newest(self, names: list[str], max_seconds: float | None = None) -> str:
+        """Return the path of the handoff that was written last, empty where there is none, or none within so long."""
         ages = {os.path.join(self.folder, name): time.time() - _changed(self.folder, name) for name in names}
-        fresh = [path for path, age in ages.items() if age < _FRESH_SECONDS]
-        return [min(fresh, key=ages.__getitem__)] if fresh else []
+        fresh = [path for path, age in ages.items() if max_seconds is None or age < max_seconds]
+        return min(fresh, key=ages.__getitem__, default="")
 
 
 def _with_earlier(made: Handoff, earlier: Handoff | None) -> Handoff:
@@ -239,11 +247,21 @@ def _project(host: HookHost, event: Event) -> str:
     return f"{host.name}-{zlib.crc32(os.path.realpath(_folder(event)).encode('utf-8', 'surrogatepass')):08x}-"
 
 
+def _anywhere(host: HookHost, event: Event) -> str:
+    """Return how the names of a session's handoffs begin, in whatever folder its model was; without an id in this one."""
+    return f"{host.name}-" if _session(event) else _project(host, event)
+
+
 def _name(host: HookHost, event: Event) -> str:
-    """Return the name of a session's handoff: a host's id is made safe, and never read back."""
+    """Return the name of a session's handoff: that of its folder and its own."""
+    return _project(host, event) + _own_part(event)
+
+
+def _own_part(event: Event) -> str:
+    """Return what the name of a session's handoff ends with: a host's id is made safe, and never read back."""
     session = _session(event)
     safe = re.sub(r"[^A-Za-z0-9-]", "", session)[:80]
-    return f"{_project(host, event)}{safe}-{zlib.crc32(session.encode('utf-8', 'surrogatepass')):08x}"
+    return f"{safe}-{zlib.crc32(session.encode('utf-8', 'surrogatepass')):08x}"
 
 
 def _kept(text: str) -> bytes:
