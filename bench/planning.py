@@ -1,27 +1,41 @@
-"""What does a plan cost? Planning on a long history beside a token count of the same text, each in a fresh process.
+"""What does a plan cost? Planning on a long history beside a token count of the same text, each in a fresh process; and `execute`.
 
-    python bench/planning.py [--rounds N] [--times N]
+    python bench/planning.py [--rounds N] [--times N] [--execute]
 
 The history is mixed: files read, changed, searched and run, words of the user between, about a kilobyte a message. It is planned
 down to half of its limit, first with nothing counted, then as an agent does it at every turn: with what was counted before
 remembered. The peer counts the same text once; it has its vocabulary from `TIKTOKEN_CACHE_DIR`, and where it is not there
 `penstock[exact]` counts in its place.
+
+With `--execute`: a refused request on its way through the ladder, 1,500 rounds in a window that is believed 7 times too large,
+beside the bill of the same request; with what is cut kept in memory and in SQLite, whose refusals state numbers or none. The least
+of some runs in one process, what the provider of the test takes left out.
 """
 
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import os
 import random
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from bench.ladders import Refused
+from bench.recovery import NoStore
+
+from penstock import execute
+from penstock.context.bill import bill
 from penstock.context.compaction import DEFAULT, RECOVERY, plan
+from penstock.store import open_store
 from penstock.text.json_access import as_json
 from penstock.wires import dump, load
 
@@ -29,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 TARGET_MS = 50
+CHARS_PER_TOKEN = 3
 LADDERS = {"default": DEFAULT, "recovery": RECOVERY}
 
 
@@ -78,6 +93,48 @@ def once(what: str, rounds: int) -> list[float]:
     return [milliseconds(lambda: [count(text) for text in texts])]
 
 
+def executed(times: int) -> None:
+    """Print what a request takes that is refused, in bills of the same request."""
+    request = {"model": "gpt-4o", "messages": history(1_500)}
+    limit = len(json.dumps(request)) // CHARS_PER_TOKEN // 7 * 2
+    rows: dict[str, list[float]] = {}
+    with tempfile.TemporaryDirectory(prefix="penstock-bench-") as folder:
+        # One folder for each, and all removed at the end: a file system may search for room among what has just been removed.
+        for number in range(times):
+            # Messages remember their counts, so each run has its own.
+            rows.setdefault("bill", []).append(milliseconds(partial(bill, copy.deepcopy(request), "openai-chat")))
+            for wording in ("numbers", "none"):
+                for kept in ("memory", "sqlite"):
+                    store: Any = open_store(f"{folder}/{wording}{number}") if kept == "sqlite" else NoStore()
+                    body, provider = copy.deepcopy(request), _Refusing(wording, limit)
+                    send = partial(execute, provider, body, wire="openai-chat", window_tokens=7 * limit, store=store)
+                    took = milliseconds(send)
+                    rows.setdefault(f"{wording}, {kept}", []).append(took - provider.own_ms)
+    least = {name: min(times_ms) for name, times_ms in rows.items()}
+    table(
+        ("refusals, store", "ms", "bills", "target, bills"),
+        [(name, f"{ms:.0f}", f"{ms / least['bill']:.1f}", "<= 4") for name, ms in least.items()],
+    )
+
+
+class _Refusing:
+    """A provider that takes so many tokens, three characters each, and keeps account of its own time."""
+
+    def __init__(self, wording: str, limit_tokens: int) -> None:
+        self.wording, self.limit_tokens = wording, limit_tokens
+        self.own_ms = 0.0
+
+    def __call__(self, body: Any) -> dict[str, Any]:
+        started = time.process_time()
+        tokens = len(json.dumps(body)) // CHARS_PER_TOKEN
+        self.own_ms += (time.process_time() - started) * 1000
+        if tokens <= self.limit_tokens:
+            return {"choices": [{"message": {"role": "assistant", "content": "done"}}]}
+        if self.wording == "none":
+            raise Refused("Input is too long for requested model.")
+        raise Refused(f"prompt is too long: {tokens} tokens > {self.limit_tokens} maximum")
+
+
 def counter(name: str) -> Callable[[str], object]:
     """The peer, its vocabulary loaded."""
     if name == "tiktoken":
@@ -112,7 +169,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=490)
     parser.add_argument("--times", type=int, default=5)
     parser.add_argument("--once", help=argparse.SUPPRESS)
+    parser.add_argument("--execute", action="store_true", help="`execute` beside the bill, instead of plans")
     chosen = parser.parse_args()
+    if chosen.execute:
+        executed(chosen.times)
+        return
     if chosen.once:
         print(json.dumps(once(chosen.once, chosen.rounds)))
         return

@@ -16,6 +16,7 @@ from tests.wires.strategies import MESSAGES, TELLERS, WIRES, Call, Round, Story,
 from penstock import execute
 from penstock.context import recovery, rung_choice
 from penstock.context.compaction import apply
+from penstock.context.compaction.plans import lasting
 from penstock.context.counts import CONTENT_KINDS, KindCounts, counts_of
 from penstock.context.ladder import Ladder, RungChange
 from penstock.context.provider_counts import min_decrease
@@ -112,6 +113,19 @@ def test_no_rung_is_taken_for_smaller_than_it_is(story: Story, wire: str, share:
     sent, counted = taken(ladder, rung).counts, ladder.counts(rung)
     assert sent.total <= counted.total
     assert sent.messages == counted.messages
+
+
+@given(stories(max_rounds=12), st.sampled_from(WIRES), st.floats(0, 1))
+@example(CHAT, "openai-chat", 1.0)
+@example(CHAT, "anthropic", 0.9)
+@example(OLD_BATCH, "openai-responses", 0.8)
+def test_notes_that_a_later_one_takes_are_not_written_and_not_missed(story: Story, wire: str, share: float) -> None:
+    """The steps of a rung are those that last of all that the phases before it make, whichever of these were written."""
+    ladder = ladder_of(request_of(story, wire), wire)
+    rung = round(share * ladder.last)
+    phases = zip(ladder._phases, ladder._starts, ladder._starts[1:], strict=False)
+    written = [step for phase, start, end in phases if start < rung for step in phase.steps(min(rung, end) - start)]
+    assert ladder.steps(rung) == lasting(written)
 
 
 @pytest.mark.proves("R-1")

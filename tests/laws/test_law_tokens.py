@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from penstock.text import tokens
@@ -44,6 +44,17 @@ def test_bounds_hold_the_number(text: str | bytes, model: str) -> None:
     counted = count(text, model=model)
     assert 0 <= counted.low <= counted.tokens <= counted.high
     assert (counted.high == 0) == (len(text) == 0)
+
+
+@pytest.mark.proves("LAW-Count")
+@given(st.lists(TEXTS, max_size=4), st.sampled_from(["estimate", "sampled", "exact"]), OBSERVED)
+@example(["a", "\ud800 b", "c\ud83d\ude00"], "exact", [])
+def test_texts_counted_together_are_counted_one_by_one(
+    texts: list[str], mode: tokens.Mode, observed: list[tuple[Count, int]]
+) -> None:
+    """What is counted at once, which is quicker, has the counts that each text has alone, whatever it holds."""
+    counter = tokens.Tokens(mode=mode, calibration=learnt(observed))
+    assert tokens.count_texts(counter, texts) == [counter.count(text) for text in texts]
 
 
 @pytest.mark.proves("LAW-Count")

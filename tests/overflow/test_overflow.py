@@ -688,3 +688,11 @@ def test_a_429_without_words_is_what_it_wraps() -> None:
 def test_zeros_beside_other_numbers_do_not_count(values: list[int], keep_zero: bool, one: int | None) -> None:
     """Providers report parts of a request that are not there as zero."""
     assert settling._single(values, keep_zero=keep_zero) == one
+
+
+@pytest.mark.parametrize("limit", [400, 404, 413, 422, 429, 500, 502, 504, 522, 529])
+def test_a_limit_that_looks_like_a_status_is_a_limit(limit: int) -> None:
+    """A number behind a comparison is what is compared: a window of 522 tokens is no server that is out of reach."""
+    found = parse(f"prompt is too long: {limit + 12} tokens > {limit} maximum")
+    assert found is not None
+    assert (found.kind, found.limit, found.input, found.excess) == ("context_input", limit, limit + 12, 12)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from penstock.context.sized import ESTIMATOR, MESSAGE_TOKENS, Sized, measure_entry, total
+from penstock.context.sized import ESTIMATOR, MESSAGE_TOKENS, Sized, measure_entries, total
 from penstock.text import escape
 from penstock.text.tokens import Count, best_counter
 from penstock.wires import Media, ToolResult, load_request, model_of, reply_tokens, wire_of
@@ -124,9 +124,10 @@ def bill_of(transcript: Transcript | Sized, counter: TokenCounter | None = None,
     items = [BillItem(kind, kind, None, count) for kind, count in sized.beside().items() if count.high]
     task, newest = shown.task(), shown.newest_user()
     names = {call.id: call.name for entry in shown.visible() for call in entry.calls}
-    for entry in shown.visible():
+    entries = shown.visible()
+    for entry, message in zip(entries, measure_entries(entries, sized.counter), strict=True):
         own = [_FRAME]
-        for part, count in zip(entry.parts, measure_entry(entry, sized.counter).parts, strict=True):
+        for part, count in zip(entry.parts, message.parts, strict=True):
             if isinstance(part, ToolResult):
                 # The frame of a message that holds nothing but results belongs to the first of them: the items have to
                 # add up to the total.

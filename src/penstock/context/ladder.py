@@ -134,9 +134,14 @@ class Ladder:
         """Return the steps that lead from the request to a rung; those that later ones undo are left out."""
         if rung not in self._steps:
             taken: list[PlanStep] = []
-            for phase, start, end in zip(self._phases, self._starts, self._starts[1:], strict=False):
+            # From the deepest phase upwards: what it takes whole needs no note of an earlier one, and a note costs more to
+            # write than anything else here.
+            gone: list[tuple[int, int]] = []
+            for phase, start, end in reversed([*zip(self._phases, self._starts, self._starts[1:], strict=False)]):
                 if start < min(rung, end):
-                    taken += phase.steps(min(rung, end) - start)
+                    steps = phase.steps(min(rung, end) - start, gone)
+                    taken = [*steps, *taken]
+                    gone += [(step.first, step.last) for step in steps if step.call_id is None]
             self._steps[rung] = lasting(taken)
         return self._steps[rung]
 
@@ -169,11 +174,14 @@ class Ladder:
             for index, tokens in stubbed.items():
                 # A provider may be off by a part of each message, the same for the same message. One with a stub in it is
                 # another message: what stands beside the stub goes with the old one and comes with the new (R-1).
-                (entry,) = self._view.entries_between(index, index)
-                beside = [*measure_entry(entry, self._view.counter).counts.tokens]
-                beside[_RESULTS] -= tokens
                 removed[_RESULTS] += tokens
-                removed, come = [*map(int.__add__, removed, beside)], [*map(int.__add__, come, beside)]
+                entry = self._view.by_index[index]
+                if len(entry.parts) == 1:  # nothing stands beside it, as on most wires
+                    continue
+                for place, all_of_it in enumerate(measure_entry(entry, self._view.counter).counts.tokens):
+                    beside = all_of_it - tokens if place == _RESULTS else all_of_it
+                    removed[place] += beside
+                    come[place] += beside
             come[_RESULTS] += added
             come[_NOTES] += notes
             self._changes[rung] = RungChange(
@@ -252,18 +260,16 @@ class Ladder:
         # what is lower would bring it back, and two notes would take the same turns.
         finished = SpanRungs(view, [turn for turn in finished_turns(view, 2) if turn is not self._last_batch])
         phases: list[RungPhase] = [
-            StepRungs(partial(self._cut, result, self._flood_tokens) for result in self._floods()),
-            StepRungs(partial(_same, step) for step in Stale().steps(view)),
-            StepRungs(partial(self._stub, result) for result in old),
-            StepRungs(
-                partial(_same, step) for step in FailedAttempts().steps(view) if not self._takes_last_batch(step)
-            ),
+            StepRungs(self._floods(), partial(self._cuts, self._flood_tokens)),
+            StepRungs(Stale().steps(view), _same),
+            StepRungs(old, self._stubs),
+            StepRungs((step for step in FailedAttempts().steps(view) if not self._takes_last_batch(step)), _same),
             finished,
         ]
         assert len(phases) == _GENTLE_PHASES  # noqa: S101 - what `gentle` counts
         return [
             *phases,
-            StepRungs(partial(self._stub, result) for result in recent),
+            StepRungs(recent, self._stubs),
             # Rows that `finished` has made notes of go whole: a rung that ended within one would bring part of it back,
             # and going down never brings anything back.
             SpanRungs(
@@ -272,8 +278,8 @@ class Ladder:
                 users=True,
                 whole=finished.rows,
             ),
-            StepRungs(partial(self._cut, result, LAST_BATCH_TOKENS) for result in newest),
-            StepRungs(partial(self._stub, result) for result in newest),
+            StepRungs(newest, partial(self._cuts, LAST_BATCH_TOKENS)),
+            StepRungs(newest, self._stubs),
             FloorRungs([partial(self._floor_steps, newest, max_chars) for max_chars in HANDOFF_CHARS]),
         ]
 
@@ -300,12 +306,16 @@ class Ladder:
         step = Offload().cut(self._view, result, room_tokens)
         return step if step.after_tokens < step.before_tokens else None
 
-    def _stub(self, result: ShownResult) -> PlanStep | None:
-        """Return the step that leaves one line of a result; None where the line would hardly be smaller."""
-        if result.tokens <= WORTH_TOKENS:
-            return None
-        step = self._view.short_stub("clear", result, stand_ins.CLEARED)
-        return step if step.after_tokens < step.before_tokens else None
+    def _cuts(self, room_tokens: int, results: Sequence[ShownResult]) -> list[PlanStep | None]:
+        """Return the same for each of some results."""
+        return [self._cut(result, room_tokens) for result in results]
+
+    def _stubs(self, results: Sequence[ShownResult]) -> list[PlanStep | None]:
+        """Return the step that leaves one line of each result; None where the line would hardly be smaller."""
+        worth = [result for result in results if result.tokens > WORTH_TOKENS]
+        steps = iter(self._view.short_stubs("clear", worth, stand_ins.CLEARED))
+        made = [next(steps) if result.tokens > WORTH_TOKENS else None for result in results]
+        return [step if step is not None and step.after_tokens < step.before_tokens else None for step in made]
 
     def _floor_steps(self, newest: Sequence[ShownResult], max_chars: int) -> list[PlanStep]:
         """Return what leaves the floor: notes for all that may go, the first of which hands on, and stubs in the last batch."""
@@ -326,7 +336,7 @@ class Ladder:
             steps = steps_of(view, row)
             words = [stand_ins.handed_on_note(steps, handed_on, handle, view.dialect) for handle in (None, HANDLE)]
             notes.append(note_step(view, "handoff", row, words))
-        stubs = [step for result in newest if (step := self._stub(result)) is not None]
+        stubs = [step for step in self._stubs(newest) if step is not None]
         return [*(step for step in notes if step.after_tokens < step.before_tokens), *stubs]
 
 
@@ -340,9 +350,9 @@ def _is_long(row: Sequence[Turn], chars: int) -> bool:
     return said > 2 * (chars + _NOTE_CHARS)
 
 
-def _same(step: PlanStep) -> PlanStep:
-    """Return a step that is written already, for phases whose steps a strategy made."""
-    return step
+def _same(steps: Sequence[PlanStep]) -> Sequence[PlanStep]:
+    """Return steps that are written already, for phases whose steps a strategy made."""
+    return steps
 
 
 def _has_calls(turn: Turn) -> bool:

@@ -6,12 +6,13 @@ out: which phases there are, and in which order (`ladder`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from penstock.context.compaction.spans import neighbours, note_frame, span_step
 from penstock.context.counts import counts_of
 from penstock.context.provider_counts import min_decrease
-from penstock.context.sized import MESSAGE_TOKENS, measure_entry
+from penstock.context.sized import MESSAGE_TOKENS, measure_entries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from penstock.context.compaction.plans import PlanStep
     from penstock.context.compaction.views import View
     from penstock.wires import Turn
+
+_Item = TypeVar("_Item")
 
 # A note may be made of other content than what it stands for, and a provider may count one kind 16 times as dear as
 # another (4 against 1/4, R-1). So a note has at most .16 characters for each token that goes, a twentieth in tokens:
@@ -34,24 +37,36 @@ class RungPhase(Protocol):
 
     def __len__(self) -> int: ...
 
-    def steps(self, count: int) -> Sequence[PlanStep]:
-        """Return the steps of its first `count` rungs."""
+    def steps(self, count: int, gone: Sequence[tuple[int, int]] = ()) -> Sequence[PlanStep]:
+        """Return the steps of its first `count` rungs.
+
+        Args:
+            count: how many of its rungs are taken.
+            gone: the first and the last message of what later phases take whole: steps within may be left out.
+        """
         ...
 
 
-class StepRungs:
-    """A rung for each step, written when it is first looked at; a step that would not shrink is left out."""
+class StepRungs(Generic[_Item]):
+    """A rung for each step, written when it is first looked at; a step that would not shrink is left out.
 
-    def __init__(self, makers: Iterable[Callable[[], PlanStep | None]]) -> None:
-        self._makers = list(makers)
+    Args:
+        items: what each step is of.
+        make: writes the steps of some of them, None for one that would not shrink.
+    """
+
+    def __init__(self, items: Iterable[_Item], make: Callable[[Sequence[_Item]], Sequence[PlanStep | None]]) -> None:
+        self._items, self._make = list(items), make
         self._made: list[PlanStep | None] = []
 
     def __len__(self) -> int:
-        return len(self._makers)
+        return len(self._items)
 
-    def steps(self, count: int) -> Sequence[PlanStep]:
+    def steps(self, count: int, gone: Sequence[tuple[int, int]] = ()) -> Sequence[PlanStep]:
         """Return the first `count` steps, without those that would not shrink."""
-        self._made += [make() for make in self._makers[len(self._made) : count]]
+        del gone
+        if fresh := self._items[len(self._made) : count]:
+            self._made += self._make(fresh)
         return [step for step in self._made[:count] if step is not None]
 
 
@@ -64,8 +79,9 @@ class FloorRungs:
     def __len__(self) -> int:
         return len(self._makers)
 
-    def steps(self, count: int) -> Sequence[PlanStep]:
+    def steps(self, count: int, gone: Sequence[tuple[int, int]] = ()) -> Sequence[PlanStep]:
         """Return the floor with the handoff of the rung with this number, counted from 1."""
+        del gone
         return self._makers[count - 1]()
 
 
@@ -99,14 +115,25 @@ class SpanRungs:
     def __len__(self) -> int:
         return len(self._extents)
 
-    def steps(self, count: int) -> Sequence[PlanStep]:
-        """Return the notes for as many turns as the first `count` rungs take."""
+    def steps(self, count: int, gone: Sequence[tuple[int, int]] = ()) -> Sequence[PlanStep]:
+        """Return the notes for as many turns as the first `count` rungs take, but for those within what is gone."""
         left = self._extents[count - 1]
+        ends: dict[int, int] = {}
+        for first, last in sorted(gone):
+            ends[first] = max(last, ends.get(first, last))
+        firsts = [*ends]
         steps: list[PlanStep] = []
         for row in self.rows:
             if left <= 0:
                 break
-            if (step := self._note(row[:left])) is not None:
+            turns = row[:left]
+            # Spans of one phase stand apart, so the one that begins last before these turns is the one that may hold them;
+            # where it does not, a note that nobody needs is written, and left out by `lasting`.
+            place = bisect_right(firsts, turns[0].first) - 1
+            if place >= 0 and turns[-1].last <= ends[firsts[place]]:
+                left -= len(row)
+                continue
+            if (step := self._note(turns)) is not None:
                 steps.append(step)
             left -= len(row)
         return steps
@@ -129,6 +156,6 @@ class SpanRungs:
         """Whether a note is smaller than what it stands for, however a provider counts either."""
         gone = self._view.entries_between(step.first, step.last)
         messages, _ = note_frame(self._view, step.first, step.last)
-        removed = sum(measure_entry(entry, self._view.counter).counts.total for entry in gone)
+        removed = sum([message.counts.total for message in measure_entries(gone, self._view.counter)])
         added = step.after_tokens - messages * MESSAGE_TOKENS
         return min_decrease(counts_of([("other", removed)]), counts_of([("notes", added)], messages=messages)) > 0

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.context.activity import actions
 from penstock.context.counts import KindCounts, counts_of, entry_counts
 from penstock.text.json_access import as_json
-from penstock.text.tokens import Count, Tokens
-from penstock.wires import Media, Reasoning, Text, ToolCall, ToolResult
+from penstock.text.tokens import Count, Tokens, count_texts
+from penstock.wires import Media, Text, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from penstock.context.activity import Action
     from penstock.text.tokens import TokenCounter
@@ -55,19 +55,31 @@ def measure_entry(entry: Entry, counter: TokenCounter) -> MeasuredMessage:
     # Identity first: comparing counters by value would look at their settings for every message of every decision. One
     # slot is enough, for a conversation has one counter.
     if entry.counts:
-        known = cast("MeasuredMessage", entry.counts[0])
+        known: MeasuredMessage = entry.counts[0]
         if known.counter is counter or known.counter == counter:
             return known
-    parts = tuple([_count(part, counter) for part in entry.parts])
-    high = MESSAGE_TOKENS + sum([count.high for count in parts])
-    made = MeasuredMessage(counter, parts, high, entry_counts(entry, parts))
-    entry.counts[:] = [made]
-    return made
+    return measure_entries([entry], counter)[0]
 
 
-def high_of(entries: Iterable[Entry], counter: TokenCounter) -> int:
+def measure_entries(entries: Sequence[Entry], counter: TokenCounter) -> list[MeasuredMessage]:
+    """Return what each of some messages takes; those that were not counted yet are counted together, which is quicker."""
+    fresh = [
+        entry
+        for entry in entries
+        if not entry.counts or (entry.counts[0].counter is not counter and entry.counts[0].counter != counter)
+    ]
+    if fresh:
+        counts = iter(count_texts(counter, [text for entry in fresh for part in entry.parts for text in _texts(part)]))
+        for entry in fresh:
+            parts = tuple([_counted(part, counts) for part in entry.parts])
+            high = MESSAGE_TOKENS + sum([count.high for count in parts])
+            entry.counts[:] = [MeasuredMessage(counter, parts, high, entry_counts(entry, parts))]
+    return [entry.counts[0] for entry in entries]
+
+
+def high_of(entries: Sequence[Entry], counter: TokenCounter) -> int:
     """Return what some messages take at most, their frames included."""
-    return sum([measure_entry(entry, counter).high for entry in entries])
+    return sum([message.high for message in measure_entries(entries, counter)])
 
 
 @dataclass(frozen=True)
@@ -113,8 +125,8 @@ class Sized:
     def parts(self) -> Iterator[Count]:
         """Yield the count of everything in the request, frames of messages left out."""
         yield from self.beside().values()
-        for entry in self.transcript.visible():
-            yield from measure_entry(entry, self.counter).parts
+        for message in measure_entries(self.transcript.visible(), self.counter):
+            yield from message.parts
 
     @cached_property
     def counts(self) -> KindCounts:
@@ -122,7 +134,7 @@ class Sized:
         shown = self.transcript.visible()
         beside = self.beside()
         fixed = counts_of([("system", beside["system"].tokens), ("tools", beside["tools"].tokens)])
-        rows = (measure_entry(entry, self.counter).counts.tokens for entry in shown)
+        rows = [message.counts.tokens for message in measure_entries(shown, self.counter)]
         return KindCounts(tuple(map(sum, zip(fixed.tokens, *rows, strict=True))), len(shown))
 
     def entry_high(self, entry: Entry) -> int:
@@ -157,32 +169,39 @@ def total(counts: Iterable[Count]) -> Count:
     return Count(tokens=tokens, low=low, high=high, method=method)
 
 
-def _count(part: Part, counter: TokenCounter) -> Count:
-    """Return what a part takes, the text of its call, result or reasoning counted as it stands in the request."""
+def _texts(part: Part) -> list[str]:
+    """Return what of a part is counted as text, that of its call, result or reasoning as it stands in the request."""
     match part:
         case Text(text):
-            return counter.count(text)
+            return [text]
         case ToolCall():
-            return counter.count(f"{part.name} {part.arguments}")
+            return [f"{part.name} {part.arguments}"]
         case ToolResult():
-            media = [_count(inner, counter) for inner in part.parts if not isinstance(inner, Text)]
-            return total([counter.count(part.text), *media]) if media else counter.count(part.text)
+            return [part.text, *(text for inner in _beside_text(part) for text in _texts(inner))]
         case Media():
-            return _count_media(part, counter)
-        case Reasoning(raw=raw):
-            return counter.count(as_json(raw))
+            # An image and a file are taken by their kind and their bytes; a reference without data is the text that it is.
+            return [] if part.kind == "image" or part.data else [as_json(part.raw)]
         case _:
-            return counter.count(as_json(part.raw))
+            return [as_json(part.raw)]
 
 
-def _count_media(part: Media, counter: TokenCounter) -> Count:
-    """Return what an image or a file takes, by its kind and its bytes; a reference without data is counted as the text
-    that it is.
-    """
-    if part.kind == "image":
-        return IMAGE_TOKENS
-    if not part.data:
-        return counter.count(as_json(part.raw))
-    likely, most = FILE_BYTES_PER_TOKEN
-    high = part.bytes_estimate // most + 1
-    return Count(tokens=part.bytes_estimate // likely, low=0, high=high, method=part.kind)
+def _counted(part: Part, counts: Iterator[Count]) -> Count:
+    """Return what a part takes, given the counts of its texts in their order."""
+    match part:
+        case ToolResult():
+            said = next(counts)
+            beside = [_counted(inner, counts) for inner in _beside_text(part)]
+            return total([said, *beside]) if beside else said
+        case Media(kind="image"):
+            return IMAGE_TOKENS
+        case Media() if part.data:
+            likely, most = FILE_BYTES_PER_TOKEN
+            high = part.bytes_estimate // most + 1
+            return Count(tokens=part.bytes_estimate // likely, low=0, high=high, method=part.kind)
+        case _:
+            return next(counts)
+
+
+def _beside_text(result: ToolResult) -> list[Part]:
+    """Return the images, files and other things in a result."""
+    return [inner for inner in result.parts if not isinstance(inner, Text)]

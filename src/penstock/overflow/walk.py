@@ -414,9 +414,9 @@ def _spoken_status() -> re.Pattern[str]:
 
 @cache
 def _leading_status() -> re.Pattern[str]:
-    """A status in front of a sentence: `"message": "400 Input is too long"`; "400 tokens" is a count."""
+    """A status in front of a sentence: `"message": "400 Input is too long"`; "400 tokens" is a count, "9000 > 522" a comparison."""
     return re.compile(
-        r"(?:(?<=^)|(?<=[\"'>]))\s?(40\d|41[0-8]|42[2-9]|50[0-4]|52\d)\b[>\])]?:?(?=\s[a-z`'\"<](?!okens\b))"
+        r"(?:(?<=^)|(?<=[\"'])|(?<=[^\s\d]>))\s?(40\d|41[0-8]|42[2-9]|50[0-4]|52\d)\b[>\])]?:?(?=\s[a-z`'\"<](?!okens\b))"
     )
 
 

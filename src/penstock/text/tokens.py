@@ -14,7 +14,7 @@ from operator import mul
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 Mode = Literal["estimate", "sampled", "exact"]
 """How a text is counted: by patterns, from pieces of it, or by its model's tokenizer."""
@@ -362,6 +362,11 @@ def _exactly(text: str | bytes, name: str) -> Count | None:
     # As OpenAI's encoder does it: halves of a pair are joined, a lone one becomes U+FFFD.
     except UnicodeEncodeError:
         tokens = counter([well_formed.encode("utf-16", "surrogatepass").decode("utf-16", "replace")])[0]
+    return _exact(tokens, name)
+
+
+def _exact(tokens: int, name: str) -> Count:
+    """Return a number that is certain as a count."""
     return Count(tokens=tokens, low=tokens, high=tokens, method=f"exact:{name}")
 
 
@@ -590,6 +595,30 @@ class Tokens(_Value):
             CallerError: for a mode that is none, or an exact count that cannot be had.
         """
         return self.calibration.apply(count(text, model=self.model, mode=self.mode))
+
+    def count_all(self, texts: Sequence[str], /) -> list[Count]:
+        """Return the tokens of each of some texts, in their order: what `count` returns for each, sooner.
+
+        Raises:
+            CallerError: as `count` does.
+        """
+        name = family(self.model)
+        counter = _counter(name) if self.mode == "exact" and len(texts) > 1 else None
+        # A tokenizer makes its buffers ready for each time that it is asked: for a thousand short texts that takes twenty times
+        # as long as counting them.
+        try:
+            counted = [] if counter is None else counter([*texts])
+        except UnicodeEncodeError:  # a lone surrogate somewhere, which is mended in the text that has it
+            counter = None
+        if counter is None:
+            return [self.count(text) for text in texts]
+        return [self.calibration.apply(_exact(tokens, name)) for tokens in counted]
+
+
+def count_texts(counter: TokenCounter, texts: Sequence[str]) -> list[Count]:
+    """Return what a counter says of each of some texts, all at once where it has a `count_all` as `Tokens` has."""
+    count_all = getattr(counter, "count_all", None)
+    return [counter.count(text) for text in texts] if count_all is None else list(count_all(texts))
 
 
 def best_counter(model: str) -> Tokens:

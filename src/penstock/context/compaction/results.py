@@ -44,14 +44,15 @@ class Stale:
             row = newest.setdefault(_topic(done), [])
             if len(row) < _LOOK_AT:
                 row.append(done)
-        made: list[PlanStep] = []
+        needless: list[ShownResult] = []
         for result in view.results:
             action = result.action
             if action is None or not result.age_turns or result.tokens <= WORTH_TOKENS or view.is_active(result):
                 continue
             newer = [other for other in newest[_topic(action)] if other.index > action.index]
             if any(_covers(other, action) for other in newer):
-                made.append(view.short_stub(self.name, result, stand_ins.SUPERSEDED))
+                needless.append(result)
+        made = view.short_stubs(self.name, needless, stand_ins.SUPERSEDED)
         return [step for step in made if step.after_tokens < step.before_tokens]
 
 
@@ -96,7 +97,7 @@ class Clear:
             for result in old
             if result.tokens > WORTH_TOKENS and (self.active or (result.age_turns and not view.is_active(result)))
         ]
-        made = [view.short_stub(self.name, result, stand_ins.CLEARED) for result in can]
+        made = view.short_stubs(self.name, can, stand_ins.CLEARED)
         pairs = [(r, step) for r, step in zip(can, made, strict=True) if step.after_tokens < step.before_tokens]
         first, last = _batch(view, [(r.start_tokens, step.before_tokens - step.after_tokens) for r, step in pairs])
         return [step for _, step in pairs[first:last]]

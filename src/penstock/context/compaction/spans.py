@@ -19,7 +19,7 @@ from penstock.overflow import diagnose
 from penstock.text import escape, stand_ins
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from penstock.context.activity import Action
     from penstock.wires import Entry, Transcript, Turn
@@ -228,7 +228,7 @@ def _size(view: View, turn: Turn) -> int:
     return _tokens(view, turn.entries)
 
 
-def _tokens(view: View, entries: Iterable[Entry]) -> int:
+def _tokens(view: View, entries: Sequence[Entry]) -> int:
     """Return what some messages take at most."""
     return high_of(entries, view.counter)
 
@@ -254,28 +254,20 @@ def span_step(
         names_share: the characters that identifiers may have beside, for each token of the original turns.
         can_be_bare: whether a note whose share is hardly longer than its head is that alone: how much went, and the way to it.
     """
-    before = sum(_size(view, turn) for turn in turns)
+    before = _tokens(view, [entry for turn in turns for entry in turn.entries])
     first, last = turns[0].first, turns[-1].last
-    done = view.actions_between(first, last)
-    words = [
-        (role, escape.show_text(text))
-        for turn in turns
-        for entry in turn.entries
-        for role, text in _remarks(entry, users=users)
-        if text.strip()
-    ]
     rounds = steps_of(view, turns)
-    told = list(_foreign(view, done, first, last)) if names_share else []
     # At a share of 1, a character for each token that goes: about a third of it, at most.
     max_chars = min(NOTE_CHARS, int(before * note_share))
-    if max_chars < _MIN_NOTE_CHARS:
-        max_chars = _MIN_NOTE_CHARS
-        if can_be_bare:
-            done, words = (), []
+    is_bare = can_be_bare and max_chars < _MIN_NOTE_CHARS
+    done = () if is_bare else view.actions_between(first, last)
+    words = [] if is_bare else list(_words(turns, users))
+    max_chars = max(max_chars, _MIN_NOTE_CHARS)
     # By the original turns: a note of notes would have room for fewer names each time. But never more than about a third
     # of what goes now.
     came = _tokens(view, view.transcript.entries[first : last + 1]) if names_share else 0
     names_chars = min(int(came * names_share), before)
+    told = list(_foreign(view, done, first, last)) if names_share else []
     while True:
         facts = activity.summary(done, max_chars=max_chars // 2)
         names = names_in(told, names_chars)
@@ -289,6 +281,15 @@ def span_step(
         # Text that is dear to count (hexadecimal, other scripts) may be no smaller as a note of that length: shorter
         # ones are tried, so at most six are written.
         max_chars, names_chars = max(_MIN_NOTE_CHARS, max_chars // 2), names_chars // 2
+
+
+def _words(turns: Sequence[Turn], users: bool) -> Iterator[tuple[str, str]]:
+    """Yield what was said in some turns, by whom, as a note may repeat it."""
+    for turn in turns:
+        for entry in turn.entries:
+            for role, text in _remarks(entry, users=users):
+                if text.strip():
+                    yield role, escape.show_text(text)
 
 
 def _foreign(view: View, done: Sequence[Action], first: int, last: int) -> Iterator[str]:

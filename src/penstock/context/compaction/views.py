@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.context.compaction.names import names_in
 from penstock.context.compaction.plans import HANDLE, SAMPLE_HANDLE, PlanStep, with_handle
-from penstock.context.sized import ESTIMATOR, measure_entry
+from penstock.context.sized import ESTIMATOR, measure_entries
 from penstock.text import escape, stand_ins
+from penstock.text.tokens import count_texts
 from penstock.wires import ToolResult
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class View:
         by_result: dict[tuple[int | None, str], list[Action]] = {}
         for done in self.actions:
             by_result.setdefault((done.result_index, done.call_id), []).append(done)
-        measured = [measure_entry(entry, self.counter) for entry in shown]
+        measured = measure_entries(shown, self.counter)
         starts = [0, *accumulate(message.high for message in measured)]
         answers = [0, *accumulate(answers_begun(shown))]
         found: list[ShownResult] = []
@@ -141,11 +142,20 @@ class View:
         start, end = (bisect_left(self.actions, place, key=lambda action: action.index) for place in (first, last + 1))
         return self.actions[start:end]
 
+    @cached_property
+    def by_index(self) -> dict[int, Entry]:
+        """The visible entries but for notes, each by its index; two notes may stand at one."""
+        return {entry.index: entry for entry in self.transcript.visible() if not entry.is_note}
+
     def entries_between(self, first: int, last: int) -> Sequence[Entry]:
         """Return the visible entries from index `first` to `last`, both inclusive."""
-        shown = self.transcript.visible()
-        start, end = (bisect_left(shown, place, key=lambda entry: entry.index) for place in (first, last + 1))
-        return shown[start:end]
+        start, end = (bisect_left(self._indices, place) for place in (first, last + 1))
+        return self.transcript.visible()[start:end]
+
+    @cached_property
+    def _indices(self) -> list[int]:
+        """The indices of the visible entries, in their order."""
+        return [entry.index for entry in self.transcript.visible()]
 
     def count(self, text: str) -> int:
         """Return what a text takes at most."""
@@ -164,7 +174,10 @@ class View:
             text: what stands in its place where the whole is kept nowhere.
             kept_text: the same with the way to the whole.
         """
-        after = self.count(with_handle(kept_text, SAMPLE_HANDLE))
+        return self._step(strategy, result, text, kept_text, self.count(with_handle(kept_text, SAMPLE_HANDLE)))
+
+    def _step(self, strategy: str, result: ShownResult, text: str, kept_text: str, after_tokens: int) -> PlanStep:
+        """Return the step whose text was counted."""
         return PlanStep(
             strategy=strategy,
             what=_name(result.action),
@@ -174,21 +187,34 @@ class View:
             text=text,
             kept_text=kept_text,
             before_tokens=result.tokens,
-            after_tokens=after,
+            after_tokens=after_tokens,
         )
 
     def short_stub(self, strategy: str, result: ShownResult, why: str) -> PlanStep:
         """Return the step that leaves one line of a result: why it went, what it was, how large, and the way to it."""
+        return self.short_stubs(strategy, [result], why)[0]
+
+    def short_stubs(self, strategy: str, results: Sequence[ShownResult], why: str) -> list[PlanStep]:
+        """Return the same for each of some results; their lines are counted together, which is quicker."""
+        said = [self._short(result, why) for result in results]
+        counts = count_texts(self.counter, [with_handle(kept_text, SAMPLE_HANDLE) for _, kept_text in said])
+        return [
+            self._step(strategy, result, text, kept_text, count.high)
+            for result, (text, kept_text), count in zip(results, said, counts, strict=True)
+        ]
+
+    def _short(self, result: ShownResult, why: str) -> tuple[str, str]:
+        """Return the line that is left of a result, where the whole is kept nowhere and where it is."""
         lines = result.part.text.count("\n") + 1
         # Of a file or a command the label is enough to find it again.
         is_foreign = result.action is not None and result.action.asked
         names = names_in([result.part.text], int(result.tokens * NAMES_SHARE)) if is_foreign else ""
         label = _label(result.action)
-        said = [
+        plain, kept = (
             stand_ins.cleared(why, label, result.tokens, lines, handle, self.dialect, names)
             for handle in (None, HANDLE)
-        ]
-        return self.stub(strategy, result, *said)
+        )
+        return plain, kept
 
 
 _NUMBER = re.compile(r"^[ \t]*L?\d+(?:\t|→|:| ?\|)", re.MULTILINE)
