@@ -18,7 +18,7 @@ from penstock.errors import CallerError
 from penstock.models import fail, refuse, say
 from penstock.store import StoreFault
 from penstock.testing import LoopbackProvider
-from penstock.wires import load, messages_of, violations
+from penstock.wires import messages_of, violations
 
 if TYPE_CHECKING:
     from penstock.store import Store
@@ -741,15 +741,3 @@ def cut_to_fit(wire: str, request: dict[str, Any], store: Store) -> list[Any]:
     assert len(messages) == len(messages_of(request, wire))
     assert any(info.bytes >= len(FLOOD) for info in store.artifacts())
     return messages  # type: ignore[no-any-return]
-
-
-@pytest.mark.proves("O-8")
-def test_what_an_answer_cites_is_not_cut_where_it_stands(store: Store) -> None:
-    """The provider holds each citation against the result that it names."""
-    cited = {"type": "text", "text": "So it is.", "citations": [{"type": "web_search_result_location", "url": "u"}]}
-    found = {"type": "web_search_tool_result", "tool_use_id": "srv_1", "content": [{"type": "web_search_result"}]}
-    message = {"role": "assistant", "content": [found, cited]}
-    assert [part.is_clearable for part in load([message], "anthropic").entries[0].results] == [False]
-    assert [part.is_clearable for part in load([{**message, "content": [found]}], "anthropic").entries[0].results] == [
-        True
-    ]

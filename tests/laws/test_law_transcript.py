@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.wires import strategies
 
 from penstock.wires import WIRES, Cleared, Opaque, Reasoning, Transcript, dump, load, repair, system_of, violations
+from penstock.wires.batches import UNNAMED
 
 if TYPE_CHECKING:
     from penstock.wires.entries import Entry
@@ -150,12 +151,19 @@ def test_a_visible_result_has_its_call(wire: str, data: st.DataObject) -> None:
     after = dropped(data, cleared(data, load(data.draw(strategies.requests(wire)), wire)))
     called: set[str] = set()
     for entry in after.visible():
-        # What the provider itself runs is called and answered in messages of the assistant, also in one.
-        ran: set[str] = {
-            part.raw.get("id", "") for part in entry.parts if isinstance(part, Opaque) and isinstance(part.raw, dict)
-        }
+        ran = ran_by_the_provider(entry)
         assert all(result.call_id in called | ran for result in entry.results)
         called |= {call.id for call in entry.calls} | ran
+
+
+def ran_by_the_provider(entry: Entry) -> set[str]:
+    """The ids of what the provider itself runs: called and answered in messages of the assistant, also in one."""
+    raws = [part.raw for part in entry.parts if isinstance(part, Opaque) and isinstance(part.raw, dict)]
+    held = [*raws, *(value for raw in raws for value in raw.values() if isinstance(value, dict))]
+    named = {str(one[key]) for one in held for key in ("id", "toolUseId") if key in one}
+    # What has no id of its own answers what stands before it in the same message.
+    unnamed = {result.call_id for result in entry.results if result.call_id.startswith(UNNAMED)}
+    return named | (unnamed if entry.role == "assistant" else set())
 
 
 @every_wire
@@ -168,8 +176,7 @@ def test_turns_tile_what_is_visible(wire: str, data: st.DataObject) -> None:
     if not violations(messages, wire):
         for turn in transcript.turns():
             ids = {call.id for entry in turn for call in entry.calls}
-            opaque = (part.raw for entry in turn for part in entry.parts if isinstance(part, Opaque))
-            ran = {raw.get("id") for raw in opaque if isinstance(raw, dict)}
+            ran = {call_id for entry in turn for call_id in ran_by_the_provider(entry)}
             assert ids <= {result.call_id for entry in turn for result in entry.results} <= ids | ran
 
 

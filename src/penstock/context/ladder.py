@@ -238,7 +238,8 @@ class Ladder:
     @cached_property
     def _result_tokens(self) -> dict[tuple[int, str], int]:
         """What each result takes, as is likely, by its message and its call."""
-        return {(result.entry.index, result.part.call_id): result.likely_tokens for result in self._view.results}
+        results = (*self._view.results, *self._view.cited_results)
+        return {(result.entry.index, result.part.call_id): result.likely_tokens for result in results}
 
     # ── the phases, in their order ───────────────────────────────────────────────────────────────────────────────
 
@@ -252,6 +253,9 @@ class Ladder:
         view = self._view
         aged = [result for result in view.results if result.age_turns]
         newest = [result for result in view.results if not result.age_turns]
+        # Of the last batch alone: older ones go with their turns, the citations with them.
+        batch = self._last_batch
+        cited = [r for r in view.cited_results if batch is not None and batch.first <= r.entry.index <= batch.last]
         # By identity: two results may be equal, and only one of them recent.
         last_five = {id(result) for result in view.results[-KEEP_RESULTS:]}
         old = [result for result in aged if id(result) not in last_five and not view.is_active(result)]
@@ -280,7 +284,8 @@ class Ladder:
             ),
             StepRungs(newest, partial(self._cuts, LAST_BATCH_TOKENS)),
             StepRungs(newest, self._stubs),
-            FloorRungs([partial(self._floor_steps, newest, max_chars) for max_chars in HANDOFF_CHARS]),
+            StepRungs(cited, self._stubs),
+            FloorRungs([partial(self._floor_steps, [*newest, *cited], max_chars) for max_chars in HANDOFF_CHARS]),
         ]
 
     @cached_property

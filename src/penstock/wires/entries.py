@@ -83,6 +83,8 @@ class ToolResult:
     """Whether the tool failed, as far as the wire says so."""
     is_clearable: bool = True
     """Whether another text may stand in its place; False where the wire demands the original, as for a screenshot."""
+    is_cited: bool = False
+    """Whether an answer beside it cites it, so that both are worth more whole; with it the citations go."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

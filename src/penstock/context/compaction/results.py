@@ -86,7 +86,7 @@ class Clear:
 
     keep: int = KEEP_RESULTS
     active: bool = False
-    """Whether the newest views of modified files, and what no model has seen yet, go too."""
+    """Whether the newest views of modified files, what no model has seen yet, and what answers cite go too."""
     name: str = "clear"
 
     def steps(self, view: View) -> Sequence[PlanStep]:
@@ -97,6 +97,9 @@ class Clear:
             for result in old
             if result.tokens > WORTH_TOKENS and (self.active or (result.age_turns and not view.is_active(result)))
         ]
+        if self.active:
+            cited = [result for result in view.cited_results if result.tokens > WORTH_TOKENS]
+            can = sorted([*can, *cited], key=lambda result: result.start_tokens)
         made = view.short_stubs(self.name, can, stand_ins.CLEARED)
         pairs = [(r, step) for r, step in zip(can, made, strict=True) if step.after_tokens < step.before_tokens]
         first, last = _batch(view, [(r.start_tokens, step.before_tokens - step.after_tokens) for r, step in pairs])

@@ -79,9 +79,19 @@ class View:
     kept: frozenset[tuple[int, str]] = frozenset()
     """Results that stay as they are, each as (index of its entry, id of its call)."""
 
-    @cached_property
+    @property
     def results(self) -> tuple[ShownResult, ...]:
-        """Every result that may be replaced, in the order of the prompt."""
+        """Every result that may be replaced, in the order of the prompt, but for those that an answer beside them cites."""
+        return self._results[0]
+
+    @property
+    def cited_results(self) -> tuple[ShownResult, ...]:
+        """The results that an answer beside them cites, for where nothing else is left: its citations go with them."""
+        return self._results[1]
+
+    @cached_property
+    def _results(self) -> tuple[tuple[ShownResult, ...], tuple[ShownResult, ...]]:
+        """The results that may be replaced, those that are cited apart."""
         shown = self.transcript.visible()
         by_result: dict[tuple[int | None, str], list[Action]] = {}
         for done in self.actions:
@@ -90,6 +100,7 @@ class View:
         starts = [0, *accumulate(message.high for message in measured)]
         answers = [0, *accumulate(answers_begun(shown))]
         found: list[ShownResult] = []
+        cited: list[ShownResult] = []
         for place, entry in enumerate(shown):
             if entry.pinned or entry.is_note:
                 continue
@@ -100,8 +111,9 @@ class View:
                     # said that the result covers it.
                     action = about[0] if len(about) == 1 else None
                     age = answers[-1] - answers[place]
-                    found.append(ShownResult(entry, part, count.high, count.tokens, starts[place], action, age))
-        return tuple(found)
+                    row = cited if part.is_cited else found
+                    row.append(ShownResult(entry, part, count.high, count.tokens, starts[place], action, age))
+        return tuple(found), tuple(cited)
 
     @cached_property
     def active(self) -> frozenset[tuple[int, str]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from penstock.text.json_access import as_json, base64_bytes, blocks, field, objects, parsed, string, type_of
 from penstock.wires import placeholders
-from penstock.wires.anthropic.hosted import cites, hosted_result, with_hosted_text
+from penstock.wires.anthropic.hosted import cites, hosted_result, is_citable, with_hosted_text, without_citations
 from penstock.wires.entries import Media, Opaque, Part, Reasoning, Role, Text, ToolCall, ToolResult
 from penstock.wires.portable import AssistantTurn, CallIds, Instruction, UserTurn
 from penstock.wires.wire import Written
@@ -60,11 +60,13 @@ def with_result(raw: Json, call_id: str, text: str, before: Json = None) -> Json
     """Return the message with `text` in the results of that call; every other block, and every other key, stays."""
     del before
 
-    def replaced(block: Json) -> Json:
-        is_it = type_of(block).endswith("tool_result") and field(block, "tool_use_id") == call_id
-        return with_hosted_text(block, text) if is_it else block
+    def is_it(block: Json) -> bool:
+        return type_of(block).endswith("tool_result") and field(block, "tool_use_id") == call_id
 
-    return {**raw, "content": [replaced(block) for block in raw["content"]]}
+    content = [with_hosted_text(block, text) if is_it(block) else block for block in raw["content"]]
+    # A citation of what is gone would name nothing. Which result each one names is not always said, so all of the message go.
+    goes = any(is_it(block) and is_citable(block) for block in raw["content"])
+    return {**raw, "content": [without_citations(block) for block in content] if goes else content}
 
 
 def without_results(raw: Json) -> Json:

@@ -2,8 +2,8 @@
 
 They stand in the assistant's own message behind their calls, each in a form of its own. Source: the request types of the SDK
 (`BetaRequestMCPToolResultBlockParam`, `BetaCodeExecutionResultBlockParam` and their neighbours). Law: what is cut is valid by
-these types, and cutting it again changes nothing. Keeps out: whether they pair (`rules`), and what is encrypted: where an answer
-cites a search or a page, it has to stay.
+these types, and cutting it again changes nothing. Each citation is held against the result that it names: where a search or a page
+goes that the answer cites, the citations go from the words beside it, which stay. Keeps out: whether they pair (`rules`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def hosted_result(block: Json, *, is_cited: bool) -> ToolResult | None:
     call_id = string(field(block, "tool_use_id"))
     if kind == "web_search_tool_result":
         is_found = isinstance(content, list)
-        return ToolResult(call_id=call_id, text="", parts=(Opaque(block),), is_clearable=is_found and not is_cited)
+        return ToolResult(call_id=call_id, text="", parts=(Opaque(block),), is_clearable=is_found, is_cited=is_cited)
     if kind == "mcp_tool_result":
         said = [string(held.get("text")) for held in blocks(content)]
         return ToolResult(call_id=call_id, text="\n".join(said), is_error=field(block, "is_error") is True)
@@ -50,7 +50,7 @@ def hosted_result(block: Json, *, is_cited: bool) -> ToolResult | None:
         source = field(content, "content", "source")
         shown = string(field(source, "data")) if field(source, "type") == "text" else ""
         parts = () if shown else (Opaque(block),)
-        return ToolResult(call_id=call_id, text=shown, parts=parts, is_clearable=not is_cited)
+        return ToolResult(call_id=call_id, text=shown, parts=parts, is_cited=is_cited)
     return None
 
 
@@ -70,6 +70,16 @@ def with_hosted_text(block: dict[str, Json], text: str) -> Json:
     return {**block, "content": text}
 
 
+def is_citable(block: Json) -> bool:
+    """Whether a block is a result that the words beside it may cite: what a search found, or a page."""
+    return type_of(block) == "web_search_tool_result" or type_of(field(block, "content")) == _PAGE
+
+
 def cites(message: Json) -> bool:
     """Whether a message cites what its tools found: each citation is held against the result that it names."""
     return any(block.get("citations") for block in objects(field(message, "content")))
+
+
+def without_citations(block: Json) -> Json:
+    """Return words without what they cite; every other block as it is."""
+    return {key: held for key, held in block.items() if key != "citations"} if type_of(block) == "text" else block

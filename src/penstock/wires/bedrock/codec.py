@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from penstock.text.json_access import as_json, base64_bytes, field, objects, parsed, role_of, string
 from penstock.wires import placeholders
-from penstock.wires.batches import Place
+from penstock.wires.batches import UNNAMED, Place
 from penstock.wires.entries import Media, Opaque, Part, Reasoning, Role, Text, ToolCall, ToolResult
 from penstock.wires.portable import AssistantTurn, CallIds, Instruction, UserTurn
 from penstock.wires.wire import Written
@@ -69,31 +69,47 @@ def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
     role = _ROLES.get(role_of(raw))
     if role is None:
         return "user", (Opaque(raw),)
-    parts = tuple(map(_read_block, blocks_of(raw)))
+    hosted = dict(hosted_in(raw)) if role == "assistant" else {}
+    rows = [(block, _read_block(block, hosted.get(number, ""))) for number, block in enumerate(blocks_of(raw))]
+    parts = tuple(part for _, made in rows for part in made)
     # A cache point marks a place and says nothing: behind results it must not make the message a word of the user.
-    others = [part for part, block in zip(parts, blocks_of(raw), strict=True) if "cachePoint" not in block]
+    others = [part for block, made in rows if "cachePoint" not in block for part in made]
     if role == "user" and others and all(isinstance(part, ToolResult) for part in others):
         return "tool", parts
     return role, parts
 
 
-def _read_block(block: dict[str, Json]) -> Part:
+def hosted_in(message: Json) -> list[Place]:
+    """Return what stands in an assistant's message of tools that the provider itself runs, and may be cut.
+
+    It is what they returned, and what cited words quote of their sources, which has no id of its own.
+    """
+    found: list[Place] = []
+    for number, block in enumerate(blocks_of(message)):
+        result = block.get("toolResult")
+        if field(result, "type") and (call_id := string(field(result, "toolUseId"))):
+            found.append(Place(number, call_id))
+        elif any(cited.get("sourceContent") for cited in objects(field(block, "citationsContent", "citations"))):
+            found.append(Place(number, f"{UNNAMED}citations#{number}"))
+    return found
+
+
+def _read_block(block: dict[str, Json], hosted_id: str) -> list[Part]:
     call, result, thought = block.get("toolUse"), block.get("toolResult"), block.get("reasoningContent")
     if isinstance(call, dict) and not call.get("type"):
-        return ToolCall(
-            id=string(call.get("toolUseId")), name=string(call.get("name")), arguments=as_json(call.get("input"))
-        )
-    if isinstance(result, dict) and not result.get("type"):
+        written = as_json(call.get("input"))
+        return [ToolCall(id=string(call.get("toolUseId")), name=string(call.get("name")), arguments=written)]
+    if isinstance(result, dict) and (hosted_id or not result.get("type")):
         parts = tuple(map(_read_shown, objects(result.get("content"))))
-        return ToolResult(
-            call_id=string(result.get("toolUseId")),
-            text="\n".join(part.text for part in parts if isinstance(part, Text)),
-            parts=parts,
-            is_error=result.get("status") == "error",
-        )
+        said = "\n".join(part.text for part in parts if isinstance(part, Text))
+        call_id = hosted_id or string(result.get("toolUseId"))
+        return [ToolResult(call_id=call_id, text=said, parts=parts, is_error=result.get("status") == "error")]
     if isinstance(thought, dict):
-        return Reasoning(raw=block, signed=is_signed(block))
-    return _read_shown(block)
+        return [Reasoning(raw=block, signed=is_signed(block))]
+    if hosted_id:
+        quoted = Opaque({"citations": field(block, "citationsContent", "citations")})
+        return [_read_shown(block), ToolResult(call_id=hosted_id, text="", parts=(quoted,), is_cited=True)]
+    return [_read_shown(block)]
 
 
 def is_signed(block: Json) -> bool:
@@ -143,10 +159,18 @@ def with_result(raw: Json, call_id: str, text: str, before: Json = None) -> Json
     """Return the message with `text` in the results of that call; every other block, and every other key, stays."""
     del before
 
+    quoting = {id(blocks_of(raw)[number]) for number, quoted in hosted_in(raw) if quoted == call_id}
+
     def replaced(block: Json) -> Json:
-        if field(block, "toolResult", "toolUseId") != call_id:
-            return block
-        return {**block, "toolResult": {**block["toolResult"], "content": [{"text": text}]}}
+        if field(block, "toolResult", "toolUseId") == call_id:
+            return {**block, "toolResult": {**block["toolResult"], "content": [{"text": text}]}}
+        if (
+            id(block) in quoting and "citationsContent" in block
+        ):  # where the words are from stays, what is quoted of it goes
+            cited = objects(block["citationsContent"]["citations"])
+            named = [{key: held for key, held in one.items() if key != "sourceContent"} for one in cited]
+            return {**block, "citationsContent": {**block["citationsContent"], "citations": named}}
+        return block
 
     return {**raw, "content": [replaced(block) for block in raw["content"]]}
 

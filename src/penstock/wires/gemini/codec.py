@@ -54,7 +54,7 @@ def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
         return "user", (Opaque(raw),)
     # What an id stands in for depends on the place among all of its name: ids are found for the whole content, not
     # part by part.
-    ids = dict((calls_in if role == "assistant" else lambda content: responses_in(content, before))(raw))
+    ids = dict([*calls_in(raw), *hosted_in(raw)] if role == "assistant" else responses_in(raw, before))
     parts = [made for number, part in enumerate(parts_of(raw)) for made in _read_part(part, ids.get(number, ""))]
     if role == "user" and parts and all(isinstance(part, ToolResult) for part in parts):
         return "tool", tuple(parts)
@@ -70,6 +70,24 @@ def calls_in(content: Json) -> list[Place]:
         if name := string(get(call, "name")):
             found.append(Place(number, string(get(call, "id")) or _stand_in(name, unnamed)))
     return found
+
+
+def hosted_in(content: Json) -> list[Place]:
+    """Return what tools returned in a model's content that the provider itself runs: code that ran, a search.
+
+    One that is signed has to come back as it is, and is none of these.
+    """
+    found: list[Place] = []
+    unnamed: dict[str, int] = {}
+    for number, part in enumerate(parts_of(content)):
+        key = next((key for key in _HOSTED if isinstance(get(part, key), dict)), None)
+        if key is not None and not get(part, "thoughtSignature"):
+            found.append(Place(number, string(get(get(part, key), "id")) or _stand_in(key, unnamed)))
+    return found
+
+
+_HOSTED = ("codeExecutionResult", "toolResponse")
+"""The parts in which a model's content holds what the provider's own tools returned."""
 
 
 def responses_in(content: Json, before: Json = None) -> list[Place]:
@@ -132,6 +150,10 @@ def _read_part(part: dict[str, Json], call_id: str) -> list[Part]:
         return [*made, ToolCall(id=call_id, name=string(get(call, "name")), arguments=written)]
     if isinstance(response, dict):
         return [*made, _read_response(response, call_id)]
+    for key in _HOSTED:
+        if call_id and isinstance(held := get(part, key), dict):
+            said = string(get(held, "output")) if key == "codeExecutionResult" else response_text(held)
+            return [ToolResult(call_id=call_id, text=said)]
     if isinstance(text, str):
         # A stream ends with an empty text where a signature is left over: that is no word of the model.
         return made if made and not text else [*made, Text(text)]
@@ -193,11 +215,17 @@ def with_result(raw: Json, call_id: str, text: str, before: Json = None) -> Json
     """Return the content with `text` in the responses to that call; its media go, every other part and key stays."""
     parts = parts_of(raw)
     # By identity: `parts_of` leaves out what is no object, so that its numbers are not those of `raw["parts"]`.
-    wanted = {id(parts[number]) for number, answered in responses_in(raw, before) if answered == call_id}
+    places = hosted_in(raw) if role_in(raw) == "assistant" else responses_in(raw, before)
+    wanted = {id(parts[number]) for number, answered in places if answered == call_id}
     return {**raw, "parts": [_with_text(part, text) if id(part) in wanted else part for part in raw["parts"]]}
 
 
 def _with_text(part: dict[str, Json], text: str) -> Json:
+    hosted = next((key for key in _HOSTED if isinstance(get(part, key), dict)), None)
+    if hosted is not None:
+        key = spelling(part, hosted)
+        said: Json = {"output": text} if hosted == "codeExecutionResult" else {"response": {"output": text}}
+        return {**part, key: {**part[key], **said}}
     key = spelling(part, "functionResponse")
     response = part[key]
     kept = {name: value for name, value in response.items() if name != "parts"}

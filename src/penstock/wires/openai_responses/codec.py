@@ -118,6 +118,13 @@ def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
         return "user", (Opaque(raw),)
     if kind in _RETURNED and _RETURNED[kind] in raw and string(raw.get("id")):
         return "assistant", _hosted(raw, kind)
+    if kind == "web_search_call" and objects(field(raw, "action", "sources")) and string(raw.get("id")):
+        # Where a search looked, which may be left out: an answer cites the addresses themselves.
+        found = {"sources": raw["action"]["sources"]}
+        return "assistant", (
+            Opaque(_without_sources(raw)),
+            ToolResult(call_id=raw["id"], text="", parts=(Opaque(found),)),
+        )
     # What is left are items that the provider made (server tools, references, compaction): the assistant's, so that they stay
     # with the calls and the reasoning around them.
     return "system" if kind in _SYSTEM_ITEMS else "assistant", (Opaque(raw),)
@@ -137,7 +144,14 @@ def with_result(raw: Json, call_id: str, text: str, before: Json = None) -> Json
             return {**raw, "results": [{"text": text}]}
         case "image_generation_call":  # there is no place for a text
             return {**raw, "result": None}
+        case "web_search_call":  # nor here
+            return _without_sources(raw)
     return {**raw, "output": text}
+
+
+def _without_sources(search: dict[str, Json]) -> Json:
+    """Return the item of a search without where it looked."""
+    return {**search, "action": {key: held for key, held in search["action"].items() if key != "sources"}}
 
 
 # What a shell's run says that has no outcome: failed, the more careful of the two.
