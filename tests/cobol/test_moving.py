@@ -6,7 +6,7 @@ import pytest
 
 from penstock.cobol import scan
 from penstock.cobol.facts import Facts, facts
-from penstock.cobol.facts.values import Place
+from penstock.cobol.facts.values import SourcePlace
 
 
 def _facts(procedure: str, data: str = "") -> Facts:
@@ -69,5 +69,5 @@ def test_the_place_of_a_use_is_the_line_of_its_word() -> None:
     """A statement over three lines has the name on its second: that is the place."""
     found = _facts("MOVE\n A\n TO B.")
     first = next(use for use in found.uses if found.items[use.item].name == "A")
-    assert (first.is_write, first.places) == (False, (Place(27),))
+    assert (first.is_write, first.places) == (False, (SourcePlace(27),))
     assert first.paragraph == 0

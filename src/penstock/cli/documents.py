@@ -32,7 +32,7 @@ _MINUTES_FROM = 120
 _MAX_REASONS = 3
 
 
-def _rooted(root: str, paths: tuple[str, ...]) -> tuple[Root, tuple[str, ...]]:
+def rooted(root: str, paths: tuple[str, ...]) -> tuple[Root, tuple[str, ...]]:
     """Return the root, and the paths beneath it.
 
     A person may name any file: without --root, the folder that holds all that is named is the root.
@@ -56,7 +56,7 @@ def _source(root: str, file: str, source_format: Format | None) -> tuple[str, Sc
     from penstock.outline import language_of
     from penstock.scribe.gathering import read_whole
 
-    looking, (path,) = _rooted(root, (file,))
+    looking, (path,) = rooted(root, (file,))
     with closing(looking):
         name, data = os.fsdecode(looking.relative(path)), read_whole(looking, path)
     source = scan(data, source_format=source_format)
@@ -82,7 +82,7 @@ def _formats() -> Iterable[str]:
     return get_args(Format)
 
 
-_format_option = click.option(
+format_option = click.option(
     "--format",
     "source_format",
     type=options.LateChoice(_formats),
@@ -92,7 +92,7 @@ _format_option = click.option(
 
 @command("structure")
 @click.argument("file", type=options.FILE)
-@_format_option
+@format_option
 @options.root_option
 def structure_command(file: str, source_format: Format | None, root: str, as_json: bool) -> int:
     """Say what a COBOL FILE consists of, by line.
@@ -184,7 +184,7 @@ _adaptive_option = click.option("--adaptive", is_flag=True, help="Smaller chunks
     "--copybooks", type=options.FILE, multiple=True, metavar="PATH", help="Where copybooks are; as often as you like."
 )
 @_adaptive_option
-@_format_option
+@format_option
 @options.root_option
 def chunk_command(file: str, prompt_id: str | None, root: str, as_json: bool, **about: Any) -> int:
     """Say in which chunks FILE is read, without asking any model.
@@ -230,7 +230,7 @@ def _planned(
     def no_prompt(chunk_id: str) -> Prompt:
         raise CallerError(f"{chunk_id} is text alone: it is in no prompt")
 
-    looking, (path, *beside) = _rooted(root, (file, *copybooks))
+    looking, (path, *beside) = rooted(root, (file, *copybooks))
     with closing(looking):
         # The path as its bytes are: a name may be typed in the escaped form that listings show.
         path = os.fsdecode(looking.relative(path))
@@ -293,7 +293,7 @@ def _chunk_lines(path: str, made: ChunkPlan) -> list[str]:
 @click.option("--fresh", is_flag=True, help="Ask again about everything.")
 @click.option("--reconcile", is_flag=True, help="One more question a program: say once what several chunks said alike.")
 @_adaptive_option
-@_format_option
+@format_option
 @options.root_option
 def document_command(
     paths: tuple[str, ...],
@@ -325,7 +325,7 @@ def document_command(
     if model_name == "local":
         raise CallerError("local looks things up and has no words for programs: name a provider's, or none")
     model = load_model(model_name, base_url=base_url, window_tokens=window) if model_name is not None else None
-    looking, beneath = _rooted(root, paths)
+    looking, beneath = rooted(root, paths)
     with closing(looking), terminal.ProgressLine() as line:
         done = document(
             beneath,

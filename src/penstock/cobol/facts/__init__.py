@@ -117,6 +117,7 @@ def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | Non
         using=program.using,
         linkage=tuple(item.name for item in data.items if item.section == "LINKAGE" and item.level in {1, 77}),
         entry_points=program.entry_points,
+        entry_parameters=_entry_parameters(code),
         paragraphs=_paragraphs(program, graph, shapes),
         edges=graph.edges,
         outside=graph.outside,
@@ -194,6 +195,14 @@ def _operations(
         dli=ims.operations(code, data.names, values, called),
         mq=mq.operations(code, values, called),
     )
+
+
+def _entry_parameters(code: Code) -> tuple[tuple[str, ...], ...]:
+    """Return the parameters of each ENTRY of the program, in the order of its entry points."""
+    from .calls import parameters
+
+    said = {one.line: one for one in code.own if one.verb == "ENTRY"}
+    return tuple(parameters(said[line]) if line in said else () for _, line in code.program.entry_points)
 
 
 def _lookup(copybooks: Copybooks | None) -> Callable[[str, str | None], ScannedSource | None]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from .values import DataMove, DataUse, Place
+from .values import DataMove, DataUse, SourcePlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -65,8 +65,8 @@ class Moving:
 
     def __init__(self, records: dict[str, list[int]]) -> None:
         self._records = records
-        self._uses: dict[tuple[int, int, int, bool], list[Place]] = {}
-        self._moves: dict[tuple[int, int, bool, bool], list[Place]] = {}
+        self._uses: dict[tuple[int, int, int, bool], list[SourcePlace]] = {}
+        self._moves: dict[tuple[int, int, bool, bool], list[SourcePlace]] = {}
         self.mentions: dict[tuple[str | None, int], list[Mention]] = {}
         """By statement (its copybook and the offset in its source): the items that it writes or passes, and what from."""
         self.blocks: dict[tuple[str | None, int], list[Write]] = {}
@@ -75,14 +75,14 @@ class Moving:
     def take(self, said: Said, mentions: Sequence[Mention]) -> None:
         """Take the mentions of one statement, in order."""
         for one in mentions:
-            self._use(one.items, one.role, said.paragraph, Place(one.line, said.copybook))
+            self._use(one.items, one.role, said.paragraph, SourcePlace(one.line, said.copybook))
         if any(one.role & ~READ for one in mentions):
             self.mentions[said.copybook, said.start] = list(mentions)
             self._pair(said, mentions)
 
     def file_read(self, said: Said, file: str, into: Iterable[Mention]) -> None:
         """Take a READ or RETURN: the records of the file are written, and moved to what INTO names."""
-        place = Place(said.words[1].line, said.copybook)
+        place = SourcePlace(said.words[1].line, said.copybook)
         for record in self._records.get(file, ()):
             self._use((record,), WRITE, said.paragraph, place)
             for one in into:
@@ -91,7 +91,7 @@ class Moving:
 
     def corresponding(self, said: Said, source: int, target: int) -> None:
         """Take one pair of a MOVE CORRESPONDING."""
-        place = Place(said.words[0].line, said.copybook)
+        place = SourcePlace(said.words[0].line, said.copybook)
         self._use((source,), READ, said.paragraph, place)
         self._use((target,), WRITE, said.paragraph, place)
         self._moves.setdefault((source, target, True, True), []).append(place)
@@ -99,7 +99,8 @@ class Moving:
     def exec(self, block: Block, items: Iterable[int], role: int, *, whole: bool) -> None:
         """Take the items of one argument of an EXEC block."""
         items = tuple(items)
-        place = Place(block.exec.line, block.copybook)
+        end_line = block.exec.end_line if block.exec.end_line > block.exec.line else None
+        place = SourcePlace(block.exec.line, block.copybook, end_line)
         self._use(items, role, block.paragraph, place)
         if role & ~READ:
             writes = self.blocks.setdefault((block.copybook, block.exec.line), [])
@@ -119,7 +120,7 @@ class Moving:
             for (source, target, is_copy, is_sure), places in self._moves.items()
         )
 
-    def _use(self, items: Sequence[int], role: int, paragraph: int, place: Place) -> None:
+    def _use(self, items: Sequence[int], role: int, paragraph: int, place: SourcePlace) -> None:
         """Note a use of every item that a name may mean."""
         is_sure = len(items) == 1
         for item in items:
@@ -157,13 +158,13 @@ class Moving:
         for source in sources:
             for target in targets:
                 is_copy = verb not in _ARITHMETIC and not source.in_function
-                self._move(source.items, target, Place(source.line, said.copybook), said, is_copy=is_copy)
+                self._move(source.items, target, SourcePlace(source.line, said.copybook), said, is_copy=is_copy)
 
     def _move(
         self,
         sources: Sequence[int],
         target: Mention,
-        place: Place,
+        place: SourcePlace,
         said: Said,
         *,
         is_copy: bool = True,
@@ -171,7 +172,7 @@ class Moving:
     ) -> None:
         """Note that items go into those of a mention; an item that is put into itself is no move."""
         is_sure = is_sure and len(sources) == 1 and len(target.items) == 1
-        there = Place(target.line, said.copybook)
+        there = SourcePlace(target.line, said.copybook)
         for source in sources:
             for item in target.items:
                 if item != source:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .resolving import FIGURATIVE, literal
 from .storage import Storage
-from .values import Reached, Resolved
+from .values import ReachedValues, Resolved
 from .ways import EXIT, Ways
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Reaching:
         self._execs: dict[tuple[str | None, int, int], Site] | None = None
         self._ways: Ways | None = None
         self._solved: _Solution | None = None
-        self._known: dict[tuple[int, int | None], Reached] = {}
+        self._known: dict[tuple[int, int | None], ReachedValues] = {}
 
     def follow(self, texts: Iterable[str]) -> None:
         """Follow the items that some texts name, so that one pass through the program answers for all of them."""
@@ -105,7 +105,7 @@ class Reaching:
         if not self._items.keys() >= set(wanted):
             self._collect([*self._items, *wanted])
 
-    def at(self, text: str, site: Site | None) -> Reached:
+    def at(self, text: str, site: Site | None) -> ReachedValues:
         """Return the values that an item can have where a statement begins.
 
         Args:
@@ -114,12 +114,12 @@ class Reaching:
         """
         index = self._names.one(text)
         if index is None:
-            return Reached((), False, "the name is not declared here, or means several items")
+            return ReachedValues((), False, "the name is not declared here, or means several items")
         self.follow([text])
         node = None if site is None or self._ways is None else self._ways.node_of.get(site)
         return self._reached(index, node)
 
-    def at_block(self, text: str, block: Block) -> Reached:
+    def at_block(self, text: str, block: Block) -> ReachedValues:
         """Return the values that an item can have where an EXEC block begins."""
         if self._execs is None:
             self._execs = {
@@ -129,10 +129,10 @@ class Reaching:
             }
         return self.at(text, self._execs.get((block.copybook, block.exec.line, block.line)))
 
-    def _reached(self, index: int, node: int | None) -> Reached:
+    def _reached(self, index: int, node: int | None) -> ReachedValues:
         """Return the values of an item at a node, those of the items moved to it looked up where they are moved."""
         if index not in self._items:
-            return Reached((), False, "too many items would have to be followed")
+            return ReachedValues((), False, "too many items would have to be followed")
         known = self._known.get((index, node))
         if known is not None:
             return known
@@ -163,7 +163,7 @@ class Reaching:
         if len(values) > MAX_VALUES:
             unknown = unknown or f"more than {MAX_VALUES} values can be there"
         found = tuple(values.values())[:MAX_VALUES]
-        result = Reached(found, len(found) == 1 and not unknown and not is_blank, unknown)
+        result = ReachedValues(found, len(found) == 1 and not unknown and not is_blank, unknown)
         self._known[index, node] = result
         return result
 

@@ -87,11 +87,13 @@ class DataItem:
     """The lines where it is given by reference to another program, which may write it."""
 
 
-class Place(NamedTuple):
+class SourcePlace(NamedTuple):
     """A line of the file that holds it: of the program, or of the copybook that is named."""
 
     line: int
     copybook: str | None = None
+    end_line: int | None = None
+    """The last line of the statement, where it is not told on which of them the word stands; None where `line` has it."""
 
 
 class DataUse(NamedTuple):
@@ -104,7 +106,7 @@ class DataUse(NamedTuple):
     """The key of the paragraph; -1 for code in none."""
     is_sure: bool
     """Whether the name can mean nothing else."""
-    places: tuple[Place, ...]
+    places: tuple[SourcePlace, ...]
 
 
 class DataMove(NamedTuple):
@@ -117,7 +119,7 @@ class DataMove(NamedTuple):
     """Whether the value is moved as it is (MOVE, READ INTO, STRING), rather than calculated with."""
     is_sure: bool
     """Whether both names can mean nothing else."""
-    places: tuple[Place, ...]
+    places: tuple[SourcePlace, ...]
 
 
 class Constant(NamedTuple):
@@ -227,7 +229,7 @@ class Resolved(NamedTuple):
     copybook: str | None = None
 
 
-class Reached(NamedTuple):
+class ReachedValues(NamedTuple):
     """The values that an item can have at one statement."""
 
     values: tuple[Resolved, ...]
@@ -543,6 +545,8 @@ class Facts:
     """The records of the LINKAGE SECTION."""
     entry_points: tuple[tuple[str, int], ...] = ()
     """The name of each ENTRY and its line."""
+    entry_parameters: tuple[tuple[str, ...], ...] = ()
+    """The parameters of each ENTRY, in the order of `entry_points`."""
     paragraphs: tuple[ParagraphFacts, ...] = ()
     edges: tuple[ControlEdge, ...] = ()
     outside: tuple[Outside, ...] = ()

@@ -1,0 +1,189 @@
+"""`penstock impact`: what a change of a field, table, data set or program touches.
+
+Keeps out how the graph is drawn (`penstock.cobol.graph`) and read from disk (`penstock.scribe.graphing`).
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from penstock.cli import answer, options, terminal
+from penstock.cli.commands import command
+from penstock.cli.documents import format_option, rooted
+from penstock.text import escape
+from penstock.text.notices import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.cobol.graph import CitedLine, EstateEdge, Grown, Impact, Kind, NodeId, TreeEdge
+    from penstock.scribe.graphing import CitedText, DrawnEstate
+
+_KINDS = (
+    "program", "paragraph", "copybook", "field", "file", "dataset", "table", "queue", "segment", "map", "container",
+    "transaction", "job", "step", "procedure",
+)  # fmt: skip
+_MAX_PLACES = 3
+"""How many citations of an edge a person sees; --json has all."""
+_MAX_NAMES = 12
+
+
+@command("impact")
+@click.argument("name")
+@click.argument("paths", type=options.FILE, nargs=-1, metavar="[PATH...]")
+@click.option("--depth", type=click.IntRange(min=1, max=20), metavar="N", help="Follow at most N edges [default: 2].")
+@click.option("--kind", type=click.Choice(_KINDS), help="What NAME is, where several things have that name.")
+@click.option("--grow", type=click.IntRange(min=1), metavar="BYTES", help="What breaks where the field grows by BYTES.")
+@format_option
+@options.root_option
+def impact_command(
+    name: str,
+    paths: tuple[str, ...],
+    depth: int | None,
+    kind: Kind | None,
+    grow: int | None,
+    root: str,
+    as_json: bool,
+    **how: Any,
+) -> int:
+    """Say what a change of a field, table, file or program touches.
+
+    A tree of what reads, writes, moves, calls, copies and runs NAME, through calls, COMMAREAs, files and data sets, each edge with
+    the lines that say so. NAME may be qualified: PROG.FIELD, COPYBOOK.FIELD, JOB.STEP. PATH is the estate [default: the current
+    directory].
+
+    Examples:
+      penstock impact REJ-REASON PAYROLL.cbl --depth 3
+        who reads and writes the field, what it is moved to, and what that becomes
+      penstock impact WS-IN-STATUS --kind field --grow 2
+        what is too short, and whose length changes, if it grows by two bytes
+    """
+    from penstock.cobol.graph import DEPTH, Carrying, growth, impact
+    from penstock.scribe.graphing import CitedText, draw
+
+    looking, beneath = rooted(root, paths or (".",))
+    with closing(looking), terminal.ProgressLine() as line:
+        estate = draw(looking, beneath, step=line.tell, **how)
+    carrying = Carrying(estate.graph)
+    found = impact(estate.graph, name, kind=kind, depth=depth or DEPTH, carrying=carrying)
+    lines = CitedText(estate)
+    grown = growth(estate.graph, found.nodes, grow, carrying=carrying) if grow is not None else None
+    value = {
+        "name": name,
+        "kind": found.kind,
+        "nodes": [{"kind": node.kind, "name": node.name} for node in found.nodes],
+        "edges": [_edge_json(edge, lines) for edge in found.edges],
+        "complete": found.is_complete,
+    }
+    told = list(_tree(found, lines))
+    if grown is not None:
+        value["growth"] = [
+            {"what": one.what, "name": one.node.name, "bytes": one.bytes, "needed": one.needed_bytes, "why": one.why,
+             "certainty": one.certainty, "citations": [_citation_json(cited, lines) for cited in one.citations]}
+            for one in grown
+        ]  # fmt: skip
+        told = [f"{escape.show_argument(name)} grows by {counted(grow or 0, 'byte')}:"]
+        told += [_grown_line(one) for one in grown] or ["Nothing that is known breaks."]
+    if not found.nodes:
+        told = [_nothing(name, kind, estate)]
+    answer.give(value, "\n".join(told), as_json)
+    if not found.nodes:
+        return answer.NOTHING
+    return 0 if found.is_complete and not estate.skipped else answer.PARTIAL
+
+
+def _edge_json(edge: EstateEdge, lines: CitedText) -> dict[str, Any]:
+    """Return an edge with the keys of contracts.md, and the kinds of its ends."""
+    return {
+        "from": edge.source.name,
+        "to": edge.target.name,
+        "verb": edge.verb,
+        "certainty": edge.certainty,
+        "citations": [_citation_json(citation, lines) for citation in edge.citations],
+        "from_kind": edge.source.kind,
+        "to_kind": edge.target.kind,
+        **({"why": edge.why} if edge.why else {}),
+    }
+
+
+def _citation_json(citation: CitedLine, lines: CitedText) -> dict[str, Any]:
+    """Return a citation with the text of its line."""
+    return {
+        "path": escape.show_name(citation.path),
+        "line": citation.line,
+        "text": lines.text(citation),
+        **({"copybook": citation.copybook} if citation.copybook else {}),
+        **({"end_line": citation.end_line} if citation.end_line else {}),
+    }
+
+
+def _tree(found: Impact, lines: CitedText) -> Iterator[str]:
+    """Yield the lines of a tree: each edge below the name from which it was found."""
+    names = [f"{node.kind} {node.name}" for node in found.nodes]
+    more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+    yield escape.show_argument(", ".join(names[:_MAX_NAMES]) + more)
+    below: dict[NodeId, list[TreeEdge]] = {}
+    for branch in found.branches:
+        below.setdefault(branch.at, []).append(branch)
+    shown: set[NodeId] = set(found.nodes)
+    stack = [(branch, 1) for node in reversed(found.nodes) for branch in reversed(below.get(node, ()))]
+    while stack:
+        branch, depth = stack.pop()
+        yield f"{'  ' * depth}{_sentence(branch, is_named=depth == 1 and len(found.nodes) > 1)}  {_places(branch.edge)}"
+        yield from (f"{'  ' * depth}    {text}" for text in _quoted(branch.edge, lines))
+        if branch.to not in shown:
+            shown.add(branch.to)
+            stack += [(one, depth + 1) for one in reversed(below.get(branch.to, ()))]
+    if not found.is_complete:
+        yield f"This is not all: the tree ends at {len(found.branches)} edges. --depth and --kind ask for less."
+
+
+def _sentence(branch: TreeEdge, *, is_named: bool) -> str:
+    """Return an edge as it reads below one of its ends: `moves to B`, or `A writes it`."""
+    edge = branch.edge
+    doubt = "" if edge.certainty == "is" else f"  {edge.certainty}: {edge.why}"
+    by = f"  ({edge.why})" if edge.why and not doubt else ""
+    if edge.source == branch.at:
+        said = f"{edge.source} {edge.verb} {edge.target}" if is_named else f"{edge.verb} {edge.target}"
+    else:
+        said = f"{edge.source} {edge.verb} {edge.target if is_named else 'it'}"
+    return escape.show_argument(said + by + doubt)
+
+
+def _places(edge: EstateEdge) -> str:
+    """Return where an edge is said, the first few places."""
+    more = f" +{len(edge.citations) - _MAX_PLACES}" if len(edge.citations) > _MAX_PLACES else ""
+    return ", ".join(f"{escape.show_name(one.path)}:{one.line}" for one in edge.citations[:_MAX_PLACES]) + more
+
+
+def _quoted(edge: EstateEdge, lines: CitedText) -> Iterator[str]:
+    """Yield the text of the first line that says an edge."""
+    text = lines.text(edge.citations[0]) if edge.citations else ""
+    if text:
+        yield escape.shorten(escape.show_argument(text))
+
+
+def _grown_line(one: Grown) -> str:
+    """Return a consequence of growth for people."""
+    length = ""
+    if one.bytes is not None:
+        length = f" {one.bytes} bytes" + (f", then {one.needed_bytes}" if one.needed_bytes is not None else "")
+    doubt = "" if one.certainty == "is" else f" {one.certainty}:"
+    where = ", ".join(f"{escape.show_name(cited.path)}:{cited.line}" for cited in one.citations[:_MAX_PLACES])
+    said = f"{'  ' * (one.steps + 1)}{one.what}{doubt} {one.node}{length}: {one.why}"
+    return f"{escape.show_argument(said)}  {where}"
+
+
+def _nothing(name: str, kind: Kind | None, estate: DrawnEstate) -> str:
+    """Return what to say where nothing has the name, with what comes near it."""
+    from difflib import get_close_matches
+
+    nodes = [node for node in estate.graph.nodes() if kind is None or node.kind == kind]
+    last = {node.name.rpartition(".")[2]: node for node in nodes}
+    near = get_close_matches(name.upper(), [*last], 3, 0.7)
+    hint = f" Near it: {', '.join(f'{last[one].kind} {last[one].name}' for one in near)}." if near else ""
+    what = f"no {kind}" if kind else "nothing"
+    return escape.show_argument(f"There is {what} of the name {name} in {counted(len(estate.files), 'file')}.{hint}")

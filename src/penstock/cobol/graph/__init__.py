@@ -1,0 +1,47 @@
+"""Draw an estate as one typed graph, and ask it what a change touches (C-16, C-17).
+
+`part_of` draws one program from its facts; a part is small, holds no source and can be made in another process.
+`EstateGraph` puts parts and members together, `impact` asks it about a name, `growth` what breaks when a field grows,
+`export` writes it for other programs.
+
+    parts = [part_of(facts(source, program), program, path, name=program_name(program.name, path)) …]
+    graph = EstateGraph(parts, members)
+    impact(graph, "CU-BALANCE").edges
+
+Values in, values out. Law: every edge is a sentence that its citations say.
+"""
+
+from __future__ import annotations
+
+from .carrying import Carrying
+from .estates import EstateGraph
+from .growth import Grown, growth
+from .impact import DEPTH, Impact, TreeEdge, impact, nodes_named
+from .naming import program_name
+from .programs import part_of
+from .structure import structure
+from .values import KINDS, VERBS, Certainty, CitedLine, EstateEdge, Kind, NodeId, ProgramPart, Verb
+
+__all__ = [
+    "DEPTH",
+    "KINDS",
+    "VERBS",
+    "Carrying",
+    "Certainty",
+    "CitedLine",
+    "EstateEdge",
+    "EstateGraph",
+    "Grown",
+    "Impact",
+    "Kind",
+    "NodeId",
+    "ProgramPart",
+    "TreeEdge",
+    "Verb",
+    "growth",
+    "impact",
+    "nodes_named",
+    "part_of",
+    "program_name",
+    "structure",
+]

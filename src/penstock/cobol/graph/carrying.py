@@ -1,0 +1,347 @@
+"""Follow a field through areas: a group that is moved, a parameter, a file or a data set carries what lies in it.
+
+`MOVE G TO H`, `CALL 'P' USING G` and a data set that one program writes and another reads make two areas one; a field
+of the one is then the field of the other that lies at its place. These edges (`carried to`, and `overlaps` for what a
+REDEFINES lays over another item) are found for the field that is asked about, because all of them would be as many as
+the fields of an estate times the areas that they lie in.
+
+Law: `is` is said only where place and length are known and the same.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple
+
+from .structure import declared_at
+from .values import RANK, CitedLine, EstateEdge, NodeId
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .estates import EstateGraph
+    from .values import Certainty, LaidField, ProgramPart
+
+
+MAX_PLACES = 200
+"""How many places the bytes of one field are followed to, where no field of their own is there."""
+
+
+class _Area(NamedTuple):
+    """A field of a part, as something that others lie in."""
+
+    part: int
+    field: int
+
+
+class _Way(NamedTuple):
+    """That what lies in one area comes to lie in another."""
+
+    to: _Area
+    certainty: Certainty
+    why: str
+    citations: tuple[CitedLine, ...]
+
+
+class _Bytes(NamedTuple):
+    """Some bytes of a part's storage, from the first to behind the last."""
+
+    part: int
+    storage: int
+    start: int
+    end: int
+
+
+class _Trail(NamedTuple):
+    """By which areas some bytes came."""
+
+    certainty: Certainty
+    whys: tuple[str, ...]
+    citations: tuple[CitedLine, ...]
+
+    def along(self, way: _Way) -> _Trail:
+        """Return the trail behind one more way."""
+        certainty = max(self.certainty, way.certainty, key=RANK.__getitem__)
+        return _Trail(certainty, (*self.whys, way.why), (*self.citations, *way.citations))
+
+
+class _End(NamedTuple):
+    """An area that is written to a store, or read from it."""
+
+    area: _Area
+    certainty: Certainty
+    is_one_of: bool
+    """Whether it is one of several kinds of records."""
+    citations: tuple[CitedLine, ...]
+
+
+class Carrying:
+    """The ways of areas in a graph, found once and asked for field by field.
+
+    Args:
+        graph: The graph.
+    """
+
+    def __init__(self, graph: EstateGraph) -> None:
+        self._graph = graph
+        self._after: dict[_Area, list[_Way]] = {}
+        self._before: dict[_Area, list[_Way]] = {}
+        self._places: dict[str, _Area] = {}
+        self._by_storage: dict[int, dict[tuple[int, int], list[_Area]]] = {}
+        self._stored_fields: dict[int, dict[int, list[int]]] = {}
+        for number, part in enumerate(graph.parts):
+            for index, field in enumerate(part.fields):
+                if field.name:
+                    self._places[field.name] = _Area(number, index)
+        self._moves()
+        for sender, argument, receiver, parameter, certainty, why, citations in graph.passed:
+            by = "as a parameter" if not why else f"as a parameter; {why}"
+            one, other = _Area(sender, argument), _Area(receiver, parameter)
+            self._join(one, other, certainty, by, citations)
+            # By reference: what the called program leaves there is there for its caller.
+            self._join(other, one, certainty, by, citations)
+
+    def after(self, node: NodeId) -> Iterator[EstateEdge]:
+        """Yield the fields that a field is carried to, and those that it shares bytes with."""
+        yield from self._carried(node, self._after, forward=True)
+        yield from self._overlapping(node)
+
+    def before(self, node: NodeId) -> Iterator[EstateEdge]:
+        """Yield the fields that are carried to a field, and those that it shares bytes with."""
+        yield from self._carried(node, self._before, forward=False)
+        yield from self._overlapping(node)
+
+    def place(self, node: NodeId) -> tuple[ProgramPart, LaidField] | None:
+        """Return the part and the field of a node; None where it is none that is declared here."""
+        area = self._places.get(node.name)
+        if area is None or node.kind != "field":
+            return None
+        part = self._graph.parts[area.part]
+        return part, part.fields[area.field]
+
+    # ── which areas become which ──
+
+    def _join(self, one: _Area, other: _Area, certainty: Certainty, why: str, citations: tuple[CitedLine, ...]) -> None:
+        """Note that what lies in one area comes to lie in another."""
+        self._after.setdefault(one, []).append(_Way(other, certainty, why, citations))
+        self._before.setdefault(other, []).append(_Way(one, certainty, why, citations))
+
+    def _moves(self) -> None:
+        """Note the moves of groups, and what CICS reads into and writes from them by way of a file."""
+        moved: dict[NodeId, tuple[list[_End], list[_End]]] = {}
+        for edge in self._graph.drawn:
+            if edge.verb != "moves to":
+                continue
+            one, other = self._places.get(edge.source.name), self._places.get(edge.target.name)
+            if edge.source.kind == edge.target.kind == "field":
+                if one is not None and other is not None and self._is_area(one) and self._is_area(other):
+                    self._join(one, other, edge.certainty, f"{edge.source} moves to {edge.target}", edge.citations)
+            elif edge.source.kind == "file" and other is not None:
+                moved.setdefault(edge.source, ([], []))[1].append(_End(other, edge.certainty, False, edge.citations))
+            elif edge.target.kind == "file" and one is not None:
+                moved.setdefault(edge.target, ([], []))[0].append(_End(one, edge.certainty, False, edge.citations))
+        for store, (written, read) in self._stores(moved).items():
+            for sent in written:
+                for taken in read:
+                    if sent.area != taken.area:
+                        several = sent.is_one_of or taken.is_one_of
+                        why = f"through {store}" + (", whose records are of several kinds" if several else "")
+                        least: Certainty = "may" if several else "is"
+                        certainty = max(sent.certainty, taken.certainty, least, key=RANK.__getitem__)
+                        citations = tuple(dict.fromkeys((*sent.citations, *taken.citations)))
+                        self._join(sent.area, taken.area, certainty, why, citations)
+
+    def _stores(
+        self, moved: dict[NodeId, tuple[list[_End], list[_End]]]
+    ) -> dict[NodeId, tuple[list[_End], list[_End]]]:
+        """Return what is written to and read from each data set, and each file of a region that is bound to none.
+
+        Args:
+            moved: What commands of CICS write to and read from the files of a region.
+        """
+        found: dict[NodeId, tuple[list[_End], list[_End]]] = {}
+        bound_to: dict[NodeId, list[NodeId]] = {}
+        for edge in self._graph.drawn:
+            if edge.verb == "bound to" and edge.source in moved:
+                bound_to.setdefault(edge.source, []).append(edge.target)
+        for file, ends in moved.items():
+            for store in bound_to.get(file, [file]):
+                mine = found.setdefault(store, ([], []))
+                mine[0].extend(ends[0])
+                mine[1].extend(ends[1])
+        for store, bound in self._graph.bindings.items():
+            mine = found.setdefault(store, ([], []))
+            for number, binding in bound:
+                path, several = self._graph.parts[number].path, len(binding.records) > 1
+                for record in binding.records:
+                    area = _Area(number, record)
+                    if binding.is_written:
+                        mine[0].append(_End(area, "is", several, (CitedLine(path, binding.write_line),)))
+                    if binding.is_read:
+                        mine[1].append(_End(area, "is", several, (CitedLine(path, binding.read_line),)))
+        return found
+
+    def _is_area(self, area: _Area) -> bool:
+        """Return whether other fields may lie in what is moved: a group, or text."""
+        field = self._graph.parts[area.part].fields[area.field]
+        return field.usage == "GROUP" or (
+            field.picture is not None and field.picture[:1] in "Xx" and field.usage == "DISPLAY"
+        )
+
+    # ── which field becomes which ──
+
+    def _carried(self, node: NodeId, ways: dict[_Area, list[_Way]], *, forward: bool) -> Iterator[EstateEdge]:
+        """Yield the edges of a field through every area that it lies in.
+
+        Its bytes are followed. Where they come to lie in a field of their own, that is the edge, and the next one begins
+        there; where the next area has no such field (a record that is one `PIC X(80)`), they are followed on.
+        """
+        here = self._places.get(node.name)
+        start = None if here is None else self._bytes_of(here)
+        if here is None or start is None:
+            return
+        found: dict[NodeId, EstateEdge] = {}
+        waiting: deque[tuple[_Bytes, _Trail]] = deque([(start, _Trail("is", (), ()))])
+        seen = {start}
+        while waiting and len(seen) < MAX_PLACES:
+            place, trail = waiting.popleft()
+            for area in self._areas(place, ways):
+                for way in ways[area]:
+                    moved = self._moved(place, area, way.to)
+                    if moved is None or (not trail.whys and self._is_itself(here, area, way)):
+                        continue
+                    on = trail.along(way)
+                    targets = list(self._fields_at(moved, here))
+                    exact = any(is_same for _, is_same in targets)
+                    for target, is_same in targets:
+                        if is_same == exact:
+                            self._reach(node, target, on, found, is_same=is_same, forward=forward)
+                    if not exact and moved not in seen:
+                        seen.add(moved)
+                        waiting.append((moved, on))
+        yield from found.values()
+
+    def _reach(
+        self,
+        node: NodeId,
+        target: _Area,
+        trail: _Trail,
+        found: dict[NodeId, EstateEdge],
+        *,
+        is_same: bool,
+        forward: bool,
+    ) -> None:
+        """Note that a field is carried to another; of several ways the surest stands."""
+        other = NodeId("field", self._graph.parts[target.part].fields[target.field].name)
+        if other == node:
+            return
+        certainty = trail.certainty if is_same else max(trail.certainty, "may", key=RANK.__getitem__)
+        why = "; ".join(trail.whys) + ("" if is_same else "; place or length differ")
+        source, end = (node, other) if forward else (other, node)
+        edge = EstateEdge(source, "carried to", end, certainty, tuple(dict.fromkeys(trail.citations)), why)
+        known = found.get(other)
+        if known is None or RANK[edge.certainty] < RANK[known.certainty]:
+            found[other] = edge
+
+    def _bytes_of(self, area: _Area) -> _Bytes | None:
+        """Return the bytes of a field; None where they are not known."""
+        field = self._graph.parts[area.part].fields[area.field]
+        if field.offset is None or not field.bytes:
+            return None
+        return _Bytes(area.part, field.storage, field.offset, field.offset + field.bytes)
+
+    def _areas(self, place: _Bytes, ways: dict[_Area, list[_Way]]) -> list[_Area]:
+        """Return the areas with ways that hold some bytes."""
+        index = self._by_storage.get(id(ways))
+        if index is None:
+            index = self._by_storage[id(ways)] = {}
+            for area in ways:
+                field = self._graph.parts[area.part].fields[area.field]
+                index.setdefault((area.part, field.storage), []).append(area)
+        found = []
+        for area in index.get((place.part, place.storage), ()):
+            held = self._bytes_of(area)
+            if held is not None and held.start <= place.start and place.end <= held.end:
+                found.append(area)
+        return found
+
+    def _moved(self, place: _Bytes, area: _Area, to: _Area) -> _Bytes | None:
+        """Return where some bytes lie when the area that holds them has become another; None where they are cut off."""
+        one, other = self._bytes_of(area), self._bytes_of(to)
+        if one is None or other is None:
+            return None
+        start = place.start - one.start + other.start
+        end = start + place.end - place.start
+        return _Bytes(to.part, other.storage, start, end) if end <= other.end else None
+
+    def _is_itself(self, here: _Area, area: _Area, way: _Way) -> bool:
+        """Return whether a way is the move or the passing of the field itself, which is an edge of its own."""
+        return area == here and not way.why.startswith("through")
+
+    def _fields_at(self, place: _Bytes, like: _Area) -> Iterator[tuple[_Area, bool]]:
+        """Yield the fields at some bytes, and whether they are these very bytes; others only where neither is a group.
+
+        A field that holds them and more is not one that they go to: they are followed on through it.
+        """
+        fields = self._graph.parts[place.part].fields
+        own = self._graph.parts[like.part].fields[like.field]
+        for index in self._of_storage(place.part).get(place.storage, ()):
+            field = fields[index]
+            if not field.name or field.offset is None or not field.bytes:
+                continue
+            end = field.offset + field.bytes
+            if field.offset == place.start and end == place.end and field.in_table == own.in_table:
+                yield _Area(place.part, index), True
+            elif field.offset <= place.start and place.end <= end:
+                continue
+            elif field.usage != "GROUP" and own.usage != "GROUP" and field.offset < place.end and place.start < end:
+                yield _Area(place.part, index), False
+
+    def _of_storage(self, number: int) -> dict[int, list[int]]:
+        """Return the indexes of the fields of a part by the storage that they lie in."""
+        known = self._stored_fields.get(number)
+        if known is None:
+            known = self._stored_fields[number] = {}
+            for index, field in enumerate(self._graph.parts[number].fields):
+                known.setdefault(field.storage, []).append(index)
+        return known
+
+    def _overlapping(self, node: NodeId) -> Iterator[EstateEdge]:
+        """Yield the fields that share bytes with a field by a REDEFINES, those that hold it or are held left out."""
+        here = self._places.get(node.name)
+        if here is None:
+            return
+        part = self._graph.parts[here.part]
+        own = part.fields[here.field]
+        if own.offset is None or own.bytes is None:
+            return
+        around = {*_above(part.fields, here.field), *_inside(part.fields, here.field)}
+        for index in self._of_storage(here.part).get(own.storage, ()):
+            field = part.fields[index]
+            if index in around or not field.name or field.offset is None or not field.bytes:
+                continue
+            if field.offset < own.offset + own.bytes and own.offset < field.offset + field.bytes:
+                citations = tuple(dict.fromkeys((declared_at(part, own), declared_at(part, field))))
+                yield EstateEdge(node, "overlaps", NodeId("field", field.name), "is", citations, "by a REDEFINES")
+
+
+def _above(fields: tuple[LaidField, ...], index: int) -> Iterator[int]:
+    """Yield the indexes of the groups that hold a field."""
+    at = fields[index].parent
+    while at is not None:
+        yield at
+        at = fields[at].parent
+
+
+def _inside(fields: tuple[LaidField, ...], top: int) -> Iterator[int]:
+    """Yield the indexes of a field and of all that it holds: they stand behind it in a row."""
+    yield top
+    record = fields[top].record
+    within = {top}
+    for index in range(top + 1, len(fields)):
+        field = fields[index]
+        if field.record != record:
+            return
+        if field.parent in within:
+            within.add(index)
+            yield index

@@ -1,0 +1,353 @@
+"""Put the parts of an estate together: one graph, in which calls lead to programs and files to data sets.
+
+An `EstateGraph` is a value: it may be asked for the edges of any node, and gives all of them for an export. Edges that only
+say how a program's data is declared (`part of`, `redefines`, `declared in`, `counts`) are drawn when they are asked
+for, from its fields: they are as many as all others together.
+
+Keeps out what one program says (`programs`), what jobs say (`jobs`), and which way an impact takes (`impact`).
+Laws: the same parts and members give the same graph in any order; every edge has a citation.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from . import jobs
+from .structure import structure
+from .values import RANK, CitedLine, EstateEdge, NodeId
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ..estate.members import Member
+    from .values import Certainty, FileBinding, Kind, Passing, ProgramEntry, ProgramPart, Verb
+
+_COMMAREA = "DFHCOMMAREA"
+
+
+class EstateGraph:
+    """What an estate says of itself.
+
+    Args:
+        parts: What each program and copybook adds, as `part_of` gives it.
+        members: The files beside them, as `estate.member` reads them.
+    """
+
+    def __init__(self, parts: Iterable[ProgramPart], members: Iterable[Member] = ()) -> None:
+        ordered = sorted(parts, key=lambda part: (part.path, part.line, part.name))
+        self.parts: tuple[ProgramPart, ...] = _told_apart(ordered)
+        self.members = tuple(sorted(members, key=lambda member: member.path))
+        self._programs: dict[str, list[int]] = {}
+        """The parts of the programs of each name, as it is called, entries included."""
+        self._entries: dict[str, list[tuple[int, ProgramEntry]]] = {}
+        self.owner: dict[str, int] = {}
+        """The part of each program or copybook, by the name of its node."""
+        for number, part in enumerate(self.parts):
+            self.owner.setdefault(f"{part.kind} {part.name}", number)
+            if part.kind == "program":
+                for entry in part.entries:
+                    name = entry.name.partition("@")[0] if entry.name == part.name else entry.name
+                    self._entries.setdefault(name, []).append((number, entry))
+        self._linked = _Linking(self)
+        self.drawn: tuple[EstateEdge, ...] = self._linked.edges()
+        """All edges but those of `structure`."""
+        self._touching: dict[NodeId, list[int]] | None = None
+        self._declared: dict[int, dict[NodeId, list[EstateEdge]]] = {}
+        self._holders: dict[str, list[int]] | None = None
+
+    def edges(self) -> Iterator[EstateEdge]:
+        """Yield all edges, in an order that depends on nothing but the estate."""
+        yield from self.drawn
+        for part in self.parts:
+            yield from structure(part)
+
+    def touching(self, node: NodeId) -> list[EstateEdge]:
+        """Return the edges that begin or end at a node."""
+        if self._touching is None:
+            self._touching = {}
+            for number, edge in enumerate(self.drawn):
+                self._touching.setdefault(edge.source, []).append(number)
+                if edge.target != edge.source:
+                    self._touching.setdefault(edge.target, []).append(number)
+        found = [self.drawn[number] for number in self._touching.get(node, ())]
+        for part in self._structured(node):
+            found += self._structure(part).get(node, ())
+        return found
+
+    def nodes(self) -> dict[NodeId, CitedLine | None]:
+        """Return all nodes, each with the place that declares it; None for what is only named."""
+        found: dict[NodeId, CitedLine | None] = {}
+        for part in self.parts:
+            found[NodeId(part.kind, part.name)] = CitedLine(part.path, part.line)
+            for field in part.fields:
+                if field.name:
+                    found[NodeId("field", field.name)] = CitedLine(part.path, field.line, field.copybook)
+            for file in part.files:
+                found[NodeId("file", file.name)] = CitedLine(part.path, file.line)
+        for edge in self.drawn:
+            found.setdefault(edge.source, None)
+            found.setdefault(edge.target, None)
+        return found
+
+    def part_of(self, node: NodeId) -> ProgramPart | None:
+        """Return the part that a program's own node belongs to; None for what programs share."""
+        for kind in ("program", "copybook"):
+            name = node.name
+            while name:
+                at = self.owner.get(f"{kind} {name}")
+                if at is not None:
+                    return self.parts[at]
+                name = name.rpartition(".")[0]
+        return None
+
+    def called(self, name: str) -> list[tuple[int, ProgramEntry]]:
+        """Return the entries that a called name leads to, each with the number of its part."""
+        return self._entries.get(name, [])
+
+    def named(self, name: str) -> list[NodeId]:
+        """Return the nodes of the programs that a called name leads to; the name itself where none is here."""
+        found = dict.fromkeys(self.parts[number].name for number, _ in self.called(name))
+        return [NodeId("program", one) for one in found] or [NodeId("program", name)]
+
+    @property
+    def bindings(self) -> dict[NodeId, list[tuple[int, FileBinding]]]:
+        """The files that are bound to each data set, with the numbers of their parts."""
+        return self._linked.bindings
+
+    @property
+    def passed(self) -> tuple[tuple[int, int, int, int, Certainty, str, tuple[CitedLine, ...]], ...]:
+        """What is passed: number of a part and index of a field, of the sender and of the receiver; how sure, why, where."""
+        return tuple(self._linked.passed)
+
+    def _structured(self, node: NodeId) -> list[int]:
+        """Return the numbers of the parts whose declarations may speak of a node."""
+        if node.kind == "copybook":
+            if self._holders is None:
+                self._holders = {}
+                for number, part in enumerate(self.parts):
+                    for name in dict.fromkeys(field.copybook for field in part.fields if field.copybook):
+                        self._holders.setdefault(name, []).append(number)
+            return self._holders.get(node.name, [])
+        if node.kind != "field":
+            return []
+        name = node.name
+        found = []
+        while name:
+            name = name.rpartition(".")[0]
+            for kind in ("program", "copybook"):
+                at = self.owner.get(f"{kind} {name}")
+                if at is not None:
+                    found.append(at)
+        return found
+
+    def _structure(self, number: int) -> dict[NodeId, list[EstateEdge]]:
+        """Return the declarations of a part by the nodes that they speak of."""
+        known = self._declared.get(number)
+        if known is None:
+            known = self._declared[number] = {}
+            for edge in structure(self.parts[number]):
+                known.setdefault(edge.source, []).append(edge)
+                known.setdefault(edge.target, []).append(edge)
+        return known
+
+
+def _told_apart(parts: Sequence[ProgramPart]) -> tuple[ProgramPart, ...]:
+    """Return parts with names that no two of one kind have: those of several files get their path."""
+    count = Counter((part.kind, part.name) for part in parts)
+    taken: Counter[tuple[Kind, str]] = Counter()
+    found = []
+    for part in parts:
+        if count[part.kind, part.name] == 1 or part.kind == "copybook":
+            found.append(part)
+            continue
+        name = f"{part.name}@{part.path}"
+        taken[part.kind, name] += 1
+        if taken[part.kind, name] > 1:
+            name = f"{name}#{taken[part.kind, name]}"
+        found.append(_renamed(part, name))
+    return tuple(found)
+
+
+def _renamed(part: ProgramPart, name: str) -> ProgramPart:
+    """Return a part under another name, all that is named after it included."""
+    old = part.name
+    prefix = f"{old}."
+
+    def new(text: str) -> str:
+        return f"{name}.{text[len(prefix) :]}" if text.startswith(prefix) else text
+
+    def node(one: NodeId) -> NodeId:
+        if one.kind in {"field", "paragraph", "file"}:
+            return NodeId(one.kind, new(one.name))
+        return NodeId(one.kind, name) if one == NodeId(part.kind, old) else one
+
+    return part._replace(
+        name=name,
+        edges=tuple(
+            edge._replace(
+                source=node(edge.source),
+                # What a program calls by its own name is looked up like any other.
+                target=edge.target if edge.target.kind == "program" else node(edge.target),
+            )
+            for edge in part.edges
+        ),
+        fields=tuple(
+            field._replace(
+                name=new(field.name),
+                redefines=new(field.redefines) if field.redefines else None,
+                depending=new(field.depending) if field.depending else None,
+            )
+            for field in part.fields
+        ),
+        files=tuple(file._replace(name=new(file.name)) for file in part.files),
+        entries=tuple(entry._replace(name=name) if entry.name == old else entry for entry in part.entries),
+    )
+
+
+class _Linking:
+    """The edges between parts: calls by name, parameters, jobs, data sets."""
+
+    def __init__(self, graph: EstateGraph) -> None:
+        self._graph = graph
+        self._drawn: dict[tuple[NodeId, Verb, NodeId], EstateEdge] = {}
+        self.bindings: dict[NodeId, list[tuple[int, FileBinding]]] = {}
+        self.passed: list[tuple[int, int, int, int, Certainty, str, tuple[CitedLine, ...]]] = []
+        self._transactions: dict[str, list[tuple[str, Certainty]]] = {}
+
+    def edges(self) -> tuple[EstateEdge, ...]:
+        """Return all edges of the estate."""
+        graph = self._graph
+        for edge in jobs.region(graph.members):
+            if edge.source.kind == "transaction":
+                self._transactions.setdefault(edge.source.name, []).append((edge.target.name, edge.certainty))
+            self._add_to_programs(edge)
+        for part in graph.parts:
+            for edge in part.edges:
+                self._add_to_programs(edge)
+        for number, part in enumerate(graph.parts):
+            for sending in part.sendings:
+                self._send(number, part, sending)
+        self._jobs()
+        return tuple(self._drawn.values())
+
+    def _add(self, edge: EstateEdge) -> None:
+        """Add an edge; what says the same is one edge, as sure as the surer of them, with the citations of both."""
+        said = (edge.source, edge.verb, edge.target)
+        known = self._drawn.get(said)
+        if known is None:
+            self._drawn[said] = edge
+            return
+        surer = known if RANK[known.certainty] <= RANK[edge.certainty] else edge
+        citations = known.citations + tuple(one for one in edge.citations if one not in known.citations)
+        self._drawn[said] = surer._replace(citations=citations)
+
+    def _add_to_programs(self, edge: EstateEdge) -> None:
+        """Add an edge; one that leads to a program by its name leads to all that have it."""
+        if edge.target.kind != "program":
+            self._add(edge)
+            return
+        found = self._graph.named(edge.target.name)
+        for node in found:
+            certainty, why = edge.certainty, edge.why
+            if len(found) > 1 and certainty == "is":
+                certainty, why = "may", f"several programs are called {edge.target.name}"
+            elif node.name.partition("@")[0] != edge.target.name:
+                why = why or f"by its entry {edge.target.name}"
+            self._add(edge._replace(target=node, certainty=certainty, why=why))
+
+    def _send(self, number: int, part: ProgramPart, sending: Passing) -> None:
+        """Add what is passed to each program that a call may reach."""
+        for name, certainty in sending.targets:
+            programs = [(name, certainty)]
+            if sending.by == "transaction":
+                programs = [
+                    (program, certainty if RANK[certainty] >= RANK[sure] else sure)
+                    for program, sure in self._transactions.get(name, ())
+                ]
+            for program, sure in programs:
+                self._pass(number, part, sending, program, sure)
+
+    def _pass(self, number: int, part: ProgramPart, sending: Passing, program: str, certainty: Certainty) -> None:
+        """Add what one program gets."""
+        end_line = sending.end_line if sending.end_line > sending.line else None
+        here = CitedLine(part.path, sending.line, sending.copybook, end_line)
+        found = self._graph.called(program)
+        why = sending.why
+        if len(found) > 1 and certainty == "is":
+            certainty, why = "may", f"several programs are called {program}"
+        for at, argument in enumerate(sending.arguments):
+            if argument is None:
+                continue
+            source = _node(part, argument)
+            received = [
+                (callee, index, entry)
+                for callee, entry in found
+                if (index := self._parameter(callee, entry, sending, at)) is not None
+            ]
+            for callee, index, entry in received:
+                other = self._graph.parts[callee]
+                field = other.fields[index]
+                taken = (CitedLine(other.path, entry.line),) if sending.by == "call" else ()
+                places = (here, *taken, CitedLine(other.path, field.line, field.copybook))
+                self._add(
+                    EstateEdge(source, "passes to", _node(other, index), certainty, tuple(dict.fromkeys(places)), why)
+                )
+                self.passed.append((number, argument, callee, index, certainty, why, places))
+            if not received:
+                for node in self._graph.named(program):
+                    self._add(EstateEdge(source, "passes to", node, certainty, (here,), why))
+
+    def _parameter(self, callee: int, entry: ProgramEntry, sending: Passing, at: int) -> int | None:
+        """Return the field of a called program that gets an argument; None where it has none."""
+        if sending.by == "call":
+            return entry.parameters[at] if at < len(entry.parameters) else None
+        wanted = f".{_COMMAREA}"
+        fields = self._graph.parts[callee].fields
+        return next(
+            (index for index, one in enumerate(fields) if one.section == "LINKAGE" and one.name.endswith(wanted)), None
+        )
+
+    def _jobs(self) -> None:
+        """Add the steps of all jobs, what they run, and what they do with data sets."""
+        of_job: dict[NodeId, list[jobs.StepOfJob]] = {}
+        for found in jobs.steps(self._graph.members):
+            if isinstance(found, EstateEdge):
+                self._add_to_programs(found)
+            else:
+                of_job.setdefault(found.job, []).append(found)
+        for steps in of_job.values():
+            for step in steps:
+                for edge in jobs.repro(step):
+                    self._add(edge)
+            for use in jobs.data_uses(steps):
+                self._bind(use)
+
+    def _bind(self, use: jobs.StepDataSet) -> None:
+        """Add what a step does with a data set, and the files of its programs that the data set is."""
+        files: list[tuple[int, FileBinding]] = []
+        for program in use.step.step.programs:
+            for number, _ in self._graph.called(program.upper()):
+                files += [(number, file) for file in self._graph.parts[number].files if use.dd in file.dds]
+        for number, file in dict.fromkeys(files):
+            certainty: Certainty = "is" if len(file.dds) == 1 else "may"
+            place = CitedLine(self._graph.parts[number].path, file.line)
+            citations = (*use.citations, *use.step.citations, place)
+            why = "" if certainty == "is" else "the DD name is data"
+            self._add(EstateEdge(NodeId("file", file.name), "bound to", use.data_set, certainty, citations, why))
+            bound = self.bindings.setdefault(use.data_set, [])
+            if (number, file) not in bound:
+                bound.append((number, file))
+        for verb, why in jobs.direction(use, [file for _, file in files]):
+            citations = (*use.citations, *use.step.citations)
+            self._add(EstateEdge(use.step.node, verb, use.data_set, "may" if why else "is", citations, why))
+
+
+def _node(part: ProgramPart, index: int) -> NodeId:
+    """Return the node of a field; a FILLER's is that of the group that holds it, or of its program."""
+    at: int | None = index
+    while at is not None:
+        if part.fields[at].name:
+            return NodeId("field", part.fields[at].name)
+        at = part.fields[at].parent
+    return NodeId("field", f"{part.name}.FILLER")

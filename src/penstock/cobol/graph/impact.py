@@ -1,0 +1,270 @@
+"""Tell what a change of one name touches: what uses it, what its value goes into, and what its value comes from.
+
+The edges that touch the name stand first. From there the tree goes on in the direction in which it came: from what
+the name feeds to what that feeds, and from what feeds it to what feeds that; so two fields that are filled from one
+source are not each other's impact. Which way a verb leads is a table (`_DEPENDS`).
+
+Laws: the same graph gives the same tree, whatever the order of its files; a deeper tree holds every shallower one;
+every edge of the tree is one of the graph, or one that `carrying` finds in it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from .carrying import Carrying
+from .values import KINDS, RANK, VERBS, EstateEdge, NodeId
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from .estates import EstateGraph
+    from .values import Kind, Verb
+
+DEPTH = 2
+"""How many edges lead from the name to the furthest one, by default: its users, and what it is moved to there."""
+MAX_EDGES = 20_000
+"""How many edges a tree has at most; one that would have more says so."""
+
+Way = Literal["down", "up"]
+"""`down` leads from a thing to what depends on it, `up` to what it depends on."""
+_WAYS: tuple[Way, ...] = ("down", "up")
+
+# Of which of its two ends an edge makes the other depend: `target` (a MOVE makes what receives depend on what is
+# sent), `source` (a paragraph depends on what it reads), or `both`.
+_DEPENDS: dict[Verb, Literal["source", "target", "both"]] = {
+    "reads": "source",
+    "receives": "source",
+    "opens": "source",
+    "copies": "source",
+    "calls": "source",
+    "starts": "source",
+    "performs": "source",
+    "goes to": "source",
+    "runs": "source",
+    "declared in": "source",
+    "writes": "target",
+    "sends": "target",
+    "moves to": "target",
+    "computes": "target",
+    "carried to": "target",
+    "counts": "target",
+    "is key of": "target",
+    "is status of": "both",
+    "passes to": "both",
+    "redefines": "both",
+    "overlaps": "both",
+    "part of": "both",
+    "is record of": "both",
+    "bound to": "both",
+}
+_RUNNING: frozenset[Verb] = frozenset({"calls", "starts", "runs", "performs", "goes to", "part of", "copies"})
+"""The verbs that lead on from a program or paragraph that uses a name: who runs it, and not what else it uses."""
+
+
+class TreeEdge(NamedTuple):
+    """An edge of the tree, where it was found first."""
+
+    edge: EstateEdge
+    at: NodeId
+    """The end of the edge that was known already."""
+    to: NodeId
+    """The other end, below which further branches stand."""
+    depth: int
+    """1 for the edges of the name itself."""
+    way: Way
+
+
+class Impact(NamedTuple):
+    """What a change of a name touches."""
+
+    name: str
+    nodes: tuple[NodeId, ...]
+    """The things of that name; fields of a copybook with their instances in every program."""
+    branches: tuple[TreeEdge, ...]
+    """In the order of the tree: by depth, then as found."""
+    is_complete: bool
+    """Whether all edges are there; False where `MAX_EDGES` was reached."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of what has the name; several with commas between them, in the order of `KINDS`."""
+        kinds = {node.kind for node in self.nodes}
+        return ", ".join(kind for kind in KINDS if kind in kinds)
+
+    @property
+    def edges(self) -> tuple[EstateEdge, ...]:
+        """All edges, each once, in the order of the tree."""
+        return tuple(dict.fromkeys(branch.edge for branch in self.branches))
+
+
+def impact(
+    graph: EstateGraph,
+    name: str,
+    *,
+    kind: Kind | None = None,
+    depth: int = DEPTH,
+    carrying: Carrying | None = None,
+) -> Impact:
+    """Return what a change of a name touches; without any node where nothing has the name.
+
+    Args:
+        graph: The estate.
+        name: `NAME`, or qualified as nodes are: `PROG.FIELD`, `COPYBOOK.FIELD`, `JOB.STEP`. The last part of a name
+            is enough; letters may be small.
+        kind: The kind of what is meant, where several things have the name; None for all of them.
+        depth: How many edges lead to the furthest one.
+        carrying: The ways of areas in the graph, where several names are asked about; None to find them now.
+    """
+    seeds = nodes_named(graph, name, kind)
+    tree = _Tree(graph, carrying or Carrying(graph), depth)
+    for seed in seeds:
+        tree.seed(seed)
+    tree.grow()
+    return Impact(name, tuple(seeds), tuple(tree.branches), tree.is_complete)
+
+
+def nodes_named(graph: EstateGraph, name: str, kind: Kind | None = None) -> list[NodeId]:
+    """Return the things that have a name, in the order of kinds and names.
+
+    An exact name comes before one whose last parts it is; the field of a copybook stands for its instances too, and a
+    level 88 for its item.
+    """
+    wanted = name.strip().upper()
+    nodes = [node for node in graph.nodes() if kind is None or node.kind == kind]
+    found = [node for node in nodes if node.name == wanted]
+    found = found or [node for node in nodes if node.name.endswith(f".{wanted}")]
+    found = found or [node for node in nodes if _bare(node.name) == wanted or _in_order(node.name, wanted)]
+    if not found:
+        found = [
+            NodeId("field", field.name)
+            for part in graph.parts
+            for field in part.fields
+            if kind in {None, "field"} and any(wanted in {one, f"{part.name}.{one}"} for one in field.conditions)
+        ]
+    instances = _instances(graph, [node for node in found if node.kind == "field"])
+    return sorted(dict.fromkeys([*found, *instances]), key=lambda node: (KINDS.index(node.kind), node.name))
+
+
+def _bare(name: str) -> str:
+    """Return a name without what tells it apart from others of that name: the path behind @."""
+    return name.partition("@")[0]
+
+
+def _in_order(name: str, wanted: str) -> bool:
+    """Return whether the parts of a wanted name are parts of a name in that order, the last one its last."""
+    parts, asked = name.split("."), wanted.split(".")
+    if len(asked) < 2 or parts[-1] != asked[-1] or _bare(parts[0]) != asked[0]:
+        return False
+    rest = iter(parts)
+    return all(one in rest for one in [parts[0], *asked[1:]])
+
+
+def _instances(graph: EstateGraph, fields: Sequence[NodeId]) -> Iterator[NodeId]:
+    """Yield the fields that programs declare by copying the copybooks that declare some fields."""
+    places: set[tuple[str, int]] = set()
+    for node in fields:
+        part = graph.part_of(node)
+        if part is not None and part.kind == "copybook":
+            places |= {
+                (part.path, field.line) for field in part.fields if field.name == node.name and field.copybook is None
+            }
+            places |= {
+                (field.copybook_path, field.copybook_line)
+                for field in part.fields
+                if field.name == node.name and field.copybook_path and field.copybook_line
+            }
+    if places:
+        for part in graph.parts:
+            for field in part.fields:
+                if field.name and (field.copybook_path or "", field.copybook_line or 0) in places:
+                    yield NodeId("field", field.name)
+
+
+class _Tree:
+    """A tree while it grows, level by level."""
+
+    def __init__(self, graph: EstateGraph, carrying: Carrying, depth: int) -> None:
+        self._graph, self._carrying, self._depth = graph, carrying, depth
+        self.branches: list[TreeEdge] = []
+        self.is_complete = True
+        self._seen: set[tuple[NodeId, Way]] = set()
+        self._edges: set[EstateEdge] = set()
+        self._next: list[tuple[NodeId, Way, Verb | None]] = []
+        self._seeds: set[NodeId] = set()
+        # Of a file that no program of the estate declares, as those of a region, both may be true.
+        self._used: defaultdict[NodeId, tuple[bool, bool]] = defaultdict(lambda: (True, True))
+        for part in graph.parts:
+            for file in part.files:
+                self._used[NodeId("file", file.name)] = (file.is_read, file.is_written)
+
+    def seed(self, node: NodeId) -> None:
+        """Begin at a node, in both directions."""
+        self._seeds.add(node)
+        for way in _WAYS:
+            self._seen.add((node, way))
+            self._next.append((node, way, None))
+
+    def grow(self) -> None:
+        """Add the edges of each level, until the depth is reached."""
+        for depth in range(1, self._depth + 1):
+            level, self._next = self._next, []
+            for node, way, by in level:
+                for edge in self._around(node, way):
+                    leads = self._leads(node, edge, way) and (by is None or _leads_on(node, edge, by))
+                    # The edges of the name itself are all shown, wherever they lead; this is the second of the two ways.
+                    if leads or (depth == 1 and way == "up"):
+                        self._take(edge, node, depth, way, goes_on=leads)
+                    if len(self.branches) >= MAX_EDGES:
+                        self.is_complete = False
+                        return
+
+    def _take(self, edge: EstateEdge, node: NodeId, depth: int, way: Way, *, goes_on: bool) -> None:
+        """Add an edge that is not in the tree yet, and go on from its other end."""
+        to = edge.target if edge.source == node else edge.source
+        if edge not in self._edges:
+            self._edges.add(edge)
+            self.branches.append(TreeEdge(edge, node, to, depth, way))
+        # Bytes that only overlap a field are no value of it: what it goes into is not what they go into.
+        if edge.verb == "carried to" and edge.certainty != "is":
+            return
+        if goes_on and (to, way) not in self._seen:
+            self._seen.add((to, way))
+            self._next.append((to, way, edge.verb))
+
+    def _around(self, node: NodeId, way: Way) -> Iterable[EstateEdge]:
+        """Return the edges of a node, those that `carrying` finds included, by verb and then by name."""
+        found = list(self._graph.touching(node))
+        if node.kind == "field":
+            found += self._carrying.after(node) if way == "down" else self._carrying.before(node)
+        return sorted(dict.fromkeys(found), key=_order)
+
+    def _leads(self, node: NodeId, edge: EstateEdge, way: Way) -> bool:
+        """Return whether the other end of an edge depends on a node (`down`), or the node on it (`up`)."""
+        outward = node == edge.source
+        if edge.verb in {"bound to", "is record of"}:
+            # Data goes from record to file to data set where the file is written, and back where it is read.
+            is_read, is_written = self._used[edge.target if edge.verb == "is record of" else edge.source]
+            return is_written if outward == (way == "down") else is_read
+        if edge.verb == "part of":
+            # A group feels what becomes of its parts. Its other parts do not; what is asked for itself has its parts.
+            return outward or node in self._seeds
+        depends = _DEPENDS[edge.verb]
+        return depends == "both" or (depends == "target") == (outward == (way == "down"))
+
+
+def _leads_on(node: NodeId, edge: EstateEdge, by: Verb | None) -> bool:
+    """Return whether the tree goes on from a node over an edge, by the verb over which it came there."""
+    if node.kind == "paragraph":
+        return by in {"performs", "goes to"} and edge.verb in {"performs", "goes to"}
+    if node.kind == "program":
+        return edge.verb in _RUNNING and not (edge.verb == "copies" and by != "copies")
+    if node.kind in {"step", "job"}:
+        return edge.verb in {"part of", "reads", "writes"}
+    return True
+
+
+def _order(edge: EstateEdge) -> tuple[int, str, str, int]:
+    """Return what edges are ordered by: the verb, and then both ends."""
+    return VERBS.index(edge.verb), edge.source.name, edge.target.name, RANK[edge.certainty]

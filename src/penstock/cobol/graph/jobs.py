@@ -1,0 +1,234 @@
+"""Draw the files beside the programs: jobs with their steps and data sets, and the resources of a CICS region.
+
+Keeps out what the programs do with their files, which is given. Law: a step within a procedure is cited in the job
+that runs it and in the procedure.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..program import key
+from .naming import data_set
+from .values import CitedLine, EstateEdge, NodeId
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from ..estate.jcl import Dd, Job, JobStep
+    from ..estate.members import Member
+    from .values import FileBinding, Verb
+
+_MAX_DEPTH = 15  # the deepest that JCL itself lets procedures nest
+_SORTS = frozenset({"SORT", "DFSORT", "ICEMAN", "ICETOOL", "SYNCSORT", "SYNCTOOL", "SORTD"})
+_COPIES = frozenset({"IEBGENER", "ICEGENER", "IEBCOPY"})
+_SYSTEM = re.compile(
+    r"STEPLIB|JOBLIB|JOBCAT|STEPCAT|SYSPRINT|SYSOUT|SYSUDUMP|SYSABEND|SYSMDUMP|CEEDUMP|CEEOPTS|SYSTSPRT|SYSDBOUT|"
+    r"SYSTERM|SORTLIB|SORTWK\w+|SORTDIAG|IMS|DFSRESLB|RESLIB|IMSACB\w?|PROCLIB|DFSESL|DBRMLIB|STEPLIB\w|SYSLIB|DFSSTAT"
+)
+_SORT_IN = re.compile(r"SORTIN(?:\d\d?)?|SORTJNF\d|IN\d*")
+_SORT_OUT = re.compile(r"SORTOUT|SORTOF\w+|OUTFIL\w*|OUT\d*|SORTXSUM")
+_FNAMES = re.compile(r"FNAMES=\(?([A-Z0-9$#@,]+)\)?", re.IGNORECASE)
+_REPRO_FILES = re.compile(r"\b(IN|OUT)FILE[ ]*\([ ]*([A-Z0-9$#@]+)", re.IGNORECASE)
+_REPRO_SETS = re.compile(r"\b(IN|OUT)DATASET[ ]*\([ ]*([^\s()]+(?:\([^\s()]*\))?)", re.IGNORECASE)
+_ICETOOL_FILES = re.compile(r"\b(FROM|TO)[ ]*\([ ]*([A-Z0-9$#@,]+)[ ]*\)", re.IGNORECASE)
+_BACK = re.compile(r"\*\.(?:([A-Z0-9$#@]+)\.)?([A-Z0-9$#@]+)\Z", re.IGNORECASE)
+
+
+class StepOfJob(NamedTuple):
+    """A step as it runs in a job, that of a procedure with what the job overrides."""
+
+    node: NodeId
+    job: NodeId
+    step: JobStep
+    dds: tuple[tuple[str, Dd], ...]
+    """The path of the member that holds it, with each DD statement."""
+    citations: tuple[CitedLine, ...]
+
+
+class StepDataSet(NamedTuple):
+    """What a step does with one data set."""
+
+    step: StepOfJob
+    dd: str
+    data_set: NodeId
+    citations: tuple[CitedLine, ...]
+    disposition: tuple[str, ...]
+
+
+def region(members: Iterable[Member]) -> Iterator[EstateEdge]:
+    """Yield what the definitions of a region say: which program a transaction runs, which data set a file is."""
+    for member in members:
+        for resource in member.resources:
+            cited = (CitedLine(member.path, resource.line),)
+            program, name = resource.attributes.get("PROGRAM"), resource.attributes.get("DSNAME")
+            if resource.kind == "TRANSACTION" and program:
+                yield EstateEdge(
+                    NodeId("transaction", key(resource.name)), "runs", NodeId("program", key(program)), "is", cited
+                )
+            elif resource.kind == "FILE" and name:
+                target = NodeId("dataset", data_set(name, ""))
+                yield EstateEdge(NodeId("file", key(resource.name)), "bound to", target, "is", cited)
+
+
+def steps(members: Sequence[Member]) -> Iterator[StepOfJob | EstateEdge]:
+    """Yield the steps of all jobs, and before them the edges that say which step runs what.
+
+    Args:
+        members: The members of the estate, in order of their paths.
+    """
+    procedures = {
+        name: (member, job)
+        for member in reversed(members)
+        for job in member.jobs
+        if job.kind in {"proc", "fragment"}
+        for name in {key(job.name), key(member.name)} - {""}
+    }
+    for member in members:
+        for job in member.jobs:
+            if job.kind == "job":
+                yield from _of_job(member, job, procedures)
+
+
+def _of_job(member: Member, job: Job, procedures: Mapping[str, tuple[Member, Job]]) -> Iterator[StepOfJob | EstateEdge]:
+    """Yield the steps of one job and what they run."""
+    head = NodeId("job", key(job.name or member.name))
+    for step in job.steps:
+        name = f"{head.name}.{key(step.name) or f'STEP{step.line}'}"
+        cited = (CitedLine(member.path, step.line),)
+        yield from _of_step(head, name, member, step, (), cited, procedures, ())
+
+
+def _of_step(
+    job: NodeId,
+    name: str,
+    member: Member,
+    step: JobStep,
+    overrides: tuple[tuple[str, Dd], ...],
+    cited: tuple[CitedLine, ...],
+    procedures: Mapping[str, tuple[Member, Job]],
+    above: tuple[str, ...],
+) -> Iterator[StepOfJob | EstateEdge]:
+    """Yield a step, and where it runs a procedure the steps of that.
+
+    Args:
+        job: The job.
+        name: The name of the step's node.
+        member: The member that holds it.
+        step: The step.
+        overrides: What the steps around it say of its DDs, the outermost last.
+        cited: Where it, and what is around it, stands.
+        procedures: Those of the estate by name.
+        above: The procedures around it: one that runs itself ends there.
+    """
+    node = NodeId("step", name)
+    yield EstateEdge(node, "part of", job, "is", cited)
+    own = tuple((member.path, dd) for dd in step.dds)
+    if step.procedure is None:
+        for program in step.programs:
+            yield EstateEdge(node, "runs", NodeId("program", key(program)), "is", cited)
+        replaced = {key(dd.name) for _, dd in overrides}
+        dds = (*((path, dd) for path, dd in own if key(dd.name) not in replaced), *overrides)
+        yield StepOfJob(node, job, step, dds, cited)
+        return
+    called = key(step.procedure)
+    yield EstateEdge(node, "runs", NodeId("procedure", called), "is", cited)
+    found = procedures.get(called)
+    if found is None or called in above or len(above) >= _MAX_DEPTH:
+        return
+    inner_member, inner_job = found
+    for inner in inner_job.steps:
+        said = [(path, dd) for path, dd in own if dd.step is None or key(dd.step) == key(inner.name)]
+        replaced = {key(dd.name) for _, dd in overrides}
+        down = (*((path, dd) for path, dd in said if key(dd.name) not in replaced), *overrides)
+        places = (*cited, CitedLine(inner_member.path, inner.line))
+        inner_name = f"{name}.{key(inner.name) or f'STEP{inner.line}'}"
+        yield from _of_step(job, inner_name, inner_member, inner, down, places, procedures, (*above, called))
+
+
+def data_uses(steps_of_job: Sequence[StepOfJob]) -> Iterator[StepDataSet]:
+    """Yield the data sets of some steps of one job, `*.STEP.DD` looked up in what comes before it."""
+    before: dict[tuple[str, str], tuple[str, ...]] = {}
+    for one in steps_of_job:
+        own = one.node.name.rpartition(".")[2]
+        for path, dd in one.dds:
+            names = tuple(
+                name for dsn in dd.dsns for name in (before.get(_referred(dsn, own), ()) if dsn[:2] == "*." else (dsn,))
+            )
+            before[own, key(dd.name)] = names
+            if _SYSTEM.fullmatch(key(dd.name)):
+                continue
+            for name in names:
+                target = NodeId("dataset", data_set(name, one.job.name))
+                yield StepDataSet(one, key(dd.name), target, (CitedLine(path, dd.line),), dd.disp)
+
+
+def _referred(text: str, own: str) -> tuple[str, str]:
+    """Return the step and DD that `*.STEP.DD` refers to; `*.DD` is one of the step itself."""
+    found = _BACK.match(text)
+    return (key(found[1] or own), key(found[2])) if found else ("", "")
+
+
+def direction(use: StepDataSet, files: Sequence[FileBinding]) -> Iterator[tuple[Verb, str]]:
+    """Yield what a step does with a data set, each with the reason where that is not sure.
+
+    Args:
+        use: The data set in its step.
+        files: The files of the step's programs that have its DD name; empty where no program is here.
+    """
+    if files:
+        reads = any(file.is_read for file in files)
+        writes = any(file.is_written for file in files)
+        if not reads and not writes:
+            modes = {mode for file in files for mode in file.is_opened_for}
+            reads, writes = bool(modes & {"INPUT", "I-O"}), bool(modes & {"OUTPUT", "EXTEND"})
+        if reads:
+            yield "reads", ""
+        if writes:
+            yield "writes", ""
+        return
+    verb = _utility(use)
+    if verb is not None:
+        yield verb, ""
+    elif use.disposition[:1] and key(use.disposition[0]) in {"NEW", "MOD"}:
+        yield "writes", "by its DISP alone: what the program does with it is not here"
+    else:
+        yield "reads", "by its DISP alone: what the program does with it is not here"
+
+
+def _utility(use: StepDataSet) -> Verb | None:
+    """Return what a utility does with a DD: by its name, or by what its control statements say."""
+    program = key(use.step.step.program or "")
+    control = "\n".join(line for _, dd in use.step.dds for line in dd.in_stream)
+    if program in _SORTS:
+        if _SORT_OUT.fullmatch(use.dd) or use.dd in _listed(_FNAMES.findall(control)):
+            return "writes"
+        for way, names in _ICETOOL_FILES.findall(control):
+            if use.dd in _listed([names]):
+                return "writes" if way.upper() == "TO" else "reads"
+        return "reads" if _SORT_IN.fullmatch(use.dd) else None
+    if program in _COPIES:
+        return {"SYSUT1": "reads", "SYSUT2": "writes"}.get(use.dd)  # type: ignore[return-value]
+    if program == "IDCAMS":
+        for way, name in _REPRO_FILES.findall(control):
+            if key(name) == use.dd:
+                return "writes" if way.upper() == "OUT" else "reads"
+    return None
+
+
+def repro(step: StepOfJob) -> Iterator[EstateEdge]:
+    """Yield the data sets that IDCAMS copies by their names."""
+    if key(step.step.program or "") != "IDCAMS":
+        return
+    for path, dd in step.dds:
+        for way, name in _REPRO_SETS.findall("\n".join(dd.in_stream)):
+            target = NodeId("dataset", data_set(name.strip("'"), step.job.name))
+            yield EstateEdge(
+                step.node, "writes" if way.upper() == "OUT" else "reads", target, "is", (CitedLine(path, dd.line),)
+            )
+
+
+def _listed(found: Iterable[str]) -> set[str]:
+    """Return the names of some lists with commas, in capitals."""
+    return {key(name) for names in found for name in names.split(",")}

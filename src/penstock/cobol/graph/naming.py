@@ -1,0 +1,79 @@
+"""Name what a program keeps for itself: fields, paragraphs and files, each by a name that nothing else in it has.
+
+Law: two items of a program have two names; a name is the shortest of `PROG.ITEM` and the whole path to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from ..facts.flow import label
+from ..program import key
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..facts.values import DataItem, ParagraphFacts
+    from ..program import Program
+
+_GENERATION = re.compile(r"\([+-]?\d+\)\Z")
+
+
+def program_name(name: str, path: str, doubles: frozenset[str] | set[str] = frozenset()) -> str:
+    """Return the name of a program's node: its own, with its path where several files have a program of that name."""
+    bare = key(name).strip("'\" ")
+    return f"{bare}@{path}" if bare in doubles else bare
+
+
+def field_names(program: str, items: Sequence[DataItem]) -> tuple[str, ...]:
+    """Return the names of the nodes of some items, "" for a FILLER.
+
+    `PROG.ITEM`; where several have that name, the whole path, `PROG.RECORD.GROUP.ITEM`; where even that is not
+    enough, as where one record is copied below two files, the name of the file stands in front, and a number behind.
+    """
+    count = Counter(key(item.name) for item in items)
+    found: list[str] = []
+    taken: set[str] = set()
+    for item in items:
+        own = key(item.name)
+        if own == "FILLER":
+            found.append("")
+            continue
+        name = own
+        if count[own] > 1:
+            path = [own]
+            parent = item.parent
+            while parent is not None:
+                path.append(key(items[parent].name))
+                parent = items[parent].parent
+            name = ".".join(reversed([one for one in path if one != "FILLER"]))
+            if name in taken and item.file:
+                name = f"{key(item.file)}.{name}"
+            number = 2
+            while name in taken:
+                name = f"{name.partition('#')[0]}#{number}"
+                number += 1
+        taken.add(name)
+        found.append(f"{program}.{name}")
+    return tuple(found)
+
+
+def paragraph_names(program: str, paragraphs: Sequence[ParagraphFacts], scanned: Program) -> tuple[str, ...]:
+    """Return the names of the nodes of a program's paragraphs, at their keys."""
+    labels = [key(label(paragraph)) for paragraph in scanned.paragraphs]
+    count = Counter(labels)
+    found = []
+    for own, paragraph in zip(labels, paragraphs, strict=True):
+        section = key(paragraph.section or "")
+        found.append(
+            f"{program}.{section}.{own}" if count[own] > 1 and section and section != own else f"{program}.{own}"
+        )
+    return tuple(found)
+
+
+def data_set(name: str, job: str) -> str:
+    """Return the name of a data set's node: without its generation, a temporary one with its job in front."""
+    bare = _GENERATION.sub("", key(name.strip()))
+    return f"{key(job)}.{bare}" if bare.startswith("&&") else bare

@@ -1,0 +1,191 @@
+"""Draw what a program does with what it shares: tables, files and queues of CICS, maps, segments, containers.
+
+Keeps out files that a job binds, and calls (`programs`). Law: every edge is cited at the statement that says it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..program import key
+from .values import CitedLine, EstateEdge, NodeId
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from ..facts.values import CicsOperation, DliOperation, Facts, MqOperation, Resolved, SqlOperation
+    from .values import Certainty, Kind, Verb
+
+_SQL_READS = frozenset({"SELECT", "DECLARE CURSOR"})
+_SQL_WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE"})
+_CICS: dict[str, tuple[Verb, Kind]] = {
+    **dict.fromkeys(("READ", "READNEXT", "READPREV", "STARTBR"), ("reads", "file")),
+    **dict.fromkeys(("WRITE", "REWRITE", "DELETE"), ("writes", "file")),
+    **dict.fromkeys(("READQ TS", "READQ TD"), ("reads", "queue")),
+    **dict.fromkeys(("WRITEQ TS", "WRITEQ TD", "DELETEQ TS", "DELETEQ TD"), ("writes", "queue")),
+    "SEND MAP": ("sends", "map"),
+    "RECEIVE MAP": ("receives", "map"),
+    "PUT CONTAINER": ("writes", "container"),
+    "GET CONTAINER": ("reads", "container"),
+}
+_DLI: dict[str, Verb] = {
+    **dict.fromkeys(("GU", "GN", "GNP", "GHU", "GHN", "GHNP"), "reads"),
+    **dict.fromkeys(("ISRT", "REPL", "DLET"), "writes"),
+}
+_MQ: dict[str, Verb] = {"MQGET": "reads", "MQPUT": "writes", "MQPUT1": "writes"}
+# A host variable with its indicator behind it, which tells of a null and is no value of a column.
+_HOST = r":\s*+[A-Za-z0-9][\w$#@\-]*+(?:\.[A-Za-z0-9][\w$#@\-]*+)?"
+_INDICATOR = re.compile(rf"{_HOST}\s*+(?:INDICATOR\s*+)?:\s*+([A-Za-z0-9][\w$#@\-]*+)", re.IGNORECASE)
+_NAMES = re.compile(r":\s*+([A-Za-z0-9][\w$#@\-]*+(?:\.[A-Za-z0-9][\w$#@\-]*+)?)")
+_WHERE = re.compile(r"\bWHERE\b", re.IGNORECASE)
+_LITERAL = re.compile(r"'(?:[^']|'')*+'")
+
+
+class DrawnProgram(NamedTuple):
+    """What operations need of the program that they stand in."""
+
+    program: NodeId
+    path: str
+    field: Callable[[str], int | None]
+    """The index of the item that a text names; None where it is none."""
+    names: Sequence[str]
+    """The names of the nodes of the items, "" for a FILLER."""
+
+
+def operations(facts: Facts, program: DrawnProgram) -> Iterator[EstateEdge]:
+    """Yield the edges of a program's operations, one for each statement that says it."""
+    cursors = {key(one.cursor): one.tables for one in facts.sql if one.operation == "DECLARE CURSOR" and one.cursor}
+    for statement in facts.sql:
+        yield from _sql(statement, cursors, program)
+    for command in facts.cics:
+        yield from _cics(command, program)
+    for call in facts.dli:
+        yield from _dli(call, program)
+    for asked in facts.mq:
+        yield from _mq(asked, program)
+
+
+def _sql(one: SqlOperation, cursors: dict[str, tuple[str, ...]], program: DrawnProgram) -> Iterator[EstateEdge]:
+    """Yield who reads and writes tables, and which fields go into them and come from them."""
+    cited = _cited(one, program)
+    tables = [NodeId("table", key(table)) for table in one.tables]
+    if one.operation in _SQL_READS:
+        for table in tables:
+            yield EstateEdge(program.program, "reads", table, "is", cited)
+    elif one.operation in _SQL_WRITES:
+        # What is written is named first; what stands in its sub-selects, and behind the USING of a MERGE, is read.
+        for at, table in enumerate(tables):
+            yield EstateEdge(program.program, "reads" if at else "writes", table, "is", cited)
+    if one.operation == "FETCH" and one.cursor:
+        tables = [NodeId("table", key(table)) for table in cursors.get(key(one.cursor), ())]
+    indicators = {key(name) for name in _INDICATOR.findall(one.text)}
+    several = "" if len(tables) == 1 else "the statement reads several tables"
+    if one.operation in {"SELECT", "FETCH"}:
+        for field in _fields(one.writes, indicators, program):
+            for table in tables:
+                yield EstateEdge(table, "moves to", field, "may" if several else "is", cited, several)
+    elif one.operation in {"INSERT", "UPDATE", "MERGE"} and tables:
+        sent = _sent(one)
+        certainty: Certainty = "is" if one.operation != "MERGE" else "may"
+        why = "" if certainty == "is" else "a MERGE takes some values to compare with"
+        for field in _fields(sent, indicators, program):
+            yield EstateEdge(field, "moves to", tables[0], certainty, cited, why)
+
+
+def _cited(
+    one: SqlOperation | CicsOperation | DliOperation | MqOperation, program: DrawnProgram
+) -> tuple[CitedLine, ...]:
+    """Return the citation of a statement."""
+    return (CitedLine(program.path, one.line, one.copybook, one.end_line if one.end_line > one.line else None),)
+
+
+def _sent(one: SqlOperation) -> tuple[str, ...]:
+    """Return the host variables whose values a statement stores: those behind WHERE only select."""
+    text = _LITERAL.sub("''", one.text)
+    where = _WHERE.search(text)
+    return tuple(dict.fromkeys(_NAMES.findall(text[: where.start()] if where else text)))
+
+
+def _fields(names: Sequence[str], indicators: set[str], program: DrawnProgram) -> Iterator[NodeId]:
+    """Yield the fields that host variables name, indicators left out."""
+    for name in names:
+        if key(name) not in indicators:
+            group, _, item = name.rpartition(".")
+            field = _field(f"{item} OF {group}" if group else item, program)
+            if field is not None:
+                yield field
+
+
+def _field(text: str, program: DrawnProgram) -> NodeId | None:
+    """Return the node of the item that a text names; None where it names none."""
+    index = program.field(text)
+    return NodeId("field", program.names[index]) if index is not None and program.names[index] else None
+
+
+def _cics(one: CicsOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
+    """Yield what a command does with a file, queue, map or container, and the fields that it fills or takes."""
+    known = _CICS.get(one.command)
+    if known is None or not one.resource:
+        return
+    verb, kind = known
+    cited = (*_cited(one, program), *(CitedLine(program.path, value.line, value.copybook) for value in one.resolved))
+    for name, certainty, why in _named(one.resource, one.resolved, one.is_sure, one.unknown, program):
+        named = NodeId(kind, _map(one, name) if kind == "map" else name)
+        node = NodeId("field", name) if certainty == "unknown" else named
+        yield EstateEdge(program.program, verb, node, certainty, cited, why)
+        if kind != "file" or certainty == "unknown":
+            continue
+        area = one.option("INTO") if verb == "reads" else one.option("FROM")
+        field = _field(area, program) if area else None
+        if field is not None and verb == "reads":
+            yield EstateEdge(node, "moves to", field, certainty, cited, why)
+        elif field is not None:
+            yield EstateEdge(field, "moves to", node, certainty, cited, why)
+
+
+def _map(one: CicsOperation, name: str) -> str:
+    """Return the name of a map, with its mapset where the command names one by a literal."""
+    mapset = (one.option("MAPSET") or "").strip()
+    return f"{key(mapset.strip(_QUOTES))}.{name}" if mapset[:1] and mapset[0] in "'\"" else name
+
+
+_QUOTES = "'\" "
+
+
+def _named(
+    resource: str, resolved: Sequence[Resolved], is_sure: bool, unknown: str, program: DrawnProgram
+) -> Iterator[tuple[str, Certainty, str]]:
+    """Yield the names that a resource may have, each with its certainty and the reason."""
+    if resource[0] in "'\"":
+        yield key(resource.strip(_QUOTES)), "is", ""
+        return
+    names = dict.fromkeys(key(value.value) for value in resolved)
+    why = "" if is_sure else unknown or (f"{len(names)} values can be there" if len(names) > 1 else "it may be blank")
+    for name in names:
+        yield name, "is" if is_sure else "may", why
+    if unknown or not names:
+        field = _field(resource, program)
+        held = field.name if field is not None else f"{program.program.name}.{key(resource)}"
+        yield held, "unknown", unknown or "nothing in the program gives it a value"
+
+
+def _dli(one: DliOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
+    """Yield what a call of DL/I does with the innermost segment of its path."""
+    verb = _DLI.get(one.function)
+    if verb is not None:
+        for segment in one.segments[-1:]:
+            cited = _cited(one, program)
+            yield EstateEdge(program.program, verb, NodeId("segment", key(segment.strip(_QUOTES))), "is", cited)
+
+
+def _mq(one: MqOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
+    """Yield what a call of MQ does with its queue."""
+    verb = _MQ.get(one.call)
+    if verb is None or not one.queue:
+        return
+    cited = _cited(one, program)
+    values = dict.fromkeys(value.value for value in one.resolved)
+    for name, certainty, why in _named(one.queue, one.resolved, len(values) == 1, "", program):
+        node = NodeId("field", name) if certainty == "unknown" else NodeId("queue", name)
+        yield EstateEdge(program.program, verb, node, certainty, cited, why)

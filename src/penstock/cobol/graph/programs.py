@@ -1,0 +1,400 @@
+"""Draw one program, from its facts: what its paragraphs do with its data, and what it does with the rest of the estate.
+
+`part_of` makes a `ProgramPart`, which holds no syntax tree and no source and may go to another process. Keeps out what
+other programs and jobs say (`estates`).
+
+Law: every edge has a citation; the same facts give the same part.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from ..estate.members import stem
+from ..facts.flow import MAIN, is_jump
+from ..facts.naming import DataNames
+from ..facts.storage import Storage
+from ..program import key
+from .naming import field_names, paragraph_names
+from .operations import DrawnProgram, operations
+from .values import RANK, CitedLine, EstateEdge, FileBinding, LaidField, NodeId, Passing, ProgramEntry, ProgramPart
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from ..facts.values import CicsOperation, Facts, ProgramCall, ProgramFile, SourcePlace
+    from ..program import Program
+    from .values import Certainty, Verb
+
+_READS = frozenset({"READ", "START", "RETURN"})
+_WRITES = frozenset({"WRITE", "REWRITE", "DELETE", "RELEASE"})
+_BY_NAME = "the name of what is called is data: {0} values can be there"
+
+
+def part_of(
+    facts: Facts, program: Program, path: str, *, name: str, copybooks: Mapping[str, str] | None = None
+) -> ProgramPart:
+    """Return what a program or copybook adds to the graph of its estate.
+
+    Args:
+        facts: What the program says.
+        program: The program, for its paragraphs and parameters.
+        path: The file that holds it.
+        name: The name of its node: `naming.program_name`, or that of the member for a copybook.
+        copybooks: The path of each copybook by its name in capitals; citations of what a copybook says lead there.
+    """
+    return _Drawing(facts, program, path, name, copybooks or {}).part()
+
+
+class _Drawing:
+    """One program while it is being drawn: its edges by what they say, each once."""
+
+    def __init__(self, facts: Facts, program: Program, path: str, name: str, copybooks: Mapping[str, str]) -> None:
+        self._facts, self._scanned, self._path, self._name = facts, program, path, name
+        self._copybooks = copybooks
+        self._is_copybook = facts.type == "copybook"
+        self._names = field_names(name, facts.items)
+        self._paragraphs = paragraph_names(name, facts.paragraphs, program)
+        self._starts = [paragraph.start_line for paragraph in facts.paragraphs]
+        self._ends: dict[int, int] = {}  # the last line of the statements that begin on a line
+        for statement in program.statements:
+            self._ends[statement.line] = max(statement.end_line, self._ends.get(statement.line, 0))
+        self._data = DataNames(facts.items)
+        self._edges: dict[tuple[NodeId, Verb, NodeId], _Drawn] = {}
+        self._me = NodeId("copybook" if self._is_copybook else "program", name)
+
+    def part(self) -> ProgramPart:
+        """Return the part."""
+        facts = self._facts
+        self._copies()
+        self._data_flow()
+        self._files()
+        self._control()
+        for call in facts.calls:
+            self._call(call)
+        seen = DrawnProgram(self._me, self._path, self._data.one, self._names)
+        for edge in operations(facts, seen):
+            self._add(edge.source, edge.verb, edge.target, edge.certainty, edge.citations, edge.why)
+        return ProgramPart(
+            name=self._name,
+            kind=self._me.kind,
+            path=self._path,
+            line=self._scanned.start_line,
+            edges=tuple(drawn.edge(*said) for said, drawn in self._edges.items()),
+            fields=tuple(self._fields()),
+            files=tuple(map(self._binding, facts.files)),
+            sendings=tuple(self._sendings()),
+            entries=tuple(self._entries()),
+        )
+
+    # ── drawing ──
+
+    def _add(
+        self,
+        source: NodeId,
+        verb: Verb,
+        target: NodeId,
+        certainty: Certainty,
+        citations: Iterable[CitedLine],
+        why: str = "",
+    ) -> None:
+        """Add an edge; one that is there already gets further citations, and the better certainty of the two."""
+        drawn = self._edges.get((source, verb, target))
+        if drawn is None:
+            drawn = self._edges[source, verb, target] = _Drawn()
+        drawn.add(certainty, citations, why)
+
+    def _cite(self, line: int, copybook: str | None = None, end_line: int = 0) -> tuple[CitedLine, ...]:
+        """Return the citation of a statement of the program; what copied code says is cited at its COPY."""
+        return (CitedLine(self._path, line, copybook, end_line if end_line > line else None),)
+
+    def _places(self, places: Iterable[SourcePlace]) -> Iterator[CitedLine]:
+        """Yield the citations of places, those in a copybook in its own file where that is known."""
+        for place in places:
+            if place.copybook is None:
+                yield CitedLine(self._path, place.line, None, place.end_line)
+            else:
+                path = self._copybooks.get(key(place.copybook))
+                yield CitedLine(path or place.copybook, place.line, None, place.end_line)
+
+    def _field(self, index: int) -> NodeId:
+        """Return the node of an item; a FILLER's is that of the group that holds it."""
+        at: int | None = index
+        while at is not None and not self._names[at]:
+            at = self._facts.items[at].parent
+        return NodeId("field", self._names[at] if at is not None else f"{self._name}.FILLER")
+
+    def _paragraph(self, at: int) -> NodeId:
+        """Return the node of a paragraph, by its key."""
+        return NodeId("paragraph", self._paragraphs[at] if at >= 0 else f"{self._name}.{MAIN.upper()}")
+
+    def _paragraph_at(self, line: int) -> NodeId:
+        """Return the node of the paragraph that a line of the program is in."""
+        at = bisect_right(self._starts, line) - 1
+        return self._paragraph(at if at >= 0 and line <= self._facts.paragraphs[at].end_line else -1)
+
+    # ── what a program says ──
+
+    def _copies(self) -> None:
+        """Draw COPY and INCLUDE; what a copybook copies is drawn with that one."""
+        for use in self._facts.copybooks:
+            if use.copybook is None:
+                why = "" if use.found or use.system else "the copybook is not here"
+                self._add(self._me, "copies", NodeId("copybook", _member(use.name)), "is", self._cite(use.line), why)
+
+    def _data_flow(self) -> None:
+        """Draw who reads and writes the items, and what goes into what."""
+        several = "the name may mean several items"
+        for use in self._facts.uses:
+            verb: Verb = "writes" if use.is_write else "reads"
+            certainty: Certainty = "is" if use.is_sure else "may"
+            self._add(
+                self._paragraph(use.paragraph),
+                verb,
+                self._field(use.item),
+                certainty,
+                self._places(use.places),
+                "" if use.is_sure else several,
+            )
+        for move in self._facts.moves:
+            self._add(
+                self._field(move.source),
+                "moves to" if move.is_copy else "computes",
+                self._field(move.target),
+                "is" if move.is_sure else "may",
+                self._places(move.places),
+                "" if move.is_sure else several,
+            )
+
+    def _files(self) -> None:
+        """Draw files: their records, keys and status, and the paragraphs that use them."""
+        for file in self._facts.files:
+            node = NodeId("file", f"{self._name}.{key(file.name)}")
+            for index in self._records(file):
+                item = self._facts.items[index]
+                self._add(self._field(index), "is record of", node, "is", self._cite(item.line, item.copybook))
+            for verb, names in (("is key of", file.keys), ("is status of", file.status)):
+                for text in names:
+                    found = self._data.one(text)
+                    if found is not None:
+                        self._add(self._field(found), verb, node, "is", self._cite(file.line, file.copybook))  # type: ignore[arg-type]
+            for use in file.uses:
+                for does in _does(use.verb, use.mode):
+                    self._add(
+                        self._paragraph_at(use.line), does, node, "is", self._cite(use.line, use.copybook, use.end_line)
+                    )
+
+    def _control(self) -> None:
+        """Draw which paragraph performs and jumps to which."""
+        for edge in self._facts.edges:
+            # Declaratives are run by the system: USE says when, and nothing of the program performs them.
+            if edge.target is not None and edge.via != "USE":
+                verb: Verb = "goes to" if is_jump(edge) else "performs"
+                citations = self._cite(edge.line, edge.copybook, self._ends.get(edge.line, 0))
+                self._add(self._paragraph(edge.source), verb, self._paragraph(edge.target), "is", citations)
+        for outside in self._facts.outside:
+            for line in outside.lines:
+                target = NodeId("paragraph", f"{self._name}.{key(outside.name)}")
+                why = f"it stands in {outside.copybook}" if outside.copybook else "it was not found"
+                self._add(self._paragraph_at(line), "performs", target, "is", self._cite(line), why)
+
+    def _call(self, call: ProgramCall) -> None:
+        """Draw a way to another program, or the start of a transaction."""
+        verb: Verb = "calls"
+        kind: str = "program"
+        if call.call_type in {"start", "return_transid"}:
+            verb, kind = "starts", "transaction"
+        elif call.call_type == "invoke":
+            return
+        citations = self._cite(call.line, call.copybook, call.end_line)
+        for name, certainty, why in _targets(call.names, call.is_sure, call.unknown):
+            self._add(self._me, verb, NodeId(kind, name), certainty, (*citations, *self._given(call)), why)  # type: ignore[arg-type]
+        if call.unknown or not call.names:
+            field = self._data.one(call.target)
+            held = self._field(field) if field is not None else NodeId("field", f"{self._name}.{key(call.target)}")
+            why = call.unknown or "nothing in the program gives it a value"
+            self._add(self._me, verb, held, "unknown", citations, why)
+
+    def _given(self, call: ProgramCall) -> Iterator[CitedLine]:
+        """Yield where the names of a call by name come from."""
+        for value in call.resolved:
+            yield CitedLine(self._path, value.line, value.copybook)
+
+    # ── what is bound to other programs and to jobs ──
+
+    def _fields(self) -> Iterator[LaidField]:
+        """Yield the items as fields."""
+        storage = Storage(self._data)
+        items = self._facts.items
+        in_table: list[bool] = []
+        for index, item in enumerate(items):
+            inside = item.occurs is not None or (item.parent is not None and in_table[item.parent])
+            in_table.append(inside)
+            yield LaidField(
+                name=self._names[index],
+                line=item.line,
+                level=item.level,
+                parent=item.parent,
+                record=item.record,
+                storage=storage.root(index),
+                offset=item.offset,
+                bytes=item.bytes,
+                occurs=item.occurs,
+                picture=item.picture,
+                usage=item.usage,
+                section=item.section,
+                redefines=self._redefined(index),
+                depending=self._names[counted] if (counted := self._counted(item.depending)) is not None else None,
+                copybook=None if item.copybook is None else _member(item.copybook),
+                copybook_path=self._copybooks.get(key(item.copybook)) if item.copybook else None,
+                copybook_line=item.copybook_line,
+                conditions=tuple(key(one.name) for one in item.conditions),
+                in_table=inside,
+            )
+
+    def _counted(self, text: str | None) -> int | None:
+        """Return the index of the item that says how many occurrences there are."""
+        return self._data.one(text) if text else None
+
+    def _redefined(self, index: int) -> str | None:
+        """Return the name of the node that an item redefines or renames."""
+        item = self._facts.items[index]
+        wanted = item.redefines or (item.renames[0] if item.renames else None)
+        if wanted is None:
+            return None
+        means = [one.item for one in self._data.mean(wanted) if one.condition is None and one.item < index]
+        near = [one for one in means if self._facts.items[one].parent == item.parent] if item.redefines else means
+        near = near or means
+        return self._names[near[-1]] if near else None
+
+    def _records(self, file: ProgramFile) -> tuple[int, ...]:
+        """Return the indexes of a file's records."""
+        wanted = key(file.name)
+        return tuple(
+            index
+            for index, item in enumerate(self._facts.items)
+            if item.level == 1 and item.file is not None and key(item.file) == wanted
+        )
+
+    def _binding(self, file: ProgramFile) -> FileBinding:
+        """Return a file as jobs see it."""
+        does = {verb for use in file.uses for verb in _does(use.verb, use.mode)}
+        reads = [use.line for use in file.uses if "reads" in _does(use.verb, use.mode)]
+        writes = [use.line for use in file.uses if "writes" in _does(use.verb, use.mode)]
+        opens = [use for use in file.uses if use.verb == "OPEN"]
+        reads += [use.line for use in opens if use.mode in {"INPUT", "I-O"}]
+        writes += [use.line for use in opens if use.mode in {"OUTPUT", "EXTEND", "I-O"}]
+        return FileBinding(
+            name=f"{self._name}.{key(file.name)}",
+            dds=(key(file.dd),) if file.dd else (),
+            records=self._records(file),
+            is_read="reads" in does,
+            is_written="writes" in does,
+            is_opened_for=file.io,
+            line=file.line,
+            read_line=reads[0] if reads else 0,
+            write_line=writes[0] if writes else 0,
+        )
+
+    def _sendings(self) -> Iterator[Passing]:
+        """Yield what is given to other programs."""
+        for call in self._facts.calls:
+            if call.call_type in {"static", "dynamic"} and call.parameters:
+                targets = tuple((name, kind) for name, kind, _ in _targets(call.names, call.is_sure, call.unknown))
+                arguments = tuple(map(self._data.one, call.parameters))
+                yield Passing(
+                    targets,
+                    "call",
+                    arguments,
+                    call.line,
+                    call.end_line,
+                    _why(call.names, call.is_sure, call.unknown),
+                    call.copybook,
+                )
+        for operation in self._facts.cics:
+            area = operation.option("COMMAREA")
+            if area and operation.command in {"LINK", "XCTL", "RETURN"} and operation.resource:
+                names = _named(operation)
+                targets = tuple((name, kind) for name, kind, _ in _targets(names, operation.is_sure, operation.unknown))
+                yield Passing(
+                    targets,
+                    "transaction" if operation.command == "RETURN" else "commarea",
+                    (self._data.one(area),),
+                    operation.line,
+                    operation.end_line,
+                    _why(names, operation.is_sure, operation.unknown),
+                    operation.copybook,
+                )
+
+    def _entries(self) -> Iterator[ProgramEntry]:
+        """Yield the ways into the program, with their parameters."""
+        division = self._scanned.division("PROCEDURE")
+        line = division.start_line if division else self._scanned.start_line
+        yield ProgramEntry(self._name, tuple(map(self._data.one, self._facts.using)), line)
+        for (name, line), parameters in zip(self._facts.entry_points, self._facts.entry_parameters, strict=True):
+            yield ProgramEntry(key(name).strip("'\" "), tuple(map(self._data.one, parameters)), line)
+
+
+class _Drawn:
+    """An edge while it is being drawn."""
+
+    __slots__ = ("certainty", "citations", "why")
+
+    def __init__(self) -> None:
+        self.certainty: Certainty | None = None
+        self.citations: dict[CitedLine, None] = {}
+        self.why = ""
+
+    def add(self, certainty: Certainty, citations: Iterable[CitedLine], why: str) -> None:
+        """Add what another statement says of it."""
+        self.citations.update(dict.fromkeys(citations))
+        if self.certainty is None or RANK[certainty] < RANK[self.certainty]:
+            self.certainty, self.why = certainty, why
+
+    def edge(self, source: NodeId, verb: Verb, target: NodeId) -> EstateEdge:
+        """Return the edge, its citations in order of lines."""
+        return EstateEdge(
+            source, verb, target, self.certainty or "unknown", tuple(sorted(self.citations, key=_order)), self.why
+        )
+
+
+def _order(citation: CitedLine) -> tuple[str, int, str]:
+    """Return what citations are ordered by."""
+    return citation.path, citation.line, citation.copybook or ""
+
+
+def _member(name: str) -> str:
+    """Return the name of a copybook's node, from what COPY names: a member without folders and suffix."""
+    return key(stem(name.strip("'\" ").replace("\\", "/")))
+
+
+def _does(verb: str, mode: str | None) -> tuple[Verb, ...]:
+    """Return what a statement does with its file."""
+    if verb in {"SORT", "MERGE"}:
+        return ("reads",) if mode == "USING" else ("writes",) if mode == "GIVING" else ()
+    if verb == "OPEN":
+        return ("opens",)
+    return ("reads",) if verb in _READS else ("writes",) if verb in _WRITES else ()
+
+
+def _named(operation: CicsOperation) -> tuple[str, ...]:
+    """Return the names of what a command acts on, by its literal or the values of its item."""
+    resource = operation.resource or ""
+    if resource[:1] in "'\"" and resource:
+        return (key(resource.strip("'\" ")),)
+    return tuple(dict.fromkeys(key(value.value) for value in operation.resolved))
+
+
+def _why(names: Sequence[str], is_sure: bool, unknown: str) -> str:
+    """Return why what is named may be another thing; "" where it may not."""
+    if is_sure:
+        return ""
+    return unknown or (_BY_NAME.format(len(names)) if len(names) > 1 else "a blank name may be there, too")
+
+
+def _targets(names: Sequence[str], is_sure: bool, unknown: str) -> Iterator[tuple[str, Certainty, str]]:
+    """Yield the names that something may reach, each with its certainty and the reason."""
+    why = _why(names, is_sure, unknown)
+    for name in names:
+        yield key(name).strip("'\" "), "is" if is_sure else "may", why

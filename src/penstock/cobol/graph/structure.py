@@ -1,0 +1,51 @@
+"""Draw how a program's data is declared: what is part of what, what redefines what, and which copybook says so.
+
+Law: every edge is cited at the entry that declares its item.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .values import CitedLine, EstateEdge, NodeId
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .values import LaidField, ProgramPart
+
+
+def structure(part: ProgramPart) -> Iterator[EstateEdge]:
+    """Yield the edges of the declarations of a part, in order of its fields."""
+    for index, field in enumerate(part.fields):
+        if not field.name:
+            continue
+        node = NodeId("field", field.name)
+        cited = (declared_at(part, field),)
+        holder = _holder(part, index)
+        if holder is not None:
+            yield EstateEdge(node, "part of", NodeId("field", holder), "is", cited)
+        if field.redefines:
+            yield EstateEdge(node, "redefines", NodeId("field", field.redefines), "is", cited)
+        if field.depending:
+            yield EstateEdge(NodeId("field", field.depending), "counts", node, "is", cited)
+        if field.copybook and part.kind == "program":
+            places = (*cited, CitedLine(part.path, field.line, field.copybook))
+            yield EstateEdge(
+                node, "declared in", NodeId("copybook", field.copybook), "is", tuple(dict.fromkeys(places))
+            )
+
+
+def declared_at(part: ProgramPart, field: LaidField) -> CitedLine:
+    """Return where a field is declared: in its copybook where that is here, else at its line of the program."""
+    if field.copybook_path and field.copybook_line:
+        return CitedLine(field.copybook_path, field.copybook_line)
+    return CitedLine(part.path, field.line, field.copybook)
+
+
+def _holder(part: ProgramPart, index: int) -> str | None:
+    """Return the name of the nearest group that holds a field and has a name; None for a record."""
+    at = part.fields[index].parent
+    while at is not None and not part.fields[at].name:
+        at = part.fields[at].parent
+    return part.fields[at].name if at is not None else None

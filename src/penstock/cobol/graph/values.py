@@ -1,0 +1,157 @@
+"""The values of an estate's graph: nodes by kind and name, edges that read as sentences, each with its places.
+
+`MWB020.2800-WRITE writes MWB020.BO-GROSS` is an edge: from, verb, to. It `is` so where a source says it, `may` be so
+where one of several things may be meant, and is `unknown` where something is there that no source names; the last two
+say why. Every edge has at least one citation.
+
+Names are in capitals. What a program keeps for itself is named after it (`PROG.FIELD`, `PROG.PARAGRAPH`, `PROG.FILE`);
+what it shares with others stands alone.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+Kind = Literal[
+    "program", "paragraph", "copybook", "field", "file", "dataset", "table", "queue", "segment", "map", "container",
+    "transaction", "job", "step", "procedure",
+]  # fmt: skip
+KINDS: tuple[Kind, ...] = (
+    "program", "paragraph", "copybook", "field", "file", "dataset", "table", "queue", "segment", "map", "container",
+    "transaction", "job", "step", "procedure",
+)  # fmt: skip
+"""All kinds of nodes, in the order in which they are listed."""
+
+Verb = Literal[
+    "reads", "writes", "opens", "moves to", "computes", "redefines", "part of", "declared in", "counts", "is key of",
+    "is status of", "is record of", "performs", "goes to", "copies", "calls", "starts", "sends", "receives", "passes to",
+    "runs", "bound to", "carried to", "overlaps",
+]  # fmt: skip
+VERBS: tuple[Verb, ...] = (
+    "reads", "writes", "opens", "moves to", "computes", "redefines", "part of", "declared in", "counts", "is key of",
+    "is status of", "is record of", "performs", "goes to", "copies", "calls", "starts", "sends", "receives", "passes to",
+    "runs", "bound to", "carried to", "overlaps",
+)  # fmt: skip
+"""All verbs, in the order in which they are listed."""
+
+Certainty = Literal["is", "may", "unknown"]
+RANK: dict[str, int] = {"is": 0, "may": 1, "unknown": 2}
+"""Certainties from the surest on: of two edges that say the same the surer one stands."""
+
+
+class NodeId(NamedTuple):
+    """A thing of the estate."""
+
+    kind: Kind
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class CitedLine(NamedTuple):
+    """A line of a file that says something."""
+
+    path: str
+    line: int
+    copybook: str | None = None
+    """The copybook that holds what is said, where the line is that of its COPY; None where the line says it itself."""
+    end_line: int | None = None
+    """The last line of the statement, where it has several and any of them may say it; None where `line` does."""
+
+
+class EstateEdge(NamedTuple):
+    """A sentence about two things of the estate."""
+
+    source: NodeId
+    verb: Verb
+    target: NodeId
+    certainty: Certainty
+    citations: tuple[CitedLine, ...]
+    why: str = ""
+    """Why it is not sure, or by what way it holds; "" where the citations say all."""
+
+
+class LaidField(NamedTuple):
+    """A data item as the graph has it: its name, where it is declared, and where it lies in its record."""
+
+    name: str
+    """The name of its node; "" for a FILLER, which has none."""
+    line: int
+    level: int
+    parent: int | None
+    """The index of the group that holds it, among the fields of its program."""
+    record: int
+    storage: int
+    """The index of the record whose bytes it shares: its own, or the one that its own redefines."""
+    offset: int | None
+    bytes: int | None
+    occurs: int | None
+    picture: str | None
+    usage: str
+    section: str
+    redefines: str | None
+    """The name of the node that it redefines."""
+    depending: str | None
+    """The name of the node that counts its occurrences."""
+    copybook: str | None
+    copybook_path: str | None
+    copybook_line: int | None
+    conditions: tuple[str, ...]
+    """The names of its level 88s, in capitals."""
+    in_table: bool
+    """Whether it is a table or stands in one."""
+
+
+class FileBinding(NamedTuple):
+    """A file of a program as a job sees it."""
+
+    name: str
+    """The name of its node."""
+    dds: tuple[str, ...]
+    """The DD names that it may have; one where that is sure."""
+    records: tuple[int, ...]
+    """The indexes of its records among the fields of its program."""
+    is_read: bool
+    is_written: bool
+    is_opened_for: tuple[str, ...]
+    line: int
+    read_line: int
+    """The first line that reads it, or opens it for that; 0 for none."""
+    write_line: int
+
+
+class Passing(NamedTuple):
+    """What is given to another program: by CALL, or as a COMMAREA."""
+
+    targets: tuple[tuple[str, Certainty], ...]
+    """The programs, or transactions, that get it."""
+    by: Literal["call", "commarea", "transaction"]
+    arguments: tuple[int | None, ...]
+    """The fields, by their indexes; None for what is no field of the program."""
+    line: int
+    end_line: int
+    why: str
+    copybook: str | None
+
+
+class ProgramEntry(NamedTuple):
+    """A way into a program: its PROCEDURE DIVISION or an ENTRY, with the parameters as indexes of fields."""
+
+    name: str
+    parameters: tuple[int | None, ...]
+    line: int
+
+
+class ProgramPart(NamedTuple):
+    """What one program, copybook or member adds to the graph: small, and complete without its source."""
+
+    name: str
+    kind: Kind
+    path: str
+    line: int
+    edges: tuple[EstateEdge, ...]
+    fields: tuple[LaidField, ...] = ()
+    files: tuple[FileBinding, ...] = ()
+    sendings: tuple[Passing, ...] = ()
+    entries: tuple[ProgramEntry, ...] = ()

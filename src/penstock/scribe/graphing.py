@@ -1,0 +1,121 @@
+"""Read an estate and draw its graph: the files at some paths become parts, and the parts a graph.
+
+A file is scanned, drawn and let go: what is kept of it is its part, and its bytes, from which citations are shown.
+Keeps out what is drawn (`cobol.graph`), and how an impact is printed (`cli.impacts`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.cobol import scan
+from penstock.cobol.estate import Copybooks, kind_of, member
+from penstock.cobol.estate.kinds import decoded
+from penstock.cobol.estate.members import stem
+from penstock.cobol.facts import facts
+from penstock.cobol.graph import EstateGraph, part_of, program_name
+from penstock.cobol.program import key
+from penstock.scribe.gathering import gather
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from penstock.cobol import Format
+    from penstock.cobol.facts import Facts
+    from penstock.cobol.graph import CitedLine, ProgramPart
+    from penstock.scribe.gathering import GatheredFile, Skipped
+    from penstock.workspace.root import Root
+
+_COBOL = frozenset({"cobol", "copybook", "dclgen"})
+
+
+class DrawnEstate(NamedTuple):
+    """An estate with its graph."""
+
+    graph: EstateGraph
+    files: Mapping[str, GatheredFile]
+    """The files that were read, by their paths."""
+    skipped: tuple[Skipped, ...]
+    source_format: Format | None
+
+
+def draw(
+    root: Root,
+    paths: Iterable[str],
+    *,
+    source_format: Format | None = None,
+    step: Callable[[str, int, int], None] | None = None,
+) -> DrawnEstate:
+    """Return the graph of the files at and beneath some paths.
+
+    Args:
+        root: Where paths begin, and what nothing leaves that is read.
+        paths: Files and folders, relative to `root`.
+        source_format: The reference format, where the columns would say something else.
+        step: Told what is being done, how many are done, and of how many (0: nobody knows).
+
+    Raises:
+        ToolError: A path is not there.
+    """
+    tell = step or (lambda _what, _done, _total: None)
+    found = gather(root, paths, kind_of, lambda count: tell("files", count, 0))
+    members = [member(one.path, one.kind, one.data) for one in found.files if one.kind != "cobol"]
+    shelf = Copybooks(found.files, [(one.path, mapset) for one in members for mapset in one.mapsets])
+    sources = [one for one in found.files if one.kind in _COBOL]
+    parts: list[ProgramPart] = []
+    for number, file in enumerate(sources):
+        tell("reading", number, len(sources))
+        parts += parts_of(file, shelf, source_format)
+    tell("graph", 0, 0)
+    return DrawnEstate(
+        EstateGraph(parts, members), {one.path: one for one in found.files}, found.skipped, source_format
+    )
+
+
+def parts_of(file: GatheredFile, shelf: Copybooks, source_format: Format | None = None) -> Iterator[ProgramPart]:
+    """Yield what the programs of one file add to the graph; nothing for a file without any COBOL."""
+    source = scan(file.data, source_format=source_format)
+    for program in source:
+        said = facts(source, program, copybooks=shelf)
+        is_copybook = said.type == "copybook"
+        if is_copybook and not (said.items or program.copies or program.paragraphs):
+            continue
+        own = stem(file.path)
+        name = key(own) if is_copybook else program_name(program.name or own, file.path)
+        yield part_of(said, program, file.path, name=name, copybooks=_paths(said, shelf))
+
+
+def _paths(said: Facts, shelf: Copybooks) -> dict[str, str]:
+    """Return where the copybooks of a program stand, by their names in capitals."""
+    found = {key(use.name): shelf.path(use.name, use.library) for use in said.copybooks if use.found}
+    return {name: path for name, path in found.items() if path is not None}
+
+
+class CitedText:
+    """The text of cited lines, each file decoded when it is first cited.
+
+    Args:
+        estate: The estate.
+    """
+
+    def __init__(self, estate: DrawnEstate) -> None:
+        self._estate = estate
+        self._shown: dict[str, Callable[[int], str]] = {}
+
+    def text(self, citation: CitedLine) -> str:
+        """Return a cited line without the blanks around it, "" where the file is not here."""
+        show = self._shown.get(citation.path)
+        if show is None:
+            show = self._shown[citation.path] = self._reader(citation.path)
+        return show(citation.line).strip()
+
+    def _reader(self, path: str) -> Callable[[int], str]:
+        """Return what shows a line of a file."""
+        file = self._estate.files.get(path)
+        if file is None:
+            return lambda _line: ""
+        if file.kind in _COBOL:
+            source = scan(file.data, source_format=self._estate.source_format)
+            return lambda line: source.shown(line) if 0 < line <= source.lines else ""
+        lines = decoded(file.data).split("\n")
+        return lambda line: lines[line - 1] if 0 < line <= len(lines) else ""

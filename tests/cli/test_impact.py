@@ -1,0 +1,70 @@
+"""`penstock impact`: the tree for people, the object for scripts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from penstock.cli import main
+
+if TYPE_CHECKING:
+    import pytest
+
+ESTATE = str(Path(__file__).parents[2] / "examples" / "cobol")
+
+
+def _json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, object]]:
+    status = main(["impact", *arguments, "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert isinstance(found, dict)
+    return status, found
+
+
+def test_the_object_has_the_keys_of_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
+    """`name`, `kind` and `edges` with both ends, the verb, the certainty and citations with the text of their lines."""
+    status, found = _json(capsys, "MW.PROD.BILLS", "--root", ESTATE, "--depth", "1")
+    assert (status, found["name"], found["kind"]) == (0, "MW.PROD.BILLS", "dataset")
+    edges = found["edges"]
+    assert isinstance(edges, list)
+    (reads,) = [edge for edge in edges if edge["verb"] == "reads"]
+    assert (reads["from"], reads["to"], reads["certainty"]) == ("MWDAILY.REGISTER", "MW.PROD.BILLS", "is")
+    assert reads["citations"][0] == {
+        "path": "jcl/MWDAILY.jcl",
+        "line": 26,
+        "text": "//BILLIN   DD  DSN=&HLQ..BILLS(+1),DISP=SHR",
+    }
+
+
+def test_the_kind_chooses_where_several_things_have_the_name(capsys: pytest.CaptureFixture[str]) -> None:
+    """MWRATE is a program and a copybook."""
+    _, both = _json(capsys, "MWRATE", "--root", ESTATE)
+    _, one = _json(capsys, "MWRATE", "--root", ESTATE, "--kind", "copybook")
+    assert (both["kind"], one["kind"]) == ("program, copybook", "copybook")
+
+
+def test_the_tree_shows_each_edge_with_its_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """Sentences below the name, places behind them, the line beneath; what is not sure says why."""
+    assert main(["impact", "MWB020.BO-GROSS", ESTATE, "--depth", "1"]) == 0
+    shown = capsys.readouterr().out
+    assert "MWB020.2800-WRITE writes it" in shown
+    assert "carried to MWB030.BI-GROSS  (through MW.PROD.BILLS)" in shown
+    assert "ADD BO-NET BO-TAX GIVING BO-GROSS" in shown
+
+
+def test_a_name_that_nothing_has_is_told_with_what_comes_near_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit status 1, and a hint."""
+    assert main(["impact", "CU-BALANSE", ESTATE]) == 1
+    assert "CU-BALANCE" in capsys.readouterr().out
+
+
+def test_growth_says_what_is_too_short_and_whose_length_changes(capsys: pytest.CaptureFixture[str]) -> None:
+    """`--grow 2` in words and as rows."""
+    assert main(["impact", "MWCUST.CU-NUMBER", ESTATE, "--grow", "2"]) == 0
+    assert "too short MWB020.BO-CUSTOMER 8 bytes, then 10: MWB020.CU-NUMBER moves to it" in capsys.readouterr().out
+    _, found = _json(capsys, "MWCUST.CU-NUMBER", "--root", ESTATE, "--grow", "2")
+    rows = found["growth"]
+    assert isinstance(rows, list)
+    assert {"what": "record", "name": "MWB020.MWCUST-RECORD", "bytes": 619, "needed": 621}.items() <= next(
+        row for row in rows if row["name"] == "MWB020.MWCUST-RECORD"
+    ).items()

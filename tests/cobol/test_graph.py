@@ -1,0 +1,283 @@
+"""The graph of an estate: which edges there are, where they are cited, and what a change of a name touches."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from penstock.cobol import scan
+from penstock.cobol.estate import Copybooks, Member, kind_of, member
+from penstock.cobol.facts import facts
+from penstock.cobol.graph import Carrying, EstateGraph, Grown, growth, impact, nodes_named, part_of, program_name
+from penstock.cobol.program import key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.cobol.graph import NodeId
+
+ESTATE = Path(__file__).parents[2] / "examples" / "cobol"
+
+
+def graph_of(files: dict[str, bytes]) -> EstateGraph:
+    """Return the graph of some files by their paths."""
+    kinds = {path: kind_of(path, data[:8192]) for path, data in files.items()}
+    members: list[Member] = [
+        member(path, kind, files[path]) for path, kind in kinds.items() if kind is not None and kind != "cobol"
+    ]
+    shelf = Copybooks([(path, kind, files[path]) for path, kind in kinds.items() if kind is not None])
+    parts = []
+    for path, kind in kinds.items():
+        if kind not in {"cobol", "copybook", "dclgen"}:
+            continue
+        source = scan(files[path])
+        stem = path.rpartition("/")[2].partition(".")[0]
+        for program in source:
+            said = facts(source, program, copybooks=shelf)
+            name = key(stem) if said.type == "copybook" else program_name(program.name or stem, path)
+            paths = {key(use.name): where for use in said.copybooks if (where := shelf.path(use.name)) is not None}
+            parts.append(part_of(said, program, path, name=name, copybooks=paths))
+    return EstateGraph(parts, members)
+
+
+@cache
+def estate() -> EstateGraph:
+    """Return the graph of the example estate."""
+    found = (path for path in ESTATE.rglob("*") if path.is_file())
+    return graph_of({path.relative_to(ESTATE).as_posix(): path.read_bytes() for path in found})
+
+
+def edges(name: str, *verbs: str, depth: int = 1) -> set[tuple[str, str, str, str]]:
+    """Return the edges of those verbs that touch a name of the example estate."""
+    found = impact(estate(), name, depth=depth).edges
+    return {
+        (edge.source.name, edge.verb, edge.target.name, edge.certainty)
+        for edge in found
+        if not verbs or edge.verb in verbs
+    }
+
+
+def is_edges(name: str, *verbs: str, depth: int = 1) -> set[str]:
+    """Return those that are sure, as sentences."""
+    return {f"{one} {verb} {other}" for one, verb, other, sure in edges(name, *verbs, depth=depth) if sure == "is"}
+
+
+def test_a_field_has_its_readers_its_writers_and_what_goes_in_and_out() -> None:
+    """What stands in the source, by hand: `examples/cobol/cbl/MWB020.cbl`, lines 173 to 185, and two copybooks."""
+    assert is_edges("MWB020.BO-GROSS") == {
+        "MWB020.2800-WRITE reads MWB020.BO-GROSS",
+        "MWB020.2800-WRITE writes MWB020.BO-GROSS",
+        "MWB020.BO-NET computes MWB020.BO-GROSS",
+        "MWB020.BO-TAX computes MWB020.BO-GROSS",
+        "MWB020.BO-GROSS computes MWB020.CU-BALANCE",
+        "MWB020.BO-GROSS computes MWB020.WS-TOTAL-GROSS",
+        "MWB020.BO-GROSS part of MWB020.BO-BILL-RECORD",
+        "MWB020.BO-GROSS declared in MWBILL",
+        "MWB020.BO-GROSS carried to MWB030.BI-GROSS",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "verb", "sentences"),
+    [
+        (
+            "MWCUST",
+            "copies",
+            {"MWB020 copies MWCUST", "MWB050 copies MWCUST", "MWC010 copies MWCUST", "MWCUST copies MWADDR"},
+        ),
+        ("MWADDR", "copies", {"MWCUST copies MWADDR"}),
+        ("MWS010", "calls", {"MWB020 calls MWS010", "MWC020 calls MWS010", "MWS010 calls DAYNUM"}),
+        ("MWRATE", "calls", {"MWB020 calls MWRATE"}),
+        ("MWC010", "runs", {"MW01 runs MWC010"}),
+        ("MWB040", "runs", {"MWDAILY.PAY runs MWB040"}),
+        ("MW.PROD.BILLS", "writes", {"MWDAILY.BILL.MWB020 writes MW.PROD.BILLS"}),
+        ("MW.PROD.BILLS", "reads", {"MWDAILY.REGISTER reads MW.PROD.BILLS"}),
+        (
+            "MW.BILL",
+            "moves to",
+            {
+                "MW.BILL moves to MWB040.OPEN-AMOUNT",
+                "MW.BILL moves to MWB040.STATE",
+                "MWB040.WS-REST moves to MW.BILL",
+                "MWB040.STATE moves to MW.BILL",
+            },
+        ),
+        ("MW.LEDGER", "writes", {"MWB040 writes MW.LEDGER"}),
+        ("READFILE", "writes", {"MWC020 writes READFILE"}),
+        ("MWSET1.MWMAP2", "receives", {"MWC020 receives MWSET1.MWMAP2"}),
+        ("MWLG", "writes", {"MWC010 writes MWLG"}),
+        ("MW03", "starts", {"MWC020 starts MW03"}),
+        ("MWB020.DATE-AREA", "passes to", {"MWB020.DATE-AREA passes to MWS010.DATE-AREA"}),
+        (
+            "MWC010.WS-COMMAREA",
+            "passes to",
+            {"MWC010.WS-COMMAREA passes to MWC010.DFHCOMMAREA", "MWC010.WS-COMMAREA passes to MWC020.DFHCOMMAREA"},
+        ),
+        ("MWB010.CHECK-DIGIT", "reads", set()),
+        (
+            "MWREAD.RD-METER-PARTS",
+            "redefines",
+            {
+                f"{one}.RD-METER-PARTS redefines {one}.RD-METER-NUMBER"
+                for one in ("MWB010", "MWB020", "MWC020", "MWREAD")
+            },
+        ),
+        ("MWB020.CU-METER-COUNT", "counts", {"MWB020.CU-METER-COUNT counts MWB020.CU-METER"}),
+        (
+            "MWB020.CUSTOMERS",
+            "is key of",
+            {"MWB020.CU-NUMBER is key of MWB020.CUSTOMERS", "MWB020.CU-NAME is key of MWB020.CUSTOMERS"},
+        ),
+        (
+            "MWB020.2300-RATE",
+            "performs",
+            {"MWB020.2200-CONSUMPTION performs MWB020.2300-RATE", "MWB020.2300-RATE performs MWB020.9900-ABEND"},
+        ),
+    ],
+)
+def test_every_kind_of_thing_has_the_edges_that_its_sources_say(name: str, verb: str, sentences: set[str]) -> None:
+    """Programs, copybooks, data sets, tables, files of a region, maps, queues, parameters, declarations."""
+    assert is_edges(name, verb) == sentences
+
+
+def test_a_field_is_followed_through_three_programs_and_a_job() -> None:
+    """A reading goes from MWB010 by a sort and a data set to MWB020, is calculated with, and goes to the register."""
+    followed = is_edges("MWB010.RD-INDEX-M3", "moves to", "computes", "carried to", depth=4)
+    assert {
+        "MWB010.RD-INDEX-M3 carried to MWB020.RD-INDEX-M3",
+        "MWB020.RD-INDEX-M3 computes MWB020.WS-USED-M3",
+        "MWB020.WS-USED-M3 moves to MWB020.BO-CONSUMPTION-M3",
+        "MWB020.BO-CONSUMPTION-M3 carried to MWB030.BI-CONSUMPTION-M3",
+    } <= followed
+
+
+def test_the_field_of_a_copybook_stands_for_its_instances() -> None:
+    """`MWCUST.CU-NUMBER` is the field in every program that copies it, under the name that it has there."""
+    assert [node.name for node in nodes_named(estate(), "mwcust.cu-number")] == [
+        "MWB020.CU-NUMBER",
+        "MWB050.CU-NUMBER",
+        "MWC010.CU-NUMBER",
+        "MWCUST.CU-NUMBER",
+    ]
+    assert {"MWB020.BO-NET", "MWB030.BI-NET"} < {node.name for node in nodes_named(estate(), "MWBILL.:TAG:-NET")}
+
+
+def test_every_edge_is_cited_where_the_source_names_one_of_its_ends() -> None:
+    """The cited lines name an end, its level 88, its file, or the copybook that says it; a way of areas names them."""
+    graph = estate()
+    shown = _shown_lines()
+    told = _names_of_nodes(graph)
+    sections = {
+        section.name
+        for path in ESTATE.rglob("*.cbl")
+        for program in scan(path.read_bytes())
+        for section in program.sections
+    }
+    for edge in graph.edges():
+        assert edge.citations, edge
+        names = told(edge.source) | told(edge.target)
+        says = []
+        for cited in edge.citations:
+            text = " ".join(shown[cited.path][cited.line - 1 : cited.end_line or cited.line])
+            wanted = names | ({cited.copybook.upper()} if cited.copybook else set())
+            # A PERFORM of a section names that, and leads to its first paragraph.
+            wanted |= sections if edge.verb in {"performs", "goes to"} else set()
+            says.append(any(name in text for name in wanted))
+        # What is named by data is cited at the statement, which names the item, and where the item gets the name.
+        is_own = {edge.source.kind, edge.target.kind} <= {"field", "paragraph"} and edge.verb != "passes to"
+        assert all(says) if is_own else any(says), edge
+
+
+def _shown_lines() -> dict[str, list[str]]:
+    """Return the lines of every file of the example estate, in capitals, without what columns hide."""
+    found = {}
+    for path in ESTATE.rglob("*"):
+        if path.is_file():
+            name, source = path.relative_to(ESTATE).as_posix(), scan(path.read_bytes())
+            if path.suffix in {".jcl", ".prc", ".csd", ".ddl", ".bms"}:
+                found[name] = path.read_text().upper().split("\n")
+            else:
+                found[name] = [source.shown(line).upper() for line in range(1, source.lines + 1)]
+    return found
+
+
+def _names_of_nodes(graph: EstateGraph) -> Callable[[NodeId], set[str]]:
+    """Return what tells how a source may name a node: by its name, the name of its file, or one of its level 88s."""
+    others: dict[str, set[str]] = {}
+    for part in graph.parts:
+        for file in part.files:
+            for record in file.records:
+                others.setdefault(part.fields[record].name, set()).add(file.name.rpartition(".")[2])
+                others.setdefault(file.name, set()).add(part.fields[record].name.rpartition(".")[2])
+        for field in part.fields:
+            others.setdefault(field.name, set()).update(field.conditions)
+            # What :TAG: stands for is written at the COPY.
+            if field.copybook_path:
+                others[field.name].add(":TAG:-" + field.name.rpartition(".")[2].partition("-")[2])
+
+    def names(node: NodeId) -> set[str]:
+        last = node.name.rpartition(".")[2]
+        return {node.name, last, *others.get(node.name, ())} - {""}
+
+    return names
+
+
+def _grown(name: str, more: int, graph: EstateGraph | None = None) -> dict[tuple[str, str], Grown]:
+    graph = graph or estate()
+    found = growth(graph, nodes_named(graph, name), more, carrying=Carrying(graph))
+    return {(one.what, one.node.name): one for one in found}
+
+
+def test_a_field_that_grows_breaks_what_is_too_short_for_it_and_lengthens_what_holds_it() -> None:
+    """CU-NUMBER grows by two: the bill's customer is too short, then the register's; records and data sets get longer."""
+    found = _grown("MWCUST.CU-NUMBER", 2)
+    bill = found["too short", "MWB020.BO-CUSTOMER"]
+    assert (bill.bytes, bill.needed_bytes, bill.steps) == (8, 10, 1)
+    assert (found["too short", "MWB030.D1-CUSTOMER"].steps, found["record", "MWB020.MWCUST-RECORD"].needed_bytes) == (
+        2,
+        621,
+    )
+    assert {
+        ("key", "MWB020.CUSTOMERS"),
+        ("data set", "MW.PROD.CUSTOMER.KSDS"),
+        ("data set", "MW.PROD.BILLS"),
+    } <= found.keys()
+    # A field of twenty characters holds ten.
+    assert ("too short", "MWB020.WS-ABEND-KEY") not in found
+
+
+def test_a_redefinition_and_a_foreign_layout_no_longer_fit() -> None:
+    """What is laid over a field, and what another program gives as the layout of a parameter, do not grow with it."""
+    caller = b"""       ID DIVISION.
+       PROGRAM-ID. ONE.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       01  AREA-1.
+           05  A  PIC X(4).
+           05  A-PARTS REDEFINES A.
+               10  A-1 PIC XX.
+               10  A-2 PIC XX.
+           05  B  PIC X(4).
+       PROCEDURE DIVISION.
+           CALL 'TWO' USING AREA-1.
+           GOBACK.
+"""
+    callee = b"""       ID DIVISION.
+       PROGRAM-ID. TWO.
+       DATA DIVISION.
+       LINKAGE SECTION.
+       01  L.
+           05  LA PIC X(4).
+           05  LB PIC X(4).
+       PROCEDURE DIVISION USING L.
+           DISPLAY LB.
+           GOBACK.
+"""
+    graph = graph_of({"one.cbl": caller, "two.cbl": callee})
+    found = _grown("ONE.A", 2, graph)
+    assert {("redefinition", "ONE.A-PARTS"), ("other layout", "TWO.L"), ("record", "ONE.AREA-1")} <= found.keys()
+    carried = {(edge.source.name, edge.target.name) for edge in Carrying(graph).after(nodes_named(graph, "ONE.B")[0])}
+    assert carried == {("ONE.B", "TWO.LB")}
