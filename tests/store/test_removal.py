@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
 import random
@@ -24,6 +25,8 @@ from penstock.store.pieces import PIECE_BYTES
 from penstock.store.postgres import PostgresStore
 from penstock.store.retention import Removal, overdue
 from penstock.store.sqlite import DATABASE, SqliteStore
+from penstock.workspace import locks
+from penstock.workspace.own_files import OwnFolder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -73,6 +76,58 @@ def test_journals_count(opened: Callable[..., Tables]) -> None:
     assert 2.8 * (1 << 20) < size.used_bytes <= 3 << 20
     assert size.journal_bytes == store.sessions()[0].bytes == size.used_bytes
     assert store.check() == []
+
+
+@pytest.mark.parametrize("where", ["open", "lock"])
+def test_who_cannot_be_asked_whether_it_lives_is_not_taken_for_dead(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found by R9: without a descriptor left, a session that another store works on was removed, and so was content that
+    it was writing; an error of its lock came out as a bare OSError.
+    """
+    path = str(tmp_path / "store")
+    with closing(SqliteStore(path)) as at_work, closing(SqliteStore(path)) as other:
+        at_work.append("a", 0, "asked", {})
+        writing = at_work._stage(b"half of it", 1 << 20)
+        real_open, real_acquire = OwnFolder.open, locks.acquire
+        asked: list[str] = []
+
+        def is_asked(name: str) -> bool:
+            return name.startswith(("running-", "pending-"))
+
+        def failing_open(folder: OwnFolder, name: str, **options: bool) -> int:
+            if where == "open" and is_asked(name):
+                raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+            asked.append(name)
+            return real_open(folder, name, **options)
+
+        def failing_acquire(descriptor: int, *, is_shared: bool = False) -> bool:
+            if where == "lock" and asked and is_asked(asked[-1]):
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+            return real_acquire(descriptor, is_shared=is_shared)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(OwnFolder, "open", failing_open)
+            patch.setattr(locks, "acquire", failing_acquire)
+            for deed in (lambda: other.remove_sessions(["a"]), lambda: other.append("b", 0, "asked", {})):
+                with pytest.raises(StoreFault, match="The store failed"):
+                    deed()
+                asked.clear()
+            assert len(other._orphans(other._read)) == 0
+        assert [one.session for one in other.sessions()] == ["a"]
+        assert Path(path, "contents", writing.place).exists()
+        with pytest.raises(ToolError, match="is in use"):
+            other.remove_sessions(["a"])
+        at_work._discard(writing.place)
+
+
+def test_indexes_that_cannot_be_read_are_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found by R9: an error of the disk came out of a pruning as a bare OSError."""
+    with closing(SqliteStore(str(tmp_path / "store"))) as store:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "scandir", mock.Mock(side_effect=OSError(errno.EIO, os.strerror(errno.EIO))))
+            with pytest.raises(StoreFault, match="The store failed"):
+                store.prune()
 
 
 def test_indexes_of_ranked_search_are_told_beside_what_is_kept(

@@ -238,10 +238,14 @@ class FileTables(Tables):
         """Return whether the process that writes a pending file lives: it holds a lock on it, which would end with it."""
         try:
             descriptor = self._kept().open(name)
-        except OSError:
+        except FileNotFoundError:
             return False
+        except OSError:  # nobody can say now: it stays for the next pruning
+            return True
         try:
             return not locks.acquire(descriptor)
+        except OSError:
+            return True
         finally:
             os.close(descriptor)
 

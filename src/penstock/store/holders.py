@@ -36,8 +36,8 @@ class Holders:
         """Return the name that this store holds, made and locked the first time. Raises OSError."""
         if not self.own:
             for left in self._folder.names():  # by processes that were killed
-                if left.startswith(_PREFIX) and not self.is_held(left):
-                    with suppress(OSError):
+                with suppress(OSError):
+                    if left.startswith(_PREFIX) and not self.is_held(left):
                         self._folder.remove(left)
             name = _PREFIX + secrets.token_hex(8)
             self._descriptor = self._folder.create(name)
@@ -46,13 +46,17 @@ class Holders:
         return self.own
 
     def is_held(self, name: str) -> bool:
-        """Return whether another open store, of whatever living process, has that name."""
+        """Return whether another open store, of whatever living process, has that name.
+
+        Raises:
+            OSError: Nobody can say now; what it works on must not be taken for given up.
+        """
         # The name comes from a table, which damage may have changed: it leads nowhere else.
         if name == self.own or not (name.startswith(_PREFIX) and name.removeprefix(_PREFIX).isalnum()):
             return False
         try:
             descriptor = self._folder.open(name)
-        except (OSError, CallerError):
+        except (FileNotFoundError, CallerError):
             return False
         try:
             return not locks.acquire(descriptor)

@@ -363,7 +363,10 @@ class SqliteStore(FileTables):
 
     def _is_held(self, execute: Execute, holder: str) -> bool:
         del execute
-        return self._holders is not None and self._holders.is_held(holder)
+        try:
+            return self._holders is not None and self._holders.is_held(holder)
+        except OSError as error:
+            raise fault_of(error) from error
 
     def _unnoted(self, sessions: Sequence[str]) -> None:
         """Take back the note of the newest record where it is of one of these: it would say that the log lost its end."""
@@ -412,10 +415,13 @@ class SqliteStore(FileTables):
 
     def _cache_bytes(self) -> int:
         size = 0
-        with suppress(FileNotFoundError), os.scandir(os.path.join(self.path, INDEX_FOLDER)) as entries:
-            for entry in entries:
-                with suppress(FileNotFoundError):  # another process makes one anew
-                    size += entry.stat(follow_symlinks=False).st_size
+        try:
+            with suppress(FileNotFoundError), os.scandir(os.path.join(self.path, INDEX_FOLDER)) as entries:
+                for entry in entries:
+                    with suppress(FileNotFoundError):  # another process makes one anew
+                        size += entry.stat(follow_symlinks=False).st_size
+        except OSError as error:
+            raise fault_of(error) from error
         return size
 
     def _command_option(self) -> str:
