@@ -123,11 +123,10 @@ def test_who_cannot_be_asked_whether_it_lives_is_not_taken_for_dead(
 
 def test_indexes_that_cannot_be_read_are_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Found by R9: an error of the disk came out of a pruning as a bare OSError."""
-    with closing(SqliteStore(str(tmp_path / "store"))) as store:
-        with monkeypatch.context() as patch:
-            patch.setattr(os, "scandir", mock.Mock(side_effect=OSError(errno.EIO, os.strerror(errno.EIO))))
-            with pytest.raises(StoreFault, match="The store failed"):
-                store.prune()
+    with closing(SqliteStore(str(tmp_path / "store"))) as store, monkeypatch.context() as patch:
+        patch.setattr(os, "scandir", mock.Mock(side_effect=OSError(errno.EIO, os.strerror(errno.EIO))))
+        with pytest.raises(StoreFault, match="The store failed"):
+            store.prune()
 
 
 def test_indexes_of_ranked_search_are_told_beside_what_is_kept(

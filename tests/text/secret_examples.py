@@ -2,7 +2,7 @@
 
 It is written from the services' descriptions, not from the patterns: a pattern that is wrong finds no example that is right.
 `=…` stands for itself; `w36` is 36 letters and digits, `l` of them lower case, `u` upper case, `h` hexadecimal, `d` digits,
-`t` with `_` and `-`, `b` with `+` and `/`; `U` is a UUID.
+`t` with `_` and `-`, `b` with `+` and `/`, `j` as Django makes keys; `U` is a UUID.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ Aikido secret: =AIK_SECRET_ w40
 Airtable token: =pat w14 =. h64
 Aiven password: =AVNS_ t18
 Alibaba key: =LTAI w20
+Amazon MWS key: =amzn.mws. U
 Anthropic key: =sk-ant- =api03- t93 =AA
 Apify token: =apify_api_ w36
 Artifactory key: =AKCp w69
@@ -65,6 +66,7 @@ Databricks token: =dapi h32
 Defined Networking key: =dnkey- w26 =- w52
 Dependency Track key: =odt_ w32
 Deno token: =ddp_ w36
+Django key: =django-insecure- j50
 DigitalOcean token: =dop_v1_ h64
 Discord token: =MTk4NjIyNDgzNDcxOTI1MjQ4. w6 =. t27
 Discord webhook: =https://discord.com/api/webhooks/ d18 =/ t68
@@ -325,6 +327,7 @@ _SETS = {
     "d": string.digits,
     "t": string.ascii_letters + string.digits + "_-",
     "b": string.ascii_letters + string.digits + "+/",
+    "j": string.ascii_lowercase + string.digits + "!@#$%^&*(-_=+)",
 }
 
 
@@ -342,8 +345,8 @@ def _part(part: str, dice: random.Random) -> str:
     # One digit at least, and a letter at the edges: nobody's key is a word, and none begins or ends with a sign.
     made = [dice.choice(letters) for _ in range(size)]
     made[size // 2] = "7"
-    if part[0] in "tb":
-        made[0] = made[-1] = "A"
+    if part[0] in "tbj":
+        made[0] = made[-1] = "a" if part[0] == "j" else "A"
     return "".join(made)
 
 

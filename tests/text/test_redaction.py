@@ -89,6 +89,18 @@ SECRETS = {
         "apiVersion: v1\nkind: Secret\nmetadata:\n  name: my-secret-name\ndata:\n  user: ",
         "YWRtaW4tdXNlcg==",
     ),
+    "key of Django": ('SECRET_KEY = env("SECRET_KEY", default="', "d&lvybzry1*k+qq)=x-!=0yd5l5#1gxzk!82@ru25*ntos3_9^"),
+    "setting with signs": ("export DB_PASSWORD=", "q&7Zk#p!x9$Lw=="),
+    "setting with a remark": ("# APP_PASSWORD=", "whitehorse"),
+    "name and value": ('<property name="sonar.login" value="', "9acf34ff1e738bcd6d5daf102a8cfcb8a158e44e"),
+    "name and value in YAML": ("- name: SONAR_LOGIN\n  value: ", "9acf34ff1e738bcd6d5daf102a8cfcb8a158e44e"),
+    "token as a name": ("git+https://", "9166e8318506a30d43d7a30c76a788fc0ad57a98"),
+    "signed address": ("https://a.example.com/b?api-version=1&sig=", "r2h9kxq0LmT4vWzY7pQn3sBd"),
+    "table": ("api_token |", "e9e0f062f587b423bb6cc6328eb786d75b45783e"),
+    "long key": ("aiven Key = ", "yb+Ygm82FfUworm2exB+Uk255p0uQKmmfx4ut1KfsZ3YI3Gp2xPY" * 5),
+    "escaped": ("API_KEY=", "WAgP6m4gYc1qe%2BHnjWAAF5HBKL%2Bi6kwrsbD"),
+    "letters of both cases": ("swiftype token = '", "gnKLZPNGylpRrrJjiWeQ"),
+    "sentence about a key": ("Your key is ", "2afddb813193eb9d3b5bd99bf5d834cd"),
     "token of a query": ("https://example.com/?access_token=", "aB3dE5fG7h"),
 }
 """What stands before a secret, and the secret."""
@@ -97,6 +109,13 @@ AFTER = {
     "password in quotes": '"',
     "client secret": "'",
     "token of a query": "&x=1",
+    "key of Django": '")',
+    "setting with a remark": "  # the demo's",
+    "name and value": '" />',
+    "token as a name": ":x-oauth-basic@github.com/acme/repo.git",
+    "signed address": "&sv=1.0",
+    "letters of both cases": "'",
+    "sentence about a key": ", which you need.",
     "password of a query's address": "@db/x",
     "curl, a variable's name": '"',
     "sentence": "'",
@@ -156,6 +175,14 @@ ORDINARY = [
     'pairs = ["tokens", "symbol2label"]',
     "key = 'abcdefghi'",
     "cloudsmith: packages-of-every-kind",
+    "api_key=get_key(of_user)",
+    '"AWS::KMS::Key": "2b447c471bc70388",',
+    "TOKEN=$(cat ./token-of-2026) && export TOKEN",
+    "MLKEM768X25519PublicKey = rust_openssl.hpke.MLKEM768X25519PublicKey",
+    "key = toUTF8StringAsIsOrNothing",
+    "https://name-of-a-user-2@example.com/",
+    "x = '?sig=signature-of-the-caller'",
+    '{"name": "token_count", "value": 1234567890123}',
 ]
 """Lines of programs that handle secrets and hold none."""
 PIECES = [before + secret for before, secret in SECRETS.values()]
@@ -181,6 +208,28 @@ def test_a_mark_says_what_it_was_and_how_long() -> None:
     assert redacted("key AKIAIOSFODNN7EXAMPLE.") == "key [redacted: AWS key, 20 characters]."
     assert redacted("PASSWORD=hunter2hunter2") == "PASSWORD=[redacted: secret, 14 characters]"
     assert mark_in("key AKIAIOSFODNN7EXAMPLE.") == ""
+
+
+@pytest.mark.proves("S-17")
+def test_a_key_that_is_known_at_one_place_goes_everywhere() -> None:
+    """Also before that place, and glued to other words; a word that is a password somewhere is a word elsewhere."""
+    key = "7f3kQ9zL2mX8vB4nT6wY"
+    text = (
+        f"GET /items?k={key}\nAPI_TOKEN={key}\nx{key}y\npassword='horse battery'\npassword='correcthorse'\ncorrecthorse"
+    )
+    clean = redacted(text)
+    assert key not in clean
+    assert clean.count("[redacted: secret, 20 characters]") == 3
+    assert clean.endswith("\ncorrecthorse")
+    assert [(text[one.start : one.end], one.kind) for one in secrets_in(text)][:3] == [(key, "secret")] * 3
+
+
+def test_places_that_overlap_are_one() -> None:
+    """A key that is found again within a longer one, or beyond its end."""
+    one, other = "7f3kQ9zL2mX8vB4nT6wY", "7f3kQ9zL2mX8vB4nT6wYaB1"
+    text = f"token={one}\ntoken={other}\n{other}"
+    assert redacted(text).count("[redacted: ") == 3
+    assert "aB1" not in redacted(text)
 
 
 @pytest.mark.parametrize("code", ORDINARY)

@@ -177,18 +177,19 @@ class SecretWatch:
 
     def _block(self, window: bytes, count: int) -> tuple[bytes, int]:
         """Return about so many bytes from the beginning of a window as they are kept, and how many they were."""
-        if not self._is_in_key and first_hint(window) < 0:
-            shown = window[: _line_bytes(window[:count])] if count < len(window) else window
-            return shown, len(shown)
+        size = _line_bytes(window, count) if count < len(window) else len(window)
+        # Blocks end where a line does; a name before the end may have its secret behind it, which goes along.
+        if not self._is_in_key and first_hint(window, size + _NAME_CHARS) < 0:
+            return window[:size], size
         # What is no UTF-8 stands for itself meanwhile, and comes out as it came in.
         lead = _GOES_ON if self._is_in_key else ""
         text = lead + window.decode("utf-8", "surrogateescape")
-        end = len(text) if count >= len(window) else len(lead) + _last_line(window[:count])
+        is_ascii = len(text) - len(lead) == len(window)
+        end = len(lead) + (size if is_ascii else len(window[:size].decode("utf-8", "surrogateescape")))
         made: list[str] = []
         kept = len(lead)
         self._is_in_key = False
-        for kind, start, stop in secrets_in(text):
-            # Blocks end where a line does; a name before the end may have its secret behind it, which goes along.
+        for kind, start, stop in secrets_in(text, end + _NAME_CHARS):
             if start >= end + _NAME_CHARS:
                 break
             if stop <= len(lead):
@@ -201,7 +202,7 @@ class SecretWatch:
                 self._seen[kind] += 1
             is_cut_off = len(text) - stop < _HALF_LINE_CHARS and not text.endswith("-----", start, stop)
             self._is_in_key = kind == _PRIVATE_KEY and is_cut_off and count < len(window)
-        taken = end - len(lead) if len(text) - len(lead) == len(window) else len(_encoded(text[len(lead) : end]))
+        taken = end - len(lead) if is_ascii else len(_encoded(text[len(lead) : end]))
         shown = _encoded("".join((*made, text[kept:end]))) if made else window[:taken]
         self._hidden += count_marks(shown)
         return shown, taken
@@ -211,18 +212,13 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _last_line(block: bytes) -> int:
-    """Return how many characters of a block end with its last line; all of them where no line ends in it."""
-    return len(block[: _line_bytes(block)].decode("utf-8", "surrogateescape"))
-
-
-def _line_bytes(block: bytes) -> int:
-    """Return how many bytes of a block end with its last line; all whole characters where no line ends in it."""
-    if end := block.rfind(b"\n") + 1:
+def _line_bytes(window: bytes, count: int) -> int:
+    """Return how many of so many bytes end with their last line; all whole characters where no line ends in them."""
+    if end := window.rfind(b"\n", 0, count) + 1:
         return end
     # The first byte of a character that is cut off is no whole one.
-    whole = block.rstrip(bytes(range(0x80, 0xC0)))
-    return len(whole) - 1 if whole[-1:] >= b"\xc0" else len(block)
+    whole = window[:count].rstrip(bytes(range(0x80, 0xC0)))
+    return len(whole) - 1 if whole[-1:] >= b"\xc0" else count
 
 
 def redacted_bytes(content: bytes) -> bytes:

@@ -16,6 +16,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from penstock.text.secret_values import is_random
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -29,6 +31,11 @@ _KEY_CHARS, _LEAD_CHARS = 2, 48
 # States of the search that are kept between texts, at most: 64 MiB hold all that 71 MB of source code lead to. With
 # fewer they are thrown away and made again all the time, which made it three times as slow.
 _ENGINE_BYTES = 64 << 20
+_HINT_BYTES = 4_096  # no hint that leads to a secret is longer
+# Keys that are looked for wherever they stand: so many different ones, or a text of nothing but keys would be read once
+# for each of them. A short one could be a part of a word.
+_MAX_REPEATED = 64
+_MIN_REPEATED_CHARS, _MAX_REPEATED_CHARS = 12, 4_096
 
 
 class Secret(NamedTuple):
@@ -55,13 +62,18 @@ def mark_of(kind: str, secret: str) -> str:
     return f"[redacted: {kind}, {len(secret)} characters]" + "\n" * secret.count("\n")
 
 
-def first_hint(content: bytes) -> int:
-    """Return where a text in UTF-8 may hold a secret or a mark of ours, at the earliest; -1 where it holds none."""
+def first_hint(content: bytes, until: int | None = None) -> int:
+    """Return where a text in UTF-8 may hold a secret or a mark of ours, at the earliest; -1 where it holds none.
+
+    Args:
+        content: The text.
+        until: Places from here on, in bytes, are another's; None for none.
+    """
     search = _linear()
     if search is None:
         return 0  # to find out takes as long as to find them
-    match = search(content, 0)
-    return -1 if match is None else int(match.start())
+    match = search(content, 0, None if until is None else until + _HINT_BYTES)
+    return -1 if match is None or (until is not None and match.start() >= until) else int(match.start())
 
 
 def count_marks(content: bytes) -> int:
@@ -76,11 +88,42 @@ def mark_in(text: str) -> str:
     return found.group() if found else ""
 
 
-def secrets_in(text: str) -> Iterator[Secret]:
-    """Yield the secrets of a text in order; they never overlap."""
-    places = _places(text)
+def secrets_in(text: str, until: int | None = None) -> list[Secret]:
+    """Return the secrets of a text in order; they never overlap.
+
+    A key that was known at one place is a secret wherever it stands, although nothing gives it away there.
+
+    Args:
+        text: The text.
+        until: Secrets that begin from here on need not be found; None for all.
+    """
+    found = list(_given_away(text, until))
+    keys: dict[str, str] = {}
+    for kind, start, end in found:
+        if len(keys) < _MAX_REPEATED and _MIN_REPEATED_CHARS <= end - start <= _MAX_REPEATED_CHARS:
+            key = text[start:end]
+            if is_random(key):
+                keys.setdefault(key, kind)
+    again = {place for key, kind in keys.items() for place in _all_places(text, key, kind)}.difference(found)
+    return _merged([*found, *again]) if again else found
+
+
+def _merged(places: list[Secret]) -> list[Secret]:
+    """Return places in order; those that overlap are one."""
+    made: list[Secret] = []
+    for place in sorted(places, key=lambda one: (one.start, -one.end)):
+        if made and place.start < made[-1].end:
+            made[-1] = made[-1]._replace(end=max(made[-1].end, place.end))
+        else:
+            made.append(place)
+    return made
+
+
+def _given_away(text: str, until: int | None) -> Iterator[Secret]:
+    """Yield what its form, its place or its name gives away, in order."""
+    places = _places(text, until)
     floor = 0
-    while (at := places.next()) is not None:
+    while (at := places.next()) is not None and (until is None or at < until):
         if mark_end := _end_of_mark(text, at, floor):
             places.skip_to(mark_end)
             continue
@@ -89,6 +132,14 @@ def secrets_in(text: str) -> Iterator[Secret]:
             yield secret
             floor = secret.end
         places.skip_to(max(floor, at + 1))
+
+
+def _all_places(text: str, key: str, kind: str) -> Iterator[Secret]:
+    """Yield every place of a key in a text."""
+    at = text.find(key)
+    while at >= 0:
+        yield Secret(kind, at, at + len(key))
+        at = text.find(key, at + len(key))
 
 
 def _at(text: str, at: int, floor: int) -> list[Secret]:
@@ -160,23 +211,24 @@ class _Places(Protocol):
         ...
 
 
-def _places(text: str) -> _Places:
+def _places(text: str, until: int | None) -> _Places:
     linear = _linear()
-    return _Leads(text) if linear is None else _Hints(text, linear)
+    return _Leads(text) if linear is None else _Hints(text, until, linear)
 
 
 class _Hints:
     """The places where a hint matches, found by a linear engine in one pass."""
 
-    def __init__(self, text: str, search: Callable[[bytes, int], Any]) -> None:
+    def __init__(self, text: str, until: int | None, search: Callable[[bytes, int, int | None], Any]) -> None:
         self._text, self._search = text, search
         self._data = text.encode("utf-8", "surrogatepass")
         # In ASCII a character is a byte; elsewhere both are counted on together.
         self._is_ascii = len(self._data) == len(text)
+        self._end = until + _HINT_BYTES if until is not None and self._is_ascii else None
         self._at = self._byte = 0
 
     def next(self) -> int | None:
-        match = self._search(self._data, self._byte)
+        match = self._search(self._data, self._byte, self._end)
         if match is None:
             return None
         found = match.start()
@@ -232,7 +284,7 @@ def _leads() -> tuple[tuple[str, bool], ...]:
 
 
 @cache
-def _linear() -> Callable[[bytes, int], Any] | None:
+def _linear() -> Callable[[bytes, int, int | None], Any] | None:
     """Return the search for all hints at once in bytes; None where google-re2 is not installed."""
     try:
         import re2
@@ -245,5 +297,5 @@ def _linear() -> Callable[[bytes, int], Any] | None:
     # Byte by byte: to be told characters apart, every class of them would have to be a machine of its own.
     options.encoding = re2.Options.Encoding.LATIN1
     hints = (re.escape(_MARK_BEGINS), *sorted({hint for shape in _shapes() for hint in shape.hints}))
-    search: Callable[[bytes, int], Any] = re2.compile("|".join(hints).encode(), options).search
+    search: Callable[[bytes, int, int | None], Any] = re2.compile("|".join(hints).encode(), options).search
     return search

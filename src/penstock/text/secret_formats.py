@@ -38,6 +38,8 @@ _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F
 _DIGIT = r"(?=[A-Za-z_-]{0,64}+[0-9])"
 
 _CRYPT = "[./A-Za-z0-9]"
+DJANGO_CHARS = r"[a-z0-9!@#$%^&*(=_+)-]"
+"""What the secret keys are made of that Django's `startproject` writes."""
 
 ANYWHERE = (
     # Distinct enough to be a key wherever it stands, within a word too.
@@ -52,6 +54,7 @@ ANYWHERE = (
     KeyFormat("Aikido secret", "AIK_SECRET_ AIK_RUNTIME_", r"[\w-]{24}"),
     KeyFormat("Aiven password", "AVNS_", _DIGIT + r"[\w-]{16}"),
     KeyFormat("Anthropic key", "sk-ant-", r"[\w-]{16}"),
+    KeyFormat("Amazon MWS key", "amzn.mws.", _UUID),
     KeyFormat("Apify token", "apify_api_", r"[A-Za-z0-9]{34}"),
     KeyFormat("Atlassian token", "ATATT3 ATCTT3", r"[\w=-]{60}[\w=-]*+"),
     KeyFormat(
@@ -81,6 +84,7 @@ ANYWHERE = (
         "Dynatrace token", "dt0c01. dt0s01. dt0s02. dt0s03. dt0s06. dt0s08.", r"[A-Za-z0-9]{8,24}+\.[A-Za-z0-9]{64}"
     ),
     KeyFormat("EasyPost key", "EZAK EZTK", r"[A-Za-z0-9]{54}"),
+    KeyFormat("Django key", "django-insecure-", f"{DJANGO_CHARS}{{40,60}}+"),
     KeyFormat("Figma token", "figd_ figo_ figu_ figor_ figoh_ figuh_", r"[\w-]{36}"),
     KeyFormat("Fleetbase key", "flb_live_ flb_test_", r"[A-Za-z0-9]{20}"),
     KeyFormat("Flexport token", "shltm_", r"[\w-]{40}"),
@@ -188,7 +192,7 @@ ANYWHERE = (
     KeyFormat("Teamwork token", "tkn.v1_", r"[\w+/-]{60}[\w+/=-]*+"),
     KeyFormat("ThingsBoard token", "thingsboard.cloud/api/v1/", r"[a-z0-9]{20}"),
     KeyFormat("Thunderstore token", "tss_", _DIGIT + r"[A-Za-z0-9]{32}"),
-    KeyFormat("Tines webhook", "tines.com/webhook/", r"[a-f0-9]{32}/[a-f0-9]{32}"),
+    KeyFormat("Tines webhook", "tines.com/webhook/", r"[a-z0-9]{32}/[a-z0-9]{32}"),
     KeyFormat("Together key", "tgp_v1_", r"[\w-]{40}"),
     KeyFormat("Trello token", "ATTA", r"[a-f0-9]{64}"),
     KeyFormat("TruffleHog key", "thog-key- thog-secret-", r"[a-f0-9]{16}"),
@@ -202,7 +206,7 @@ ANYWHERE = (
     KeyFormat("Weights and Biases key", "wandb_v1_", r"[\w-]{40}"),
     KeyFormat("xAI key", "xai-", r"\w{70}"),
     KeyFormat("Zuplo key", "zpka_", r"[a-z0-9]{32}_[a-f0-9]{8}"),
-    KeyFormat("Zapier webhook", "hooks.zapier.com/hooks/catch/", r"\d{4,12}+/\w{5}"),
+    KeyFormat("Zapier webhook", "hooks.zapier.com/hooks/catch/", r"(?:\d{4,12}+/\w{5}|\w{16})"),
     KeyFormat("Discord webhook", "discord.com/api/webhooks/ discordapp.com/api/webhooks/", r"\d{17,20}+/[\w-]{60}"),
     KeyFormat(
         "Teams webhook", "webhook.office.com/webhookb2/", _UUID + r"@" + _UUID + r"/\w{10,40}+/[a-f0-9]{32}[\w/-]*+"

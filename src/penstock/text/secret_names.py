@@ -5,14 +5,12 @@ Entropy decides only here, where a name says that a value is a secret.
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from penstock.text.secret_formats import BY_SERVICE, SERVICES
+from penstock.text.secret_formats import BY_SERVICE, DJANGO_CHARS, SERVICES
 from penstock.text.secret_shape import WORD_END, Shape, Spans, alternatives, compiled, to_end
+from penstock.text.secret_values import is_key, is_random, is_strong, mixes_cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,12 +29,13 @@ _NAMES = (
 _ASSIGNED = (
     rf"(?i:(?:(?<!:)|(?=\w{{1,32}}[ \t]{{0,16}}=>[ \t]{{0,4}}[\"'][^\"'\s]{{0,64}}\d))({_NAMES}))"
     rf"\d{{0,2}}\\?[\"']?[ \t]{{0,8}}+(?::=|=>|[!=]==?|[:=]|value[ \t]{{0,2}}=)[ \t]{{0,8}}+"
-    r"(?:[bBrR]?\\?\"([^\s\"]{8,}+)\"|[bBrR]?\\?'([^\s']{8,}+)'|((?:\d{13,17}\|(?=[\w-]{20}))?[^\s\"'`,;&|<>(){}\[\]$%\\]{8,160}+)(?![(\[{]))"
+    r"(?:[bBrR]?\\?\"([^\s\"]{8,}+)\"|[bBrR]?\\?'([^\s']{8,}+)'|((?:\d{13,17}\|(?=[\w-]{20}))?[^\s\"'`,;&|<>(){}\[\]$%\\]{8,160}+)(?![(\[{])"
+    r"|(?<==)([^\s\"'`;|<>(){}\[\]\\]{8,160}+)(?=[ \t]*+(?:#|$|\r?\n)))"
 )
 NO_SECRET = re.compile(r"\*+|\.+|x+|X+|[.#]?[<\[{$%(].*|.*(?:\$\{|\{\{|%\(\w+\)|%s|\{\w*\}|\(\)).*", re.DOTALL)
 # A name that ends in KEY, or one of these with no more than a blank or a sign behind it, before a random value.
 _KEYED_LEADS = ("key", "token", "secret", "access", "private")
-_KEYED_BETWEEN = r"[\"'\])]{0,2}(?:[ \t]{0,4}(?:=>|[:=?]{1,2})[ \t]{0,4}|[ \t.-]{1,3})[\"'`]?"
+_KEYED_BETWEEN = r"[\"'\])]{0,2}(?:[ \t]{0,4}(?:=>|[:=?]{1,2}|\|)[ \t]{0,4}|[ \t.-]{1,3}|[ \t]is:?[ \t])[\"'`]?"
 _KEYED = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}([\w+/=.~-]{{11,160}}+)(?![(\[{{])"
 _KEYED_HINT = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}[\w+/=.~-]{{8}}"
 _SETTING = (
@@ -45,20 +44,29 @@ _SETTING = (
 _SETTING_HINT = r"[_-](?i:pass)(?:\\?[\"'])?[ \t]{0,8}[:=]{1,2}[ \t]{0,8}[\"']?[^\s\"'`,;&|<>(){}\[\]$%\\]{8}"
 _SAID = r"(?i:password|passphrase|secret)[ \t](?:is|was)[ \t]{1,3}[\"'`]([^\s\"'`<>]{6,64})[\"'`]"
 _SAID_HINT = r"(?i:password|passphrase|secret)[ \t](?:is|was)[ \t]{1,3}[\"'`][^\s\"'`<>]{6}"
+_BEFORE_CHARS = 24  # of the name before its last word
 _IDENTIFIER = re.compile(r"[A-Za-z_.:*/?=-]++")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|_")
 _MAX_WORDS, _MAX_NUMBERS = 8, 3  # of the name of a class
-_LINE_OF_SETTINGS = re.compile(r"(?:\d{1,9}[|\t])?(?:export )?[A-Za-z0-9_]*")
+_LINE_OF_SETTINGS = re.compile(r"(?:\d{1,9}[|\t])?[ \t]{0,40}(?:# ?)?(?:export )?[A-Za-z0-9_]*")
+_LINE_ENDS = re.compile(r"[ \t]*+(?:#|\r?\n|$)")
+_BARE, _WITH_SIGNS = 4, 5  # groups of an assignment: a bare value, and one with signs that end it in programs
 # Names after which a random value may stand, whatever is between; and what may be.
 _LOOSE_NAMES = rf"passw|passphrase|pwd|secret|token|credential|auth|login|(?:{'|'.join(_OF_KEYS)})[_.-]?key"
 _NAMED_LEADS = ("passw", "passphrase", "pwd", "secret", "token", "credential", "auth", "login", *_OF_KEYS)
-_BETWEEN = r"[\w .\t-]{0,32}\\?[\"'\])]{0,2}[ \t]{0,4}(?:[:?.+]{0,3}=>?|\|\||[:>,])[\s\"'`=\\]{0,40}"
+_BETWEEN = (
+    r"[\w .\t-]{0,32}\\?[\"'\])]{0,2}(?:,?\s{1,24}[\"']?value[\"']?)?"
+    r"[ \t]{0,4}(?:[:?.+]{0,3}=>?|\|\|?|[:>,])[\s\"'`=\\]{0,40}"
+)
 _LOOSE = rf"(?i:{_LOOSE_NAMES})({_BETWEEN})([\w+/=.~-]{{11,160}}+)(?![(\[{{])"
+_DJANGO = rf"(?i:secret_key)({_BETWEEN}(?:default=[\"'])?)({DJANGO_CHARS}{{50}})(?![\w-])"
 _BESIDE = rf"(?i:{alternatives(SERVICES.split())})(?:{_BETWEEN}|[ \t-]{{1,4}}[\"']?)([\w+/=.~-]{{15,160}}+)(?![(\[{{])"
 _BESIDE_HINT = rf"(?i:{alternatives(SERVICES.split())})[\w :=\"'-]{{1,8}}[\w+/=.~-]{{12}}"
 # What Jenkins has encrypted stands in braces, with blanks.
 _ELEMENT = r"<([\w.:-]{1,64}+)>([^\s<>]{6,512}+|\{[^<>{}\n]{12,512}+\})</\1>"
 # A name that says that the value is no secret, though it is random.
+# The name of a kind of things, as `"AWS::KMS::Key"`, whose value is one of them or a digest.
+_TYPE, _TYPE_CHARS = re.compile(r"[\"']\w+::[\w:]*\Z"), 64
 _PUBLIC = re.compile(r"(?i:sha\d|md5|hash|digest|checksum|commit|revision|version|etag|public|fingerprint|integrity)")
 
 
@@ -68,7 +76,9 @@ def _named(text: str, at: int, floor: int) -> Spans:
     if (match := compiled(_ASSIGNED).match(text, at)) and (spans := _assigned(match)):
         return spans
     match = compiled(_LOOSE).match(text, at)
-    if match is None or _PUBLIC.search(match[1]) or not _is_key(match[2]) or _is_class(match[2]):
+    if match is None or _PUBLIC.search(match[1]) or not is_key(match[2]) or _is_class(match[2]):
+        return ()
+    if _TYPE.search(text, max(0, at - _TYPE_CHARS), at):
         return ()
     return to_end(text, match.span(2))
 
@@ -86,19 +96,20 @@ def _beside(text: str, at: int, floor: int) -> Spans:
     """Return what is random beyond doubt beside the name of a service."""
     del floor
     match = compiled(_BESIDE).match(text, at)
-    return to_end(text, match.span(1)) if match and _is_strong(match[1]) else ()
+    return to_end(text, match.span(1)) if match and is_strong(match[1]) else ()
 
 
 def _keyed(text: str, at: int, floor: int) -> Spans:
     """Return a random value behind a name that ends in what such a value is called, though no sign stands between."""
     match = compiled(_KEYED).match(text, at)
-    if match is None or _PUBLIC.search(text[max(floor, at - _BEFORE_CHARS) : at]) or not _is_key(match[1]):
+    if match is None or _PUBLIC.search(text[max(floor, at - _BEFORE_CHARS) : at]) or not is_key(match[1]):
         return ()
-    if _is_class(match[1]):
+    if _is_class(match[1]) or _TYPE.search(text, max(0, at - _TYPE_CHARS), at):
         return ()
-    if not any(sign in text[at : match.start(1)] for sign in ":=") and not _is_strong(match[1]):
+    if not any(sign in text[at : match.start(1)] for sign in ":=|") and not is_strong(match[1]):
         return ()
-    return ((match.start(1), match.start(1) + len(match[1].rstrip(".-~"))),)  # a sentence may end there
+    ((start, end),) = to_end(text, match.span(1))
+    return ((start, start + len(text[start:end].rstrip(".-~"))),)  # a sentence may end there
 
 
 def _pass(text: str, at: int, floor: int) -> Spans:
@@ -122,6 +133,9 @@ def _assigned(match: re.Match[str]) -> Spans:
     a name.
     """
     group = match.lastindex or 0
+    is_setting = group >= _BARE and _is_setting(match)
+    if group == _WITH_SIGNS and not is_setting:
+        return ()
     start, end = match.span(group)
     # The quote that ends a string within a quoted text has a backslash before it.
     end -= len(match[group]) - len(match[group].rstrip("\\"))
@@ -131,24 +145,26 @@ def _assigned(match: re.Match[str]) -> Spans:
     name, words = (re.sub(r"[_-]", "", part).lower() for part in (match[1], value))
     # A value in quotes may be a password of letters alone; tokens are random, and a bare word in a program is a name:
     # `password = get_password`.
-    looks_random = name.endswith("token") or (group == 4 and not _is_setting(match))
+    looks_random = name.endswith("token") or (group >= _BARE and not is_setting)
     looks_random |= (
         match.string[match.end(1) : start].lstrip().startswith(("==", "!="))
     )  # or it is what a field is called
     if (looks_random or name in words) and _IDENTIFIER.fullmatch(value):
         return ()
-    if looks_random and group == 4 and _is_class(value):
+    if looks_random and group == _BARE and _is_class(value):
         return ()
-    return to_end(match.string, (start, end)) if group == 4 else ((start, end),)
+    return to_end(match.string, (start, end)) if group == _BARE else ((start, end),)
 
 
 def _is_class(value: str) -> bool:
     """Return whether a bare value is the name of a class, with numbers as they occur in one: `ed25519.Ed25519PrivateKey`."""
-    words = _WORD.findall(value.rpartition(".")[2])
+    last = value.rpartition(".")[2]
+    words = _WORD.findall(last)
     capitalised = [word for word in words if word[0].isupper() and word[1:].islower()]
     is_path = all(map(str.isidentifier, value.split(".")))
-    is_few = len(words) <= _MAX_WORDS and sum(map(str.isdigit, words)) < _MAX_NUMBERS
-    return is_path and is_few and len(capitalised) >= (1 if "." in value else 3) and words[-1] in capitalised
+    is_few = len(words) <= _MAX_WORDS and not mixes_cases(last) and sum(map(str.isdigit, words)) < _MAX_NUMBERS
+    needed = 1 if "." in value else 2 if words[-1:] == ["Key"] else 3
+    return is_path and is_few and len(capitalised) >= needed and words[-1] in capitalised
 
 
 def _is_setting(match: re.Match[str]) -> bool:
@@ -158,63 +174,9 @@ def _is_setting(match: re.Match[str]) -> bool:
     text, start = match.string, match.start()
     begin = text.rfind("\n", max(0, start - 80), start) + 1
     is_first = (begin or start < 80) and _LINE_OF_SETTINGS.fullmatch(text, begin, start)
-    is_last = text[match.end() : match.end() + 1] in {"", "\r", "\n"}
-    return bool(is_first) and is_last and text[match.end(1) : match.start(4)].lstrip("0123456789") == "="
-
-
-_RUN = re.compile(r"[A-Za-z0-9]+")
-_CHANGE = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
-_UUID = re.compile(r"(?=[A-Za-z-]*+[0-9])[0-9a-zA-Z]{8}(?:-[0-9a-zA-Z]{4}){3}-[0-9a-zA-Z]{12}")
-_GROUPS = re.compile(r"(?=(?:[A-Z-]*+[0-9]){2})[0-9A-Z]{4,8}(?:-[0-9A-Z]{4,8}){2,7}")  # as people type them
-_DIGITS = re.compile(r"[0-9]{17,}")
-_MIN_DIGITS = 5  # different ones
-_MIN_RUN = 11
-_MIN_ENTROPY = 2.9  # bits a character, in the longest run: 16 random hexadecimal digits have 3.1 on the average
-
-
-def is_random(value: str) -> bool:
-    """Return whether a value reads as random: a long run of letters and digits, mixed, of many kinds. UUIDs are."""
-    if (
-        _UUID.fullmatch(value)
-        or _GROUPS.fullmatch(value)
-        or (_DIGITS.fullmatch(value) and len(set(value)) >= _MIN_DIGITS)
-    ):
-        return True
-    run = max(_RUN.findall(value[:512]), key=len, default="")
-    if len(run) < _MIN_RUN or sum(1 for _ in _CHANGE.finditer(run)) < 2:
-        return False
-    counts = Counter(run).values()
-    return -sum(n / len(run) * math.log2(n / len(run)) for n in counts) >= _MIN_ENTROPY
-
-
-_MIN_COUNTED = 14
-_MIN_LOOSE, _MIN_CHANGES = 15, 3  # of what is shorter, from letters to digits and back
-
-
-def _counts_up(value: str) -> bool:
-    """Return whether a value goes through letters or digits in their order, as examples of keys do: `abcdef1234567890`."""
-    run = "".join(_RUN.findall(value[:512]))
-    steps = sum(abs(ord(one) - ord(other)) == 1 for one, other in pairwise(run))
-    return len(run) >= _MIN_COUNTED and steps * 4 >= len(run) * 3
-
-
-_BEFORE_CHARS = 24  # of the name before its last word
-_MIN_STRONG_RUN = 20
-
-
-def _is_strong(value: str) -> bool:
-    """Return whether a value is random beyond doubt: one run of letters and digits, long and mixed, or a UUID."""
-    run = max(_RUN.findall(value[:512]), key=len, default="")
-    return _counts_up(value) or (
-        is_random(value) and (len(run) >= _MIN_STRONG_RUN or _UUID.fullmatch(value) is not None)
-    )
-
-
-def _is_key(value: str) -> bool:
-    """Return whether a value is what one calls a key: random, or an example of one."""
-    if len(value) < _MIN_LOOSE and sum(1 for _ in _CHANGE.finditer(value)) < _MIN_CHANGES:
-        return False
-    return is_random(value) or _counts_up(value)
+    is_last = _LINE_ENDS.match(text, match.end())
+    sign = text[match.end(1) : match.start(match.lastindex or 0)]
+    return bool(is_first) and bool(is_last) and sign.lstrip("0123456789") == "="
 
 
 def _by_service() -> Iterable[Shape]:
@@ -238,20 +200,24 @@ def _of_service(pattern: str) -> Callable[[str, int, int], Spans]:
 
 def _is_mixed(value: str) -> bool:
     """Return whether a value has digits, and letters or very many of them, as random ones have; pairs need not."""
-    return ":" in value or (any(map(str.isdigit, value)) and (any(map(str.isalpha, value)) or is_random(value)))
+    if ":" in value or is_random(value):
+        return True
+    return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
 
 
 # Of all that is found by a name. Longer gaps would make more states of the search than it keeps on diverse text, which
 # makes it three times as slow; gaps without a bound would let a text be made for which it is quadratic.
 _NAMED_HINT = (
     rf"(?i:{alternatives(word for row in BY_SERVICE for word in row.names.split())}|{_LOOSE_NAMES})"
-    r"[\w.-]{0,20}(?:[ \t][\w.-]{0,10})?[\"'\])\\]{0,3}[ \t]{0,8}(?:value[ \t]{0,2})?[:?.+|=>,]{1,4}[\s\"'`=\\]*[^\s\"'`,;()]"
+    r"[\w.-]{0,20}(?:[ \t][\w.-]{0,10})?[\"'\])\\]{0,3}(?:,?\s*[\"']?value[\"']?)?[ \t]{0,8}[:?.+|=>,]{1,4}"
+    r"[\s\"'`=\\]*[^\s\"'`,;()]"
 )
 
 
 def by_names() -> Iterable[Shape]:
     """Yield the shapes of all that a name gives away, services' first."""
     yield from _by_service()
+    yield Shape("Django key", ("secret_key",), (), _of_service(_DJANGO), is_folded=True)
     yield Shape("secret", _NAMED_LEADS, (_NAMED_HINT,), _named, is_folded=True)
     yield Shape("secret", _NAMED_LEADS, (), _element, is_folded=True)
     yield Shape("secret", tuple(SERVICES.split()), (_BESIDE_HINT,), _beside, is_folded=True)

@@ -10,8 +10,9 @@ import re
 from base64 import b64decode
 from typing import TYPE_CHECKING
 
-from penstock.text.secret_names import NO_SECRET, is_random
+from penstock.text.secret_names import NO_SECRET
 from penstock.text.secret_shape import WORD_BEGINS, Shape, Spans, compiled, to_end
+from penstock.text.secret_values import is_random, is_strong
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,7 +26,8 @@ _HEADER = (
 _HEADER_VALUE = r"([^\s\"',;<>{}()\[\]$%\\]{8,160}+)"
 _BEARER = r"(?i:bearer)[ \t]{1,4}([A-Za-z0-9._~+/-]{16,}+=*+)"
 _URL = (
-    r"://[^\s/@:\"'<>{}$%(]{0,256}+:(?!(?i:pass(?:w(?:or)?d)?|pwd)@)((?:[^\s/@\"'<>{}$%\[(]|%[0-9A-Fa-f]{2}){1,256}+)@"
+    r"://([^\s/@:\"'<>{}$%(]{0,256}+)"
+    r"(?::(?:(?i:pass(?:w(?:or)?d)?|pwd|x-oauth-basic)(?=@)|((?:[^\s/@\"'<>{}$%\[(]|%[0-9A-Fa-f]{2}){1,256}+)))?@"
 )
 # The password may itself hold an @, as people write it who do not know that it has to be escaped.
 _CURL_USER = r"(?:-u[ \t=]{0,4}|--user[ \t=]{1,4})[\"']?[^\s:\"'<>]{0,64}[\"']?:[\"']?"
@@ -53,9 +55,20 @@ def _bearer(text: str, at: int, floor: int) -> Spans:
 
 
 def _url(text: str, at: int, floor: int) -> Spans:
+    """Return the password of an address, and a name that is no name but a token."""
     del floor
     match = compiled(_URL).match(text, at)
-    return (match.span(1),) if match else ()
+    if match is None:
+        return ()
+    # A token may stand in the place of a name, with a password that says so or without one.
+    return tuple(match.span(part) for part in (1, 2) if match[part] and (part == 2 or is_strong(match[1])))
+
+
+def _signature(text: str, at: int, floor: int) -> Spans:
+    """Return what lets anyone open an address that somebody has signed."""
+    del floor
+    match = compiled(r"[?&]sig=([\w%+/-]{16,512}+=*+)").match(text, at)
+    return (match.span(1),) if match and is_random(match[1]) else ()
 
 
 def _curl(text: str, at: int, floor: int) -> Spans:
@@ -223,7 +236,10 @@ def by_places() -> Iterable[Shape]:
     """Yield the shapes of all that its place gives away."""
     yield Shape("credential", ("authorization",), (), _header, is_folded=True)
     yield Shape("credential", ("bearer",), (r"(?i:bearer)[ \t]{1,4}[\w.~+/-]{8}",), _bearer, is_folded=True)
-    yield Shape("URL password", ("://",), (r"://[^\s/@:\"'<>{}$%(]*:(?:[^\s/@\"'<>{}$%\[(]|%[0-9A-Fa-f]{2})+@",), _url)
+    yield Shape(
+        "URL password", ("://",), (r"://[^\s/@:\"'<>{}$%(]*(?::(?:[^\s/@\"'<>{}$%\[(]|%[0-9A-Fa-f]{2})+)?@",), _url
+    )
+    yield Shape("URL signature", ("?sig=", "&sig="), (r"[?&]sig=[\w%+/-]{16}",), _signature)
     yield Shape("password", ("-u", "--user"), (_CURL_HINT,), _curl)
     yield Shape("password", ("-password",), (_OPTION_HINT,), _option, is_folded=True)
     yield Shape("password", ("mysql", "psexec"), (_LETTER_P_HINT,), _letter_p, is_folded=True)
