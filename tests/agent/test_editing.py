@@ -134,6 +134,7 @@ def test_what_a_file_is_like_is_kept(root: Root, folder: Path, before: bytes, af
     done = edit(root, "a.txt", "two\nt", "2\n2b\nt")
     assert not done.failed, done.text
     assert file.read_bytes() == after
+    assert ("encoding UTF-16" in done.text) is before.startswith(b"\xff\xfe")
     assert not write(root, "a.txt", "1\n2\n").failed
     expected = "1\r\n2\r\n" if done.text.count("CRLF") else "1\n2\n"
     codec = "utf-16" if before.startswith(b"\xff\xfe") else "utf-8-sig" if before.startswith(b"\xef") else "utf-8"

@@ -11,6 +11,7 @@ from penstock.agent.editing import Editing
 from penstock.agent.edits import edits_of, undo
 from penstock.agent.journal import remembered, resumed
 from penstock.agent.protocols import Done
+from penstock.agent.record_types import EDITED
 from penstock.cli import main
 from penstock.context.activity import actions
 from penstock.errors import ToolError
@@ -249,3 +250,11 @@ def test_a_tool_that_a_person_may_allow_is_named_with_how(begun: Callable[..., A
     told = [result.text for entry in agent.session.state.transcript.entries for result in entry.results]
     assert "a person allows it with --allow-shell" in told[0]
     assert told[1].startswith("Error: There is no tool no_such. Tools: view, ")
+
+
+def test_an_edit_that_a_resume_announces_again_is_one(store: Store) -> None:
+    """Killed between the announcement and the file, a session says it anew under another turn; `undo` counts it once."""
+    told = {"path": "a.txt", "before": "", "after": "art_1", "before_sha256": "", "after_sha256": "2"}
+    for seq, effect_id in enumerate(("t1:c1", "t2:c1", "t3:c2")):
+        store.append("s", seq, EDITED, {**told, "effect_id": effect_id})
+    assert [edit.effect_id for edit in edits_of(store, "s")] == ["t2:c1", "t3:c2"]

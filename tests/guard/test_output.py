@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import functools
 import inspect
@@ -59,6 +60,14 @@ def test_a_large_output_is_cut_and_kept(store: Store) -> None:
 
 
 @pytest.mark.proves("G-1")
+def test_a_store_that_keeps_secrets_shows_them(store: Store, tmp_path: Path) -> None:
+    """What is shown is a part of what is kept: whole, or redacted where the store keeps redacted forms only."""
+    text = "key AKIAIOSFODNN7EXAMPLE\n" + "x" * 40_000
+    assert "AKIAIOSFODNN7EXAMPLE" in guard_output(text, "tool", store=store)
+    with contextlib.closing(open_store(str(tmp_path / "redacted"), keeps_redacted=True)) as other:
+        assert "AKIAIOSFODNN7EXAMPLE" not in guard_output(text, "tool", store=other)
+
+
 def test_what_fits_is_not_kept(store: Store) -> None:
     """A store holds what somebody may have to ask for."""
     assert guard_output("small\n", store=store) == "small\n"

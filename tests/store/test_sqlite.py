@@ -278,6 +278,15 @@ def test_what_is_written_and_not_yet_named_outlives_a_pruning_elsewhere(
     assert len(list((path / "contents").iterdir())) == 1
 
 
+def test_what_is_open_is_given_back(path: Path) -> None:
+    """Also what was announced, and the folder of contents."""
+    with nothing_left_open():
+        store = SqliteStore(str(path))
+        store.append("s", 0, "begun", {})
+        store.put(b"x" * 100_000)
+        store.close()
+
+
 @pytest.mark.proves("G-3")
 def test_a_store_that_is_opened_twice_in_a_process_keeps_its_locks(store: SqliteStore, path: Path) -> None:
     """Opening and closing it beside an open one gives back no lock: what another process writes then is seen, and all is sound."""

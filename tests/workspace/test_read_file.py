@@ -315,7 +315,12 @@ def test_the_exact_bytes_take_no_lines(tools: Tools) -> None:
     assert "start_line ignored: the exact bytes was asked for" in tools.read_file(
         "a.txt", start_line=2, encoding="base64"
     )
-    assert "end of file at 2142" in tools.read_file("a.txt", start_byte=9999, encoding="base64")
+    for behind in (2142, 9999):
+        assert "end of file at 2142" in tools.read_file("a.txt", start_byte=behind, encoding="base64")
+    assert "end of file at" not in tools.read_file("a.txt", start_byte=2141, encoding="base64")
+    clamped = "max_bytes=1000000000 "
+    assert clamped in tools.read_file("a.txt", max_bytes=1_000_000_000, encoding="base64")
+    assert "max_bytes" not in tools.read_file("a.txt", encoding="base64")
     result = tools.call("read_file", {"path": "a.txt", "encoding": "latin-1"})
     assert (result.code, "base64" in result.text) == ("bad_argument", True)
 

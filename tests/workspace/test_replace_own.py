@@ -5,11 +5,22 @@ from __future__ import annotations
 import os
 import stat
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import pytest
 from tests.leftovers import nothing_left_open
 
-from penstock.workspace.own_files import OwnFolder, replace_own
+from penstock.errors import CallerError, ToolError
+from penstock.workspace import own_files
+from penstock.workspace.own_files import (
+    OwnFolder,
+    append_own,
+    change_own,
+    make_folders,
+    remove_empty_folders,
+    replace_drawn,
+    replace_own,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -132,3 +143,107 @@ def test_what_is_flushed_is_opened_for_reading_alone(file: Path, monkeypatch: py
     folder.close()
     assert opened
     assert {flags & os.O_ACCMODE for flags in opened} == {os.O_RDONLY}
+
+
+# ── files of the user's that others made ─────────────────────────────────────────────────────────────────────────
+
+
+def _known(file: Path) -> tuple[int, int, int, int]:
+    status = file.stat()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def test_what_comes_behind_a_file_comes_whole(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However little the disk takes at a time; a file that is no longer what it was gets nothing."""
+    known, real = _known(file), os.fdopen
+
+    def little(descriptor: int, mode: str, buffering: int) -> Any:
+        opened = real(descriptor, mode, buffering)
+        write = opened.write
+        slow = mock.MagicMock(wraps=opened)
+        slow.__enter__.return_value = slow
+        slow.__exit__.side_effect = lambda *_: opened.close()
+        slow.write.side_effect = lambda data: write(data[:3])
+        return slow
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fdopen", little)
+        assert append_own(str(file), b"a longer line\n", known)
+    assert file.read_bytes() == OLD + b"a longer line\n"
+    assert not append_own(str(file), b"more", known)
+    assert file.read_bytes() == OLD + b"a longer line\n"
+
+
+def test_what_cannot_come_whole_behind_a_file_does_not_come(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that fills up after a part: the part is taken back, but not what others wrote behind it meanwhile."""
+
+    def full(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(own_files.system, "flush", full)
+    with pytest.raises(OSError, match="No space left"):
+        append_own(str(file), b"new\n", _known(file))
+    assert file.read_bytes() == OLD
+
+    def full_and_written_by_others(descriptor: int) -> None:
+        with file.open("ab") as other:
+            other.write(b"theirs\n")
+        full(descriptor)
+
+    monkeypatch.setattr(own_files.system, "flush", full_and_written_by_others)
+    with pytest.raises(OSError, match="No space left"):
+        append_own(str(file), b"new\n", _known(file))
+    assert file.read_bytes() == OLD + b"new\ntheirs\n"
+
+
+def test_a_file_is_changed_only_from_what_it_was(file: Path) -> None:
+    """Made, replaced and removed; where somebody was quicker, theirs stays."""
+    path, new = str(file), file.parent / "new.json"
+    assert change_own(str(new), b"{}", None, 0o640) == ()
+    assert (new.read_bytes(), stat.S_IMODE(new.stat().st_mode)) == (b"{}", 0o640)
+    with pytest.raises(ToolError, match="was made by someone else meanwhile"):
+        change_own(str(new), b"[]", None)
+    change_own(path, b"second", OLD)
+    assert file.read_bytes() == b"second"
+    for content in (b"third", None):
+        with pytest.raises(ToolError) as caught:
+            change_own(path, content, OLD)
+        assert caught.value.code == "stale"
+        assert file.read_bytes() == b"second"
+    change_own(path, None, b"second")
+    assert not file.exists()
+    change_own(path, None, None)
+    assert sorted(os.listdir(file.parent)) == ["new.json"]
+
+
+def test_folders_that_are_missing_are_made_and_empty_ones_removed(tmp_path: Path) -> None:
+    """The outermost first; what was there before, or holds something, stays."""
+    deep = tmp_path / "a" / "b" / "c"
+    (tmp_path / "a").mkdir()
+    made = make_folders(str(deep))
+    assert made == [str(tmp_path / "a" / "b"), str(deep)]
+    assert deep.is_dir()
+    assert make_folders(str(deep)) == []
+    (tmp_path / "a" / "b" / "file").touch()
+    remove_empty_folders(made)
+    assert not deep.exists()
+    assert (tmp_path / "a" / "b" / "file").exists()
+
+
+def test_a_drawn_page_replaces_its_like_alone(file: Path) -> None:
+    """Another file, a pipe or a folder stands as it is; a page, an empty file and a link to one are replaced."""
+    page = b"<!doctype html>\n<p>new"
+    with pytest.raises(CallerError, match="is no such page or picture"):
+        replace_drawn(str(file), page)
+    os.mkfifo(file.parent / "pipe")
+    with pytest.raises(CallerError, match=r"pipe cannot be replaced: .*Name another file"):
+        replace_drawn(str(file.parent / "pipe"), page)
+    assert file.read_bytes() == OLD
+    for old in (b"", b"<!DOCTYPE html>\n<p>old"):
+        file.write_bytes(old)
+        replace_drawn(str(file), page)
+        assert file.read_bytes() == page
+    (file.parent / "link").symlink_to(file.name)
+    replace_drawn(str(file.parent / "link"), page + b"er")
+    assert (file.parent / "link").is_symlink()
+    assert file.read_bytes() == page + b"er"

@@ -9,8 +9,9 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
+from unittest import mock
 
 import pytest
 from tests import printed
@@ -518,3 +519,12 @@ def test_no_way_of_looking_leaves_anything_open(tmp_path: Path, confinement: str
             with suppress(OSError, ToolError):
                 root.open_file(path).close()
     root.close()
+
+
+def test_a_pipe_in_a_listed_folder_is_never_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where folders have no descriptors the look comes first: opening a pipe would already tell who writes to it."""
+    os.mkfifo(tmp_path / "pipe")
+    with closing(Root(tmp_path)) as root:
+        monkeypatch.setattr(os, "open", mock.Mock(side_effect=AssertionError("it was opened")))
+        with pytest.raises(OSError, match="not a regular file"):
+            root.open_entry(str(tmp_path), "pipe")
