@@ -37,6 +37,8 @@ _SAVES, _SHORT_SAVES = 5_000, 150
 """Saves of theirs, and files that are made."""
 _PAUSE_SECONDS = 0.05
 _SHORT_PAUSE_SECONDS = 0.01
+_EDIT_SECONDS = 5.0
+"""More than any edit takes: from writing beside the file to the end of its undoing."""
 _FILLER = "filler\n" * 2_000
 """So that a write in place takes a while."""
 _MAX_REFUSED = 0.05
@@ -142,9 +144,20 @@ def _saves(path: str, save: Callable[..., None], number: int, gap_seconds: float
     for at in range(1, number + 1):
         time.sleep(dice.random() * gap_seconds)
         body, _, counted = Path(path).read_text().rpartition("human:")
-        lost += counted != f"{at - 1}\n"
+        if counted != f"{at - 1}\n":
+            # A reader may for an instant see an edit that is then refused (S-16): it is lost where that instant is over.
+            _wait_for_edit(path)
+            body, _, counted = Path(path).read_text().rpartition("human:")
+            lost += counted != f"{at - 1}\n"
         save(path, f"{body}human:{at}\n", dice)
     return lost
+
+
+def _wait_for_edit(path: str) -> None:
+    """Wait until the edit that is under way is over: until then what it displaced, or will be, stands beside the file."""
+    beside, end = f".{os.path.basename(path)}.penstock-", time.monotonic() + _EDIT_SECONDS
+    while time.monotonic() < end and any(name.startswith(beside) for name in os.listdir(os.path.dirname(path))):
+        time.sleep(0.001)
 
 
 def others(name: str, save: Callable[..., None], saves: int, gap_seconds: float, seed: int) -> Scene:
