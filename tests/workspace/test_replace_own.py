@@ -11,7 +11,7 @@ import pytest
 from tests.leftovers import nothing_left_open
 
 from penstock.errors import CallerError, ToolError
-from penstock.workspace import own_files
+from penstock.workspace import system
 from penstock.workspace.own_files import (
     OwnFolder,
     append_own,
@@ -180,7 +180,7 @@ def test_what_cannot_come_whole_behind_a_file_does_not_come(file: Path, monkeypa
     def full(_descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(own_files.system, "flush", full)
+    monkeypatch.setattr(system, "flush", full)
     with pytest.raises(OSError, match="No space left"):
         append_own(str(file), b"new\n", _known(file))
     assert file.read_bytes() == OLD
@@ -190,7 +190,7 @@ def test_what_cannot_come_whole_behind_a_file_does_not_come(file: Path, monkeypa
             other.write(b"theirs\n")
         full(descriptor)
 
-    monkeypatch.setattr(own_files.system, "flush", full_and_written_by_others)
+    monkeypatch.setattr(system, "flush", full_and_written_by_others)
     with pytest.raises(OSError, match="No space left"):
         append_own(str(file), b"new\n", _known(file))
     assert file.read_bytes() == OLD + b"new\ntheirs\n"

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.cli.screens import typed
 from tests.forks import warm_penstock
 
+from penstock import Tools, Workspace
 from penstock.workspace.secret_names import _FILES, _HINTS, has_secret_name
 
 if TYPE_CHECKING:
@@ -299,3 +300,33 @@ def test_each_way_that_a_refusal_of_a_secret_names_works(tmp_path: Path) -> None
     widened = typed(*view, cwd=tmp_path)
     assert widened.returncode in {2, 3}
     assert "password" not in widened.stdout
+
+
+@pytest.mark.parametrize(
+    ("root", "secret", "plain"),
+    [
+        (".kube", "config", "notes.txt"),
+        (".config", "gh/hosts.yml", "gh/config.yml"),
+        (".config/gcloud", "configurations/config_default", None),
+        (".aws", "cli/cache/1.json", None),
+        ("repo/.git", "config", "HEAD"),
+        ("etc", "shadow", "hosts"),
+        (".cache/work", ".docker/config.json", "config.json"),
+    ],
+)
+def test_a_place_is_one_also_where_the_root_lies_in_it(
+    tmp_path: Path, root: str, secret: str, plain: str | None
+) -> None:
+    """`penstock view config --root ~/.kube` shows no login: the rules look at where the root lies, too."""
+    folder = tmp_path / root
+    for name in filter(None, (secret, plain)):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("text of the file\n")
+    (tmp_path / "link").symlink_to(folder)
+    for way in (folder, tmp_path / "link"):
+        tools = Tools(way)
+        assert tools.call("view", {"file_path": secret}).code == "secret"
+        assert "text of the file" in Tools(Workspace(way, allow_secrets=True)).view(secret)
+        if plain:
+            assert "text of the file" in tools.view(plain)
+        assert f"{secret}:" not in tools.search("text of")

@@ -32,7 +32,7 @@ from penstock.text import escape
 from penstock.workspace import system
 from penstock.workspace.paths import beneath, encoded
 from penstock.workspace.refusals import irregular, made_meanwhile, not_a_folder, refusal, secret, unwritten
-from penstock.workspace.secret_names import has_secret_name
+from penstock.workspace.secret_names import above_of, has_secret_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,6 +93,7 @@ class Root:
         except (OSError, ValueError) as error:
             raise CallerError(f"The root {escape.clip(os.fsdecode(given))} cannot be used: {error}") from error
         self._given = os.path.abspath(given)
+        self._above = above_of(os.fsencode(self.path))
         self.device = status.st_dev
         self.allow_mounts = allow_mounts
         self.allow_secrets = allow_secrets
@@ -134,7 +135,7 @@ class Root:
 
     def is_secret(self, relative: bytes) -> bool:
         """Return whether the name says that the content is a credential, and nobody allowed those."""
-        return not self.allow_secrets and has_secret_name(relative)
+        return not self.allow_secrets and has_secret_name(relative, self._above)
 
     def resolved(self, descriptor: int) -> bytes | None:
         """Return where an open file really lies, relative to the root; None where the kernel does not say."""

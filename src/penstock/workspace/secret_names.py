@@ -69,8 +69,19 @@ wgetrc curlrc kaggle ngrok kubeconf logins cookies history
 _HINTS = tuple(_HINT_WORDS.split())
 
 
-def has_secret_name(relative: bytes) -> bool:
-    """Return whether a path, as bytes relative to the root, is one at which credentials usually lie."""
+def above_of(root: bytes) -> bytes:
+    """Return what stands before the paths of a root where that makes places of them, as of `config` in `~/.kube`; else nothing."""
+    above = root.rstrip(b"/") + b"/"
+    return above if b"/." in above or above.lower().endswith(b"/etc/") else b""
+
+
+def has_secret_name(relative: bytes, above: bytes = b"") -> bool:
+    """Return whether a path, as bytes relative to the root, is one at which credentials usually lie.
+
+    Args:
+        relative: The path.
+        above: What `above_of` says of the root.
+    """
     name = relative[relative.rfind(b"/") + 1 :]
     lowered = name.decode("latin-1").lower()
     for hint in _HINTS:
@@ -79,9 +90,9 @@ def has_secret_name(relative: bytes) -> bool:
                 return True
             break
     # A place needs a folder that is hidden, as every place but `etc/shadow` is.
-    if not (relative.startswith(b".") or b"/." in relative or "shadow" in lowered):
+    if not (above or relative.startswith(b".") or b"/." in relative or "shadow" in lowered):
         return False
-    return _place().search(relative) is not None
+    return _place().search(above + relative) is not None
 
 
 @cache
