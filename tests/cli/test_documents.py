@@ -18,6 +18,7 @@ from tests.forks import warm_penstock
 from tests.scribe.author import Author
 from tests.scribe.programs import program
 
+from penstock.cli import terminal
 from penstock.models import say, sizes
 from penstock.testing import LoopbackProvider
 from penstock.text import tokens
@@ -168,9 +169,9 @@ def _citations(value: Any) -> list[Any]:
 
 
 def test_a_second_run_writes_nothing_that_says_the_same(documents: Path, tmp_path: Path) -> None:
-    """The same estate gives the same bytes: nothing in a document depends on the clock or the order of a set."""
+    """The same estate gives the same bytes: nothing depends on the clock, the order of a set, or who of two processes was first."""
     again = tmp_path / "again"
-    status, _, _ = run("document", ".", "--out", str(again))
+    status, _, _ = run("document", ".", "--out", str(again), "--processes", "2")
     assert status == 0
     first = {path.relative_to(documents): path.read_bytes() for path in documents.rglob("*") if path.is_file()}
     second = {path.relative_to(again): path.read_bytes() for path in again.rglob("*") if path.is_file()}
@@ -251,6 +252,18 @@ def test_a_person_at_a_terminal_sees_how_far_it_is(tmp_path: Path) -> None:
     assert status == 0
     assert re.search(r"chunks, \d+ s left [━╸╺]+ +\d+/5\b", plain(drawn))
     assert drawn.endswith("\x1b[2K")
+
+
+@pytest.mark.proves("C-20")
+def test_a_log_has_a_line_a_minute(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where there is no terminal a long work says how far it is, and not more often than that."""
+    with terminal.ProgressLine(is_logged=True) as line:
+        assert line.tell is not None
+        line.tell("reading", 1, 900)
+        monkeypatch.setattr(terminal, "LOG_SECONDS", -1.0)
+        line.tell("pages", 20, 900)
+    assert capsys.readouterr().err == "penstock: pages: 20 of 900, after 0 min\n"
+    assert terminal.ProgressLine().tell is None
 
 
 @pytest.mark.proves("C-12")

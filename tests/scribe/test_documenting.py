@@ -92,12 +92,12 @@ def test_without_a_model_nothing_is_kept_of_a_program_that_is_done() -> None:
     made = run(read(), finished=lambda _, documents: done.append(documents[0]["header"]["program_id"]))
     assert done == [f"PROG{number}" for number in range(5)]
     assert not made.documents
-    assert made.chunks == 5
+    assert made.chunks == 0  # nobody is asked, so nothing is cut
     assert max(alive) <= 1  # the last one, which the loop has not let go of yet
 
 
 def test_without_a_model_the_document_says_what_is_missing() -> None:
-    """All that the code says is there; words are null, and named; the chunks wait as tickets."""
+    """All that the code says is there; words are null, and named; the program waits as a ticket."""
     made = document(run([subject(program(40), "ledger.cbl")], max_prompt_tokens=BUDGET))
     assert made["purpose"] is None
     assert made["header"]["final_status"] == "code only"
@@ -107,7 +107,9 @@ def test_without_a_model_the_document_says_what_is_missing() -> None:
     assert made["called_programs"][0]["program_name"] == "AUDITLOG"
     assert made["coverage"]["lines_documented"] == 0
     kinds = [(ticket["type"], ticket["state"]) for ticket in made["tickets"]]
-    assert kinds == [("chunk_continuation", "open")] * made["coverage"]["chunks_total"] + [("chunk_synthesis", "open")]
+    assert kinds == [("documentation", "open")]
+    assert made["tickets"][0]["lines"] == [[1, made["header"]["lines"]]]
+    assert made["coverage"]["chunks_total"] == 0
     assert json.loads(json.dumps(made)) == made
 
 

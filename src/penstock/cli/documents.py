@@ -290,6 +290,12 @@ def _chunk_lines(path: str, made: ChunkPlan) -> list[str]:
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="Chunks that are asked about at once [default: 4]."
 )
+@click.option(
+    "--processes",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Processes that read and write [default: as many as there are processors, one for each megabyte at most].",
+)
 @click.option("--fresh", is_flag=True, help="Ask again about everything.")
 @click.option("--reconcile", is_flag=True, help="One more question a program: say once what several chunks said alike.")
 @_adaptive_option
@@ -303,6 +309,7 @@ def document_command(
     window: int | None,
     max_prompt_tokens: int | None,
     jobs: int | None,
+    processes: int | None,
     root: str,
     as_json: bool,
     **how: Any,
@@ -326,13 +333,14 @@ def document_command(
         raise CallerError("local looks things up and has no words for programs: name a provider's, or none")
     model = load_model(model_name, base_url=base_url, window_tokens=window) if model_name is not None else None
     looking, beneath = rooted(root, paths)
-    with closing(looking), terminal.ProgressLine() as line:
+    with closing(looking), terminal.ProgressLine(is_logged=True) as line:
         done = document(
             beneath,
             root=looking,
             out=out,
             model=model,
             jobs=jobs or JOBS,
+            processes=processes,
             max_prompt_tokens=max_prompt_tokens or MAX_PROMPT_TOKENS,
             step=line.tell,
             progress=None if as_json else _progress_of_chunks(line),
@@ -405,8 +413,7 @@ def _summary(done: Documented, out: str, *, asked: bool) -> list[str]:
         )
     elif done.programs:
         shown.append(
-            f"What the code says is all there. Purpose, summaries and the words of rules need a model: --model NAME asks "
-            f"about {count(run.chunks, 'chunk')}."
+            "What the code says is all there. Purpose, summaries and the words of rules need a model: --model NAME asks for them."
         )
     shown += [f"Not read: {escape.clip(one.path)}: {escape.show_argument(one.reason)}" for one in done.skipped]
     shown += [f"Nothing to document: {escape.clip(one.path)}: {escape.show_argument(one.reason)}" for one in done.empty]

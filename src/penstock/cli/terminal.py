@@ -27,6 +27,8 @@ _NAME_CHARS = 24  # a handle has 22
 _NUMBER = r"-?[\d.]+(?:-[\d.]+)?(?: \w+)?"  # 12, -3.5, 2-5, 40 bytes
 _QUIET_SECONDS = 1.0  # what is done sooner needs no progress: a line that flashes by only disturbs
 _REFRESH_SECONDS = 0.2
+LOG_SECONDS = 60.0
+"""Between two lines that say how far a long work is, where there is no terminal to draw on."""
 
 
 def is_watched(stream: TextIO | None) -> bool:
@@ -125,9 +127,14 @@ class ProgressLine:
 
         with ProgressLine() as progress:
             walk(progress=progress.count_of("files"))
+
+    Args:
+        is_logged: Whether a line a minute says it where there is no terminal: a job of hours has a log, and whoever reads that
+            wants to know whether it still goes on.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_logged: bool = False) -> None:
+        self._is_logged = is_logged
         self._begun = self._last = monotonic()
         self._bar: rich.progress.Progress | None = None
 
@@ -144,12 +151,21 @@ class ProgressLine:
     @property
     def tell(self) -> Callable[[str, int, int], None] | None:
         """What takes a description, how much is done and how much there is (0: nobody knows); None where nobody looks."""
-        return self._tell if is_watched(sys.stderr) else None
+        if is_watched(sys.stderr):
+            return self._tell
+        return self._log if self._is_logged else None
 
     def count_of(self, what: str) -> Callable[[int], None] | None:
         """Return what takes a count of things whose total nobody knows yet; None where nobody looks."""
         tell = self.tell
         return None if tell is None else lambda count: tell(what, count, 0)
+
+    def _log(self, what: str, done: int, total: int) -> None:
+        now = monotonic()
+        if now - self._last > LOG_SECONDS:
+            self._last = now
+            of = f" of {total}" if total else ""
+            warn(f"{what}: {done}{of}, after {(now - self._begun) / 60:.0f} min")
 
     def _tell(self, what: str, done: int, total: int) -> None:
         now = monotonic()

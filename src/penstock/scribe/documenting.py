@@ -3,7 +3,7 @@
     found = subject(data, "cbl/ACCT01.cbl", copybooks=copybooks)
     work = run([found], model=load_model("anthropic:NAME"), results=Folder("out/.penstock"), jobs=4)
 
-Without a model the documents hold what the code says, and the chunks that wait for whoever asks about them. Law: every line of a
+Without a model the documents hold what the code says, and a ticket for whoever asks about them. Law: every line of a
 source is in a chunk that was answered, or in one that is listed as failed; equal answers give equal documents, in whatever order
 they come. Keeps out: what is done with one file (`file_work`), how a model is asked (`pool`), which files there are, and where
 documents go (`penstock.scribe`).
@@ -121,8 +121,8 @@ def run(
     files = []
     for one in subjects:
         file = FileWork(one, budget, results, name)
-        made.chunks += len(file.plan.chunks)
         if file.tasks:
+            made.chunks += len(file.tasks)
             files.append(file)
         else:
             complete(file)  # without a model one subject is in memory at a time, whatever the size of the estate

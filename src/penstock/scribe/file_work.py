@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
+from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -154,12 +155,10 @@ class FileWork:
         self.subject = subject
         is_asked = bool(model and subject.parts)
         self._budget, self._results = budget, results if is_asked else None
-        key = assignment_key(subject.file_name, budget, model)
-        previous = self._results.get(key) if self._results is not None else None
-        self.was_known = isinstance(previous, dict)
-        self.plan = self._planned(budget.prompt_tokens, previous if self.was_known else None)
-        if self._results is not None:
-            self._results.put(key, dict(self.plan.assignment))
+        self._key = assignment_key(subject.file_name, budget, model)
+        previous = self._results.get(self._key) if self._results is not None else None
+        self._previous: Mapping[str, str] | None = previous if isinstance(previous, dict) else None
+        self.was_known = self._previous is not None
         self._lock = threading.Lock()
         self._smaller: dict[tuple[int, int], ChunkPlan] = {}  # by the id of the plan that was too large, and tokens
         self._done: list[ChunkDone] = []
@@ -168,6 +167,14 @@ class FileWork:
         self.open = len(self.tasks)
 
     # ── plans ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def plan(self) -> ChunkPlan:
+        """Return the chunks of the file, cut when they are first wanted: nobody who asks no model waits for them."""
+        made = self._planned(self._budget.prompt_tokens, self._previous)
+        if self._results is not None:
+            self._results.put(self._key, dict(made.assignment))
+        return made
 
     def _planned(self, prompt_tokens: int, previous: Mapping[str, str] | None) -> ChunkPlan:
         """Return the file in one piece where that fits; else in several, with room for notes kept free in every prompt.
@@ -273,6 +280,8 @@ class FileWork:
         What came of the chunks is put into the order of their lines first: threads end in any order, and equal answers must give
         equal documents.
         """
+        if not self.tasks:
+            return documents_of_code(self.subject)
         done = sorted(self._done, key=lambda one: one.chunk.spans)
         return [self._document(number, done, reword) for number in range(len(self.subject.parts))]
 
@@ -294,12 +303,8 @@ class FileWork:
         by_outcome: dict[str, list[ChunkDone]] = {}
         for one in done:
             by_outcome.setdefault(one.answered.outcome, []).append(one)
-        # Without a model every chunk waits: its ticket is for whoever asks about it.
-        waiting = [chunk for chunk in self.plan.chunks if _touches(chunk, lines)] if not self.tasks else []
         failed = [*by_outcome.get("failed", ()), *by_outcome.get("stopped", ())]
-        status: Status = "code only"
-        if self.tasks:
-            status = "interrupted" if "stopped" in by_outcome else "partial" if failed else "complete"
+        status: Status = "interrupted" if "stopped" in by_outcome else "partial" if failed else "complete"
         # Good and bad claims are counted over all chunks, and divided at the end: shares of chunks cannot be added.
         grades: dict[str, tuple[int, int]] = {}
         for account in accounts.values():
@@ -309,7 +314,7 @@ class FileWork:
         described = [span for one in by_outcome.get("answered", ()) for span in _within(one.chunk.spans, lines)]
         return Coverage(
             status=status,
-            chunks=len(done) or len(waiting),
+            chunks=len(done),
             documented=joined(described),
             failed=tuple(
                 ChunkFailure(
@@ -317,7 +322,7 @@ class FileWork:
                 )
                 for one in failed
             ),
-            tickets=tuple(_tickets(done, waiting, lines)),
+            tickets=tuple(_tickets(done, lines)),
             grades=grades,
             chunk_grades={
                 name: (sum(good for good, _ in made), sum(bad for _, bad in made))
@@ -325,6 +330,22 @@ class FileWork:
                 if (made := list(account.grades.values()))
             },
         )
+
+
+def documents_of_code(subject: Subject) -> list[dict[str, Json]]:
+    """Return the documents of all programs in a file as its code alone gives them.
+
+    The whole of each program waits under one ticket: into which chunks it is cut depends on the window of whoever is asked, and
+    `penstock chunk` says it.
+    """
+    documents = []
+    for part, about in zip(subject.parts, subject.about, strict=True):
+        waiting = Ticket(
+            "documentation", "documentation", "open", None, ((part.program.start_line, part.program.end_line),)
+        )
+        coverage = Coverage(tickets=(waiting,))
+        documents.append(document_of(merge([part.template]), part.facts, subject.source, about, coverage))
+    return documents
 
 
 def _tasks(file: FileWork, made: ChunkPlan, chunks: Sequence[Chunk], depth: int = 0) -> list[ChunkTask]:
@@ -351,14 +372,16 @@ def _within(spans: Sequence[Span], lines: Span) -> tuple[Span, ...]:
 _STATES: Mapping[str, TicketState] = {"answered": "done", "failed": "failed", "stopped": "open"}
 
 
-def _tickets(done: Sequence[ChunkDone], waiting: Sequence[Chunk], lines: Span) -> Iterator[Ticket]:
+def _tickets(done: Sequence[ChunkDone], lines: Span) -> Iterator[Ticket]:
     """Yield what was to be done on a program, and what is still: its chunks, their synthesis, and what claims left open.
 
-    A program in one chunk needs one ticket; one in several has a continuation for each and a synthesis, which is done when all of
-    them are. A validation stands for claims that were asked for again, a clarification for one that the code contradicts.
+    A program in one chunk needs one ticket; one in several has a continuation for each and a synthesis,
+    which is done when all of them are. A validation stands for claims that were asked for again, a clarification for one that the
+    code contradicts.
     """
-    work: list[tuple[Chunk, TicketState, str | None]] = [(chunk, "open", None) for chunk in waiting]
-    work += [(one.chunk, _STATES[one.answered.outcome], one.answered.reason or None) for one in done]
+    work: list[tuple[Chunk, TicketState, str | None]] = [
+        (one.chunk, _STATES[one.answered.outcome], one.answered.reason or None) for one in done
+    ]
     kind: TicketType = "documentation" if len(work) == 1 else "chunk_continuation"
     for chunk, state, reason in work:
         yield Ticket(f"{kind}:{chunk.id}", kind, state, chunk.id, _within(chunk.spans, lines), reason)

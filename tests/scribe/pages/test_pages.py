@@ -367,6 +367,7 @@ def test_an_estate_without_programs_says_so() -> None:
         "transactions": [],
         "data_sets": [],
         "missing": [],
+        "terms": [],
     }
     made = dict(pages.site(empty, {}))
     assert set(made) == {"style.css", "site.js", "search.js", "index.html"}

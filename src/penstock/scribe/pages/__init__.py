@@ -11,25 +11,31 @@ Keeps out: what is known (`documents`), and who writes the files.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
+from penstock.scribe.json_lines import json_lines
 from penstock.scribe.pages import copybook, index, markdown, program
 from penstock.scribe.pages.blocks import PageSection
 from penstock.scribe.pages.estate import EstateView, NameIndex, name_of
 from penstock.scribe.pages.inventory import estate_of
-from penstock.scribe.pages.site import site
+from penstock.scribe.pages.site import SiteFrame, of_estate, sections_of, site
+from penstock.scribe.pages.site import of_document as page_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from penstock.text.json_access import Json
 
 __all__ = [
     "EstateView",
     "NameIndex",
+    "SiteFrame",
     "copybook_markdown",
     "estate_of",
     "index_json",
     "index_markdown",
+    "of_document",
+    "of_estate",
     "program_markdown",
     "site",
 ]
@@ -56,16 +62,26 @@ def index_markdown(estate: EstateView) -> str:
     """Return the index of an estate as Markdown, its data dictionary at the end."""
     names = NameIndex(estate["programs"], estate["layouts"])
     sections = [*index.overview(estate, names), *index.shared(estate, names), *index.around(estate, names)]
-    if terms := index.terms(estate):
-        sections.append(PageSection("Data dictionary", tuple(index.dictionary(terms, names))))
+    if estate["terms"]:
+        sections.append(PageSection("Data dictionary", tuple(index.dictionary(estate["terms"], names))))
     return markdown.page(estate["name"], sections, "")
+
+
+def of_document(
+    path: str, document: Json, frame: SiteFrame, listing: Sequence[tuple[int, str]]
+) -> Iterator[tuple[str, str]]:
+    """Yield the path and the text of what people read of a program or copybook: its Markdown and its page.
+
+    Args:
+        path: The path of its files, without suffix.
+        document: The document, whole.
+        frame: What all pages of the site share.
+        listing: The numbered lines of its source.
+    """
+    yield f"{path}.md", markdown.page(name_of(document), sections_of(path, document, frame.names), "../")
+    yield page_of(path, document, frame, listing)
 
 
 def index_json(estate: EstateView) -> str:
     """Return the index of an estate as JSON, for scripts."""
-    return (
-        json.dumps(
-            index.as_json(estate, NameIndex(estate["programs"], estate["layouts"])), ensure_ascii=False, indent=1
-        )
-        + "\n"
-    )
+    return json_lines(index.as_json(estate, NameIndex(estate["programs"], estate["layouts"])))

@@ -106,8 +106,8 @@ class MissingView(TypedDict):
 
 
 class EstateView(TypedDict):
-    """A tree of programs with what belongs to them. `programs` are documents, each under the id that its files are named by;
-    so are `layouts`, the documents of copybooks.
+    """A tree of programs with what belongs to them. `programs` are documents or their summaries, each under the id that its files
+    are named by; so are `layouts`, those of copybooks. `terms` are the data dictionary.
 
     Whoever uses something is named by the id of a program's page, or, where there is none, by what it is called.
     """
@@ -122,6 +122,7 @@ class EstateView(TypedDict):
     transactions: Sequence[TransactionView]
     data_sets: Sequence[DataSetView]
     missing: Sequence[MissingView]
+    terms: Sequence[Json]
 
 
 class CopyUser(NamedTuple):

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from penstock.cobol.program import key
 from penstock.scribe.pages import graphs
 from penstock.scribe.pages.blocks import BELOW, CodeSpan, FactBlock, PageSection, Tag, TextBlock, count, joined
-from penstock.scribe.pages.columns import DEEDS, code, codes, condition, listed, plain, table
+from penstock.scribe.pages.columns import DEEDS, code, codes, listed, plain, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 _OF_HEADER = ("program_id", "file_name", "program_type", "lines", "final_status")
-_OF_TERM = ("declared", "bytes", "conditions", "copybooks", "programs")
 
 
 def overview(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
@@ -133,40 +131,6 @@ def resources(estate: EstateView) -> list[dict[str, Json]]:
     return [{"resource": name, "kind": kind, **deeds} for (kind, name), deeds in sorted(found.items())]
 
 
-def terms(estate: EstateView) -> list[dict[str, Json]]:
-    """Return the data dictionary: every name but FILLER, by name, with its declarations and the programs that have it.
-
-    A name is one term however often it is declared: whoever looks one up wants to see that two programs mean different things by
-    it. The values of each field stand once, in the order in which they are found.
-    """
-    found: dict[str, tuple[str, dict[str, dict[Json, None]]]] = {}
-    for page, document in estate["programs"].items():
-        paths = {key(used["copybook_name"]): used["path"] for used in document["copybooks_used"]}
-        for item in document["data_items"]:
-            if item["name"].upper() == "FILLER":
-                continue
-            _, term = found.setdefault(item["name"].upper(), (item["name"], {field: {} for field in _OF_TERM}))
-            usage = item["usage"] if item["usage"] != "DISPLAY" else None
-            if declared := " ".join(filter(None, (item["picture"], usage))):
-                term["declared"][declared] = None
-            if item["bytes"] is not None:
-                term["bytes"][item["bytes"]] = None
-            term["conditions"] |= dict.fromkeys(map(condition, item["conditions"]))
-            if copybook := item["copybook"]:
-                term["copybooks"][copybook, paths.get(key(copybook)), item["copybook_line"]] = None
-            term["programs"][page] = None
-    return [_term(name, term) for _, (name, term) in sorted(found.items())]
-
-
-# The keys of a copybook's declaration in `index.json`.
-_OF_DECLARATION = ("copybook", "path", "line")
-
-
-def _term(name: str, term: Mapping[str, Mapping[Json, None]]) -> dict[str, Json]:
-    copybooks = [dict(zip(_OF_DECLARATION, one, strict=True)) for one in term["copybooks"]]
-    return {"name": name, **{field: list(values) for field, values in term.items()}, "copybooks": copybooks}
-
-
 def as_json(estate: EstateView, names: NameIndex) -> dict[str, Json]:
     """Return the index as one object: the headers of programs, what lies around them, and the tables of the pages.
 
@@ -193,7 +157,7 @@ def as_json(estate: EstateView, names: NameIndex) -> dict[str, Json]:
         "copybooks": list(estate["copybooks"]),
         "tables": list(estate["tables"]),
         "crud": resources(estate),
-        "data_dictionary": terms(estate),
+        "data_dictionary": list(estate["terms"]),
         "data_sets": list(estate["data_sets"]),
         "missing": list(estate["missing"]),
         "call_graph": graphs.mermaid(calls.graph) if (calls := graphs.estate_calls(estate, names)) else None,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from penstock.cobol.estate.members import stem
 from penstock.cobol.program import key
+from penstock.scribe.pages.terms import Terms, namings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +32,13 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 
-def estate_of(name: str, programs: Mapping[str, Json], layouts: Mapping[str, Json], linked: Linked) -> EstateView:
+def estate_of(
+    name: str,
+    programs: Mapping[str, Json],
+    layouts: Mapping[str, Json],
+    linked: Linked,
+    terms: Sequence[Json] | None = None,
+) -> EstateView:
     """Return an estate as its pages show it.
 
     Args:
@@ -39,7 +46,13 @@ def estate_of(name: str, programs: Mapping[str, Json], layouts: Mapping[str, Jso
         programs: The documents of programs, by the ids of their pages.
         layouts: The documents of copybooks, in the same way.
         linked: The analysis of all files: who calls, runs and uses whom.
+        terms: The data dictionary; None where the documents are whole, and it is taken from them.
     """
+    if terms is None:
+        found = Terms()
+        for page, document in programs.items():
+            found.add(page, namings_of(document))
+        terms = found.listed()
     whose = _Whose(programs)
     return {
         "name": name,
@@ -57,6 +70,7 @@ def estate_of(name: str, programs: Mapping[str, Json], layouts: Mapping[str, Jso
         ],
         "data_sets": list(_data_sets(linked, whose)),
         "missing": [_missing(one.kind, one.name, one.users, whose) for one in linked.missing],
+        "terms": terms,
     }
 
 

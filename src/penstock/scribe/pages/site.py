@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from penstock.cobol.program import key
@@ -28,7 +28,7 @@ from penstock.scribe.pages.estate import (
 from penstock.text import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from penstock.scribe.pages.estate import EstateView
     from penstock.text.json_access import Json
@@ -39,50 +39,85 @@ KINDS = ("program", "transaction", "job", "paragraph", "resource", "copybook", "
 """What can be searched for. Of equal matches the first kind is shown first: who types a name means the program of that name."""
 
 
+class SiteFrame(NamedTuple):
+    """What all pages of a site share: the name of the estate, the pages of the estate as a whole, and where names lead."""
+
+    title: str
+    tabs: tuple[tuple[str, str], ...]
+    names: NameIndex
+
+    @classmethod
+    def of(cls, estate: EstateView) -> SiteFrame:
+        """Return the frame of an estate; what has no content has no tab."""
+        names = NameIndex(estate["programs"], estate["layouts"])
+        tabs = [("index.html", "Overview")]
+        tabs += [("resources.html", "Files and tables")] if any(index.shared(estate, names)) else []
+        tabs += [("data.html", "Data")] if estate["terms"] else []
+        tabs += [("parts.html", "Jobs, maps, copybooks")] if any(index.around(estate, names)) else []
+        return cls(estate["name"], tuple(tabs), names)
+
+
 def site(estate: EstateView, listings: Mapping[str, Sequence[tuple[int, str]]]) -> Iterator[tuple[str, str]]:
-    """Yield the path and the text of each file of the site, one after the other: a large estate is never in memory as a whole.
+    """Yield the path and the text of each file of the site: those of the estate, then those of each document.
 
     Args:
-        estate: What is shown.
+        estate: What is shown, whole documents in it.
         listings: The numbered lines of programs and copybooks, by the paths of their pages without suffix. Where a document has
             none, its citations are no links.
     """
-    # What decides whether a page is there is made first: every page has the tabs of all.
-    names = NameIndex(estate["programs"], estate["layouts"])
-    terms = index.terms(estate)
-    pages = [terms[at : at + TERMS_PER_PAGE] for at in range(0, len(terms), TERMS_PER_PAGE)]
-    shared, around = tuple(index.shared(estate, names)), tuple(index.around(estate, names))
-    tabs = [("index.html", "Overview")]
-    tabs += [("resources.html", "Files and tables")] if shared else []
-    tabs += [("data.html", "Data")] if terms else []
-    tabs += [("parts.html", "Jobs, maps, copybooks")] if around else []
-    title = estate["name"]
+    frame = SiteFrame.of(estate)
+    yield from of_estate(estate, frame)
+    for page, document in estate["programs"].items():
+        yield of_document(program_path(page), document, frame, listings.get(program_path(page), ()))
+    for page, document in estate["layouts"].items():
+        yield of_document(copybook_path(page), document, frame, listings.get(copybook_path(page), ()))
+
+
+def of_estate(estate: EstateView, frame: SiteFrame) -> Iterator[tuple[str, str]]:
+    """Yield what all pages share, and the pages of the estate as a whole, each with its path."""
+    terms, names = estate["terms"], frame.names
     own = resources.files("penstock.scribe.pages").joinpath("static", "style.css").read_text("utf-8")
     yield "style.css", html.environment().get_template("base.css").render() + own
     yield "site.js", resources.files("penstock.scribe.pages").joinpath("static", "site.js").read_text("utf-8")
+    pages = [terms[at : at + TERMS_PER_PAGE] for at in range(0, len(terms), TERMS_PER_PAGE)]
     yield "search.js", _search(estate, pages)
-    yield "index.html", html.page("Overview", title, tuple(index.overview(estate, names)), tabs=tabs, here="index.html")
-    if shared:
-        yield "resources.html", html.page("Files and tables", title, shared, tabs=tabs, here="resources.html")
+
+    def page(path: str, title: str, sections: Iterable[PageSection], lead: str = "") -> tuple[str, str]:
+        return path, html.page(title, frame.title, tuple(sections), tabs=frame.tabs, here=path, lead=lead)
+
+    yield page("index.html", "Overview", index.overview(estate, names))
+    for path, title in frame.tabs:
+        if path == "resources.html":
+            yield page(path, title, index.shared(estate, names))
+        elif path == "parts.html":
+            yield page(path, title, index.around(estate, names))
     for at, part in enumerate(pages):
         lead = f"Names {at * TERMS_PER_PAGE + 1} to {at * TERMS_PER_PAGE + len(part)} of {len(terms)}"
-        sections = _data(part, len(pages), at, names)
-        yield _data_path(at), html.page("Data dictionary", title, sections, tabs=tabs, here=_data_path(at), lead=lead)
-    if around:
-        yield "parts.html", html.page("Jobs, maps, copybooks", title, around, tabs=tabs, here="parts.html")
-    for page, document, told in _documents(estate, names):
-        path, header = f"{page}.html", document["header"]
-        lead = f"{header['program_type']} · {header['file_name']} · {count(header['lines'], 'line')}"
-        listing = listings.get(page, ())
-        yield path, html.page(name_of(document), title, tuple(told), tabs=tabs, here=path, lead=lead, listing=listing)
+        yield page(_data_path(at), "Data dictionary", _data(part, len(pages), at, names), lead)
 
 
-def _documents(estate: EstateView, names: NameIndex) -> Iterator[tuple[str, Json, Iterator[PageSection]]]:
-    """Yield programs and copybooks: the path of each page, the document, and what the page says."""
-    for page, document in estate["programs"].items():
-        yield program_path(page), document, program.sections(page, document, names)
-    for page, document in estate["layouts"].items():
-        yield copybook_path(page), document, copybook.sections(page, document, names)
+def of_document(path: str, document: Json, frame: SiteFrame, listing: Sequence[tuple[int, str]]) -> tuple[str, str]:
+    """Return the path and the text of the page of a program or copybook.
+
+    Args:
+        path: The path of its files, without suffix.
+        document: The document, whole.
+        frame: What all pages share.
+        listing: The numbered lines of the source.
+    """
+    header = document["header"]
+    lead = f"{header['program_type']} · {header['file_name']} · {count(header['lines'], 'line')}"
+    told = tuple(sections_of(path, document, frame.names))
+    here = f"{path}.html"
+    return here, html.page(name_of(document), frame.title, told, tabs=frame.tabs, here=here, lead=lead, listing=listing)
+
+
+def sections_of(path: str, document: Json, names: NameIndex) -> Iterator[PageSection]:
+    """Yield what is said of a program or a copybook."""
+    folder, _, page = path.partition("/")
+    if folder == "programs":
+        return program.sections(page, document, names)
+    return copybook.sections(page, document, names)
 
 
 def _data_path(at: int) -> str:

@@ -1,0 +1,118 @@
+"""An estate as it was read: its programs and copybooks under the ids of their pages, linked, and what is no part of it.
+
+    found = FoundEstate(gathered, FileReader(setup), workers.each(FileReader, setup, numbers))
+
+Files are read in any process; here what they said is put together in the order of their paths, so that ids and links do not depend
+on who was first. Law: every source is a program's, a copybook's, or named with the reason why not.
+Keeps out: what a file says (`estate_reading`), who is asked about it, and what is written.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.cobol.estate import Estate, Located
+from penstock.scribe.estate_reading import Around, around
+from penstock.scribe.gathering import Skipped
+from penstock.scribe.page_ids import PageIds
+from penstock.scribe.pages.estate import copybook_path, program_path
+from penstock.scribe.pages.terms import Terms
+from penstock.scribe.workers import Lost
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from penstock.cobol.estate import Member
+    from penstock.scribe.estate_reading import FileRead
+    from penstock.scribe.gathering import GatheredFile
+    from penstock.scribe.pages.summary import Summary
+    from penstock.text.json_access import Json
+
+
+class Listed(NamedTuple):
+    """A document of the estate: its file by number, its name in the spool, its page's id, and the name of its program."""
+
+    file: int
+    spooled: str
+    page: str
+    program: str
+
+
+class FoundEstate:
+    """What was found, read and linked.
+
+    Args:
+        sources: The files that may hold COBOL.
+        members: The files that are no programs, copybooks among them.
+        read: What each of the sources was found to be, in the same order.
+        tell: Told how many are read, and of how many.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[GatheredFile],
+        members: Sequence[Member],
+        read: Iterable[FileRead | Lost],
+        tell: Callable[[str, int, int], None],
+    ) -> None:
+        self.empty: list[Skipped] = []
+        self.lost: list[Skipped] = []
+        self.programs: list[Listed] = []
+        self.copybooks: list[Listed] = []
+        self.summaries: dict[str, dict[str, Json]] = {}
+        """The reduced documents of programs, by the ids of their pages, in the order of their files;"""
+        self.layouts: dict[str, dict[str, Json]] = {}
+        """those of copybooks."""
+        self._terms = Terms()
+        self._waiting: dict[str, Summary] = {}
+        located: list[Located] = []
+        ids, ids_of_copybooks = PageIds(), PageIds()
+        for number, (file, one) in enumerate(zip(sources, read, strict=True)):
+            tell("reading", number, len(sources))
+            if isinstance(one, Lost):
+                self.lost.append(Skipped(file.path, one.reason))
+                continue
+            if one.kind == "nothing":
+                self.empty.append(Skipped(file.path, one.reason))
+            for at, (facts, summary) in enumerate(one.parts):
+                is_copybook = one.kind == "copybook"
+                page = (ids_of_copybooks if is_copybook else ids).of(facts.program, file.path)
+                listed = Listed(number, f"{number}-{at}", page, facts.program)
+                (self.copybooks if is_copybook else self.programs).append(listed)
+                if not is_copybook:
+                    located.append(Located(file.path, facts))
+                if summary is not None:
+                    self.take(listed, summary, is_copybook=is_copybook)
+        self.linked = Estate(members, located)
+        told = {one.path for one in (*self.empty, *self.lost)} | {sources[one.file].path for one in self.copybooks}
+        self.beside = sum(one.path not in told for one in members)
+        """How many files are neither: jobs, maps, tables and the like."""
+
+    def take(self, listed: Listed, summary: Summary, *, is_copybook: bool = False) -> None:
+        """Take what the index says of a document; documents come in the order of their files."""
+        (self.layouts if is_copybook else self.summaries)[listed.page] = summary.document
+        if not is_copybook:
+            self._terms.add(listed.page, summary.namings)
+
+    def wait_for(self, listed: Listed, summary: Summary) -> None:
+        """Take what the index says of a document of a program, whenever it is made."""
+        self._waiting[listed.page] = summary
+
+    def settle(self) -> None:
+        """Put what came in any order into that of the files: equal answers of a model give equal documents."""
+        for one in self.programs:
+            if one.page in self._waiting:
+                self.take(one, self._waiting.pop(one.page))
+
+    def terms(self) -> list[dict[str, Json]]:
+        """Return the data dictionary of all documents that were taken."""
+        return self._terms.listed()
+
+    def around(self, listed: Listed) -> Around:
+        """Return who calls, starts and runs a program."""
+        return around(listed.program, self.linked)
+
+    def paths(self) -> Mapping[str, str]:
+        """Return the paths of pages, without suffix, by the names of their documents in the spool."""
+        pages = {one.spooled: program_path(one.page) for one in self.programs if one.page in self.summaries}
+        return pages | {one.spooled: copybook_path(one.page) for one in self.copybooks}

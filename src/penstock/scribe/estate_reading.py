@@ -1,0 +1,203 @@
+"""What each file of an estate says, in whatever process it is read.
+
+A file is read for what its name and head say, and then judged by what is in it: a member of a copybook library may be a program,
+and a file called `.cbl` may be empty. Its documents go to the spool as soon as they are made, all but who calls and runs them;
+what comes back is what the links of the estate are made of. Law: nothing of a file stays once it is read, but copybooks that others
+name; what is said of a file depends on that file and on its copybooks alone.
+Keeps out: what files say of each other (`cobol.estate`), whom a model is asked about (`documenting`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from penstock.cobol import scan
+from penstock.cobol.estate import Copybooks, Estate, Member, member
+from penstock.cobol.program import key
+from penstock.scribe.file_work import Subject, documents_of_code, subject
+from penstock.scribe.gathering import HEAD_BYTES, GatheredFile
+from penstock.scribe.pages.summary import summary_of
+from penstock.scribe.spool import Spool
+from penstock.text import window
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from penstock.cobol import Format, ScannedSource
+    from penstock.cobol.facts.values import Facts
+    from penstock.scribe.pages.summary import Summary
+
+MOST_SHOWN = 1_000
+"""The most letters of a line in a listing: four times what a line of COBOL may have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadSetup:
+    """What reading is made of: the files, among which copybooks are looked up, and the folder of the spool.
+
+    Those of programs are not made where a model is asked: they are made later, with its words.
+    """
+
+    files: Sequence[GatheredFile]
+    members: Sequence[Member]
+    source_format: Format | None = None
+    spool: str = ""
+    makes_documents: bool = True
+
+
+class PartRead(NamedTuple):
+    """What is kept of a program or copybook: what its links are made of, and what the index says of it; None where it waits."""
+
+    facts: Facts
+    summary: Summary | None
+
+
+class FileRead(NamedTuple):
+    """What a file was found to be; `reason` says why it is nothing of ours."""
+
+    kind: Literal["programs", "copybook", "nothing"]
+    parts: tuple[PartRead, ...] = ()
+    reason: str = ""
+
+
+class FileReader:
+    """Reads files by their numbers in the setup."""
+
+    def __init__(self, setup: ReadSetup) -> None:
+        self._files, self._format = setup.files, setup.source_format
+        self._shelf = shelf(setup.files, setup.members)
+        self._spool, self._makes_documents = Spool(setup.spool), setup.makes_documents
+
+    def __call__(self, number: int) -> FileRead:
+        """Read a file, and put its documents into the spool."""
+        file = self._files[number]
+        one = self.subject(number)
+        if not says_anything(one):
+            return FileRead("nothing", reason=_why_nothing(file.data, one))
+        is_alone = is_copybook(one)
+        # No model is asked about a copybook: it means nothing for sure by itself, and what its fields are for is said where a
+        # program uses them. So its document is made here in any case.
+        summaries: list[Summary | None] = [None] * len(one.parts)
+        if self._makes_documents or is_alone:
+            documents = documents_of_code(one)
+            summaries = [*map(summary_of, documents)]
+            for at, (document, listing) in enumerate(zip(documents, listings(one), strict=True)):
+                self._spool.put(f"{number}-{at}", (document, listing))
+        parts = (PartRead(_for_links(part.facts), told) for part, told in zip(one.parts, summaries, strict=True))
+        return FileRead("copybook" if is_alone else "programs", tuple(parts))
+
+    def subject(self, number: int) -> Subject:
+        """Return what a file says, whole."""
+        return subject_of(self._files[number], self._shelf, self._format)
+
+
+def subject_of(found: GatheredFile, shelf: Copybooks, source_format: Format | None) -> Subject:
+    """Return what a file says, with those of the copybooks on a shelf that it names."""
+    source = scan(found.data, source_format=source_format)
+    books, paths = _books(source, shelf)
+    return subject(source, found.path, copybooks=books, paths=paths)
+
+
+def _for_links(facts: Facts) -> Facts:
+    """Return the facts without those that only the program's own document tells: the larger part by far."""
+    return replace(
+        facts, items=(), constants=(), messages=(), transforms=(), undeclared=(), paragraphs=(), edges=(), outside=(), rules=(),
+        errors=(), verbs=(), notes=(), sql=(), cics=(), dli=(), mq=()
+    )  # fmt: skip
+
+
+def members_of(found: Iterable[GatheredFile]) -> list[Member]:
+    """Return the files that are no programs, as the estate knows them."""
+    return [member(one.path, one.kind, one.data) for one in found if one.kind != "cobol"]
+
+
+def shelf(found: Iterable[GatheredFile], members: Iterable[Member]) -> Copybooks:
+    """Return where copybooks are looked up."""
+    return Copybooks(found, [(one.path, mapset) for one in members for mapset in one.mapsets])
+
+
+def _books(source: ScannedSource, shelf: Copybooks) -> tuple[dict[str, ScannedSource], dict[str, str]]:
+    """Return the copybooks that a source names, and those that they name; and where each stands.
+
+    One is taken once for each name, so that copybooks which copy each other end here.
+    """
+    books: dict[str, ScannedSource] = {}
+    paths: dict[str, str] = {}
+    waiting = [source]
+    while waiting:
+        for program in waiting.pop():
+            for copy in program.copies:
+                name = key(copy.name)
+                if name not in books and (book := shelf(copy.name, copy.library)) is not None:
+                    books[name], paths[name] = book, shelf.path(copy.name, copy.library) or ""
+                    waiting.append(book)
+    return books, paths
+
+
+def is_copybook(one: Subject) -> bool:
+    """Return whether there is no program in a file: its data is documented where programs use it."""
+    return all(part.program.kind == "copybook" for part in one.parts)
+
+
+def says_anything(one: Subject) -> bool:
+    """Return whether there is a program, or data: any other text has something that looks like a sentence of COBOL."""
+    return not is_copybook(one) or any(
+        part.facts.items or part.program.copies or part.program.paragraphs for part in one.parts
+    )
+
+
+def _why_nothing(data: bytes, one: Subject) -> str:
+    """Return why a file that was taken for COBOL has none, from the reason that explains most."""
+    head = data[:HEAD_BYTES]
+    if not head:
+        return "it is empty"
+    if window.detect(head) is None:
+        return f"it is binary: {window.kind_of(head)}"
+    if set(one.source.kinds) <= {"comment", "blank"}:
+        return "it holds comments and no code"
+    return "there is no COBOL in it"
+
+
+class Around(NamedTuple):
+    """The names of what calls, starts and runs a program: what is known of it only when all is read."""
+
+    called_by: tuple[str, ...] = ()
+    transactions: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
+
+
+def around(program: str, linked: Estate) -> Around:
+    """Return what calls, starts and runs a program, by its name, each name once."""
+    return Around(
+        tuple(dict.fromkeys(caller.program for caller in linked.called_by(program))),
+        tuple(dict.fromkeys(start.name for start in linked.transactions(program))),
+        tuple(dict.fromkeys(step.job for step in linked.runs(program))),
+    )
+
+
+def situated(one: Subject, neighbours: Iterable[Around]) -> Subject:
+    """Return a subject with what is around each of its programs, in their order."""
+    about = [replace(known, **found._asdict()) for known, found in zip(one.about, neighbours, strict=True)]
+    # Claims may name them: "runs in the daily job" is no invention.
+    names = {name for known in about for name in (*known.called_by, *known.transactions, *known.jobs)}
+    return replace(one, about=tuple(about), names=frozenset(names))
+
+
+def listings(one: Subject) -> list[list[tuple[int, str]]]:
+    """Return the lines of each program, without those inside of a program that is within it: that one has a page of its own."""
+    # Programs come in the order of their first lines, so that an inner one overwrites its part of the outer one. Its first and last
+    # line stay with both: the reader of the outer program sees where the inner one is.
+    rows = [{part.program.start_line, part.program.end_line} for part in one.parts]
+    within: list[int | None] = [None] * (one.source.lines + 1)
+    for number, part in enumerate(one.parts):
+        first, last = part.program.start_line, part.program.end_line
+        within[first + 1 : last] = [number] * max(0, last - first - 1)
+    for line, owner in enumerate(within):
+        if owner is not None:
+            rows[owner].add(line)
+    return [[(line, _cut(one.source.shown(line))) for line in sorted(row)] for row in rows]
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= MOST_SHOWN else f"{line[:MOST_SHOWN]}…"

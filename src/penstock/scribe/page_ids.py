@@ -1,0 +1,42 @@
+"""The names of pages: those of programs, told apart by a hash of their paths where two have one name.
+
+Law: the same files have the same ids whenever they are documented; no two ids are one file on any system.
+Keeps out: what a page says, and in which folder it lies.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+
+from penstock.cobol.program import key
+
+# Letters that a file name keeps, on every system; `#`, `@` and `$` are letters of the host. What is longer than sixty of them
+# is cut, so that with its hash and suffix it is a name anywhere.
+_UNSAFE = re.compile(r"[^\w#@$-]+", re.ASCII)
+_MOST_LETTERS = 60
+_HASH_LETTERS = 6
+
+
+class PageIds:
+    """Ids, given in the order of the files.
+
+    Names are told apart without regard to case, because file systems of Windows and macOS do not tell more.
+    """
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._digests: dict[tuple[str, str], str] = {}  # the last of a name and path
+
+    def of(self, program: str, path: str) -> str:
+        """Return the id of a program in a file."""
+        stem = path.rpartition("/")[2].partition(".")[0]
+        name = (_UNSAFE.sub("_", program.strip("'\"")) or _UNSAFE.sub("_", stem) or "UNNAMED")[:_MOST_LETTERS]
+        made, digest = name, self._digests.get((key(name), path), path)
+        while key(made) in self._taken:
+            # A hash of the hash, and so on: two programs of one name in one file have the same path.
+            digest = sha256(digest.encode("utf-8", "surrogateescape")).hexdigest()
+            made = f"{name}.{digest[:_HASH_LETTERS]}"
+        self._digests[key(name), path] = digest
+        self._taken.add(key(made))
+        return made

@@ -1,0 +1,57 @@
+"""The files of each program and copybook, in whatever process they are written: its document, its Markdown, its page.
+
+What was read waits in the spool; what was found since, who calls and runs it, comes with the task. Law: each file is written whole
+or not at all. Keeps out: what a page says (`pages`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.scribe import pages
+from penstock.scribe.json_lines import json_lines
+from penstock.scribe.output import Output
+from penstock.scribe.spool import Spool
+
+if TYPE_CHECKING:
+    from penstock.scribe.estate_reading import Around
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageSetup:
+    """What writing is made of: the folders of the spool and of the documents, and what all pages share."""
+
+    spool: str
+    out: str
+    frame: pages.SiteFrame
+
+
+class PageTask(NamedTuple):
+    """A document to be written.
+
+    `spooled` is its name in the spool, `path` that of its files, without suffix. `around` is what lies around its program; None
+    where the document has that already.
+    """
+
+    spooled: str
+    path: str
+    around: Around | None
+
+
+class PageWriter:
+    """Writes the files of documents."""
+
+    def __init__(self, setup: PageSetup) -> None:
+        self._spool, self._output, self._frame = Spool(setup.spool), Output(setup.out), setup.frame
+
+    def __call__(self, task: PageTask) -> int:
+        """Write what is told of a document, and return how many files changed."""
+        document, listing = self._spool.take(task.spooled)
+        if task.around is not None:
+            document["calling_context"] |= {name: list(told) for name, told in task.around._asdict().items()}
+        before = self._output.written
+        self._output.write(f"{task.path}.json", json_lines(document))
+        for path, text in pages.of_document(task.path, document, self._frame, listing):
+            self._output.write(path, text)
+        return self._output.written - before

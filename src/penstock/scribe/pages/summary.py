@@ -1,0 +1,56 @@
+"""What the pages of an estate need of a document, so that the documents of ten thousand programs need not be in memory.
+
+A summary has the keys of a document, and of each what others link to or count; what only a program's own page shows is not in it.
+The names of its data are put together with those of all other programs (`terms`), and forgotten.
+Law: whatever the index says of a document, it says of its summary. Keeps out: how it is shown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.scribe.pages.columns import DEEDS
+from penstock.scribe.pages.estate import line_of_item
+from penstock.scribe.pages.terms import Naming, namings_of
+
+if TYPE_CHECKING:
+    from penstock.text.json_access import Json
+
+
+class Summary(NamedTuple):
+    """The reduced document, and the data that it names."""
+
+    document: dict[str, Json]
+    namings: list[Naming]
+
+
+_WHOLE = ("header", "copybooks_used", "copybooks_not_found", "complexity")
+_OF_CALL = ("program_name", "call_type", "resolved_from")
+_OF_PARAGRAPH = ("paragraph_name", "start_line", "end_line", "complexity", "statements")
+
+
+def summary_of(document: Json) -> Summary:
+    """Return what the pages of the estate need of a document."""
+    context, purpose = document["calling_context"], document["purpose"]
+    is_copybook = document["header"]["file_type"] == "copybook"
+    made: dict[str, Json] = {
+        **{name: document[name] for name in _WHOLE},
+        "purpose": purpose and {"summary": purpose["summary"]},
+        "called_programs": [{name: call[name] for name in _OF_CALL} for call in document["called_programs"]],
+        "calling_context": {"entry_points": [{"name": one["name"]} for one in context["entry_points"]]},
+        "crud": [
+            {"resource": one["resource"], "kind": one["kind"], **{deed: one[deed][:1] for deed in DEEDS}}
+            for one in document["crud"]
+        ],
+        "paragraphs": [{name: one[name] for name in _OF_PARAGRAPH} for one in document["paragraphs"]],
+        # Links lead to the rows of a copybook's data, and none to those of a program's own.
+        "data_items": [
+            {"name": item["name"], "copybook": None, "citations": [{"first_line": line}]}
+            for item in document["data_items"]
+            if is_copybook and (line := line_of_item(item)) is not None
+        ],
+        "dead_code": [{"paragraph_name": one["paragraph_name"]} for one in document["dead_code"]],
+        "coverage": {"chunks_failed": [{"reason": one["reason"]} for one in document["coverage"]["chunks_failed"]]},
+        "confidence": {"overall": document["confidence"]["overall"]},
+    }
+    return Summary(made, [] if is_copybook else namings_of(document))

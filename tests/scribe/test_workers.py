@@ -1,0 +1,112 @@
+"""Work in processes: every piece is done or named, whatever happens to a process, and nobody is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from penstock.scribe.workers import Lost, Workers, processes_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+class Piece(NamedTuple):
+    """A number, and what the process that has it does: nothing, or it ends itself so many times, or it raises, or it sleeps."""
+
+    number: int
+    ends: int = 0
+    raises: bool = False
+    sleeps_seconds: float = 0.0
+
+
+def working(folder: str) -> Callable[[Piece], tuple[int, int]]:
+    """Make what doubles numbers; how often a piece was tried is kept in a folder."""
+
+    def work(piece: Piece) -> tuple[int, int]:
+        path = os.path.join(folder, str(piece.number))
+        tries = os.path.getsize(path) if os.path.exists(path) else 0
+        with open(path, "ab") as file:
+            file.write(b".")
+        time.sleep(piece.sleeps_seconds)
+        if tries < piece.ends:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if piece.raises:
+            raise LookupError(f"no {piece.number}")
+        print("what a piece prints is no answer")
+        return piece.number * 2, os.getpid()
+
+    return work
+
+
+def is_there(process: int) -> bool:
+    """Whether a process is still there."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("processes", [1, 2, 3])
+def test_answers_come_in_the_order_of_the_pieces(tmp_path: Path, processes: int) -> None:
+    """However many processes there are; with one, it is this one."""
+    pieces = [Piece(number, sleeps_seconds=0.01 * (number % 3)) for number in range(20)]
+    with Workers(processes) as workers:
+        made = list(workers.each(working, str(tmp_path), pieces))
+    assert [one[0] for one in made if not isinstance(one, Lost)] == [number * 2 for number in range(20)]
+    assert {one[1] for one in made if not isinstance(one, Lost)}.isdisjoint({os.getpid()}) == (processes > 1)
+
+
+@pytest.mark.proves("C-20")
+def test_a_piece_whose_process_is_killed_is_tried_again_or_named(tmp_path: Path) -> None:
+    """Killed once, it is done by the next process; killed again, it is lost, and says how; the others are all done."""
+    pieces = [Piece(number, ends={3: 1, 7: 9}.get(number, 0)) for number in range(12)]
+    with Workers(2) as workers:
+        made = list(workers.each(working, str(tmp_path), pieces))
+        again = list(workers.each(working, str(tmp_path), [Piece(20), Piece(21)]))  # and go on after that
+    assert made[7] == Lost("the process that read it ended twice: signal 9, then signal 9")
+    assert [one[0] for one in made if not isinstance(one, Lost)] == [n * 2 for n in range(12) if n != 7]
+    assert [one[0] for one in again if not isinstance(one, Lost)] == [40, 42]
+
+
+def test_what_is_raised_in_a_process_is_raised_here(tmp_path: Path) -> None:
+    """With its words; and making what does the work may raise, too."""
+    with Workers(2) as workers, pytest.raises(LookupError, match="no 5"):
+        list(workers.each(working, str(tmp_path), [Piece(number, raises=number == 5) for number in range(9)]))
+    with Workers(2) as workers, pytest.raises(ZeroDivisionError):
+        list(workers.each(divided, 0, [1, 2]))
+
+
+def divided(by: int) -> Callable[[int], float]:
+    """Make what divides; by 0 there is none."""
+    whole = 1 / by
+    return lambda piece: piece * whole
+
+
+@pytest.mark.proves("C-20")
+def test_whoever_walks_away_leaves_no_process_behind(tmp_path: Path) -> None:
+    """Whoever stops reading answers, as an interrupt does, ends all processes at once, those at work, too."""
+    pieces = [Piece(0), *(Piece(number, sleeps_seconds=30.0) for number in range(1, 9))]
+    begun = time.monotonic()
+    seen = 0
+    with Workers(2) as workers, closing(workers.each(working, str(tmp_path), pieces)) as made:
+        for one in made:
+            assert not isinstance(one, Lost)
+            seen = one[1]
+            break
+    assert time.monotonic() - begun < 20
+    assert not is_there(seen)
+
+
+def test_small_work_needs_no_process() -> None:
+    """A process is started for a megabyte of sources at least; whoever asks for so many gets them."""
+    assert processes_for(900_000) == 0
+    assert processes_for(10_000_000_000) >= 1
+    assert processes_for(10, 3) == 3
