@@ -254,7 +254,6 @@ def test_a_person_at_a_terminal_sees_how_far_it_is(tmp_path: Path) -> None:
     assert drawn.endswith("\x1b[2K")
 
 
-@pytest.mark.proves("C-20")
 def test_a_log_has_a_line_a_minute(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Where there is no terminal a long work says how far it is, and not more often than that."""
     with terminal.ProgressLine(is_logged=True) as line:

@@ -64,7 +64,6 @@ def test_answers_come_in_the_order_of_the_pieces(tmp_path: Path, processes: int)
     assert {one[1] for one in made if not isinstance(one, Lost)}.isdisjoint({os.getpid()}) == (processes > 1)
 
 
-@pytest.mark.proves("C-20")
 def test_a_piece_whose_process_is_killed_is_tried_again_or_named(tmp_path: Path) -> None:
     """Killed once, it is done by the next process; killed again, it is lost, and says how; the others are all done."""
     pieces = [Piece(number, ends={3: 1, 7: 9}.get(number, 0)) for number in range(12)]
@@ -90,7 +89,6 @@ def divided(by: int) -> Callable[[int], float]:
     return lambda piece: piece * whole
 
 
-@pytest.mark.proves("C-20")
 def test_whoever_walks_away_leaves_no_process_behind(tmp_path: Path) -> None:
     """Whoever stops reading answers, as an interrupt does, ends all processes at once, those at work, too."""
     pieces = [Piece(0), *(Piece(number, sleeps_seconds=30.0) for number in range(1, 9))]

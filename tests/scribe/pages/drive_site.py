@@ -48,6 +48,44 @@ IN_VIEW = """(line) => {
 }"""
 
 
+APART = """() => {
+    let seed = 7;
+    const dice = (sides) => { seed = (seed * 1103515245 + 12345) % 2147483648; return Math.floor(seed / 65536) % sides; };
+    const wrong = [];
+    for (let round = 0; round < 200; round++) {
+        const nodes = Array.from({ length: 1 + dice(25) }, () => ({ label: "A".repeat(dice(40)), kind: "program" }));
+        const edges = Array.from({ length: dice(60) }, () => [dice(nodes.length), dice(nodes.length), dice(2) === 1, new Set()]);
+        const drawn = penstock.graphs.layout(nodes, edges);
+        const again = penstock.graphs.layout(nodes, edges);
+        if (JSON.stringify(drawn) !== JSON.stringify(again)) wrong.push("another drawing");
+        const found = drawn.boxes.map((box) => box.node).sort((a, b) => a - b);
+        if (found.join() !== nodes.map((_, at) => at).join()) wrong.push("boxes");
+        if (drawn.routes.length !== edges.length) wrong.push("arrows");
+        const places = new Map(drawn.boxes.map((box) => [box.node, box]));
+        drawn.boxes.forEach((a, at) => {
+            if (a.x < 0 || a.y < 0 || a.x + a.width > drawn.width || a.y + 24 > drawn.height) wrong.push("outside");
+            for (const b of drawn.boxes.slice(at + 1))
+                if (a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + 24 && b.y < a.y + 24) wrong.push("overlap");
+        });
+        for (const { edge, points } of drawn.routes)
+            for (const [[x, y], node] of [[points[0], edge[0]], [points[points.length - 1], edge[1]]]) {
+                const box = places.get(node);
+                const aside = Math.min(Math.abs(x - box.x), Math.abs(x - box.x - box.width));
+                if (aside > 0.01 || y < box.y || y > box.y + 24) wrong.push("loose");
+            }
+    }
+    return wrong;
+}"""
+TOLD = "body[data-told]"
+
+
+def opened(page: Page, address: str) -> None:
+    """Go to a page, and wait for what its script makes of it."""
+    page.goto("about:blank")  # else an address with the same path and another anchor would load nothing
+    page.goto(address)
+    page.wait_for_selector(TOLD, state="attached")
+
+
 class Seen:
     """What a page asks for and complains about, whatever is done with it."""
 
@@ -64,7 +102,7 @@ class Seen:
 
 def searched(page: Page, index: str) -> dict[str, Any]:
     """By keyboard alone: / leads to the search, a paragraph is found, Enter opens it."""
-    page.goto(index)
+    opened(page, index)
     page.keyboard.press("/")
     page.keyboard.type("2000-bill")
     page.wait_for_selector("#found a")
@@ -73,7 +111,8 @@ def searched(page: Page, index: str) -> dict[str, Any]:
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Enter")
     page.wait_for_url("**/MWB020.html#p*")
-    row = page.locator("tr:target")
+    row = page.locator("tr.target")
+    row.wait_for()
     return {
         "first": first,
         "row": row.inner_text(),
@@ -85,36 +124,38 @@ def copied(page: Page, index: str) -> dict[str, Any]:
     """By keyboard alone to a copybook and to a data item that only a copybook has; then to the COPY of a program."""
     told: dict[str, Any] = {}
     for name, words, address in (("page", "mwcust", "MWCUST.html"), ("item", ":tag:-town", "MWADDR.html#d*")):
-        page.goto(index)
+        opened(page, index)
         page.keyboard.press("/")
         page.keyboard.type(words)
         page.wait_for_selector("#found a")
         told[f"{name}_first"] = page.locator("#found a").first.inner_text()
         page.keyboard.press("Enter")
         page.wait_for_url(f"**/copybooks/{address}")
-        told[name] = page.locator("h1" if name == "page" else "tr:target").inner_text()
+        page.wait_for_selector(TOLD, state="attached")
+        told[name] = page.locator("h1" if name == "page" else "tr.target").inner_text()
     page.locator("section[aria-labelledby=used-by] a.at").first.click()
     page.wait_for_url("**/programs/MWB020.html#L*")
-    line = page.locator("li:target")
+    line = page.locator("li.target")
+    line.wait_for()
     return {**told, "line": line.inner_text(), "in_view": line.evaluate(IN_VIEW)}
 
 
 def cited(page: Page, program: str) -> dict[str, Any]:
     """A citation opens the folded listing at its line."""
-    page.goto(program)
-    page.locator("summary").click()
-    folded = page.locator("details").get_attribute("open") is None
+    opened(page, program)
+    folded = page.locator("#lines").get_attribute("open") is None and page.locator("#lines li").count() == 0
     link = page.locator("a.at").nth(5)
     target = link.get_attribute("href") or ""
     link.click()
     line = page.locator(target)
     line.wait_for(state="visible")
-    return {"folded": folded, "in_view": line.evaluate(IN_VIEW), "marked": page.locator("li:target").count()}
+    page.locator("li.target").wait_for()
+    return {"folded": folded, "in_view": line.evaluate(IN_VIEW), "marked": page.locator("li.target").count()}
 
 
 def ordered(page: Page, index: str) -> dict[str, Any]:
     """A column sorts by its numbers, and the other way round."""
-    page.goto(index)
+    opened(page, index)
     table = page.locator("section[aria-labelledby=programs] table")
     button, cells = table.locator("th button").filter(has_text="Lines"), "tbody td:nth-child(4)"
     button.click()
@@ -127,22 +168,22 @@ def ordered(page: Page, index: str) -> dict[str, Any]:
 def coloured(page: Page, index: str) -> list[str]:
     """Light, then dark, and dark still on the next page."""
     background = "() => getComputedStyle(document.body).backgroundColor"
-    page.goto(index)
+    opened(page, index)
     seen = [page.evaluate(background)]
     page.locator("#theme").click()
     seen.append(page.evaluate(background))
-    page.goto(index)
+    opened(page, index)
     return [*seen, page.evaluate(background)]
 
 
 def plain(browser: Browser, seen: Seen, program: str) -> dict[str, Any]:
-    """Without scripts all of it can be read, and what needs them is not shown."""
+    """Without scripts the facts can be read, what needs them is not shown, and a link leads to all of it as text."""
     page = seen.watch(browser.new_context(java_script_enabled=False).new_page())
     page.goto(f"{program}#L100")
     return {
         "search": page.locator("#find").is_visible(),
-        "line": page.locator("#L100").is_visible(),
-        "says": page.locator("noscript").count(),
+        "facts": page.get_by_text("237 lines: 225 of code").is_visible(),
+        "leads_to": page.locator("noscript a").get_attribute("href"),
     }
 
 
@@ -151,7 +192,7 @@ def narrow(browser: Browser, seen: Seen, site: str) -> dict[str, Any]:
     told: dict[str, Any] = {"drawings": []}
     page = seen.watch(browser.new_page(viewport={"width": 390, "height": 800}))
     for path in sorted(Path(site).rglob("*.html")):
-        page.goto(f"file://{path}")
+        opened(page, f"file://{path}")
         told[str(path.relative_to(site))] = page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
         told["drawings"] += page.evaluate(BOX_IN_FRAME)
     return told
@@ -169,19 +210,20 @@ def main(chromium: str, site: str, hostile: str, picture: str = "") -> None:
         told["cited"] = cited(page, program)
         told["ordered"] = ordered(page, index)
         for name, address in (("index", index), ("program", program), ("large", program.replace("MWB020", "MWRATE"))):
-            page.goto(address)
+            opened(page, address)
             told[f"drawn_{name}"] = page.evaluate(BOXES)
+        told["apart"] = page.evaluate(APART)
         told["coloured"] = coloured(page, index)
         told["plain"] = plain(browser, seen, program)
         told["narrow"] = narrow(browser, seen, site)
         for path in sorted(Path(hostile).rglob("*.html")):
-            page.goto(f"file://{path}")
+            opened(page, f"file://{path}")
             page.fill("#find", "x")
             page.wait_for_selector("#found *")
             acted.append(page.evaluate("() => [window.acted ?? null, document.images.length]"))
         if picture:
             page = browser.new_page(viewport={"width": 1280, "height": 1060}, color_scheme="light")
-            page.goto(index)
+            opened(page, index)
             page.screenshot(path=picture)
         browser.close()
     print(json.dumps({**told, "acted": acted, "requests": sorted(set(seen.requests)), "complaints": seen.complaints}))

@@ -132,9 +132,14 @@ def test_light_and_dark_are_remembered(seen: dict[str, Any]) -> None:
     assert dark == again != light
 
 
-def test_all_of_it_can_be_read_without_scripts(seen: dict[str, Any]) -> None:
-    """Only search is gone."""
-    assert seen["plain"] == {"search": False, "line": True, "says": 1}
+def test_the_facts_can_be_read_without_scripts(seen: dict[str, Any]) -> None:
+    """And a link leads to the file that says all of it as text."""
+    assert seen["plain"] == {"search": False, "facts": True, "leads_to": "../programs/MWB020.md"}
+
+
+def test_boxes_lie_apart_and_within(seen: dict[str, Any]) -> None:
+    """200 graphs with circles and loops: all boxes are drawn, none overlaps, every arrow begins and ends at its boxes."""
+    assert seen["apart"] == []
 
 
 def test_a_telephone_is_wide_enough(seen: dict[str, Any]) -> None:

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import ast
+import json
+import re
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jinja2
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from jinja2 import nodes
+from tests.scribe.pages.rendered import scripted
 
 import penstock
 from penstock.inspection import page
 from penstock.scribe.pages import html
 from penstock.scribe.pages.blocks import (
+    BELOW,
     CitedLines,
     CodeSpan,
     DocumentLink,
@@ -33,6 +39,8 @@ from penstock.scribe.pages.blocks import (
     Tag,
     TextBlock,
 )
+from penstock.scribe.pages.packing import packed, unpacked
+from penstock.text import escape
 
 if TYPE_CHECKING:
     from penstock.scribe.pages.blocks import Cell
@@ -142,31 +150,82 @@ def test_each_way_around_in_python_is_seen(source: str) -> None:
     assert around_in(source)
 
 
-def page_of(word: str) -> str:
-    """A page that says a word wherever a page can say one: headings, tabs, each kind of block and piece, boxes, the listing."""
+def page_of(word: str) -> tuple[str, str]:
+    """A page that says a word wherever a page can say one, and what it gives to its script, as JSON: headings, tabs, each kind of
+    block and piece, boxes, the listing.
+    """
     cell: Cell = (
         word,
         CodeSpan(word),
-        CitedLines(1, 2, word),
+        CitedLines(1, 2, "p"),
         DocumentLink(word, "p"),
         PageLink(word, "p"),
         ParagraphLink(word, 1),
         ModelWords(word, 0.5),
         Tag(word),
     )
-    rows = (TableRow((cell,)),)
+    short = PageSection(word, (TextBlock(cell), FactBlock(((word, cell),))))
     graph = GraphBlock(Graph((GraphNode("a", word),), ()), word)
-    blocks = (TextBlock(cell), FactBlock(((word, cell),)), TableBlock((word,), rows), graph)
-    sections = (PageSection(word, blocks),)
-    return html.page(word, word, sections, tabs=(("p", word),), here="index.html", lead=word, listing=((1, word),))
+    long = PageSection(
+        word, (TextBlock(cell), FactBlock(((word, cell),)), TableBlock((word,), (TableRow((cell,)),)), graph)
+    )
+    made = html.page(word, word, (short, long), tabs=(("p", word),), here="index.html", lead=word, lines=(1,))
+    data = re.search('<template id="data">([^<]*)</template>', made)
+    assert data
+    source = scripted(html.source_script(((1, word),)), "source")
+    return made, json.dumps([unpacked(data[1]), source], ensure_ascii=False)
 
 
 def test_every_place_of_a_page_is_escaped() -> None:
     """Markup with a bidirectional and a control character is put out as text in each place where any word is."""
-    made = page_of(MARKUP)
+    made, data = page_of(MARKUP)
+    plain, plain_data = page_of("§§")
     assert "<i>" not in made
-    assert not set("\u202e\x1b") & set(made)
-    assert made.count(SHOWN) == page_of("§§").count("§§") > 30
+    assert not set("\u202e\x1b") & set(made + data)
+    assert made.count(SHOWN) == plain.count("§§") > 15
+    inert = json.dumps(escape.show_text(MARKUP))[1:-1]
+    assert data.count(inert) == plain_data.count("§§") > 15
+
+
+def test_the_script_makes_no_markup_of_a_text() -> None:
+    """It has no word of those that parse a text as markup, run it, or set an attribute that acts."""
+    acting = (
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|createContextualFragment|srcdoc|\beval\b|Function\("
+        r"|setTimeout|javascript:"
+    )
+    for name in ("site.js", "graph.js"):
+        text = (PACKAGE / "scribe" / "pages" / "static" / name).read_text()
+        assert re.findall(acting, text) == [], name
+        # The only addresses that are set begin with the way to the site's own root, or are places in the page itself.
+        assert set(re.findall(r"(?:href|src): ([^,})]+?) ?[,})]", text)) <= {
+            "isLink ? address(path",
+            "address(path",
+            "up + encode(path",
+            "up + encode(page",
+            "link",
+        }
+
+
+@given(
+    st.recursive(
+        st.text() | st.integers() | st.none() | st.booleans(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner, max_size=3),
+        max_leaves=20,
+    )
+)
+def test_what_is_packed_is_unpacked_inert(value: Any) -> None:
+    """Any value comes back, each text in it as a reader may see it; letters of base64 are all that stands on the page."""
+    text = packed(value)
+    assert re.fullmatch("[A-Za-z0-9+/=]*", text)
+    assert unpacked(text) == _shown(value)
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if value == BELOW else escape.show_text(value)
+    if isinstance(value, list):
+        return [_shown(one) for one in value]
+    return {_shown(name): _shown(one) for name, one in value.items()} if isinstance(value, dict) else value
 
 
 def test_a_piece_of_no_known_kind_fails() -> None:

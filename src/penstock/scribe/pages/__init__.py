@@ -70,7 +70,7 @@ def index_markdown(estate: EstateView) -> str:
 def of_document(
     path: str, document: Json, frame: SiteFrame, listing: Sequence[tuple[int, str]]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the path and the text of what people read of a program or copybook: its Markdown and its page.
+    """Yield the path and the text of what people read of a program or copybook: its Markdown, its page, its source.
 
     Args:
         path: The path of its files, without suffix.
@@ -78,8 +78,10 @@ def of_document(
         frame: What all pages of the site share.
         listing: The numbered lines of its source.
     """
-    yield f"{path}.md", markdown.page(name_of(document), sections_of(path, document, frame.names), "../")
-    yield page_of(path, document, frame, listing)
+    # What is said is decided once, for both: it takes longer than to write either.
+    title, sections = name_of(document), tuple(sections_of(path, document, frame.names))
+    yield f"{path}.md", markdown.page(title, sections, "../")
+    yield from page_of(path, title, document["header"], sections, frame, listing)
 
 
 def index_json(estate: EstateView) -> str:

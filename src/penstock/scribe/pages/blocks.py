@@ -1,9 +1,11 @@
 """What a page consists of: sections of text, facts, tables and diagrams, before it is known whether they become Markdown or HTML.
 
 A section has blocks, a block has cells, and a cell is a tuple of pieces: strings, and values that say what a word is (a span of
-code, a citation, a link). Text in here is as the program or the model has it; whoever renders it makes it inert. Law: a renderer
-knows every kind of block and piece, so that what is said in one form is said in the other. Keeps out: what is said (`program`,
-`index`), and every letter of markup.
+code, a citation, a link). Text in here is as the program or the model has it; whoever renders it makes it inert. The last field of
+each is its mark, by which the script of a page knows it: what is here goes to the page as it stands (`packing`).
+
+Law: a renderer knows every kind of block and piece, so that what is said in one form is said in the other. Keeps out: what is said
+(`program`, `index`), and every letter of markup.
 """
 
 from __future__ import annotations
@@ -18,19 +20,19 @@ class CodeSpan(NamedTuple):
     """Words of the source: names, literals, statements, paths."""
 
     text: str
+    mark: Literal["c"] = "c"
 
 
 class CitedLines(NamedTuple):
     """A citation of lines of the source, 1-based and inclusive.
 
-    `evidence` is the text of the first line; `path` is the page of another document whose lines are meant, without suffix, and
-    empty for the document's own.
+    `path` is the page of another document whose lines are meant, without suffix, and empty for the document's own.
     """
 
     first_line: int
     last_line: int
-    evidence: str = ""
     path: str = ""
+    mark: Literal["l"] = "l"
 
 
 class DocumentLink(NamedTuple):
@@ -42,6 +44,7 @@ class DocumentLink(NamedTuple):
     name: str
     path: str
     anchor: str = ""
+    mark: Literal["d"] = "d"
 
 
 class PageLink(NamedTuple):
@@ -49,6 +52,7 @@ class PageLink(NamedTuple):
 
     name: str
     path: str
+    mark: Literal["p"] = "p"
 
 
 class ParagraphLink(NamedTuple):
@@ -57,6 +61,7 @@ class ParagraphLink(NamedTuple):
     name: str
     line: int
     path: str = ""
+    mark: Literal["g"] = "g"
 
 
 class ModelWords(NamedTuple):
@@ -64,6 +69,7 @@ class ModelWords(NamedTuple):
 
     text: str
     confidence: float | None
+    mark: Literal["w"] = "w"
 
 
 class Tag(NamedTuple):
@@ -71,6 +77,7 @@ class Tag(NamedTuple):
 
     text: str
     tone: Literal["plain", "good", "doubt", "bad"] = "plain"
+    mark: Literal["t"] = "t"
 
 
 Piece: TypeAlias = str | CodeSpan | CitedLines | DocumentLink | PageLink | ParagraphLink | ModelWords | Tag
@@ -84,12 +91,14 @@ class TextBlock(NamedTuple):
 
     cell: Cell
     is_aside: bool = False
+    mark: Literal["text"] = "text"
 
 
 class FactBlock(NamedTuple):
     """Facts that are told in a word or two: names, and the cell of each."""
 
     rows: tuple[tuple[str, Cell], ...]
+    mark: Literal["facts"] = "facts"
 
 
 class TableRow(NamedTuple):
@@ -108,14 +117,15 @@ class TableBlock(NamedTuple):
 
     columns: tuple[str, ...]
     rows: tuple[TableRow, ...]
-    numbers: frozenset[int] = frozenset()
+    numbers: tuple[int, ...] = ()
+    mark: Literal["table"] = "table"
 
 
 class GraphNode(NamedTuple):
     """A box of a diagram, and where it leads.
 
     `page` is the id of the program whose page it opens, empty for none; else `line` is where its paragraph begins on this page,
-    0 for nowhere. `kind` decides the colour and the shape.
+    0 for nowhere. `kind` decides the colour and the shape, and `group` is the section that it is in.
     """
 
     id: str
@@ -123,6 +133,7 @@ class GraphNode(NamedTuple):
     kind: Literal["program", "outside", "job", "transaction", "paragraph", "section", "dead", "main"] = "program"
     page: str = ""
     line: int = 0
+    group: str = ""
 
 
 class GraphEdge(NamedTuple):
@@ -141,10 +152,16 @@ class Graph(NamedTuple):
 
 
 class GraphBlock(NamedTuple):
-    """A graph as a diagram, with the line beneath that says what its arrows are and what was left out."""
+    """A graph as a diagram, with the line beneath that says what its arrows are.
+
+    All of it is here: a page draws what is around a box, and Markdown folds what is too large to be read (`graphs.folded`).
+    `around` is the path of the page, without suffix, whose place in the estate's graph the reader can go on to; empty for none.
+    """
 
     graph: Graph
     caption: str
+    around: str = ""
+    mark: Literal["graph"] = "graph"
 
 
 Block: TypeAlias = TextBlock | FactBlock | TableBlock | GraphBlock

@@ -55,7 +55,7 @@ def table(
         TableRow(tuple(row[at] for at in kept), anchor(item), depth(item))
         for item, row in zip(items, rows, strict=True)
     )
-    return [TableBlock(tuple(titles), made, frozenset(at for at, title in enumerate(titles) if title in numbers))]
+    return [TableBlock(tuple(titles), made, tuple(at for at, title in enumerate(titles) if title in numbers))]
 
 
 def once(anchor: Callable[[Json], str]) -> Callable[[Json], str]:
@@ -107,7 +107,7 @@ def lines(item: Json, path: str = "") -> Cell:
         item: An item of a document with `citations`.
         path: The page whose lines are cited, without suffix; empty for the page that the cell stands on.
     """
-    return joined(CitedLines(at["first_line"], at["last_line"], at["evidence"], path) for at in item["citations"])
+    return joined(CitedLines(at["first_line"], at["last_line"], path) for at in item["citations"])
 
 
 def spans(extents: Iterable[Json]) -> Iterator[Piece]:

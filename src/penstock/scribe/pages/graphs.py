@@ -1,8 +1,8 @@
 """The diagrams of a site as graphs: the control flow of a program, its neighbours, the calls of an estate.
 
-A graph that would be too large to be read is folded, and its caption says so: first the paragraphs that only end a range go, then
-paragraphs are folded into their sections, then what is nearest to the way in is kept. A dashed edge is one that may not be taken.
-Law: no edge leads to a box that is not there; equal documents give equal graphs. Keeps out: where boxes stand (`drawing`).
+A page draws the neighbourhood that its reader chooses; where nothing can be chosen, in Markdown, what is too large to be read is
+folded. A dashed edge is one that may not be taken.
+Law: no edge leads to a box that is not there; equal documents give equal graphs. Keeps out: where boxes stand (`static/graph.js`).
 """
 
 from __future__ import annotations
@@ -27,27 +27,51 @@ MAX_LABEL = 30
 
 
 def flow(document: Json) -> GraphBlock | None:
-    """Return which paragraph performs, jumps to or runs on into which; None for a program of one paragraph.
-
-    The steps of folding come in the order of what a reader misses least: ends of ranges say nothing that their begin does not,
-    sections are what the author grouped by, and only what then still is too large loses boxes that have a meaning.
-    """
+    """Return which paragraph performs, jumps to or runs on into which; None for a program of one paragraph."""
     paragraphs: Sequence[Json] = document["paragraphs"]
-    if len(paragraphs) < 2:
-        return None
-    whole = _paragraphs(paragraphs)
+    return GraphBlock(_paragraphs(paragraphs), _FLOW) if len(paragraphs) > 1 else None
+
+
+def folded(graph: Graph) -> tuple[Graph, str]:
+    """Return a graph as it can be read where nothing can be chosen, and what was left out of it.
+
+    The steps come in the order of what a reader misses least. Of a control flow: ends of ranges say nothing that their begin does
+    not, sections are what the author grouped by, and only what then still is too large loses boxes that have a meaning. Of an
+    estate: jobs and programs of others are leaves, and the tables have them.
+    """
+    is_flow = any(node.kind in _OF_FLOW for node in graph.nodes)
+    return _folded_flow(graph) if is_flow else _folded_estate(graph)
+
+
+_OF_FLOW = frozenset({"paragraph", "dead", "section"})
+
+
+def _folded_flow(whole: Graph) -> tuple[Graph, str]:
     if len(whole.nodes) <= MAX_FLOW_BOXES:
-        return GraphBlock(whole, _FLOW)
+        return whole, ""
     ends = _ends(whole)
     graph = _without(whole, ends)
-    said = f"{_FLOW} {count(len(ends), 'paragraph')} that only end a range are left out." if ends else _FLOW
-    if len(graph.nodes) > MAX_FLOW_BOXES and len({item["section"] for item in paragraphs}) > 1:
-        graph = _sections(paragraphs, whole)
-        said = f"{_FLOW} {count(len(paragraphs), 'paragraph')} are folded into their sections."
+    said = f"{count(len(ends), 'paragraph')} that only end a range are left out." if ends else ""
+    if len(graph.nodes) > MAX_FLOW_BOXES and len({node.group for node in whole.nodes}) > 1:
+        graph = _sections(whole)
+        said = f"{count(len(whole.nodes), 'paragraph')} are folded into their sections."
     if len(graph.nodes) > MAX_FLOW_BOXES:
         all_boxes, graph = len(graph.nodes), _nearest(graph, MAX_FLOW_BOXES)
         said += f" {all_boxes - len(graph.nodes)} further boxes are left out: the table of paragraphs has them all."
-    return GraphBlock(graph, said)
+    return graph, said.strip()
+
+
+def _folded_estate(whole: Graph) -> tuple[Graph, str]:
+    shown, said = whole, ""
+    # Too large a graph loses whole kinds of boxes first, and only then boxes by their distance: what is left then still means
+    # the same.
+    if len(shown.nodes) > MAX_ESTATE_BOXES:
+        shown = _without(shown, {node.id for node in shown.nodes if node.kind in {"job", "outside"}})
+        said = "Jobs and programs of others are left out: the tables have them."
+    if len(shown.nodes) > MAX_ESTATE_BOXES:
+        shown = _nearest(shown, MAX_ESTATE_BOXES)
+        said += f" {len(whole.nodes) - len(shown.nodes)} boxes are left out in all; every program's own page draws its neighbours."
+    return shown, said
 
 
 _FLOW = "Solid: PERFORM. Dashed: GO TO, or control runs on."
@@ -80,14 +104,16 @@ def neighbours(here: GraphNode, document: Json, names: NameIndex) -> GraphBlock 
         nodes.setdefault(node.id, node)
         # One certain call among several to the same program makes the edge certain.
         edges[here.id, node.id] = edges.get((here.id, node.id), True) and _is_weak(call)
-    return GraphBlock(Graph(tuple(nodes.values()), _arrows(edges)), _WEAK_CALL) if edges else None
+    if not edges:
+        return None
+    is_program = here.id.startswith("program ")
+    return GraphBlock(
+        Graph(tuple(nodes.values()), _arrows(edges)), _WEAK_CALL, f"programs/{here.page}" if is_program else ""
+    )
 
 
 def estate_calls(estate: EstateView, names: NameIndex) -> GraphBlock | None:
-    """Return jobs and transactions, the programs they run, and the programs that those call; None where nothing leads anywhere.
-
-    Too large a graph loses jobs and programs of others first: both are leaves, and the tables list them.
-    """
+    """Return jobs and transactions, the programs they run, and the programs that those call; None where nothing leads anywhere."""
     nodes: dict[str, GraphNode] = {}
     edges: dict[tuple[str, str], bool] = {}
 
@@ -109,18 +135,8 @@ def estate_calls(estate: EstateView, names: NameIndex) -> GraphBlock | None:
         nodes.setdefault(here.id, here)
         for call in _programs_called(document):
             edge(here, names.called(call), is_weak=_is_weak(call))
-    # Too large a graph loses whole kinds of boxes first, and only then boxes by their distance: what is left then still means
-    # the same.
-    whole = Graph(tuple(nodes.values()), _arrows(edges))
     said = f"{_WEAK_CALL} What has a broken frame is not in this estate."
-    shown = whole
-    if len(shown.nodes) > MAX_ESTATE_BOXES:
-        shown = _without(shown, {node.id for node in shown.nodes if node.kind in {"job", "outside"}})
-        said += " Jobs and programs of others are left out: the tables have them."
-    if len(shown.nodes) > MAX_ESTATE_BOXES:
-        shown = _nearest(shown, MAX_ESTATE_BOXES)
-        said += f" {len(whole.nodes) - len(shown.nodes)} boxes are left out in all; every program's own page draws its neighbours."
-    return GraphBlock(shown, said) if shown.edges else None
+    return GraphBlock(Graph(tuple(nodes.values()), _arrows(edges)), said) if edges else None
 
 
 def mermaid(graph: Graph) -> str:
@@ -185,7 +201,11 @@ def _paragraphs(paragraphs: Sequence[Json]) -> Graph:
             found[place.section] = [place]  # a section is entered at its first paragraph
     nodes = tuple(
         GraphNode(
-            place.id, item["paragraph_name"], "dead" if item["is_dead_code"] else "paragraph", line=item["start_line"]
+            place.id,
+            item["paragraph_name"],
+            "dead" if item["is_dead_code"] else "paragraph",
+            line=item["start_line"],
+            group=item["section"] or "",
         )
         for place, item in zip(places, paragraphs, strict=True)
     )
@@ -219,15 +239,15 @@ def _nearest_place(candidates: Iterable[_Place], to: _Place) -> str | None:
     return ordered[0].id if ordered else None
 
 
-def _sections(paragraphs: Sequence[Json], graph: Graph) -> Graph:
+def _sections(graph: Graph) -> Graph:
     """Return the same flow with a box for each section; what stays within one is no edge."""
     box_of: dict[str, str] = {}
     boxes: dict[str, GraphNode] = {}
-    for node, item in zip(graph.nodes, paragraphs, strict=True):
-        name = item["section"]
+    for node in graph.nodes:
+        name = node.group
         box = f"section {name}".upper() if name else node.id
         box_of[node.id] = box
-        boxes.setdefault(box, GraphNode(box, name, "section", line=item["start_line"]) if name else node)
+        boxes.setdefault(box, GraphNode(box, name, "section", line=node.line) if name else node)
     edges: dict[tuple[str, str], bool] = {}
     for edge in graph.edges:
         ends = box_of[edge.source], box_of[edge.target]

@@ -1,21 +1,27 @@
-"""Sections as HTML: one static page each, rendered by the Jinja2 templates beside this file.
+"""Sections as a page of HTML: what is short stands in it, what is long is data in it, of which its script makes elements.
 
-Law: whatever a program is called or says, it can only be read (`text.html`), and a page names no address but those of its own
-site. Keeps out: what is said (`program`, `index`), how it is coloured and searched (`static`).
+A page opens from disk. Its frame and the facts in a word or two are rendered by the Jinja2 templates beside this file; tables and
+diagrams are packed (`packing`), because as elements they would be ten times as large and take half of the time of a run; they are
+all in the Markdown beside the page, too. The source is a file of its own, which is read when somebody wants to see it.
+
+Law: whatever a program is called or says, it can only be read (`text.html`, `packing`, and a script that makes text of texts), and
+a page names no address but those of its own site. Keeps out: what is said (`program`, `index`), how it is coloured and searched
+(`static`).
 """
 
 from __future__ import annotations
 
 from functools import cache
+from itertools import takewhile
 from typing import TYPE_CHECKING, get_args
 
-from penstock.scribe.pages import drawing
-from penstock.scribe.pages.blocks import Block, Piece
-from penstock.scribe.pages.estate import paragraph_anchor, program_path
-from penstock.text import escape, html
+from penstock.scribe.pages.blocks import Block, FactBlock, Piece, TextBlock
+from penstock.scribe.pages.estate import paragraph_anchor
+from penstock.scribe.pages.packing import packed
+from penstock.text import html
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from penstock.scribe.pages.blocks import PageSection
 
@@ -31,7 +37,8 @@ def page(
     tabs: Sequence[tuple[str, str]],
     here: str,
     lead: str = "",
-    listing: Sequence[tuple[int, str]] = (),
+    lines: Iterable[int] = (),
+    markdown: str = "index.md",
 ) -> str:
     """Return a whole page of the site as HTML.
 
@@ -42,8 +49,12 @@ def page(
         tabs: Path and name of each page of the estate as a whole.
         here: The path of this page beneath the root of the site: links are relative, so that the site opens from disk.
         lead: A line beneath the heading; none where it is empty.
-        listing: Numbers and texts of the source's lines, shown at the end; citations of lines that are not in it are no links.
+        lines: The numbers of the source's lines, in their order; citations of other lines are no links.
+        markdown: The path of the file that says the same without scripts.
     """
+    numbers = tuple(lines)
+    short = tuple(takewhile(_is_short, sections))
+    rest = [(one.title, one.slug, one.blocks) for one in sections[len(short) :]]
     return (
         environment()
         .get_template("page.html")
@@ -51,15 +62,40 @@ def page(
             title=title,
             site=site,
             sections=sections,
+            short=short,
+            data=packed({"sections": rest, "spans": spans_of(numbers)}) if rest or numbers else "",
             tabs=tabs,
             here=here,
             up="../" * here.count("/"),
             lead=lead,
-            listing=listing,
-            listed_lines=frozenset(number for number, _ in listing),
+            has_source=bool(numbers),
+            listed_lines=frozenset(numbers),
+            markdown=markdown,
             policy=_POLICY,
         )
     )
+
+
+def source_script(listing: Sequence[tuple[int, str]]) -> str:
+    """Return the script that brings the lines of a source to its page: a browser lets a page from disk load nothing else."""
+    told = {"spans": spans_of(number for number, _ in listing), "lines": [text for _, text in listing]}
+    return f'penstock.source("{packed(told)}");\n'
+
+
+def spans_of(numbers: Iterable[int]) -> list[list[int]]:
+    """Return numbers in ascending order as spans, each its first and its last."""
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and number == spans[-1][1] + 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    return spans
+
+
+def _is_short(section: PageSection) -> bool:
+    """Return whether a section is text and facts alone: what a reader sees first, and sees without scripts."""
+    return all(isinstance(block, TextBlock | FactBlock) for block in section.blocks)
 
 
 @cache
@@ -70,16 +106,7 @@ def environment() -> html.Environment:
     template knows fails where it is first shown.
     """
     made = html.environment("penstock.scribe.pages")
-    made.globals["HEIGHT"] = drawing.HEIGHT
-    made.filters |= {
-        "curve": drawing.curve,
-        "draw": drawing.draw,
-        "paragraph_anchor": paragraph_anchor,
-        "percent": "{:.0%}".format,
-        "program_path": program_path,
-        "px": "{:.0f}".format,
-        "show_name": escape.show_name,
-    }
+    made.filters |= {"paragraph_anchor": paragraph_anchor, "percent": "{:.0%}".format}
     made.tests |= {kind.__name__: _test_for(kind) for kind in (*get_args(Block), *get_args(Piece))}
     return made
 

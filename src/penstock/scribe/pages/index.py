@@ -160,7 +160,9 @@ def as_json(estate: EstateView, names: NameIndex) -> dict[str, Json]:
         "data_dictionary": list(estate["terms"]),
         "data_sets": list(estate["data_sets"]),
         "missing": list(estate["missing"]),
-        "call_graph": graphs.mermaid(calls.graph) if (calls := graphs.estate_calls(estate, names)) else None,
+        "call_graph": graphs.mermaid(graphs.folded(calls.graph)[0])
+        if (calls := graphs.estate_calls(estate, names))
+        else None,
     }
 
 

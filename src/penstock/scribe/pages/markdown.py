@@ -86,7 +86,8 @@ def _block(block: Block, up: str) -> str:
     if isinstance(block, FactBlock):
         return "\n".join(f"- {escaped(name)}: {cell(told, up)}" for name, told in block.rows)
     if isinstance(block, GraphBlock):
-        return f"```mermaid\n{graphs.mermaid(block.graph)}\n```\n\n*{escaped(block.caption)}*"
+        graph, left_out = graphs.folded(block.graph)
+        return f"```mermaid\n{graphs.mermaid(graph)}\n```\n\n*{escaped(f'{block.caption} {left_out}'.strip())}*"
     return _table(block, up)
 
 

@@ -7,11 +7,9 @@ what has no content has neither page nor tab. Keeps out: writing the files, and 
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import quote
 
 from penstock.cobol.program import key
 from penstock.scribe.pages import copybook, html, index, program
@@ -25,6 +23,7 @@ from penstock.scribe.pages.estate import (
     paragraph_anchor,
     program_path,
 )
+from penstock.scribe.pages.packing import packed
 from penstock.text import escape
 
 if TYPE_CHECKING:
@@ -67,10 +66,11 @@ def site(estate: EstateView, listings: Mapping[str, Sequence[tuple[int, str]]]) 
     """
     frame = SiteFrame.of(estate)
     yield from of_estate(estate, frame)
-    for page, document in estate["programs"].items():
-        yield of_document(program_path(page), document, frame, listings.get(program_path(page), ()))
-    for page, document in estate["layouts"].items():
-        yield of_document(copybook_path(page), document, frame, listings.get(copybook_path(page), ()))
+    of_programs = ((program_path(page), document) for page, document in estate["programs"].items())
+    of_layouts = ((copybook_path(page), document) for page, document in estate["layouts"].items())
+    for path, document in (*of_programs, *of_layouts):
+        told = tuple(sections_of(path, document, frame.names))
+        yield from of_document(path, name_of(document), document["header"], told, frame, listings.get(path, ()))
 
 
 def of_estate(estate: EstateView, frame: SiteFrame) -> Iterator[tuple[str, str]]:
@@ -78,7 +78,8 @@ def of_estate(estate: EstateView, frame: SiteFrame) -> Iterator[tuple[str, str]]
     terms, names = estate["terms"], frame.names
     own = resources.files("penstock.scribe.pages").joinpath("static", "style.css").read_text("utf-8")
     yield "style.css", html.environment().get_template("base.css").render() + own
-    yield "site.js", resources.files("penstock.scribe.pages").joinpath("static", "site.js").read_text("utf-8")
+    for name in ("site.js", "graph.js"):
+        yield name, resources.files("penstock.scribe.pages").joinpath("static", name).read_text("utf-8")
     pages = [terms[at : at + TERMS_PER_PAGE] for at in range(0, len(terms), TERMS_PER_PAGE)]
     yield "search.js", _search(estate, pages)
 
@@ -96,20 +97,42 @@ def of_estate(estate: EstateView, frame: SiteFrame) -> Iterator[tuple[str, str]]
         yield page(_data_path(at), "Data dictionary", _data(part, len(pages), at, names), lead)
 
 
-def of_document(path: str, document: Json, frame: SiteFrame, listing: Sequence[tuple[int, str]]) -> tuple[str, str]:
-    """Return the path and the text of the page of a program or copybook.
+def of_document(
+    path: str,
+    title: str,
+    header: Json,
+    sections: Sequence[PageSection],
+    frame: SiteFrame,
+    listing: Sequence[tuple[int, str]],
+) -> Iterator[tuple[str, str]]:
+    """Yield the path and the text of the page of a program or copybook, and of the script with its source.
 
     Args:
         path: The path of its files, without suffix.
-        document: The document, whole.
+        title: What it is called.
+        header: The header of its document.
+        sections: What is said of it.
         frame: What all pages share.
         listing: The numbered lines of the source.
     """
-    header = document["header"]
     lead = f"{header['program_type']} · {header['file_name']} · {count(header['lines'], 'line')}"
-    told = tuple(sections_of(path, document, frame.names))
+    numbers = [number for number, _ in listing]
     here = f"{path}.html"
-    return here, html.page(name_of(document), frame.title, told, tabs=frame.tabs, here=here, lead=lead, listing=listing)
+    yield (
+        here,
+        html.page(
+            title,
+            frame.title,
+            sections,
+            tabs=frame.tabs,
+            here=here,
+            lead=lead,
+            lines=numbers,
+            markdown=f"{path}.md",
+        ),
+    )
+    if listing:
+        yield f"{path}.js", html.source_script(listing)
 
 
 def sections_of(path: str, document: Json, names: NameIndex) -> Iterator[PageSection]:
@@ -149,7 +172,7 @@ def _search(estate: EstateView, pages: Sequence[Sequence[Json]]) -> str:
 
     for page, document in estate["programs"].items():
         name = name_of(document)
-        places.append((quote(f"{program_path(page)}.html"), escape.show_name(name)))
+        places.append((f"{program_path(page)}.html", escape.show_name(name)))
         add(name, "program", len(places) - 1)
         paragraphs(document)
     # A data item of a copybook that some program copies is in the data dictionary, with all its uses. Only what no program has is
@@ -160,7 +183,7 @@ def _search(estate: EstateView, pages: Sequence[Sequence[Json]]) -> str:
     for page, document in estate["layouts"].items():
         name = name_of(document)
         where = name if alike[key(name)] == 1 else document["header"]["file_name"]
-        places.append((quote(f"{copybook_path(page)}.html"), escape.show_name(where)))
+        places.append((f"{copybook_path(page)}.html", escape.show_name(where)))
         add(name, "copybook", len(places) - 1)
         paragraphs(document)
         for item in document["data_items"]:
@@ -182,6 +205,13 @@ def _search(estate: EstateView, pages: Sequence[Sequence[Json]]) -> str:
         for number, term in enumerate(part):
             add(term["name"], "data", len(places), f"n{number}")
         places.append((_data_path(at), ""))
-    # `json` escapes all that is not ASCII, U+2028 among it; `</script>` has no meaning in a file that a page loads as a script.
-    index_json = json.dumps({"kinds": KINDS, "pages": places, "entries": entries}, separators=(",", ":"))
-    return f"window.penstockIndex = {index_json};\n"
+    # A list for each column: the script looks for a word in all names at once, and numbers of one kind pack well.
+    found = {
+        "kinds": KINDS,
+        "pages": places,
+        "names": [name for name, _, _, _ in entries],
+        "kindOf": [kind for _, kind, _, _ in entries],
+        "pageOf": [place for _, _, place, _ in entries],
+        "anchors": [anchor for _, _, _, anchor in entries],
+    }
+    return f'penstock.index("{packed(found)}");\n'

@@ -1,7 +1,196 @@
 "use strict";
-(() => {
+// What a page does: it makes elements of its data, finds names, sorts and turns pages of tables, and shows sources on demand.
+// Law: a text of a program becomes a text node or the value of an attribute that is no address; no text is ever parsed as markup.
+const penstock = (() => {
   const up = document.body.dataset.up;
+  const here = document.body.dataset.here;
   const root = document.documentElement;
+  const ROWS = 100; // of a table that are shown at once
+  const HITS = 50; // of a search
+  const MANY = 48; // pieces of a cell: two dozen citations and what stands between
+
+  // ── elements ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+  // Attributes are set one by one, so that nothing of a text can become another attribute.
+  const element = (name, attributes = {}, ...children) => {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) if (value !== undefined && value !== false) made.setAttribute(key, value === true ? "" : value);
+    made.append(...children);
+    return made;
+  };
+  const button = (label, act, attributes = {}) => {
+    const made = element("button", { type: "button", ...attributes }, label);
+    made.addEventListener("click", act);
+    return made;
+  };
+  const encode = (path) => path.split("/").map(encodeURIComponent).join("/");
+  const address = (path, anchor = "") => (path ? up + encode(path) + ".html" : "") + (anchor ? "#" + encodeURIComponent(anchor) : "");
+
+  // What is packed in base64 and deflated, as a value.
+  const unpack = async (text) => {
+    const bytes = Uint8Array.from(atob(text.trim()), (letter) => letter.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+    return JSON.parse(await new Response(stream).text());
+  };
+
+  // A file beside the page that calls penstock[what] with what it holds: a page from disk may load scripts, and fetch nothing.
+  const loads = new Map();
+  const load = (path, what) => {
+    if (!loads.has(path)) {
+      loads.set(path, new Promise((resolve, reject) => {
+        const script = element("script", { src: up + encode(path) });
+        waiting[what] = resolve;
+        script.addEventListener("error", reject);
+        document.head.append(script);
+      }).then(unpack));
+    }
+    return loads.get(path);
+  };
+  const waiting = {};
+
+  // ── cells ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  let spans = [];
+  const isListed = (line) => spans.some(([first, last]) => first <= line && line <= last);
+  const PIECES = {
+    c: ([text]) => element("code", { class: text.length <= 40 ? "w" : undefined }, text),
+    l: ([first, last, path]) => {
+      const shown = first === last ? String(first) : first + "–" + last;
+      const isLink = path || isListed(first);
+      return element(isLink ? "a" : "span", { class: "at", href: isLink ? address(path, "L" + first) : undefined }, shown);
+    },
+    d: ([name, path, anchor]) => element("a", { href: address(path, anchor) }, name),
+    p: ([name, path]) => element("a", { href: up + encode(path) }, name),
+    g: ([name, line, path]) => element("a", { class: "name", href: address(path, "p" + line) }, name),
+    w: ([text, share]) => {
+      const said = element("span", { class: "said", title: "The words of a model" }, text);
+      if (share !== null) said.append(" ", element("span", { class: "held" }, Math.round(share * 100) + "%"));
+      return said;
+    },
+    t: ([text, tone]) => element("span", { class: "tag " + tone }, text),
+  };
+  const piece = (one) => (one === "\n" ? element("br") : typeof one === "string" ? one : PIECES[one[one.length - 1]](one));
+  // A cell of hundreds of citations shows the first of them, and all when asked.
+  const pieces = (cell) => {
+    if (cell.length <= MANY) return cell.map(piece);
+    const more = button("and " + Math.ceil((cell.length - MANY) / 2) + " more", () => more.replaceWith(...cell.slice(MANY).map(piece)), { class: "rest" });
+    return [...cell.slice(0, MANY).map(piece), more];
+  };
+  const textOf = (cell) => cell.map((one) => (typeof one === "string" ? one : one[0])).join("");
+
+  // ── tables ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  const order = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
+  const anchors = new Map(); // of rows, shown or not, to the table that can show them
+
+  // A table shows a page of its rows; those that are sorted or filtered are all of them.
+  const table = ([columns, rows, numbers], title) => {
+    let order_ = rows;
+    let first = 0;
+    let marked = null;
+    const body = element("tbody");
+    const heads = columns.map((name, at) => element("th", { scope: "col", class: numbers.includes(at) ? "n" : undefined },
+      rows.length > 1 ? button(name, () => sort(at)) : name));
+    const wide = element("div", { class: "wide", tabindex: "0", role: "region", "aria-label": title },
+      element("table", {}, element("thead", {}, element("tr", {}, ...heads)), body));
+    const place = element("span", { role: "status" });
+    const back = button("Previous", () => show(first - ROWS));
+    const on = button("Next", () => show(first + ROWS));
+    const only = element("input", { type: "search", placeholder: "Only rows with …", "aria-label": "Only rows of " + title + " with" });
+    only.addEventListener("input", () => {
+      const word = only.value.toLowerCase();
+      order_ = word ? rows.filter(([cells]) => cells.some((cell) => textOf(cell).toLowerCase().includes(word))) : rows;
+      show(0);
+    });
+
+    const row = (one) => {
+      const [cells, anchor, depth] = one;
+      const made = element("tr", { id: anchor || undefined, class: one === marked ? "target" : undefined });
+      cells.forEach((cell, at) => made.append(element("td",
+        { class: numbers.includes(at) ? "n" : at === 0 && depth ? "d" + Math.min(depth, 8) : undefined, "data-of": columns[at] },
+        ...pieces(cell))));
+      return made;
+    };
+    const show = (from) => {
+      first = Math.max(0, Math.min(from, Math.floor(Math.max(0, order_.length - 1) / ROWS) * ROWS));
+      body.replaceChildren(...order_.slice(first, first + ROWS).map(row));
+      place.textContent = order_.length ? (first + 1) + "–" + Math.min(first + ROWS, order_.length) + " of " + order_.length : "None of " + rows.length;
+      back.disabled = first === 0;
+      on.disabled = first + ROWS >= order_.length;
+    };
+    const sort = (at) => {
+      const down = heads[at].getAttribute("aria-sort") === "ascending" ? -1 : 1;
+      for (const head of heads) head.removeAttribute("aria-sort");
+      heads[at].setAttribute("aria-sort", down === 1 ? "ascending" : "descending");
+      const keyed = order_.map((one) => [textOf(one[0][at]), one]);
+      keyed.sort((a, b) => down * order.compare(a[0], b[0]));
+      order_ = keyed.map((pair) => pair[1]);
+      show(0);
+    };
+    const reveal = (one) => {
+      marked = one;
+      if (!order_.includes(one)) { only.value = ""; order_ = rows; }
+      show(Math.floor(order_.indexOf(one) / ROWS) * ROWS);
+    };
+    for (const one of rows) if (one[1] && !anchors.has(one[1])) anchors.set(one[1], () => reveal(one));
+    show(0);
+    return rows.length > ROWS ? [element("div", { class: "turn" }, place, back, on, only), wide] : [wide];
+  };
+
+  const BLOCKS = {
+    text: ([cell, isAside]) => [element("p", { class: isAside ? "aside" : undefined }, ...cell.map(piece))],
+    facts: ([rows]) => [element("dl", {}, ...rows.map(([name, cell]) =>
+      element("div", {}, element("dt", {}, name), element("dd", {}, ...cell.map(piece)))))],
+    table,
+    graph: ([graph, caption], title) => [penstock.graphs.figure(graph, caption, title)],
+  };
+
+  // ── the page ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+  const told = async () => {
+    const holder = document.getElementById("told");
+    if (holder) {
+      const data = await unpack(document.getElementById("data").content.textContent);
+      spans = data.spans;
+      holder.replaceChildren(...data.sections.map(([title, slug, blocks]) => element("section", { "aria-labelledby": slug },
+        element("h2", { id: slug }, title), ...blocks.flatMap((block) => BLOCKS[block[block.length - 1]](block, title)))));
+      for (const figure of holder.querySelectorAll("figure")) figure.dispatchEvent(new Event("shown"));
+    }
+    const fold = document.getElementById("lines");
+    if (fold) fold.addEventListener("toggle", () => { if (fold.open) source(); });
+    await go();
+    document.body.dataset.told = "";
+  };
+
+  // The lines of the source: a file of its own, read when somebody wants to see them.
+  let listed = null;
+  const source = () => {
+    listed ??= load(here.replace(/\.html$/, ".js"), "source").then(({ spans: shown, lines }) => {
+      const numbers = shown.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, at) => first + at));
+      document.getElementById("lines").append(element("ol", { class: "listing", tabindex: "0" }, ...numbers.map((number, at) =>
+        element("li", { id: "L" + number, "data-line": number }, element("code", {}, lines[at])))));
+    });
+    return listed;
+  };
+
+  // Where an address leads: to a line of the source, a row of a table that may be on another page of it, or a heading.
+  const go = async () => {
+    const wanted = decodeURIComponent(location.hash.slice(1));
+    if (!wanted) return;
+    const fold = document.getElementById("lines");
+    if (fold && /^L\d+$/.test(wanted)) {
+      await source();
+      fold.open = true;
+    } else if (anchors.has(wanted)) {
+      anchors.get(wanted)();
+    }
+    const found = document.getElementById(wanted);
+    if (!found) return;
+    for (const one of document.querySelectorAll(".target")) one.classList.remove("target");
+    if (found.matches("tr, li")) found.classList.add("target");
+    found.scrollIntoView({ block: found.matches("h2") ? "start" : "center" });
+  };
+  addEventListener("hashchange", go);
 
   // Light or dark, remembered where the browser lets a page from disk remember.
   const theme = document.getElementById("theme");
@@ -9,67 +198,40 @@
   try { const kept = localStorage.getItem("theme"); if (kept) root.dataset.theme = kept; } catch { /* not here */ }
   theme.hidden = false;
   theme.addEventListener("click", () => {
-
-     const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = dark ? "light" : "dark";
     remember(root.dataset.theme);
   });
 
-  // Tables are sorted by their columns.
-  const order = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
-  for (const table of document.querySelectorAll("main table")) {
-    const body = table.tBodies[0];
-    if (body.rows.length < 2) continue;
-    table.querySelectorAll("th").forEach((head, column) => {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.textContent = head.textContent;
-      head.replaceChildren(button);
-      button.addEventListener("click", () => {
-        const up = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
-        for (const other of table.querySelectorAll("th")) other.removeAttribute("aria-sort");
-        head.setAttribute("aria-sort", up === 1 ? "ascending" : "descending");
-        const rows = [...body.rows].map((row) => [row.cells[column].textContent, row]);
-        rows.sort((a, b) => up * order.compare(a[0], b[0]));
-        body.replaceChildren(...rows.map((pair) => pair[1]));
-      });
-    });
-  }
+  // ── search ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  // A citation opens the listing that it leads to.
-  const opened = () => {
-    const line = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    const fold = line && line.closest("details");
-    if (fold && !fold.open) { fold.open = true; line.scrollIntoView({ block: "center" }); }
-  };
-  addEventListener("hashchange", opened);
-  opened();
-
-  // A drawing that is larger than its frame begins where it can be seen: at its own box, or at the leftmost.
-  for (const canvas of document.querySelectorAll(".canvas")) {
-    const boxes = [...canvas.querySelectorAll(".box")];
-    const left = (box) => box.x.baseVal.value;
-    const first = canvas.querySelector(".box.main") || boxes.reduce((a, b) => (left(b) < left(a) ? b : a));
-    const frame = canvas.getBoundingClientRect();
-    const place = first.getBoundingClientRect();
-    if (place.bottom > frame.bottom) canvas.scrollTop = place.top - frame.top - frame.height / 2;
-    if (place.right > frame.right) canvas.scrollLeft = place.left - frame.left - frame.width / 2;
-  }
-
-  // Search over search.js, which is read when it is first needed.
   const input = document.getElementById("find");
   const found = document.getElementById("found");
   input.parentElement.hidden = false;
-  let wanted = false;
+  let index = null;
   let shown = [];
   let at = -1;
-  const load = () => {
-    if (wanted) return;
-    wanted = true;
-    const script = document.createElement("script");
-    script.src = up + "search.js";
-    script.addEventListener("load", look);
-    document.head.append(script);
+  // All names in one text, a line each: a browser finds a word in ten million letters in the time of a frame, and in an array of
+  // three hundred thousand it does not.
+  const want = () => {
+    if (index) return;
+    index = {};
+    load("search.js", "index").then((loaded) => {
+      const text = "\n" + loaded.names.join("\n").toLowerCase() + "\n";
+      const starts = [];
+      for (let from = 0; (from = text.indexOf("\n", from)) >= 0 && from < text.length - 1; from++) starts.push(from + 1);
+      index = { ...loaded, text, starts };
+      look();
+    });
+  };
+  const entryAt = (place) => { // the last name that starts at or before it
+    let low = 0;
+    let high = index.starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (index.starts[middle] <= place) low = middle; else high = middle - 1;
+    }
+    return low;
   };
   const rank = (name, words) => {
     let worst = 0;
@@ -81,6 +243,28 @@
     }
     return worst;
   };
+  const MOST = 20000; // names that are ranked: a letter or two are in all of them
+  const hitsOf = (words) => {
+    const hits = [];
+    const longest = words.reduce((a, b) => (b.length > a.length ? b : a));
+    // First names that begin with the word, then those that hold it: where there are too many, the better ones are among them.
+    const seen = new Set();
+    for (const wanted of ["\n" + longest, longest]) {
+      for (let place = index.text.indexOf(wanted); place >= 0 && seen.size < MOST; ) {
+        const number = entryAt(wanted === longest ? place : place + 1);
+        if (!seen.has(number)) {
+          seen.add(number);
+          const name = index.names[number].toLowerCase();
+          const worst = rank(name, words);
+          if (worst >= 0) hits.push([worst, index.kindOf[number], name.length, number]);
+        }
+        const next = index.starts[number + 1];
+        if (next === undefined) break;
+        place = index.text.indexOf(wanted, next - 1);
+      }
+    }
+    return hits.sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3]);
+  };
   const select = (next) => {
     if (at >= 0) shown[at].setAttribute("aria-selected", "false");
     at = next;
@@ -89,39 +273,27 @@
   };
   const close = () => { found.hidden = true; input.setAttribute("aria-expanded", "false"); at = -1; };
   function look() {
-    const index = window.penstockIndex;
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    if (!index || !words.length) { close(); return; }
-    const hits = [];
-    index.entries.forEach((entry, number) => {
-      const worst = rank(entry[0].toLowerCase(), words);
-      if (worst >= 0) hits.push([worst, entry[1], entry[0].length, number]);
+    if (!index || !index.text || !words.length) { close(); return; }
+    const hits = hitsOf(words);
+    shown = hits.slice(0, HITS).map((hit, number) => {
+      const [page, of] = index.pages[index.pageOf[hit[3]]];
+      const name = index.names[hit[3]];
+      const anchor = index.anchors[hit[3]];
+      const told = index.kinds[hit[1]] + (of && of.toLowerCase() !== name.toLowerCase() ? " · " + of : "");
+      return element("a", { id: "hit" + number, href: up + encode(page) + (anchor ? "#" + anchor : ""), role: "option", "aria-selected": "false", tabindex: "-1" },
+        name, element("small", {}, told));
     });
-    hits.sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3]);
-    shown = hits.slice(0, 50).map((hit, place) => {
-      const [name, kind, page, anchor] = index.entries[hit[3]];
-      const link = document.createElement("a");
-      const where = document.createElement("small");
-      link.id = "hit" + place;
-      link.href = up + index.pages[page][0] + (anchor ? "#" + anchor : "");
-      link.setAttribute("role", "option");
-      link.setAttribute("aria-selected", "false");
-      link.tabIndex = -1;
-      const of = index.pages[page][1];
-      where.textContent = index.kinds[kind] + (of && of.toLowerCase() !== name.toLowerCase() ? " · " + of : "");
-      link.append(name, where);
-      return link;
-    });
-    const none = document.createElement("p");
-    none.textContent = "Nothing of that name.";
-    found.replaceChildren(...(shown.length ? shown : [none]));
+    const rest = hits.length - shown.length;
+    const note = !shown.length ? "Nothing of that name." : rest > 0 ? rest + " more: type more of the name." : "";
+    found.replaceChildren(...shown, ...(note ? [element("p", {}, note)] : []));
     found.hidden = false;
     input.setAttribute("aria-expanded", "true");
     at = -1;
     if (shown.length) select(0);
   }
-  input.addEventListener("focus", load);
-  input.addEventListener("input", () => { load(); look(); });
+  input.addEventListener("focus", want);
+  input.addEventListener("input", () => { want(); look(); });
   input.addEventListener("keydown", (event) => {
     if (event.key === "Escape") { close(); return; }
     if (found.hidden || !shown.length) return;
@@ -134,4 +306,12 @@
   document.addEventListener("keydown", (event) => {
     if (event.key === "/" && document.activeElement === document.body) { event.preventDefault(); input.focus(); }
   });
+
+  addEventListener("DOMContentLoaded", told);
+  return {
+    element, button, address, load,
+    source: (text) => waiting.source(text),
+    index: (text) => waiting.index(text),
+    estate: (text) => waiting.estate(text),
+  };
 })();
