@@ -69,7 +69,9 @@ def member(path: str, kind: Kind, data: bytes) -> Member:
     lines = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
     found = Member(path, kind, lines)
     if kind in {"jcl", "proc"}:
-        return found._replace(jobs=jcl.jobs(decoded(data)))
+        text = decoded(data)
+        # A job that gives its definitions to DFHCSDUP holds them in its stream.
+        return found._replace(jobs=jcl.jobs(text), resources=csd.resources(text) if "DFHCSDUP" in text else ())
     if kind == "bms":
         return found._replace(mapsets=bms.mapsets(decoded(data)))
     if kind == "csd":

@@ -64,7 +64,9 @@ def operations(code: Code, reaching: Reaching) -> tuple[CicsOperation, ...]:
         reaching: What data items can hold at a block, for resources that a name gives.
     """
     blocks = [block for block in code.blocks if block.exec.kind == "CICS" and block.command.name]
-    reaching.follow(name for block in blocks if (name := _variable(block.command)) is not None)
+    named = [name for block in blocks if (name := _variable(block.command)) is not None]
+    mapsets = [name for block in blocks if (name := block.command.get("MAPSET")) and name[0] not in "'\""]
+    reaching.follow([*named, *mapsets])
     # The lines where any response is looked at are gathered once, in order; each command then takes its stretch of
     # them by bisection.
     watched = {key(option) for block in blocks if (option := block.command.get("RESP"))}
@@ -103,7 +105,19 @@ def _operation(
         copybook=block.copybook,
         is_sure=reached is None or reached.is_sure,
         unknown=reached.unknown if reached else "",
+        mapset=_mapset(block, reaching),
     )
+
+
+def _mapset(block: Block, reaching: Reaching) -> str | None:
+    """Return the mapset that a command names, by a literal or an item that can have one value alone."""
+    text = block.command.get("MAPSET")
+    if not text:
+        return None
+    if text[0] in "'\"":
+        return key(text.strip("'\" "))
+    reached = reaching.at_block(text, block)
+    return key(reached.values[0].value) if reached.is_sure else None
 
 
 def _variable(command: ExecCommand) -> str | None:

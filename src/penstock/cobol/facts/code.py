@@ -62,6 +62,8 @@ class Said(NamedTuple):
     copybook: str | None
     """The copybook in which it stands; None where it stands in the program."""
     start: int
+    header: str = ""
+    """The paragraph of its copybook that holds it; "" for what stands in the program, and before any header."""
 
     @property
     def site(self) -> Site:
@@ -78,6 +80,8 @@ class Block(NamedTuple):
     end_line: int
     paragraph: int
     copybook: str | None
+    header: str = ""
+    """The paragraph of its copybook that holds it; "" for what stands in the program, and before any header."""
 
 
 class Node:
@@ -136,6 +140,7 @@ class Code:
                 paragraph=self.paragraph(line),
                 copybook=piece.copybook,
                 start=statement.start,
+                header=_header(piece, statement.line),
             )
 
     def _blocks(self, piece: CodePiece) -> Iterator[Block]:
@@ -143,7 +148,14 @@ class Code:
         for found in piece.program.execs:
             line, end_line = (piece.line, piece.end_line) if piece.copybook else (found.line, found.end_line)
             parsed = command(found.text) if found.kind in {"CICS", "DLI"} else ExecCommand("", ())
-            yield Block(found, parsed, line, end_line, self.paragraph(line), piece.copybook)
+            header = _header(piece, found.line)
+            yield Block(found, parsed, line, end_line, self.paragraph(line), piece.copybook, header)
+
+
+def _header(piece: CodePiece, line: int) -> str:
+    """Return the paragraph of a copybook that holds a line of it; "" for the program itself, and before any header."""
+    paragraph = piece.program.paragraph_at(line) if piece.copybook else None
+    return paragraph.name if paragraph is not None else ""
 
 
 def nests(said: Sequence[Said]) -> list[Node]:

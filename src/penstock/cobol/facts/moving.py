@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 READ, WRITE = 1, 2
 _ARITHMETIC = frozenset({"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE", "COMPUTE"})
 _SENDING = frozenset({"MOVE", "SET", "WRITE", "REWRITE", "RELEASE"})
+_CORRESPONDING = frozenset({"CORR", "CORRESPONDING"})
 _LINES = frozenset({"BEFORE", "AFTER"})  # WRITE R FROM A AFTER N LINES
 _APART = frozenset({"IN", "DELIMITER", "COUNT"})  # UNSTRING: what DELIMITER IN and COUNT IN name gets no text
 
@@ -65,7 +66,7 @@ class Moving:
 
     def __init__(self, records: dict[str, list[int]]) -> None:
         self._records = records
-        self._uses: dict[tuple[int, int, int, bool], list[SourcePlace]] = {}
+        self._uses: dict[tuple[int, int, int, str, bool], list[SourcePlace]] = {}
         self._moves: dict[tuple[int, int, bool, bool], list[SourcePlace]] = {}
         self.mentions: dict[tuple[str | None, int], list[Mention]] = {}
         """By statement (its copybook and the offset in its source): the items that it writes or passes, and what from."""
@@ -75,7 +76,7 @@ class Moving:
     def take(self, said: Said, mentions: Sequence[Mention]) -> None:
         """Take the mentions of one statement, in order."""
         for one in mentions:
-            self._use(one.items, one.role, said.paragraph, SourcePlace(one.line, said.copybook))
+            self._use(one.items, one.role, said, SourcePlace(one.line, said.copybook))
         if any(one.role & ~READ for one in mentions):
             self.mentions[said.copybook, said.start] = list(mentions)
             self._pair(said, mentions)
@@ -84,7 +85,7 @@ class Moving:
         """Take a READ or RETURN: the records of the file are written, and moved to what INTO names."""
         place = SourcePlace(said.words[1].line, said.copybook)
         for record in self._records.get(file, ()):
-            self._use((record,), WRITE, said.paragraph, place)
+            self._use((record,), WRITE, said, place)
             for one in into:
                 if one.role & WRITE:
                     self._move((record,), one, place, said, is_sure=len(self._records[file]) == 1)
@@ -92,8 +93,8 @@ class Moving:
     def corresponding(self, said: Said, source: int, target: int) -> None:
         """Take one pair of a MOVE CORRESPONDING."""
         place = SourcePlace(said.words[0].line, said.copybook)
-        self._use((source,), READ, said.paragraph, place)
-        self._use((target,), WRITE, said.paragraph, place)
+        self._use((source,), READ, said, place)
+        self._use((target,), WRITE, said, place)
         self._moves.setdefault((source, target, True, True), []).append(place)
 
     def exec(self, block: Block, items: Iterable[int], role: int, *, whole: bool) -> None:
@@ -101,7 +102,7 @@ class Moving:
         items = tuple(items)
         end_line = block.exec.end_line if block.exec.end_line > block.exec.line else None
         place = SourcePlace(block.exec.line, block.copybook, end_line)
-        self._use(items, role, block.paragraph, place)
+        self._use(items, role, block, place)
         if role & ~READ:
             writes = self.blocks.setdefault((block.copybook, block.exec.line), [])
             writes += [Write(item, whole and len(items) == 1, is_passed=not role & WRITE) for item in items]
@@ -109,8 +110,8 @@ class Moving:
     def uses(self) -> tuple[DataUse, ...]:
         """Return who uses what: one value for each item, paragraph and direction."""
         return tuple(
-            DataUse(item, role == WRITE, paragraph, is_sure, tuple(dict.fromkeys(places)))
-            for (item, role, paragraph, is_sure), places in self._uses.items()
+            DataUse(item, role == WRITE, paragraph, header, is_sure, tuple(dict.fromkeys(places)))
+            for (item, role, paragraph, header, is_sure), places in self._uses.items()
         )
 
     def moves(self) -> tuple[DataMove, ...]:
@@ -120,14 +121,14 @@ class Moving:
             for (source, target, is_copy, is_sure), places in self._moves.items()
         )
 
-    def _use(self, items: Sequence[int], role: int, paragraph: int, place: SourcePlace) -> None:
+    def _use(self, items: Sequence[int], role: int, by: Said | Block, place: SourcePlace) -> None:
         """Note a use of every item that a name may mean."""
         is_sure = len(items) == 1
         for item in items:
             if role & READ:
-                self._uses.setdefault((item, READ, paragraph, is_sure), []).append(place)
+                self._uses.setdefault((item, READ, by.paragraph, by.header, is_sure), []).append(place)
             if role & WRITE:
-                self._uses.setdefault((item, WRITE, paragraph, is_sure), []).append(place)
+                self._uses.setdefault((item, WRITE, by.paragraph, by.header, is_sure), []).append(place)
 
     def _pair(self, said: Said, mentions: Sequence[Mention]) -> None:
         """Pair what is sent with what receives, as the verb says."""
@@ -135,6 +136,8 @@ class Moving:
         if verb in _ARITHMETIC:
             sources = [one for one in mentions if one.role == READ and not one.beside]
             targets = [one for one in mentions if one.role & WRITE and not one.beside]
+        elif verb == "MOVE" and said.keys[1] in _CORRESPONDING:
+            return  # what the groups hold is moved, pair by pair, and they themselves are not
         elif verb in _SENDING:
             keys = said.keys
             sources = [

@@ -203,7 +203,9 @@ class References:
                     written = option in writes or (every and option not in {"RESP", "NOHANDLE"})
                     # The program that LINK runs works on this very storage.
                     shared = PASS if block.command.name == "LINK" and option == "COMMAREA" else NONE
-                    self._argument(argument, WRITE if written else READ, block, shared)
+                    # A length and the key of a browse are given, and come back.
+                    given = READ if written and option in {"LENGTH", "FLENGTH", "RIDFLD"} else NONE
+                    self._argument(argument, WRITE | given if written else READ, block, shared)
         elif kind.startswith("SQL"):
             reads, writes_ = host_variables(block.exec.text)
             for names, role in ((reads, READ), (writes_, WRITE)):

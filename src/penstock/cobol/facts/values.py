@@ -104,6 +104,8 @@ class DataUse(NamedTuple):
     is_write: bool
     paragraph: int
     """The key of the paragraph; -1 for code in none."""
+    header: str
+    """The paragraph of a copybook that holds it, where the code is copied; "" else."""
     is_sure: bool
     """Whether the name can mean nothing else."""
     places: tuple[SourcePlace, ...]
@@ -285,6 +287,8 @@ class CicsOperation(NamedTuple):
     """Whether its resource can be nothing but what is named, or what `resolved` says."""
     unknown: str = ""
     """Why the resource may be another one that nothing tells; "" where it may not."""
+    mapset: str | None = None
+    """The mapset of a map, in capitals; None where the command names none, or where its name is not sure."""
 
     def option(self, *names: str) -> str | None:
         """Return the argument of the first of those options that it has; None where it has none of them."""

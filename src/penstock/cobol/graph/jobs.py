@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 _MAX_DEPTH = 15  # the deepest that JCL itself lets procedures nest
 _SORTS = frozenset({"SORT", "DFSORT", "ICEMAN", "ICETOOL", "SYNCSORT", "SYNCTOOL", "SORTD"})
-_COPIES = frozenset({"IEBGENER", "ICEGENER", "IEBCOPY"})
+_COPIES = frozenset({"IEBGENER", "ICEGENER"})
 _SYSTEM = re.compile(
     r"STEPLIB|JOBLIB|JOBCAT|STEPCAT|SYSPRINT|SYSOUT|SYSUDUMP|SYSABEND|SYSMDUMP|CEEDUMP|CEEOPTS|SYSTSPRT|SYSDBOUT|"
     r"SYSTERM|SORTLIB|SORTWK\w+|SORTDIAG|IMS|DFSRESLB|RESLIB|IMSACB\w?|PROCLIB|DFSESL|DBRMLIB|STEPLIB\w|SYSLIB|DFSSTAT"
 )
-_SORT_IN = re.compile(r"SORTIN(?:\d\d?)?|SORTJNF\d|IN\d*")
-_SORT_OUT = re.compile(r"SORTOUT|SORTOF\w+|OUTFIL\w*|OUT\d*|SORTXSUM")
+_SORT_IN = re.compile(r"SORTIN(?:\d\d?)?|SORTJNF\d")
+_SORT_OUT = re.compile(r"SORTOUT|SORTOF\w+|OUTFIL\w*")
 _FNAMES = re.compile(r"FNAMES=\(?([A-Z0-9$#@,]+)\)?", re.IGNORECASE)
 _REPRO_FILES = re.compile(r"\b(IN|OUT)FILE[ ]*\([ ]*([A-Z0-9$#@]+)", re.IGNORECASE)
 _REPRO_SETS = re.compile(r"\b(IN|OUT)DATASET[ ]*\([ ]*([^\s()]+(?:\([^\s()]*\))?)", re.IGNORECASE)
@@ -86,8 +86,10 @@ def steps(members: Sequence[Member]) -> Iterator[StepOfJob | EstateEdge]:
         for name in {key(job.name), key(member.name)} - {""}
     }
     for member in members:
+        has_card = any(job.kind == "job" for job in member.jobs)
         for job in member.jobs:
-            if job.kind == "job":
+            # A member of steps alone is a job whose card is put in front elsewhere, unless it is a procedure.
+            if job.kind == "job" or (job.kind == "fragment" and not has_card and member.kind == "jcl"):
                 yield from _of_job(member, job, procedures)
 
 

@@ -145,9 +145,8 @@ def _cics(one: CicsOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
 
 
 def _map(one: CicsOperation, name: str) -> str:
-    """Return the name of a map, with its mapset where the command names one by a literal."""
-    mapset = (one.option("MAPSET") or "").strip()
-    return f"{key(mapset.strip(_QUOTES))}.{name}" if mapset[:1] and mapset[0] in "'\"" else name
+    """Return the name of a map, with its mapset where the command names one for sure."""
+    return f"{one.mapset}.{name}" if one.mapset else name
 
 
 _QUOTES = "'\" "

@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 
 _READS = frozenset({"READ", "START", "RETURN"})
 _WRITES = frozenset({"WRITE", "REWRITE", "DELETE", "RELEASE"})
+_ON_EVENT = {
+    "HANDLE": "where the condition or key arises",
+    "WHENEVER": "where a statement of SQL ends so",
+    "ALTER": "once ALTER was executed",
+}
 _BY_NAME = "the name of what is called is data: {0} values can be there"
 
 
@@ -129,6 +134,10 @@ class _Drawing:
         """Return the node of a paragraph, by its key."""
         return NodeId("paragraph", self._paragraphs[at] if at >= 0 else f"{self._name}.{MAIN.upper()}")
 
+    def _copied_paragraph(self, header: str) -> NodeId:
+        """Return the node of a paragraph that a copybook brings in."""
+        return NodeId("paragraph", f"{self._name}.{key(header)}")
+
     def _paragraph_at(self, line: int) -> NodeId:
         """Return the node of the paragraph that a line of the program is in."""
         at = bisect_right(self._starts, line) - 1
@@ -150,7 +159,7 @@ class _Drawing:
             verb: Verb = "writes" if use.is_write else "reads"
             certainty: Certainty = "is" if use.is_sure else "may"
             self._add(
-                self._paragraph(use.paragraph),
+                self._copied_paragraph(use.header) if use.header else self._paragraph(use.paragraph),
                 verb,
                 self._field(use.item),
                 certainty,
@@ -191,8 +200,10 @@ class _Drawing:
             # Declaratives are run by the system: USE says when, and nothing of the program performs them.
             if edge.target is not None and edge.via != "USE":
                 verb: Verb = "goes to" if is_jump(edge) else "performs"
+                why = _ON_EVENT.get(edge.via.partition(" ")[0], "")
                 citations = self._cite(edge.line, edge.copybook, self._ends.get(edge.line, 0))
-                self._add(self._paragraph(edge.source), verb, self._paragraph(edge.target), "is", citations)
+                source, target = self._paragraph(edge.source), self._paragraph(edge.target)
+                self._add(source, verb, target, "may" if why else "is", citations, why)
         for outside in self._facts.outside:
             for line in outside.lines:
                 target = NodeId("paragraph", f"{self._name}.{key(outside.name)}")
