@@ -306,7 +306,7 @@ def test_a_rule_has_its_condition_meanings_and_branches() -> None:
         "IF AMOUNT = 0",
     ]
     assert (first.line, first.end_line, inner.line, inner.end_line) == (11, 17, 14, 16)
-    assert [branch.label for branch in cases.branches] == ["WHEN IS-OPEN", "WHEN AMOUNT = 1", "WHEN OTHER"]
+    assert [branch.label for branch in cases.branches] == ["WHEN IS-OPEN WHEN AMOUNT = 1", "WHEN OTHER"]
     assert {rule.check for rule in found.rules} == {""}
 
 

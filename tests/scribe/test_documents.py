@@ -19,7 +19,18 @@ PROGRAMS = sorted(path for path in ESTATE.iterdir() if path.is_file())
 KEYS = {
     *("header", "purpose", "inputs", "outputs", "called_programs", "calling_context", "business_rules", "data_flow"),
     *("copybooks_used", "copybooks_not_found", "paragraphs", "error_handling", "sql_operations", "cics_operations"),
-    *("dli_operations", "mq_operations", "files", "crud", "data_items", "constants", "messages", "dead_code"),
+    *(
+        "dli_operations",
+        "mq_operations",
+        "idms_operations",
+        "not_understood",
+        "files",
+        "crud",
+        "data_items",
+        "constants",
+        "messages",
+        "dead_code",
+    ),
     *("call_semantics", "complexity", "flow_diagram", "call_graph", "open_questions", "coverage", "confidence"),
     *("tickets", "not_generated", "warnings"),
 }

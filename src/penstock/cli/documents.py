@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from penstock.scribe.prompts import Prompt
     from penstock.workspace.root import Root
 
+_MAX_SUFFIXES = 8
 _MAX_SPANS = 6  # of a chunk in one line
 _MINUTES_FROM = 120
 _MAX_REASONS = 3
@@ -385,6 +386,24 @@ def _reasons(done: Documented) -> list[str]:
     return [escape.shorten(reason) for reason, _ in reasons.most_common(_MAX_REASONS)]
 
 
+def _left_out(done: Documented) -> list[str]:
+    """Return how many files of each suffix were left out, with the first of them by name."""
+    from penstock.scribe.pages.blocks import count
+
+    told = []
+    for suffix, number, examples in done.left_out[:_MAX_SUFFIXES]:
+        name = escape.clip(examples[0])
+        shown = escape.show_argument(suffix)
+        what = (
+            count(number, f"{shown} file")
+            if suffix
+            else count(number, "file without a suffix", "files without a suffix")
+        )
+        told.append(f"{what} ({name}{' …' if number > 1 else ''})")
+    more = sum(one.files for one in done.left_out[_MAX_SUFFIXES:])
+    return [*told, *((count(more, "other file"),) if more else ())]
+
+
 def _summary(done: Documented, out: str, *, asked: bool) -> list[str]:
     """Return what came of it, and what to do next."""
     from penstock.scribe.pages.blocks import count
@@ -417,6 +436,8 @@ def _summary(done: Documented, out: str, *, asked: bool) -> list[str]:
         )
     shown += [f"Not read: {escape.clip(one.path)}: {escape.show_argument(one.reason)}" for one in done.skipped]
     shown += [f"Nothing to document: {escape.clip(one.path)}: {escape.show_argument(one.reason)}" for one in done.empty]
+    if done.left_out:
+        shown.append(f"Left out, of no kind that is known: {', '.join(_left_out(done))}.")
     if run.was_interrupted:
         shown.append("Stopped; what is done is kept. The same command goes on.")
     elif run.failed:

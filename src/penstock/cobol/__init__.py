@@ -5,7 +5,8 @@ and `estate` links the programs of many files. Chunks, documents and models are 
 call.
 
 Code is read as it stands. COPY is recorded and never expanded here, because a line number of the expanded text would
-be a line of no file; `facts` puts copybooks in place and cites them at their COPY.
+be a line of no file; `facts` puts copybooks in place and cites them at their COPY. Only the division that a copybook
+ends in is taken from it, where it can be looked up: the header of a PROCEDURE DIVISION may stand in one.
 
 Laws: any bytes are a `ScannedSource`, without an exception and in linear time; its lines, joined, are the bytes (C-2,
 C-4).
@@ -19,12 +20,20 @@ from .program import Format, Program
 from .source import ScannedSource
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .program import Warned
 
 __all__ = ["Format", "Program", "ScannedSource", "scan"]
 
 
-def scan(source: bytes | str, *, source_format: Format | None = None, debug_lines: bool = False) -> ScannedSource:
+def scan(
+    source: bytes | str,
+    *,
+    source_format: Format | None = None,
+    debug_lines: bool = False,
+    copybooks: Callable[[str, str | None], ScannedSource | None] | None = None,
+) -> ScannedSource:
     r"""Return what a COBOL source says, program by program, whatever its format and encoding.
 
     Fixed, free and variable format are told by directives and columns; ASCII, UTF-8, UTF-16 and EBCDIC (cp037) by
@@ -37,6 +46,8 @@ def scan(source: bytes | str, *, source_format: Format | None = None, debug_line
             (`>>SOURCE FORMAT`, `$SET SOURCEFORMAT`) overrules both, from the next line on.
         debug_lines: Whether lines with D in column 7 are code. They are code, whatever this says, in a source that
             has WITH DEBUGGING MODE.
+        copybooks: The copybook of a name and of the library that OF or IN names, None for one that is not there. It is
+            asked for division headers alone; without it, statements tell where a PROCEDURE DIVISION begins.
 
     Returns:
         The scanned file. Its programs stand in the order in which they begin, nested ones behind the one that holds
@@ -58,7 +69,7 @@ def scan(source: bytes | str, *, source_format: Format | None = None, debug_line
     reading = read(data, source_format, debug_lines=debug_lines)
     folded = fold(reading.code)
     lines = CodeLines(reading.code, reading.starts)
-    programs, joined, warnings = assemble(drafts(reading.code, folded), lines, folded)
+    programs, joined, warnings = assemble(drafts(reading.code, folded, copybooks), lines, folded)
     found: list[Warned] = [*reading.warnings, *warnings]
     return ScannedSource(
         data=data,

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from .structure import Draft
 
 
+_MOST_WARNINGS = 20
+"""How many statements of a program that are not known are warned of one by one; the rest is counted."""
+_MOST_SHOWN = 60
+
+
 class CodeLines:
     """The lines of the code, by offset.
 
@@ -109,7 +114,47 @@ def assemble(drafts: list[Draft], lines: CodeLines, folded: str) -> tuple[list[P
         unclosed = [statement.line for statement in program.statements if statement.verb == "EXEC"]
         unclosed += [entry.line for entry in program.entries if entry.word == "EXEC"]
         warnings += [Warned(line, "EXEC without END-EXEC") for line in unclosed]
+        warnings += _doubts(draft, program, lines)
     return programs, joined, warnings
+
+
+def _doubts(draft: Draft, program: Program, lines: CodeLines) -> list[Warned]:
+    """Return what a reader should know of the PROCEDURE DIVISION: what of it was not understood, or that nothing was.
+
+    A program without any statement is nearly always one that was not understood, so it is never passed over in silence.
+    """
+    unread = [
+        Warned(
+            part.line,
+            f"no statement that is known: {' '.join(lines.code[part.start : part.end].split())[:_MOST_SHOWN]}",
+        )
+        for part in program.unread[:_MOST_WARNINGS]
+    ]
+    if len(program.unread) > _MOST_WARNINGS:
+        more = program.unread[_MOST_WARNINGS]
+        unread.append(
+            Warned(more.line, f"{len(program.unread) - _MOST_WARNINGS} more that are no statements that are known")
+        )
+    return unread + _headless(draft, program, lines)
+
+
+def _headless(draft: Draft, program: Program, lines: CodeLines) -> list[Warned]:
+    """Return a warning where the PROCEDURE DIVISION has no header, or no statement."""
+    if draft.assumed >= 0:
+        said = (
+            "statements stand in the DATA DIVISION: the header of the PROCEDURE DIVISION is missing or comes from COPY"
+        )
+        return [Warned(lines.at(draft.assumed), said)]
+    if program.statements or program.kind not in {"program", "function"} or not draft.identified:
+        return []
+    if draft.bringing is not None:
+        start, name = draft.bringing
+        return [
+            Warned(lines.at(start), f"the PROCEDURE DIVISION comes from COPY {name}: its statements are cited here")
+        ]
+    named = ", ".join(dict.fromkeys(copy.name for copy in program.copies[-3:]))
+    copied = f"; it copies {named}" if named else ""
+    return [Warned(program.start_line, f"program {program.name or '(unnamed)'} has no statement{copied}")]
 
 
 def _program(draft: Draft, lines: CodeLines, folded: str, start_line: int, end_line: int) -> Program:
@@ -148,6 +193,7 @@ def _program(draft: Draft, lines: CodeLines, folded: str, start_line: int, end_l
         sections=tuple(sections),
         paragraphs=tuple(paragraphs),
         statements=tuple(statements),
+        unread=tuple(_unread(draft.procedure, lines)) if draft.procedure is not None else (),
         performs=tuple(sorted(edges.performs + uses, key=lambda perform: perform.line)),
         gotos=tuple(edges.gotos),
         calls=tuple(edges.calls),
@@ -170,6 +216,16 @@ def _statements(procedure: Procedure, lines: CodeLines) -> list[Statement]:
     return [
         Statement(verb, line, end_line, depth, sentence, start, end)
         for (verb, start, depth, sentence, end), (line, end_line) in zip(rows, spans, strict=True)
+    ]
+
+
+def _unread(procedure: Procedure, lines: CodeLines) -> list[Statement]:
+    """Return what is no statement that is known, each with the word that it begins with."""
+    found = procedure.unread()
+    spans = lines.spans([start for start, _ in found], [end for _, end in found])
+    return [
+        Statement(lines.code[start:end].split(None, 1)[0].upper(), line, end_line, 0, -1, start, end)
+        for (start, end), (line, end_line) in zip(found, spans, strict=True)
     ]
 
 

@@ -16,6 +16,15 @@ from .reading import BREAK
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from .program import CopyVia
+
+_VIAS: dict[str, CopyVia] = {
+    "COPY": "COPY",
+    "-INC": "-INC",
+    "++INCLUDE": "++INCLUDE",
+    "IDMS": "COPY IDMS",
+    "MAID": "COPY MAID",
+}
 _SEP = r"[\s,;]++"
 _TARGET = rf"({WORD})(?>\s++(?:OF|IN)\s++({WORD})|)(?>{_SEP}(?:THRU|THROUGH){_SEP}({WORD})|)"
 _PERFORM = re.compile(rf"PERFORM{_SEP}{_TARGET}")
@@ -120,14 +129,14 @@ class Edges:
             name = self._name(call, 1)
             static = name[0] in "'\""
             self.calls.append(
-                CallStatement(statement.line, name[1:-1] if static else name, "static" if static else "dynamic")
+                CallStatement(statement.line, _unquoted(name) if static else name, "static" if static else "dynamic")
             )
 
     def _entry(self, statement: Statement) -> None:
         """Take an ENTRY by its literal."""
         entry = _ENTRY.match(self._folded, statement.start, statement.end)
         if entry:
-            self.entry_points.append((self._name(entry, 1)[1:-1], statement.line))
+            self.entry_points.append((_unquoted(self._name(entry, 1)), statement.line))
 
     def _handle(self, statement: Statement) -> None:
         """Take the labels of HANDLE CONDITION, HANDLE AID and HANDLE ABEND; HANDLE ABEND PROGRAM names no paragraph."""
@@ -165,7 +174,8 @@ def blocks(
             replacing = tuple((_text(code[slice(*pair.span(1))]), _text(code[slice(*pair.span(2))])) for pair in pairs)
             library = copied["library"]
             name, of = (spelled(code, *copied.span(group)) for group in ("name", "library"))
-            yield Copy(line, end_line, _unquoted(name), _unquoted(of) if library else None, replacing)
+            via = _VIAS[copied["dictionary"] or copied["via"]]
+            yield Copy(line, end_line, _unquoted(name), _unquoted(of) if library else None, replacing, via)
         elif block:
             yield Exec(line, end_line, block[1], " ".join(code[start:end].replace(BREAK, "").split()))
             include = _INCLUDE.match(folded, start, end)
@@ -174,8 +184,8 @@ def blocks(
 
 
 def _unquoted(name: str) -> str:
-    """Return a name without the quotes around it."""
-    return name.strip("'\"")
+    """Return a name without the quotes around it and the blanks within: a name is padded to eight letters, or not."""
+    return name.strip("'\"").strip()
 
 
 def _text(operand: str) -> str:

@@ -20,9 +20,11 @@ _ATTRIBUTE = (
 )
 # a period that is missing before a header or block ends its entry all the same
 # What is left of a sentence: literals whole, periods only where more follows at once (`9.99`), and lines up to one
-# that begins with a header or an EXEC block.
+# that begins with a header or an EXEC block. COPY ends it anywhere: the rest of the sentence, its period too, may
+# stand in the copybook (`01 RECORD COPY BOOK.`, or the clauses of a SELECT).
 _BODY = (
-    rf"(?>(?:(?:[^.'\"\n]++|\.[^\s.'\"]|{QUOTED})++|\.++(?=[^\s])|(?:\n[^\S\n]*+)++(?!EXEC\s|{_IDS}|{_DIVISIONS}))*)"
+    rf"(?>(?:(?:[^.'\"\nC]++|(?<=[\w-])C|C(?!OPY\s)|\.[^\s.'\"]|{QUOTED})++|\.++(?=[^\s])"
+    rf"|(?:\n[^\S\n]*+)++(?!EXEC\s|COPY\s|-INC\s|\+\+INCLUDE\s|{_IDS}|{_DIVISIONS}))*)"
 )
 
 ENTRY = re.compile(
@@ -31,7 +33,7 @@ ENTRY = re.compile(
     rf"|(?P<ends>END)\s++(?P<unit>{_UNITS})(?![\w-])\s*+(?>(?P<ended>{LITERAL}|{_NAME})|)(?>\s*+\.|)"
     rf"|(?P<id>{_IDS})\s*+\.?+\s*+(?>(?P<name>{LITERAL}|{_NAME})|)"
     rf"(?>(?:\s++{_ATTRIBUTE})*)(?>\s*+\.|)"
-    rf"|(?P<word>{_NAME})(?>[\s,;]++(?>(?:NOT\s++)?OPTIONAL\s++|)(?P<second>{_NAME})|){_BODY}\.?+"
+    rf"|(?P<word>{_NAME})(?>[\s,;]++(?>(?:NOT\s++)?OPTIONAL\s++|)(?P<second>(?!COPY\s){_NAME})|){_BODY}\.?+"
     rf"|[^\s,;.]{_BODY}\.?+)"
 )
 """The next sentence: one of the groups `block`, `division`, `ends` with `unit`, `id` with `name`, or `word` with

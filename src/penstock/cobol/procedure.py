@@ -14,6 +14,8 @@ Law: one pass, linear in the code, however deep the statements nest.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from .lexing import COPY, EXEC, PERIOD, QUOTED, REPLACE, RUN, vocabulary
@@ -41,6 +43,12 @@ _DIALECT = vocabulary(
     "ALLOCATE CHAIN COMMIT DESTROY DISABLE ENABLE ENTER ENTRY EXAMINE EXHIBIT FREE GENERATE INITIATE INQUIRE MODIFY "
     "PURGE RAISE RECEIVE RESUME ROLLBACK SEND SERVICE SUPPRESS TERMINATE TRANSFORM UNLOCK VALIDATE"
 )
+NAVIGATION = vocabulary(
+    "BIND READY OBTAIN FIND GET STORE MODIFY ERASE CONNECT DISCONNECT FINISH COMMIT ROLLBACK KEEP ATTACH DEQUEUE "
+    "ENQUEUE PUT POST SNAP TRANSFER WAIT"
+)
+"""The statements that IDMS adds to the language. They are names in any program that says nothing of IDMS."""
+_IDMS = re.compile(r"(?<![\w-])(?:IDMS-CONTROL|COPY\s++IDMS|SUBSCHEMA-CTRL|SCHEMA\s++SECTION)(?![\w-])")
 _OPENING = frozenset({"IF", "EVALUATE", "SEARCH"})
 # Verbs of more than one word; what follows belongs to the verb, so that EXIT PERFORM is no PERFORM.
 _FORMS = {
@@ -99,6 +107,15 @@ _DATA_BEGINS = re.compile(
     r"[\s,;]*+(?:(?:0?[1-9]|[1-4]\d|66|77|78|88)\s++(?!(?:SECTION|TIMES)\b)[A-Z:]|(?:FD|SD|SELECT)\s)"
 )
 
+_UNREAD = re.compile(r"[\s,;.]*+[^\s,;.]")
+_CERTAIN = "|".join(sorted((_SIMPLE - {"USE"}) | _OPENING | {"PERFORM", "GOBACK"}))
+BEGINS = re.compile(
+    rf"(?:{_NAME}(?>\s++SECTION(?>\s++\d++|)|)\s*+{PERIOD}[\s,;]*+){{0,2}}+(?:(?:{_CERTAIN}|STOP\s++RUN|GO\s++TO|EXIT)(?![\w-])"
+    r"|EXEC\s++(?:CICS|SQL\s++(?!DECLARE|INCLUDE|BEGIN|END|WHENEVER))"
+    r"|DECLARATIVES\s*+\.)"
+)
+"""Where statements certainly begin, among data too: a verb, with the headers of a section and a paragraph before it.
+"""
 VERBS = _SIMPLE | _DIALECT | _OPENING | frozenset(_FORMS) | {"PERFORM", "EXEC"}
 """The words that begin a statement."""
 MARKERS = (
@@ -137,6 +154,9 @@ class Header(NamedTuple):
 class Procedure:
     """Reads one PROCEDURE DIVISION; `rows` and `headers` are what it found, `blocks` where EXEC and COPY stand.
 
+    `begun` is where each sentence begins that has no header: what stands there in front of the first row is no statement
+    that is known (`unread`).
+
     Every word that may begin an entry has a handler; a word without one is an operand and is passed over. Handlers
     set `_until` behind what they took, so that the words of a phrase are not read again, and `_ended` where
     something begins that is none of this division.
@@ -150,6 +170,7 @@ class Procedure:
         self.rows: list[Row] = []
         self.headers: list[Header] = []
         self.blocks: list[tuple[int, int]] = []
+        self.begun: list[int] = []
         self.loops: set[int] = set()  # where each PERFORM of statements begins
         self._folded = folded
         self._mixed = mixed  # data may follow: a copybook
@@ -160,6 +181,7 @@ class Procedure:
         self._last = ""  # the statement that a phrase may follow
         self._sentence = -1
         self._until = 0  # up to where the code is read
+        self._one_word = _ONE_WORD
         self._ended = -1  # where something begins that is none of this division
         self._handlers: dict[str, Callable[[str, int], None]] = {}
         self._handlers |= dict.fromkeys(_OPENING, self._opening)
@@ -174,6 +196,9 @@ class Procedure:
             "DIVISION": self._division,
             "EXEC": self._row,
         }
+        if ("IDMS" in folded or "SUBSCHEMA" in folded) and _IDMS.search(folded):
+            self._handlers |= dict.fromkeys(NAVIGATION, self._dialect)
+            self._one_word = _ONE_WORD | NAVIGATION  # FINISH alone ends the run unit, and is no paragraph
 
     def read(self, at: int) -> int:
         """Read from where a sentence begins to where the division ends, and return that offset.
@@ -186,9 +211,27 @@ class Procedure:
         if begun:
             at = begun.end()
             self._head(begun)
+        else:
+            self.begun.append(at)
         end = self._tokens(at) if self._ended < 0 else self._ended
         self._header("end", end, end)
         return end
+
+    def unread(self) -> list[tuple[int, int]]:
+        """Return what begins a sentence and is no statement that is known, as (start, end) offsets in order.
+
+        A sentence that begins with an unknown verb and goes on with a known one is unread up to that. What is unknown
+        behind a known statement is taken for its operands: only a name that nobody declares tells there.
+        """
+        starts = [row[1] for row in self.rows]
+        found = []
+        for begun, end in pairwise([*self.begun, len(self._folded)]):
+            following = bisect_left(starts, begun)
+            before = min(end, starts[following]) if following < len(starts) else end
+            words = _UNREAD.match(self._folded, begun, before)
+            if words is not None:
+                found.append((words.end() - 1, before))
+        return found
 
     def _tokens(self, at: int) -> int:
         """Read words up to the end of the division. The plain verbs are taken in the loop itself, for they are most of
@@ -222,7 +265,9 @@ class Procedure:
         self._end_sentence()
         if token[_HEAD] is not None:
             self._head(token)
-        elif self._mixed and _DATA_BEGINS.match(self._folded, token.end()):
+            return
+        self.begun.append(token.end())
+        if self._mixed and _DATA_BEGINS.match(self._folded, token.end()):
             self._ended = token.end()
 
     def _end_sentence(self) -> None:
@@ -236,7 +281,7 @@ class Procedure:
     def _head(self, token: re.Match[str]) -> None:
         """A word with a period, where a sentence begins."""
         word, (start, end) = token["head"], token.span("head")
-        if word in _ONE_WORD:  # EXIT SECTION is one, too
+        if word in self._one_word:  # EXIT SECTION is one, too
             self._handlers.get(word, self._row)(word, start)
             return
         kind: Literal["section", "paragraph", "declaratives"] = "paragraph"
@@ -271,7 +316,7 @@ class Procedure:
         else:
             self.rows.append(
                 (
-                    "COPY" if self._folded.startswith("COPY", start) else "REPLACE",
+                    "REPLACE" if self._folded.startswith("REPLACE", start) else "COPY",
                     start,
                     len(self._open),
                     self._sentence,

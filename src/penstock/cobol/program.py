@@ -101,8 +101,12 @@ class CallStatement(NamedTuple):
     kind: Literal["static", "dynamic"]
 
 
+CopyVia = Literal["COPY", "INCLUDE", "-INC", "++INCLUDE", "COPY IDMS", "COPY MAID"]
+"""What brings source in: COPY, EXEC SQL INCLUDE, Librarian, Panvalet, or a COPY from the dictionary of IDMS."""
+
+
 class Copy(NamedTuple):
-    """Source from elsewhere: COPY, or EXEC SQL INCLUDE. It is never expanded in place."""
+    """Source from elsewhere, which is never expanded in place."""
 
     line: int
     end_line: int
@@ -111,7 +115,7 @@ class Copy(NamedTuple):
     """What OF or IN names; None where there is no such phrase."""
     replacing: tuple[tuple[str, str], ...] = ()
     """The pairs of REPLACING (old, new), without the `==` of pseudo-text; LEADING and TRAILING stay in front."""
-    via: Literal["COPY", "INCLUDE"] = "COPY"
+    via: CopyVia = "COPY"
 
 
 class Exec(NamedTuple):
@@ -213,6 +217,8 @@ class Program:
     performs: tuple[Perform, ...] = ()
     gotos: tuple[GoTo, ...] = ()
     calls: tuple[CallStatement, ...] = ()
+    unread: tuple[Statement, ...] = ()
+    """What begins a sentence of the PROCEDURE DIVISION and is no statement that is known; its verb is its first word."""
     entry_points: tuple[tuple[str, int], ...] = ()
     """The other entries: the name of each ENTRY and its line."""
     copies: tuple[Copy, ...] = ()

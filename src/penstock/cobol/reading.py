@@ -43,6 +43,8 @@ _SWITCH = re.compile(
 _OPTIONS = re.compile(r"(?i)[ \t\d]{0,8}+(?:cbl|process)(?:[ \t]|$)")
 _LISTING = re.compile(r"(?i)\s*+(?:eject|skip[123]|title\s++(?:'[^']*'|\"[^\"]*\"))\s*+\.?\s*+\Z")
 _DEBUGGING = re.compile(r"(?i)(?<![\w-])debugging\s++mode(?![\w-])")
+# What a librarian puts in place before anything is compiled: `-INC` from column 1 or 7, `++INCLUDE` mostly from 8.
+_INCLUDED = re.compile(r"(?i)(?:[ \t\d]*+|[^ ]{6}[ ]++)(-INC|\+\+INCLUDE)[ \t]++([\w$#@-]++)")
 # Group 1 is the code before the comment: literals are passed over whole, so that `*>` inside of one is text.
 _COMMENT = re.compile(r"((?>(?:[^'\"*]++|'[^']*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)|\*(?!>))*))\*>")
 # Closed literals match without a group; a quote that is left over is the one that is open at the end of the line.
@@ -53,6 +55,9 @@ _SHIFTED = re.compile("\x0e([^\x0f\n]*+)\x0f")
 _HEADER = re.compile(
     r"([^*]{0,12}?)(?:(?:IDENTIFICATION|ID|ENVIRONMENT|DATA|PROCEDURE)[ \t]++DIVISION|(?:PROGRAM|FUNCTION|CLASS)-ID)\b"
 )
+_RUNS_ON = re.compile(r"[ ]{5}\d\d[ ]|[ ]{0,5}(?:\*>|[A-Za-z][\w-]*+(?<=[ \w-]{7}))")
+"""A line that begins in the margin and goes on over column 7 with a word, or is a comment of free format."""
+_CARD = re.compile(r"[ \d]{6}[*/-]")
 _MARKS = ("\t", "*>", ">>", "$")
 _FORMATS: dict[str, Format] = {"fixed": "fixed", "free": "free", "variable": "variable"}
 _NOTHING = {0: " ", 0x1A: " "}  # what fills records, and what ended files
@@ -248,13 +253,21 @@ def _detected(lines: list[str]) -> Format:
     Most of them: variable, for in fixed format what stands behind column 72 is an identification, set apart from the
     code.
     """
-    sample = [line.expandtabs(_TAB) for line in lines[:_PROBED_LINES] if line and not line.isspace()]
+    sample = [
+        line.expandtabs(_TAB)
+        for line in lines[:_PROBED_LINES]
+        if line and not line.isspace() and not _INCLUDED.match(line)
+    ]
     free = sum(map(_begins_in_margin, sample))
     # Only lines that may hold DIVISION or an -ID are looked at: the pattern is costly, "IVI" and "-I" are not.
     spoken = [line.upper() for line in sample if "IVI" in line or "ivi" in line or "-I" in line or "-i" in line]
     prefixes = [header[1] for header in map(_HEADER.match, spoken) if header]
     margin = sum(len(prefix) < _AREA_A and not prefix.strip() for prefix in prefixes)
     if margin * 2 > len(prefixes) or free * (6 if not prefixes else 3) > len(sample):
+        return "free"
+    # A copybook of a few lines, most of them indented: one that runs from the margin over column 7 says enough where
+    # no line has an indicator there.
+    if not prefixes and any(map(_RUNS_ON.match, sample)) and not any(map(_CARD.match, sample)):
         return "free"
     wide = [line for line in lines if len(line) > RECORD_BYTES and line[6] == " " and not line[RECORD_BYTES:].isspace()]
     running = sum("  " not in line[_IDENTIFICATION - 3 : _IDENTIFICATION + 3] for line in wide)
@@ -291,6 +304,7 @@ class _Page:
         # Most files have neither tabs nor directives: one search through the text saves a search in every line.
         self._marks = frozenset(mark for mark in _MARKS if mark in text)  # what need not be looked for line by line
         self._lists = any(word in upper for word in ("EJECT", "SKIP", "TITLE"))
+        self._includes = "-INC" in upper or "++INCLUDE" in upper
         self.lines = lines
         self.code: list[str] = []
         self.marked: dict[int, LineKind] = {}  # by index
@@ -317,7 +331,9 @@ class _Page:
         odd: list[int] = []
         stop = _IDENTIFICATION if form == "fixed" else None
         if form == "free":
-            self.code += lines
+            # In the terminal format of some compilers, which is read as free, an asterisk in column 1 makes a comment.
+            # No sentence begins with one, and who breaks an expression does not come back to column 1.
+            self.code += ["" if line[:1] == "*" else line for line in lines]
         else:
             self.code += [line[_AREA_A:stop] if line[6:7] == " " else "" for line in lines]
             for index in tabbed:
@@ -329,6 +345,8 @@ class _Page:
         # Before continuations are joined: a comment at the end of a line is no part of the word that goes on.
         for index in self.having("*>", self.code[start:]):
             self.code[start + index] = _uncommented(self.code[start + index])
+        if self._includes:
+            odd = self._included(start, lines, odd)
         if start == 0:
             self._options()
         for index in odd:
@@ -383,6 +401,14 @@ class _Page:
             elif self.code[index] and not self.code[index].isspace():
                 return
 
+    def _included(self, start: int, lines: list[str], odd: list[int]) -> list[int]:
+        """Make code of the includes of a librarian, wherever they begin; return the odd lines that are none."""
+        for index, line in enumerate(lines):
+            found = _INCLUDED.match(line)
+            if found is not None and line[6:7] not in "*/":
+                self.code[start + index] = f"{found[1].upper()} {found[2]}"
+        return [index for index in odd if not _INCLUDED.match(lines[index])]
+
     def _indicated(self, index: int, line: str, stop: int | None) -> None:
         """Read a line with something in column 7 that is neither a blank nor the indicator of a comment."""
         indicator, text = line[6], line[_AREA_A:stop]
@@ -391,7 +417,7 @@ class _Page:
             self._debugged[index] = _uncommented(text)
         elif indicator == "-":
             self._continue(index, text, stop)
-        elif indicator not in _NO_INDICATORS and index not in self.marked and not _DIRECTIVE.match(line):
+        elif indicator not in _NO_INDICATORS and index not in self.marked and not _is_told(line):
             self.warnings.append(Warned(index + 1, f"column 7 holds {indicator!r}: read as a comment"))
 
     def _continue(self, index: int, text: str, stop: int | None) -> None:
@@ -453,6 +479,11 @@ class _Page:
         for index in [index for index in range(start, len(self.code)) if _LISTING.match(self.code[index])]:
             self.marked[index] = "directive"
             self.code[index] = ""
+
+
+def _is_told(line: str) -> bool:
+    """Return whether what stands in column 7 needs no warning: a directive, or a comment that begins in the margin."""
+    return _DIRECTIVE.match(line) is not None or line.lstrip().startswith("*>")
 
 
 def _uncommented(text: str, quote: str = "") -> str:

@@ -7,6 +7,10 @@ procedure header, or at a statement in a file without divisions, `Procedure` tak
 division ends. Programs are kept on a stack: END PROGRAM pops it, IDENTIFICATION DIVISION or PROGRAM-ID pushes. Only
 when all is read is it known which programs were ended; one that was not holds no others, and they move up beside it.
 
+A division header may come from COPY. Where copybooks can be looked up, the one that a COPY names says which division
+the next sentence is in; where they cannot, statements in a DATA DIVISION tell that a PROCEDURE DIVISION has begun, and
+the program says so in a warning.
+
 Law: every sentence is read once, by the reader of the division that it stands in.
 """
 
@@ -14,14 +18,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from .edges import blocks
 from .entries import CLAUSES, DECLARED, DECLARING, ENTRY, PARAGRAPHS, REMARK, REMARK_ENDS, SECOND, SECTIONS, USING, WORD
 from .lexing import fold, spelled
-from .procedure import VERBS, Procedure
+from .procedure import BEGINS, VERBS, Procedure
+from .program import Copy
 
 if TYPE_CHECKING:
     import re
+    from collections.abc import Callable
+
+    from .source import ScannedSource
+
+    Lookup = Callable[[str, str | None], ScannedSource | None]
 
 Kind = Literal["program", "function", "class", "copybook"]
 """What a unit of source is; `copybook` is code that stands in no unit."""
@@ -58,6 +69,10 @@ class Draft:
     """The reader of its PROCEDURE DIVISION, which keeps what it found; None before there is one."""
     blocks: list[tuple[int, int]] = field(default_factory=list)
     """Where EXEC blocks and COPY statements stand outside of the PROCEDURE DIVISION."""
+    assumed: int = -1
+    """Where statements begin without a header that is known; -1 where one is."""
+    bringing: tuple[int, str] | None = None
+    """Where the COPY stands that brings the header of its PROCEDURE DIVISION, and what it copies."""
 
     def is_preamble(self) -> bool:
         """Return whether nothing but COPY, REPLACE and the unknown was there: the program that follows begins with it."""
@@ -70,22 +85,36 @@ class Draft:
             self.divisions[-1] = (name, start, end)
 
 
-def drafts(code: str, folded: str) -> list[Draft]:
+_MAX_DEPTH = 12
+"""How many copybooks are asked, one within the other, for the header that a COPY brings."""
+
+
+class _Brought(NamedTuple):
+    """What a copybook leaves behind: the division and section that it ends in, and the parameters of a procedure."""
+
+    division: str
+    section: str
+    using: tuple[str, ...]
+
+
+def drafts(code: str, folded: str, find: Lookup | None = None) -> list[Draft]:
     """Return all programs of a source, in the order in which they begin.
 
     Args:
         code: The code as `reading` gives it, for spelling names as they are.
         folded: `fold(code)`, in which everything is searched.
+        find: The copybook of a name and library, for headers that come from COPY; None where nobody can look.
     """
-    return _Walk(code, folded).drafts()
+    return _Walk(code, folded, find).drafts()
 
 
 class _Walk:
     """The walk over one source: a stack of open programs, and the division and section that the next sentence is in."""
 
-    def __init__(self, code: str, folded: str) -> None:
+    def __init__(self, code: str, folded: str, find: Lookup | None) -> None:
         self._code = code
         self._folded = folded
+        self._find = find
         self._drafts: list[Draft] = []
         self._stack: list[Draft] = []
         self._open_names: dict[str, int] = {}  # how many of the stack are called so
@@ -132,13 +161,16 @@ class _Walk:
             if word is None:
                 # EXEC blocks stand among data (DECLARE TABLE) and among statements; in a copybook only what they say
                 # tells which.
-                if entry["exec"] is not None and not self._division and self._is_executed(entry):
+                if entry["exec"] is not None and self._is_executed(entry):
                     return entry.start("block"), True
                 if self._part(entry):
                     return at, True
                 continue
             start, second = entry.start(WORD), entry[SECOND]
             level = int(word) if len(word) < 3 and word.isdecimal() else None
+            if level is None and self._division == "DATA" and self._begins(word, start):
+                self._assume(start)
+                return start, True
             # Outside of all divisions a sentence may be the first statement of a procedure copybook: there is no
             # header to tell.
             if not self._division and level is None and word not in DECLARING:
@@ -170,10 +202,61 @@ class _Walk:
             return word not in SECTIONS
         return word in VERBS or (second is None and entry[0].endswith(".") and not REMARK.match(word))
 
+    def _begins(self, word: str, start: int) -> bool:
+        """Return whether a sentence among data is a statement, or the header of a paragraph that begins with one."""
+        return word not in DECLARING and word not in SECTIONS and BEGINS.match(self._folded, start) is not None
+
     def _is_executed(self, block: re.Match[str]) -> bool:
-        """Return whether an EXEC block outside of all divisions is a statement, rather than a declaration of SQL."""
-        is_copybook = not self._stack or self._stack[-1].kind == "copybook"
-        return is_copybook and DECLARED.match(self._folded, block.start("block")) is None
+        """Return whether an EXEC block is a statement, rather than a declaration of SQL among data.
+
+        Outside of all divisions, in a copybook, what it says is all there is to tell. CICS has nothing to declare: its
+        commands in a DATA DIVISION stand behind a header that is not known.
+        """
+        start = block.start("block")
+        if not self._division:
+            is_copybook = not self._stack or self._stack[-1].kind == "copybook"
+            return is_copybook and DECLARED.match(self._folded, start) is None
+        if self._division != "DATA" or block["exec"] != "CICS":
+            return False
+        self._assume(start)
+        return True
+
+    def _assume(self, start: int) -> None:
+        """Begin a PROCEDURE DIVISION where statements stand among data: its header is missing, or comes from COPY."""
+        draft = self._draft(start)
+        draft.close_division(start)
+        draft.divisions.append(("PROCEDURE", start, -1))
+        draft.assumed = start
+        self._division, self._section = "PROCEDURE", ""
+
+    def _copied(self, draft: Draft, start: int, end: int) -> bool:
+        """Take the header that a COPY brings; return whether the PROCEDURE DIVISION has begun with it.
+
+        The division goes on where the copybook ends: one that ends among data leaves its section behind, so that what
+        follows is in WORKING-STORAGE although this file never says so.
+        """
+        copy = next(
+            (part for part in blocks(self._code, self._folded, [(start, end)], _nowhere) if isinstance(part, Copy)),
+            None,
+        )
+        brought = _brought(self._find, copy, 0) if copy is not None and self._find is not None else None
+        if copy is None or brought is None:
+            return False
+        if brought.section:
+            self._section = brought.section
+        if not brought.division or (brought.division == self._division and draft.divisions):
+            return False
+        draft.close_division(start)
+        draft.divisions.append((brought.division, start, -1))
+        self._division = brought.division
+        if brought.division != "PROCEDURE":
+            return False
+        self._section = ""
+        draft.using = draft.using or brought.using
+        draft.bringing = (start, copy.name)
+        if draft.kind == "copybook":
+            draft.kind = "program"
+        return True
 
     def _part(self, entry: re.Match[str]) -> bool:
         """Take a block, or the begin or end of a program or division; return whether the PROCEDURE DIVISION begins."""
@@ -183,9 +266,13 @@ class _Walk:
             word, name = fold(words[0]), words[1]
             if entry["exec"] is not None:
                 word, name = f"EXEC {entry['exec']}", words[2]
+            elif word != "REPLACE":  # COPY, or the include of a librarian
+                word = "COPY"
             draft = self._draft(start)
             draft.blocks.append((start, end))
             draft.entries.append((word, name, None, self._section, start, entry.end()))
+            if self._find is not None and word != "REPLACE" and self._division:
+                return self._copied(draft, start, end)
         elif entry["division"] is not None:
             return self._begin_division(entry)
         elif entry["unit"] is not None:
@@ -231,7 +318,7 @@ class _Walk:
         draft.identified = True
         if entry["name"] is not None:
             self._count(draft, -1)
-            draft.name = self._name(entry, "name").strip("'\"")
+            draft.name = self._name(entry, "name").strip("'\"").strip()
             self._count(draft, 1)
         draft.entries.append((entry["id"], draft.name, None, "", start, entry.end()))
 
@@ -246,7 +333,7 @@ class _Walk:
             return
         self._division = self._section = ""
         start = entry.start("ends")
-        name = (entry["ended"] or "").strip("'\"")
+        name = (entry["ended"] or "").strip("'\"").strip()
         # Counted beside the stack, so that a thousand END PROGRAMs of unknown names do not walk down it a thousand
         # times.
         if self._open_names.get(name):
@@ -301,3 +388,27 @@ class _Walk:
     def _name(self, entry: re.Match[str], group: str) -> str:
         """Return what a group of the entry matched, spelled as the code has it."""
         return spelled(self._code, *entry.span(group))
+
+
+def _brought(find: Lookup, copy: Copy, depth: int) -> _Brought | None:
+    """Return what a COPY leaves behind; None for a copybook that is not there or says no division and no section."""
+    found = find(copy.name, copy.library) if depth < _MAX_DEPTH else None
+    if found is None or not found.programs:
+        return None
+    last = found.programs[-1]
+    division = last.divisions[-1].name if last.divisions else ""
+    section = last.entries[-1].section if last.entries and division != "PROCEDURE" else ""
+    begun = last.divisions[-1].start_line if last.divisions else 0
+    # A copybook may itself copy the header: what is copied behind its own last division decides.
+    for inner in reversed(last.copies):
+        if inner.line < begun or division == "PROCEDURE":
+            break
+        further = _brought(find, inner, depth + 1)
+        if further is not None and (further.division or further.section):
+            return further
+    return _Brought(division, section, last.using) if division or section else None
+
+
+def _nowhere(_offset: int) -> int:
+    """Return the line of an offset where no line is wanted."""
+    return 0

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from penstock.models import Model
     from penstock.scribe.documenting import Subject
     from penstock.scribe.estate_found import FoundEstate, Listed
-    from penstock.scribe.gathering import Gathered, GatheredFile
+    from penstock.scribe.gathering import Gathered, GatheredFile, LeftOut
     from penstock.scribe.pool import Progress
     from penstock.scribe.results import Results
     from penstock.scribe.spool import Spool
@@ -80,13 +80,18 @@ class Documented:
     copybooks: Mapping[str, dict[str, Json]]
     members: int
     """Files beside programs and copybooks that tell of them: jobs, maps, tables;"""
-    others: int
-    """files of no kind;"""
+    left_out: tuple[LeftOut, ...]
+    """files of no kind, by their suffix;"""
     skipped: tuple[Skipped, ...]
     empty: tuple[Skipped, ...]
     """Files that were taken for COBOL and have none;"""
     run: DocumentingRun
     written: int = 0
+
+    @property
+    def others(self) -> int:
+        """How many files are of no kind."""
+        return sum(one.files for one in self.left_out)
 
     def to_dict(self) -> dict[str, Json]:
         """Return what `run.json` says: the figures of the run, and what was left out."""
@@ -97,6 +102,7 @@ class Documented:
             "copybooks": len(self.copybooks),
             "members": self.members,
             "others": self.others,
+            "left_out": [one._asdict() for one in self.left_out],
             "skipped": [one._asdict() for one in self.skipped],
             "empty": [one._asdict() for one in self.empty],
         }
@@ -231,7 +237,7 @@ def document_gathered(
         programs=estate.summaries,
         copybooks=estate.layouts,
         members=estate.beside,
-        others=found.others,
+        left_out=found.left_out,
         skipped=(*found.skipped, *estate.lost, *unwritten),
         empty=tuple(estate.empty),
         run=done,

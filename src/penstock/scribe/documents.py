@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from penstock.chunk.template import Citation, Plain, Template, TemplateRecord, Value
-    from penstock.cobol.facts.values import Facts
+    from penstock.cobol.facts.values import Facts, Unread
     from penstock.text.json_access import Json
 
 TicketType = Literal["documentation", "chunk_continuation", "chunk_synthesis", "validation", "clarification"]
@@ -129,6 +129,7 @@ _LISTS: dict[str, tuple[_Field, ...]] = {
     "cics_operations": (*_one("command", "resource", "kind", "resp", "response", "paragraph"), *_many("resolved_from")),
     "dli_operations": (*_one("function", "pcb", "area", "paragraph"), *_many("segments")),
     "mq_operations": (*_one("call", "queue", "paragraph"), *_many("resolved_from")),
+    "idms_operations": _one("verb", "record", "set", "text", "paragraph"),
     "files": (
         *_one("name", "assign", "dd", "organization", "access", "status", "copybook"),
         *_many("keys", "io"),
@@ -149,6 +150,7 @@ _LISTS: dict[str, tuple[_Field, ...]] = {
 # The lists that stand together in the middle of a document, in its order.
 _AS_LISTED = (
     *("paragraphs", "error_handling", "sql_operations", "cics_operations", "dli_operations", "mq_operations"),
+    "idms_operations",
     *("files", "crud", "data_items", "constants", "messages"),
 )
 _FLOWS = {
@@ -239,6 +241,7 @@ def document_of(
         "copybooks_not_found": list(dict.fromkeys(missing)),
         **{name: listed[name] for name in _AS_LISTED},
         "dead_code": dead,
+        "not_understood": [_unread(source, part) for part in facts.unread],
         "call_semantics": listed["call_semantics"],
         "flow_diagram": flow_diagram(facts),
         "call_graph": call_diagram(facts),
@@ -300,6 +303,12 @@ def _purpose(records: Sequence[TemplateRecord]) -> dict[str, Json] | None:
 
 def _entry(source: SourceLines, name: str, line: int) -> dict[str, Json]:
     return {"name": name, "line": line, "citations": _citations(cite(source, line)), "origin": "code"}
+
+
+def _unread(source: SourceLines, part: Unread) -> dict[str, Json]:
+    """Return what was not understood, as an item: a reader has to know what the document leaves out."""
+    citations = _citations(cite(source, part.line, part.end_line))
+    return {"text": part.text, "paragraph": part.paragraph or None, "citations": citations, "origin": "code"}
 
 
 def _dead(paragraph: dict[str, Json]) -> dict[str, Json]:

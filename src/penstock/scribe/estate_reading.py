@@ -75,7 +75,7 @@ class FileReader:
         one = self.subject(number)
         if not says_anything(one):
             return FileRead("nothing", reason=_why_nothing(file.data, one))
-        is_alone = is_copybook(one)
+        is_alone = is_copybook(one) or (file.kind != "cobol" and _is_nameless(one))
         # No model is asked about a copybook: it means nothing for sure by itself, and what its fields are for is said where a
         # program uses them. So its document is made here in any case.
         summaries: list[Summary | None] = [None] * len(one.parts)
@@ -94,8 +94,8 @@ class FileReader:
 
 def subject_of(found: GatheredFile, shelf: Copybooks, source_format: Format | None) -> Subject:
     """Return what a file says, with those of the copybooks on a shelf that it names."""
-    source = scan(found.data, source_format=source_format)
-    books, paths = _books(source, shelf)
+    source = scan(found.data, source_format=source_format, copybooks=shelf.beside(found.path))
+    books, paths = _books(source, found.path, shelf)
     return subject(source, found.path, copybooks=books, paths=paths)
 
 
@@ -103,7 +103,7 @@ def _for_links(facts: Facts) -> Facts:
     """Return the facts without those that only the program's own document tells: the larger part by far."""
     return replace(
         facts, items=(), constants=(), messages=(), transforms=(), undeclared=(), paragraphs=(), edges=(), outside=(), rules=(),
-        errors=(), verbs=(), notes=(), sql=(), cics=(), dli=(), mq=()
+        errors=(), verbs=(), notes=(), sql=(), cics=(), dli=(), mq=(), idms=(), unread=()
     )  # fmt: skip
 
 
@@ -117,11 +117,12 @@ def shelf(found: Iterable[GatheredFile], members: Iterable[Member]) -> Copybooks
     return Copybooks(found, [(one.path, mapset) for one in members for mapset in one.mapsets])
 
 
-def _books(source: ScannedSource, shelf: Copybooks) -> tuple[dict[str, ScannedSource], dict[str, str]]:
+def _books(source: ScannedSource, path: str, shelf: Copybooks) -> tuple[dict[str, ScannedSource], dict[str, str]]:
     """Return the copybooks that a source names, and those that they name; and where each stands.
 
     One is taken once for each name, so that copybooks which copy each other end here.
     """
+    find = shelf.beside(path)
     books: dict[str, ScannedSource] = {}
     paths: dict[str, str] = {}
     waiting = [source]
@@ -129,8 +130,8 @@ def _books(source: ScannedSource, shelf: Copybooks) -> tuple[dict[str, ScannedSo
         for program in waiting.pop():
             for copy in program.copies:
                 name = key(copy.name)
-                if name not in books and (book := shelf(copy.name, copy.library)) is not None:
-                    books[name], paths[name] = book, shelf.path(copy.name, copy.library) or ""
+                if name not in books and (book := find(copy.name, copy.library)) is not None:
+                    books[name], paths[name] = book, shelf.path(copy.name, copy.library, path) or ""
                     waiting.append(book)
     return books, paths
 
@@ -138,6 +139,11 @@ def _books(source: ScannedSource, shelf: Copybooks) -> tuple[dict[str, ScannedSo
 def is_copybook(one: Subject) -> bool:
     """Return whether there is no program in a file: its data is documented where programs use it."""
     return all(part.program.kind == "copybook" for part in one.parts)
+
+
+def _is_nameless(one: Subject) -> bool:
+    """Return whether no program of a file has a name: a copybook that holds the header of a division looks like one."""
+    return not any(part.program.name for part in one.parts)
 
 
 def says_anything(one: Subject) -> bool:

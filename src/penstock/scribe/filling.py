@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         DliOperation,
         ErrorSite,
         Facts,
+        IdmsOperation,
         MqOperation,
         ProgramCall,
         ProgramFile,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     )
     from penstock.cobol.program import Program
 
-    _Operation = Transform | ErrorSite | SqlOperation | CicsOperation | DliOperation | MqOperation
+    _Operation = Transform | ErrorSite | SqlOperation | CicsOperation | DliOperation | IdmsOperation | MqOperation
 
 # The fields that tell two records apart are those by which chunks and a model's words are merged. A line is among them wherever one
 # statement may be written twice; a name alone where the thing exists once, however often it is met.
@@ -56,6 +57,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "cics_operations": ("line", "command", "resource"),
     "dli_operations": ("line", "function"),
     "mq_operations": ("line", "call"),
+    "idms_operations": ("line", "text"),
     "files": ("name",),
     "crud": ("resource", "kind"),
     "data_items": ("line", "name", "copybook", "copybook_line"),
@@ -292,6 +294,11 @@ class _Filling:
                 "queue": found.queue,
                 "resolved_from": list(map(_from, found.resolved)),
             }
+            yield self._operation(found, fields)
+
+    def _idms_operations(self) -> Iterator[TemplateRecord]:
+        for found in self._facts.idms:
+            fields = {"verb": found.verb, "record": found.record, "set": found.within, "text": found.text}
             yield self._operation(found, fields)
 
     # ── data ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -1,14 +1,16 @@
 """The files that are to be documented: those that are named, and those beneath the folders that are.
 
 Each is read whole, once, through the root; what cannot be read is named with the reason, and the rest goes on. A file is taken for
-what its name and its first bytes say; one that was named on purpose is taken whatever it is called.
+what its name and its first bytes say; one that was named on purpose, or that a COPY names, is taken whatever it is called.
 Keeps out: what the files say (`cobol`), and what is written.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import stat
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import ToolError
@@ -20,13 +22,16 @@ from penstock.workspace.globs import EVERYTHING
 from penstock.workspace.walk import Walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from penstock.cobol.estate import Kind
     from penstock.workspace.root import OpenFile, Root
 
 MAX_BYTES = 32 << 20
 """The largest file that is read as a source: the largest program known has 4 MB, and what is larger is data."""
+_EXAMPLES = 5
+# Enough to find names by: a COPY in a comment or a literal may make a copybook of a file, which then nobody copies.
+_COPY = re.compile(rb"(?i)\bCOPY\s+[\"']?([\w$#@-]+(?:\.\w+)?)")
 HEAD_BYTES = 8_192
 """How much of a file tells what it is."""
 
@@ -46,12 +51,25 @@ class Skipped(NamedTuple):
     reason: str
 
 
+class LeftOut(NamedTuple):
+    """Files that are of no kind, by their suffix ("" for none): how many there are, and the paths of the first."""
+
+    suffix: str
+    files: int
+    examples: tuple[str, ...]
+
+
 class Gathered(NamedTuple):
-    """What was found, in the order of the paths, what could not be read, and how many files are of no kind."""
+    """What was found, in the order of the paths, what could not be read, and which files are of no kind."""
 
     files: tuple[GatheredFile, ...]
     skipped: tuple[Skipped, ...]
-    others: int
+    left_out: tuple[LeftOut, ...]
+
+    @property
+    def others(self) -> int:
+        """How many files are of no kind."""
+        return sum(one.files for one in self.left_out)
 
 
 def gather(
@@ -73,21 +91,76 @@ def gather(
     """
     files: dict[str, GatheredFile] = {}
     skipped: dict[str, Skipped] = {}
-    others = 0
+    others: dict[str, None] = {}
     for path, is_named in _names(root, paths, progress):
-        if path in files or path in skipped:
-            continue
-        # One file that cannot be read must not cost a person the documents of ten thousand others.
-        try:
-            found = _read(root, path, kind_of, is_named)
-        except (ToolError, OSError) as error:
-            skipped[path] = Skipped(path, error.message if isinstance(error, ToolError) else str(error.strerror))
-            continue
-        if found is None:
-            others += 1
-        else:
-            files[path] = found
-    return Gathered(tuple(files[path] for path in sorted(files)), tuple(skipped.values()), others)
+        if path not in files and path not in skipped and path not in others:
+            _take(root, path, kind_of, files, skipped, others, is_named=is_named)
+    fresh: Iterable[str] = list(files)
+    while fresh:
+        copied = _copied([files[path] for path in fresh], files, others)
+        for path in copied:
+            del others[path]
+            _take(root, path, _as_copybook, files, skipped, others, is_named=False)
+        fresh = [path for path in copied if path in files]
+    return Gathered(tuple(files[path] for path in sorted(files)), tuple(skipped.values()), tuple(_left_out(others)))
+
+
+def _take(
+    root: Root,
+    path: str,
+    kind_of: Callable[[str, bytes], Kind | None],
+    files: dict[str, GatheredFile],
+    skipped: dict[str, Skipped],
+    others: dict[str, None],
+    *,
+    is_named: bool,
+) -> None:
+    """Put a file to the others of its fate: read, of no kind, or not to be read."""
+    # One file that cannot be read must not cost a person the documents of ten thousand others.
+    try:
+        found = _read(root, path, kind_of, is_named)
+    except (ToolError, OSError) as error:
+        skipped[path] = Skipped(path, error.message if isinstance(error, ToolError) else str(error.strerror))
+        return
+    if found is None:
+        others[path] = None
+    else:
+        files[path] = found
+
+
+def _copied(fresh: Iterable[GatheredFile], files: Mapping[str, GatheredFile], others: Iterable[str]) -> list[str]:
+    """Return the files of no kind that a COPY of some files names: by name and suffix, or by name where nothing else has it."""
+    names = {
+        name.decode("latin-1").lower()
+        for one in fresh
+        if one.kind in {"cobol", "copybook", "dclgen"}
+        for name in _COPY.findall(one.data)
+    }
+    here = {_name(path).partition(".")[0] for path in files}
+    stems = {name for name in names if "." not in name} - here
+    return [path for path in others if (name := _name(path)) in names or name.partition(".")[0] in stems]
+
+
+def _name(path: str) -> str:
+    """Return the name of a file as it is compared."""
+    return path.rpartition("/")[2].lower()
+
+
+def _as_copybook(path: str, head: bytes) -> Kind | None:
+    """Return that a file is a copybook, because a COPY names it; None where it is in another language all the same."""
+    return "copybook" if language_of(path, head) in {None, "cobol", "text"} else None
+
+
+def _left_out(paths: Iterable[str]) -> list[LeftOut]:
+    """Return files of no kind by their suffix, the most frequent first."""
+    by_suffix: dict[str, list[str]] = {}
+    for path in paths:
+        name = _name(path)
+        by_suffix.setdefault(name[name.rfind(".") :] if "." in name else "", []).append(path)
+    counts = Counter({suffix: len(found) for suffix, found in by_suffix.items()})
+    return [
+        LeftOut(suffix, number, tuple(sorted(by_suffix[suffix])[:_EXAMPLES])) for suffix, number in counts.most_common()
+    ]
 
 
 def _names(root: Root, paths: Iterable[str], progress: Callable[[int], None] | None) -> Iterator[tuple[str, bool]]:

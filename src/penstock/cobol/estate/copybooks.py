@@ -1,12 +1,12 @@
 """Find the copybook of a name among the files of an estate, maps included as CICS would make them.
 
-Keeps out opening files: their bytes are given. Law: the same files give the same answer in any order; a copybook
-comes before a program of the same name, a file before what a map source makes.
+Keeps out opening files: their bytes are given. Laws: the same files give the same answer in any order; a copybook
+comes before a program of the same name, a file before what a map source makes; no file is its own copybook.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import key
 from .members import stem
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 _ORDER: dict[Kind, int] = {"copybook": 0, "dclgen": 1, "cobol": 3}
 
 
+_MEMBER_LETTERS = 8
+"""How long the name of a member is: a compiler on a host looks for no more of a longer one."""
+
+
 class Copybooks:
     """A lookup of copybooks by name, to be given to `facts`. Each one is scanned when it is first asked for, and kept.
 
@@ -35,46 +39,72 @@ class Copybooks:
     def __init__(
         self, files: Iterable[tuple[str, Kind, CopybookText]], mapsets: Iterable[tuple[str, Mapset]] = ()
     ) -> None:
-        self._found: dict[str, list[tuple[int, str, CopybookText | Mapset]]] = {}
+        self._found: dict[str, list[_Shelved]] = {}
         for path, kind, data in files:
             if kind in _ORDER:
-                self._found.setdefault(key(stem(path)), []).append((_ORDER[kind], path, data))
+                self._found.setdefault(key(stem(path)), []).append(_Shelved(_ORDER[kind], path, data))
         for path, mapset in mapsets:
             # A program copies a mapset by its name or by that of the member that held its copybook.
             for name in {key(mapset.name), key(stem(path))} - {""}:
-                self._found.setdefault(name, []).append((2, path, mapset))
+                self._found.setdefault(name, []).append(_Shelved(2, path, mapset))
         for rows in self._found.values():
             rows.sort(key=lambda row: row[:2])
         self._scanned: dict[str, ScannedSource] = {}
 
     def __call__(self, name: str, library: str | None) -> ScannedSource | None:
         """Return a copybook, scanned; None where there is none."""
-        row = self._row(name, library)
-        if row is None:
-            return None
-        _, path, content = row
-        if path not in self._scanned:
-            self._scanned[path] = _scanned(content)
-        return self._scanned[path]
+        return self.beside("")(name, library)
 
-    def path(self, name: str, library: str | None = None) -> str | None:
-        """Return where a copybook stands, None where there is none; for a map that CICS would make, the map's source."""
-        row = self._row(name, library)
-        return row[1] if row else None
+    def beside(self, path: str) -> Callable[[str, str | None], ScannedSource | None]:
+        """Return the lookup of the file at a path: the same, but that a file is never its own copybook."""
+
+        def found(name: str, library: str | None) -> ScannedSource | None:
+            row = self._row(name, library, path)
+            if row is None:
+                return None
+            if row.path not in self._scanned:
+                self._scanned[row.path] = _scanned(row.content)
+            return self._scanned[row.path]
+
+        return found
+
+    def path(self, name: str, library: str | None = None, beside: str = "") -> str | None:
+        """Return where a copybook stands, None where there is none; for a map that CICS would make, the map's source.
+
+        Args:
+            name: The name that COPY gives, with or without a suffix.
+            library: What OF or IN names.
+            beside: The path of the file that copies it, which is never its own copybook.
+        """
+        row = self._row(name, library, beside)
+        return row.path if row else None
 
     @property
     def ambiguous(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Names that more than one file of the same rank answers to, with their paths, the one that is taken first."""
-        found = {name: [path for order, path, _ in rows if order == rows[0][0]] for name, rows in self._found.items()}
+        found = {name: [row.path for row in rows if row.order == rows[0].order] for name, rows in self._found.items()}
         return tuple((name, tuple(paths)) for name, paths in sorted(found.items()) if len(paths) > 1)
 
-    def _row(self, name: str, library: str | None) -> tuple[int, str, CopybookText | Mapset] | None:
-        """Return the rank, path and content for a name; a library chooses between folders where one is called so."""
-        rows = self._found.get(key(stem(name)), [])
+    def _row(self, name: str, library: str | None, beside: str) -> _Shelved | None:
+        """Return what stands under a name; a suffix or a library chooses where several do."""
+        member = key(stem(name))
+        rows = self._found.get(member) or self._found.get(member[:_MEMBER_LETTERS], [])
+        rows = [row for row in rows if row.path != beside]
+        # `COPY "rates.sel"` and `COPY "rates.fd"` are two files, the SELECT and the FD of one.
+        written = key(name.rpartition("/")[2])
+        if "." in written:
+            rows = [row for row in rows if key(row.path.rpartition("/")[2]) == written] or rows
         if library is not None:
-            within = [row for row in rows if key(library) in map(key, row[1].split("/")[:-1])]
-            rows = within or rows
+            rows = [row for row in rows if key(library) in map(key, row.path.split("/")[:-1])] or rows
         return rows[0] if rows else None
+
+
+class _Shelved(NamedTuple):
+    """A file, or a map source, as a copybook: the lower its order, the sooner it is taken."""
+
+    order: int
+    path: str
+    content: CopybookText | Mapset
 
 
 def _scanned(content: CopybookText | Mapset) -> ScannedSource:

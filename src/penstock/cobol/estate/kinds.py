@@ -50,6 +50,14 @@ _PATTERNS: dict[Kind, str] = {
 _SIGNS = {kind: re.compile(pattern, re.IGNORECASE | re.MULTILINE) for kind, pattern in _PATTERNS.items()}
 _TEXTS = frozenset({"", "txt", "inc", "src", "sql", "ctl", "mbr", "pds"})
 """Suffixes that say nothing: what the file says decides."""
+_OTHERS_TEXT = """
+    md rst adoc tex html htm xml json jsonl yaml yml toml csv tsv ini cfg conf properties py java kt scala c h cpp hpp
+    cs js ts jsx tsx go rs rb php pl sh bat cmd ps1 rexx rex vue css scss sass less svg lst list listing log out rpt
+    bak old orig rej diff patch idy int gnt lbr exe dll so zip gz tar pdf doc docx xls xlsx ppt pptx png jpg jpeg gif
+    ico lock
+"""
+_OTHERS = frozenset(_OTHERS_TEXT.split())
+"""Suffixes of other worlds, of what compilers write, and of what somebody put aside."""
 
 
 def kind_of(name: str, head: bytes) -> Kind | None:
@@ -67,10 +75,11 @@ def kind_of(name: str, head: bytes) -> Kind | None:
     by_name = _SUFFIXES.get(suffix)
     if by_name in {"pli", "hlasm"} and not (by_name == "hlasm" and _kind_of_text(head) in {"bms", "psb", "dbd"}):
         return by_name
-    # A file with a suffix of another world is no member, whatever words are in it: a manual quotes JCL.
-    said = _kind_of_text(head) if by_name is not None or suffix in _TEXTS else None
+    # A file with a suffix of another world is no member, whatever words are in it: a manual quotes JCL, a listing a
+    # program. A suffix that nobody knows may be the house style of a shop; then only a program or a map is certain.
+    said = None if by_name is None and suffix in _OTHERS else _kind_of_text(head)
     if by_name is None:
-        return said
+        return said if suffix in _TEXTS or said in {"cobol", "bms", "jcl"} else None
     if said is None or said == "ddl":
         return by_name
     if by_name == "cobol":

@@ -5,7 +5,7 @@ One module answers each question; `facts` asks them in order, each with what the
 1. `expanding` puts copybooks in place; `code` reads what statements say.
 2. `layout` lays out the data; `naming` says which item a name means; `references` who reads and writes it.
 3. `resolving` says what an item may hold, so that dynamic calls, queues and files get names.
-4. `files`, `sql`, `cics`, `ims`, `mq` and `calls` list operations; `interface` joins them by resource.
+4. `files`, `sql`, `cics`, `ims`, `idms`, `mq` and `calls` list operations; `interface` joins them by resource.
 5. `flow` follows control, `shape` counts decisions, `rules` lists conditions, `failing` where errors are met.
 
 Values in, values out: copybooks are given, not looked for. Laws: any source that was scanned has facts, in time
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .references import References
     from .resolving import Values
     from .shape import Shape
-    from .values import DataItem, ParagraphFacts, Transform, Undeclared
+    from .values import DataItem, ParagraphFacts, Transform, Undeclared, Unread
 
 __all__ = ["Copybooks", "Facts", "call_diagram", "facts", "flow_diagram"]
 
@@ -70,6 +70,7 @@ def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | Non
     from .reaching import Reaching
     from .resolving import Values
     from .shape import counts, shape, trees
+    from .translated import generator
 
     expanded = expand(source, program, _lookup(copybooks))
     code = Code(expanded.pieces)
@@ -110,6 +111,7 @@ def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | Non
         cics=found.cics,
         dli=found.dli,
         mq=found.mq,
+        idms=found.idms,
         crud=accesses,
         inputs=inputs,
         outputs=outputs,
@@ -125,7 +127,8 @@ def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | Non
         errors=failing.sites(code, nested, decided, found.cics, found.sql, called),
         copybooks=expanded.uses,
         verbs=tuple(counts(code).items()),
-        notes=(*expanded.notes, *graph.notes),
+        unread=_unread(source, program, code),
+        notes=(*filter(None, (generator(source, program),)), *expanded.notes, *graph.notes),
         uses=data.referred.moving.uses(),
         moves=data.referred.moving.moves(),
     )
@@ -183,7 +186,7 @@ def _operations(
     called: tuple[Calling, ...],
 ) -> InterfaceOperations:
     """Return what the program does with files, databases, terminals and queues."""
-    from . import cics, files, ims, mq, sql
+    from . import cics, files, idms, ims, mq, sql
     from .interface import InterfaceOperations
 
     # All calls by name are followed in one pass through the program, those of CICS among them.
@@ -194,6 +197,7 @@ def _operations(
         cics=cics.operations(code, reaching),
         dli=ims.operations(code, data.names, values, called),
         mq=mq.operations(code, values, called),
+        idms=idms.operations(code),
     )
 
 
@@ -272,6 +276,22 @@ def _transforms(code: Code, referred: References) -> tuple[Transform, ...]:
                 )
             )
     return tuple(found)
+
+
+def _unread(source: ScannedSource, program: Program, code: Code) -> tuple[Unread, ...]:
+    """Return what of the program itself is no statement that is known."""
+    from .code import text_of
+    from .values import Unread
+
+    return tuple(
+        Unread(
+            text=text_of(source.words(part.start, part.end), 400).strip(" ."),
+            line=part.line,
+            end_line=part.end_line,
+            paragraph=code.name(code.paragraph(part.line)),
+        )
+        for part in program.unread
+    )
 
 
 def _undeclared(

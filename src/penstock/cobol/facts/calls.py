@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 DLI_INTERFACES = frozenset({"CBLTDLI", "AIBTDLI", "CEETDLI", "ASMTDLI", "DFSLI000"})
 """The entries of DL/I, by which a CALL is one of a database rather than of a program."""
+_STUBS = frozenset({"DFHEI1", "DFHEXEC", "DFHNCTR", "DFHELII", "DFHECI", "DFHEAI"})
 _BY_COMMAND: dict[str, Literal["link", "xctl", "start", "return_transid", "invoke"]] = {
     "LINK": "link",
     "XCTL": "xctl",
@@ -85,8 +86,14 @@ def is_interface(target: str) -> bool:
     Environment.
     """
     # By prefix, as the vendors reserve them; their entries are too many for a list.
-    name = target.strip("'\"").upper()
-    return name in DLI_INTERFACES or name[:2] == "MQ" or name[:3] in {"CEE", "DSN", "IGZ", "ILB", "EZA"}
+    name = target.strip("'\"").strip().upper()
+    named = name in DLI_INTERFACES or is_translated(name)
+    return named or name[:2] == "MQ" or name[:3] in {"CEE", "DSN", "DFH", "IGZ", "ILB", "EZA"}
+
+
+def is_translated(name: str) -> bool:
+    """Return whether a name, in capitals, is the stub that a translator of CICS commands calls."""
+    return name.removeprefix("KX") in _STUBS
 
 
 def _called(call: Calling, code: Code, reaching: Reaching) -> ProgramCall:
@@ -94,7 +101,7 @@ def _called(call: Calling, code: Code, reaching: Reaching) -> ProgramCall:
     static = call.target[:1] in "'\""
     reached = None if static else reaching.at(call.target, call.site)
     return ProgramCall(
-        target=call.target.strip("'\"") if static else call.target,
+        target=call.target.strip("'\"").strip() if static else call.target,
         call_type="static" if static else "dynamic",
         resolved=reached.values if reached else (),
         parameters=call.parameters,

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from .execs import ExecCommand, command
+from .translated import commands
 from .vocabulary import is_reserved
 
 if TYPE_CHECKING:
@@ -144,8 +145,10 @@ class Code:
             )
 
     def _blocks(self, piece: CodePiece) -> Iterator[Block]:
-        """Yield the EXEC blocks of one piece."""
-        for found in piece.program.execs:
+        """Yield the EXEC blocks of one piece, and the commands that a translator left as comments, in order."""
+        translated = tuple(commands(piece.source, piece.program))
+        execs = sorted((*piece.program.execs, *translated)) if translated else piece.program.execs
+        for found in execs:
             line, end_line = (piece.line, piece.end_line) if piece.copybook else (found.line, found.end_line)
             parsed = command(found.text) if found.kind in {"CICS", "DLI"} else ExecCommand("", ())
             header = _header(piece, found.line)

@@ -172,7 +172,8 @@ class _Expanding:
                 via=copy.via,
                 replacing=copy.replacing,
                 found=found is not None or circular,
-                system=found is None and is_system(copy.name),
+                # The dictionary of IDMS is on no shelf of the estate either.
+                system=found is None and (is_system(copy.name) or copy.via == "COPY IDMS"),
                 division=division,
                 line=here.line,
                 end_line=here.end_line,

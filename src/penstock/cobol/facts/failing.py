@@ -76,7 +76,7 @@ def sites(
         if one.operation.startswith("WHENEVER")
     ]
     for call in calls:
-        name = call.target.strip("'\"").upper()
+        name = call.target.strip("'\"").strip().upper()
         if name in _ABENDS:
             found.append(
                 ErrorSite(

@@ -156,7 +156,7 @@ def _dd(assign: Sequence[str], resolve: _Resolve) -> tuple[str | None, Resolved 
         return None, None
     name = names[-1] if names[0].upper() in {"TO", "FILE"} else names[0]
     if name[0] in "'\"":
-        return name.strip("'\""), None
+        return name.strip("'\"").strip(), None
     found = resolve(name)
     if found:
         return found[0].value, found[0]

@@ -29,7 +29,9 @@ def operations(code: Code, names: DataNames, values: Values, calls: tuple[Callin
     """
     found = [_block(block, code, values) for block in code.blocks if block.exec.kind == "DLI"]
     found += [
-        _called(call, code, names, values) for call in calls if call.target.strip("'\"").upper() in DLI_INTERFACES
+        _called(call, code, names, values)
+        for call in calls
+        if call.target.strip("'\"").strip().upper() in DLI_INTERFACES
     ]
     return tuple(sorted(found, key=lambda operation: operation.line))
 

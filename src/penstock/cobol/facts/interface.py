@@ -1,6 +1,6 @@
 """Tell what goes in and out of a program, what it does with each resource, and what kind of program it is.
 
-The operations of files, CICS, SQL, DL/I and MQ are joined here by the name of their resource. Keeps out the jobs and
+The operations of files, CICS, SQL, DL/I, IDMS and MQ are joined here by the name of their resource. Keeps out the jobs and
 transactions that run the program, which are the estate's.
 """
 
@@ -17,7 +17,16 @@ if TYPE_CHECKING:
     from ..program import Program
     from .code import Code
     from .naming import DataNames
-    from .values import CicsOperation, DliOperation, MqOperation, ProgramFile, ProgramType, Resolved, SqlOperation
+    from .values import (
+        CicsOperation,
+        DliOperation,
+        IdmsOperation,
+        MqOperation,
+        ProgramFile,
+        ProgramType,
+        Resolved,
+        SqlOperation,
+    )
 
 # What each operation does to its resource, as create, read, update or delete.
 _FILE_DEEDS = {
@@ -57,10 +66,16 @@ _DLI_DEEDS = {
     "REPL": "update",
     "DLET": "delete",
 }
+_IDMS_DEEDS = {
+    **dict.fromkeys(("OBTAIN", "FIND", "GET"), "read"),
+    "STORE": "create",
+    **dict.fromkeys(("MODIFY", "CONNECT", "DISCONNECT"), "update"),
+    "ERASE": "delete",
+}
 _SORT_DEEDS = {"USING": "read", "GIVING": "create"}
 _MQ_DEEDS = {"MQGET": "read", "MQPUT": "create", "MQPUT1": "create"}
 _CLOCK = frozenset({"DATE", "DAY", "DAY-OF-WEEK", "TIME"})
-_ORDER = {"file": 0, "table": 1, "segment": 2, "queue": 3, "tsqueue": 4, "tdqueue": 5}
+_ORDER = {"file": 0, "table": 1, "segment": 2, "record": 3, "queue": 4, "tsqueue": 5, "tdqueue": 6}
 
 
 _Deed: TypeAlias = tuple[str, str, str, int]
@@ -75,6 +90,7 @@ class InterfaceOperations(NamedTuple):
     cics: tuple[CicsOperation, ...]
     dli: tuple[DliOperation, ...]
     mq: tuple[MqOperation, ...]
+    idms: tuple[IdmsOperation, ...] = ()
 
 
 def crud(found: InterfaceOperations) -> tuple[Access, ...]:
@@ -90,6 +106,7 @@ def crud(found: InterfaceOperations) -> tuple[Access, ...]:
         *_of_sql(found),
         *_of_dli(found),
         *_of_mq(found),
+        *_of_idms(found),
     ):
         deeds.add(kind, name, deed, line)
     return deeds.found()
@@ -143,6 +160,14 @@ def _of_mq(found: InterfaceOperations) -> Iterator[_Deed]:
         if deed and call.queue:
             for name in _named(call.queue, call.resolved):
                 yield "queue", name, deed, call.line
+
+
+def _of_idms(found: InterfaceOperations) -> Iterator[_Deed]:
+    """Yield what statements do with records of IDMS; one about the current record names none."""
+    for one in found.idms:
+        deed = _IDMS_DEEDS.get(one.verb)
+        if deed and one.record:
+            yield "record", one.record, deed, one.line
 
 
 def channels(

@@ -31,7 +31,7 @@ def operations(code: Code, values: Values, calls: tuple[Calling, ...]) -> tuple[
         values: What data items may hold, for queues that a name gives.
         calls: The CALLs.
     """
-    asked = [call for call in calls if _CALL.fullmatch(call.target.strip("'\"").upper())]
+    asked = [call for call in calls if _CALL.fullmatch(call.target.strip("'\"").strip().upper())]
     if not asked:
         return ()
     described = _described(code)
@@ -67,7 +67,7 @@ def operations(code: Code, values: Values, calls: tuple[Calling, ...]) -> tuple[
 
 def _name(call: Calling) -> str:
     """Return the name of a called program in capitals, without quotes."""
-    return call.target.strip("'\"").upper()
+    return call.target.strip("'\"").strip().upper()
 
 
 def _described(code: Code) -> dict[str, str]:

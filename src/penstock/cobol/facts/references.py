@@ -14,6 +14,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..procedure import NAVIGATION
 from ..program import key
 from .execs import body, tokens
 from .moving import Mention, Moving
@@ -152,6 +153,7 @@ class References:
         self._written: dict[tuple[int, int | None], set[int]] = {}
         self._passed: dict[int, set[int]] = {}
         self.undefined: list[Undefined] = []
+        self._is_elsewhere = False
         self.operands: dict[
             int, tuple[dict[str, None], dict[str, None]]
         ] = {}  # by statement: what it writes, and what it reads
@@ -163,6 +165,8 @@ class References:
         """Take the operands of one statement; EXEC blocks are left to `exec`."""
         if said.verb.startswith("EXEC "):
             return
+        # What IDMS statements name is declared in a schema, which is on no shelf: it is not missing here.
+        self._is_elsewhere = said.verb in NAVIGATION
         start, switches = _ROLES.get(said.verb, (READ, {}))
         keys = said.keys
         first = self._first_operand(said)
@@ -332,6 +336,8 @@ class References:
 
     def _unknown(self, name: str, spelling: str, line: int) -> None:
         """Note a name that is not declared, unless it is an index, a file or a word of the language."""
+        if self._is_elsewhere:
+            return
         if name not in self._names.indexes and name not in self._records and not is_reserved(name):
             self.undefined.append(Undefined(spelling, line))
 

@@ -17,7 +17,7 @@ from .code import text_of, walk
 from .values import Branch, BranchAction, BranchRule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from .code import Code, Node, Said
     from .naming import DataNames
@@ -145,12 +145,26 @@ def _rule(
         condition=condition,
         meanings=_meanings(used, names),
         names=tuple(used.values()),
-        branches=tuple(_branch(label, opener, inner) for label, opener, inner in node.branches),
+        branches=tuple(_branch(*branch) for branch in _grouped(node)),
         check=checks.any([*used, *(word for one in (said, *openers) for word in one.keys if word in _REGISTERS)]),
         line=said.line,
         end_line=node.end_line,
         paragraph=paragraph,
     )
+
+
+def _grouped(node: Node) -> Iterator[tuple[str, Said, list[Node]]]:
+    """Yield the branches, WHENs that stand in front of the same statements as one: each of them leads there."""
+    labels: list[str] = []
+    first: Said | None = None
+    for at, (label, opener, inner) in enumerate(node.branches):
+        following = node.branches[at + 1][1].verb if at + 1 < len(node.branches) else ""
+        labels.append(label)
+        first = first or opener
+        if opener.verb == "WHEN" and not inner and following == "WHEN":
+            continue
+        yield " ".join(labels), first, inner
+        labels, first = [], None
 
 
 def _used(statements: Iterable[Said], names: DataNames) -> dict[str, str]:

@@ -215,7 +215,7 @@ class Access(NamedTuple):
 
     resource: str
     kind: str
-    """file, table, segment, queue, tsqueue or tdqueue."""
+    """file, table, segment, record (of IDMS), queue, tsqueue or tdqueue."""
     create: tuple[int, ...] = ()
     read: tuple[int, ...] = ()
     update: tuple[int, ...] = ()
@@ -313,6 +313,21 @@ class DliOperation(NamedTuple):
     copybook: str | None = None
 
 
+class IdmsOperation(NamedTuple):
+    """A statement of IDMS: OBTAIN, STORE, MODIFY, ERASE, BIND and so on."""
+
+    verb: str
+    record: str | None
+    """The record that it names; None where it is about the current one, or about none."""
+    within: str | None
+    """The set or area of WITHIN, TO or FROM."""
+    text: str
+    line: int
+    end_line: int
+    paragraph: str
+    copybook: str | None = None
+
+
 class MqOperation(NamedTuple):
     """A CALL of MQOPEN, MQGET, MQPUT and the like."""
 
@@ -364,7 +379,11 @@ class ProgramCall(NamedTuple):
     def names(self) -> tuple[str, ...]:
         """The programs (or transactions) that it may reach; empty where that is not known."""
         literal = self.call_type == "static" or (not self.resolved and self.target[:1] in "'\"")
-        return (self.target.strip("'\""),) if literal else tuple(dict.fromkeys(found.value for found in self.resolved))
+        return (
+            (self.target.strip("'\"").strip(),)
+            if literal
+            else tuple(dict.fromkeys(found.value for found in self.resolved))
+        )
 
 
 class ControlEdge(NamedTuple):
@@ -501,6 +520,15 @@ class CopybookUse(NamedTuple):
     """The copybook that holds the COPY; None where the program does."""
 
 
+class Unread(NamedTuple):
+    """What begins a sentence and is no statement that is known, on one line and bounded."""
+
+    text: str
+    line: int
+    end_line: int
+    paragraph: str
+
+
 class Note(NamedTuple):
     """Something that a reader should know: what could not be followed, and why."""
 
@@ -538,6 +566,7 @@ class Facts:
     cics: tuple[CicsOperation, ...] = ()
     dli: tuple[DliOperation, ...] = ()
     mq: tuple[MqOperation, ...] = ()
+    idms: tuple[IdmsOperation, ...] = ()
     crud: tuple[Access, ...] = ()
     """What is done with each resource, by kind and name."""
     inputs: tuple[Channel, ...] = ()
@@ -559,6 +588,8 @@ class Facts:
     copybooks: tuple[CopybookUse, ...] = ()
     verbs: tuple[tuple[str, int], ...] = ()
     """How many statements there are of each verb, most first."""
+    unread: tuple[Unread, ...] = ()
+    """What was not understood, statement by statement: nothing is known of what it does."""
     notes: tuple[Note, ...] = ()
     uses: tuple[DataUse, ...] = ()
     """Which paragraph reads and writes which item."""

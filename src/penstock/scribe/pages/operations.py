@@ -124,6 +124,16 @@ RESOURCES = (
         },
     ),
     OperationTable(
+        "IDMS",
+        "idms_operations",
+        {
+            "Statement": code("verb"),
+            "Record": code("record"),
+            "Set or area": code("set"),
+            **_WHERE,
+        },
+    ),
+    OperationTable(
         "MQ",
         "mq_operations",
         {
@@ -165,6 +175,7 @@ AT_THE_END = (
     OperationTable(
         "Constants and messages", "messages", {"Message": code("text"), "Goes to": code("target"), "Lines": lines}
     ),
+    OperationTable("Not understood", "not_understood", {"Text": code("text"), **_WHERE}),
     OperationTable(
         "Dead code",
         "dead_code",

@@ -1,0 +1,77 @@
+"""List what a program asks of IDMS: OBTAIN, STORE, MODIFY, ERASE and the other statements of its language for data.
+
+Keeps out where a record or set is defined (the schema, which is on no shelf of the estate).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..procedure import NAVIGATION
+from .code import text_of
+from .values import IdmsOperation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .code import Code, Said
+
+# What may stand between the verb and the record that it is about.
+_BEFORE = frozenset(
+    ["KEEP", "EXCLUSIVE", "CALC", "ANY", "DUPLICATE", "FIRST", "LAST", "NEXT", "PRIOR", "OWNER", "CURRENT", "RECORD"]
+)
+_BEHIND = frozenset(
+    [
+        "WITHIN",
+        "TO",
+        "FROM",
+        "DB-KEY",
+        "IS",
+        "USING",
+        "PERMANENT",
+        "SELECTIVE",
+        "ALL",
+        "MEMBERS",
+        "ON",
+        "FOR",
+        "USAGE-MODE",
+    ]
+)
+_OF_RECORDS = frozenset(["OBTAIN", "FIND", "GET", "STORE", "MODIFY", "ERASE", "CONNECT", "DISCONNECT", "BIND", "KEEP"])
+_NO_RECORD = frozenset(["RUN-UNIT", "PROCEDURE", "TRANSACTION", "MAP", "TASK", "TABLE", "QUEUE", "SCRATCH", "TIME"])
+
+
+def operations(code: Code) -> tuple[IdmsOperation, ...]:
+    """Return the statements of IDMS in order, those of copybooks included; none in a program that says nothing of it."""
+    # The scanner takes these words for statements only where the program is one of IDMS, but COMMIT, MODIFY and the
+    # like are statements of others, too: SQL's stand in EXEC, those of the communication module have no record.
+    if not any(said.verb in {"OBTAIN", "BIND", "FINISH", "ERASE", "STORE", "FIND", "CONNECT"} for said in code.said):
+        return ()
+    return tuple(_operation(said, code) for said in code.said if said.verb in NAVIGATION)
+
+
+def _operation(said: Said, code: Code) -> IdmsOperation:
+    """Return one statement with the record and the set that it names."""
+    keys = said.keys
+    texts = [word.text for word in said.words]
+    record = None
+    if said.verb in _OF_RECORDS:
+        at = next((n for n, word in enumerate(keys[1:], start=1) if word not in _BEFORE and not word.isdecimal()), 0)
+        if at and keys[at] not in _BEHIND and keys[at] not in _NO_RECORD:
+            record = texts[at]
+    return IdmsOperation(
+        verb=said.verb,
+        record=record,
+        within=_behind(keys, texts, "WITHIN", "TO", "FROM") if said.verb != "BIND" else None,
+        text=text_of(said.words),
+        line=said.line,
+        end_line=said.end_line,
+        paragraph=code.name(said.paragraph),
+        copybook=said.copybook,
+    )
+
+
+def _behind(keys: Sequence[str], texts: Sequence[str], *words: str) -> str | None:
+    """Return what stands behind the first of some words: the set or the area."""
+    at = next((n for n, word in enumerate(keys) if word in words), len(keys))
+    return texts[at + 1] if at + 1 < len(texts) else None

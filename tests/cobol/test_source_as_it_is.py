@@ -1,0 +1,364 @@
+"""Source as shops have it: headers from COPY, includes of librarians, translated CICS, IDMS, and what nobody knows."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.cobol import scan
+from penstock.cobol.estate import Copybooks, kind_of
+from penstock.cobol.facts import facts
+
+from .sources import fixed
+
+pytestmark = pytest.mark.proves("C-14")
+
+HEADER = fixed("LINKAGE SECTION.", "01  ASKED PIC X.", "PROCEDURE DIVISION USING ASKED.")
+PROGRAM = fixed(
+    "IDENTIFICATION DIVISION.",
+    "PROGRAM-ID. BILLING.",
+    "DATA DIVISION.",
+    "WORKING-STORAGE SECTION.",
+    "01  AMOUNT PIC 9(4).",
+    "COPY HEADER.",
+    "MAIN.",
+    "    ADD 1 TO AMOUNT.",
+    "    PERFORM TOTALS.",
+    "    GOBACK.",
+    "TOTALS.",
+    "    DISPLAY AMOUNT.",
+)
+
+
+def body(*lines: str) -> str:
+    """A program with a header of its own around some lines of a PROCEDURE DIVISION."""
+    return fixed("IDENTIFICATION DIVISION.", "PROGRAM-ID. BILLING.", "PROCEDURE DIVISION.", *lines)
+
+
+# ── headers ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_d1_a_procedure_header_comes_from_copy() -> None:
+    """The copybook says in which division the next line is, and what the parameters are."""
+    books = {"HEADER": scan(HEADER)}
+    source = scan(PROGRAM, copybooks=lambda name, _: books.get(name))
+    (program,) = source.programs
+    assert [paragraph.name for paragraph in program.paragraphs] == ["MAIN", "TOTALS"]
+    assert [division.name for division in program.divisions] == ["IDENTIFICATION", "DATA", "PROCEDURE"]
+    assert program.using == ("ASKED",)
+    assert source.warnings == ()
+    found = facts(source, program, copybooks=books)
+    assert found.statements == 4
+    assert found.linkage == ("ASKED",)
+
+
+def test_d1_without_the_copybook_the_statements_tell_and_a_warning_says_so() -> None:
+    """Statements among data are statements, whether or not anybody knows where their header is."""
+    source = scan(PROGRAM)
+    assert [paragraph.name for paragraph in source.programs[0].paragraphs] == ["MAIN", "TOTALS"]
+    assert [(warned.line, "missing or comes from COPY" in warned.text) for warned in source.warnings] == [(7, True)]
+
+
+@pytest.mark.parametrize(
+    "first", ["    MOVE 1 TO AMOUNT.", "MAIN SECTION.", "MAIN SECTION 10.", "    EXEC CICS RETURN END-EXEC."]
+)
+def test_d1_statements_begin_a_procedure_in_any_form(first: str) -> None:
+    """A bare verb, a section or a command of CICS begins it as well as a paragraph does."""
+    lines = PROGRAM.replace("       MAIN.\n", f"       {first}\n")
+    (program,) = scan(lines).programs
+    assert len(program.statements) >= 4
+
+
+def test_data_that_looks_like_a_verb_is_data() -> None:
+    """A data division ends where statements stand, not where a word of it is a verb elsewhere."""
+    text = fixed(
+        "IDENTIFICATION DIVISION.",
+        "PROGRAM-ID. A.",
+        "DATA DIVISION.",
+        "WORKING-STORAGE SECTION.",
+        "COPY WORK.",
+        "01  CONTROL-CARD.",
+        "    05 MOVE-IT PIC X.",
+        "    05 OPEN-CODE PIC X.",
+        "PROCEDURE DIVISION.",
+        "    GOBACK.",
+    )
+    source = scan(text)
+    assert (len(source.programs[0].statements), source.warnings) == (1, ())
+
+
+def test_a_whole_procedure_from_copy_is_told_and_read() -> None:
+    """Its statements are the copybook's, cited at the COPY; the program is not said to do nothing."""
+    book = scan(fixed("PROCEDURE DIVISION.", "MAIN.", "    CALL 'TAX'.", "    GOBACK."))
+    text = fixed("IDENTIFICATION DIVISION.", "PROGRAM-ID. A.", "DATA DIVISION.", "COPY LOGIC.")
+    source = scan(text, copybooks=lambda _name, _: book)
+    assert [warned.text for warned in source.warnings] == [
+        "the PROCEDURE DIVISION comes from COPY LOGIC: its statements are cited here"
+    ]
+    found = facts(source, source.programs[0], copybooks={"LOGIC": book})
+    assert [(call.target, call.line) for call in found.calls] == [("TAX", 4)]
+
+
+def test_a_section_that_comes_from_copy_holds_what_follows() -> None:
+    """The header of a section may stand in a copybook, too."""
+    book = scan(fixed("LINKAGE SECTION.", "01  FIRST PIC X."))
+    text = fixed(
+        "PROGRAM-ID. A.", "DATA DIVISION.", "COPY LINK.", "01  SECOND PIC X.", "PROCEDURE DIVISION.", "    GOBACK."
+    )
+    source = scan(text, copybooks=lambda _name, _: book)
+    found = facts(source, source.programs[0], copybooks={"LINK": book})
+    assert found.linkage == ("FIRST", "SECOND")
+
+
+def test_the_end_of_a_record_comes_from_copy() -> None:
+    """A COPY inside of an entry is one, and what follows it is not swallowed."""
+    text = fixed(
+        "PROGRAM-ID. A.",
+        "DATA DIVISION.",
+        "WORKING-STORAGE SECTION.",
+        "01  CUSTOMER COPY CUSTREC.",
+        "01  OTHER",
+        "    COPY OTHERREC.",
+        "01  LAST-ONE PIC X.",
+        "PROCEDURE DIVISION.",
+        "    GOBACK.",
+    )
+    (program,) = scan(text).programs
+    assert [copy.name for copy in program.copies] == ["CUSTREC", "OTHERREC"]
+    assert [entry.name for entry in program.entries if entry.level == 1] == ["CUSTOMER", "OTHER", "LAST-ONE"]
+
+
+# ── what is not understood ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_program_without_a_statement_is_a_warning() -> None:
+    """Nothing to do is nearly always something that was not read."""
+    source = scan(fixed("IDENTIFICATION DIVISION.", "PROGRAM-ID. A.", "DATA DIVISION.", "COPY REST."))
+    assert [warned.text for warned in source.warnings] == ["program A has no statement; it copies REST"]
+
+
+def test_every_statement_that_is_not_known_is_counted_and_shown() -> None:
+    """A dialect that nobody told of is named line by line, and what follows it is read."""
+    source = scan(
+        body(
+            "MAIN.",
+            "    FROBNICATE CUSTOMER WITH FORCE.",
+            "    ADD 1 TO X.",
+            "    GRUMBLE",
+            "    IF A = B",
+            "       STOP RUN.",
+        )
+    )
+    (program,) = source.programs
+    found = facts(source, program)
+    assert [(part.text, part.line, part.paragraph) for part in found.unread] == [
+        ("FROBNICATE CUSTOMER WITH FORCE", 5, "MAIN"),
+        ("GRUMBLE", 7, "MAIN"),
+    ]
+    assert [warned.line for warned in source.warnings] == [5, 7]
+    assert found.statements == 3
+
+
+def test_many_that_are_not_known_are_warned_of_once() -> None:
+    """A program in another language altogether has few warnings and all of its sentences."""
+    source = scan(body(*["    FROBNICATE IT."] * 50))
+    assert len(source.warnings) == 22  # twenty of them, how many more, and that there is no statement
+    assert len(source.programs[0].unread) == 50
+
+
+# ── librarians ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("line", "via"),
+    [
+        ("-INC CUSTREC", "-INC"),
+        ("      -INC CUSTREC", "-INC"),
+        ("       ++INCLUDE CUSTREC", "++INCLUDE"),
+        ("++INCLUDE CUSTREC", "++INCLUDE"),
+        ("000120 ++include custrec", "++INCLUDE"),
+    ],
+)
+def test_d8_an_include_of_a_librarian_is_a_copy(line: str, via: str) -> None:
+    """Librarian and Panvalet write it from any column of the margin, without a period."""
+    text = fixed("PROGRAM-ID. A.", "DATA DIVISION.", "WORKING-STORAGE SECTION.") + f"{line}\n"
+    source = scan(text + fixed("01  NEXT-ONE PIC X.", "PROCEDURE DIVISION.", "    GOBACK."))
+    (program,) = source.programs
+    assert source.format == "fixed"
+    assert [(copy.name.upper(), copy.via) for copy in program.copies] == [("CUSTREC", via)]
+    assert [entry.name for entry in program.entries if entry.level == 1] == ["NEXT-ONE"]
+    assert source.warnings == ()
+
+
+def test_d8_an_include_brings_statements_too() -> None:
+    """In a PROCEDURE DIVISION it brings paragraphs, which are cited at its line."""
+    source = scan(body("MAIN.", "    PERFORM ENDING.", "++INCLUDE ENDING"))
+    book = scan(fixed("ENDING.", "    CALL 'LOG'.", "    GOBACK."))
+    found = facts(source, source.programs[0], copybooks={"ENDING": book})
+    assert [(call.target, call.line) for call in found.calls] == [("LOG", 6)]
+
+
+# ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_d2_blanks_at_the_end_of_a_name_are_no_part_of_it() -> None:
+    """A name in a literal is padded to eight letters as often as not."""
+    source = scan(
+        body(
+            "MAIN.", "    CALL 'TAX     '.", "    EXEC CICS LINK PROGRAM('RATE    ') END-EXEC.", "    ENTRY 'OTHER   '."
+        )
+    )
+    found = facts(source, source.programs[0])
+    assert [call.names for call in found.calls] == [("TAX",), ("RATE",)]
+    assert found.entry_points == (("OTHER", 7),)
+
+
+def test_d3_a_program_is_never_its_own_copybook() -> None:
+    """`COPY BILLING` in BILLING.cbl is a copybook that is missing, unless another file has the name."""
+    shelf = Copybooks([("src/BILLING.cbl", "cobol", PROGRAM.encode())])
+    assert shelf.beside("src/BILLING.cbl")("BILLING", None) is None
+    assert shelf.beside("src/OTHER.cbl")("BILLING", None) is not None
+    assert shelf.path("BILLING", None, "src/BILLING.cbl") is None
+
+
+def test_a_suffix_chooses_between_two_copybooks_of_one_name() -> None:
+    """`COPY "rates.sel"` is the SELECT and `COPY "rates.fd"` the FD of one file."""
+    shelf = Copybooks([("lib/rates.fd", "copybook", b"FD  RATES."), ("lib/rates.sel", "copybook", b"SELECT RATES.")])
+    assert shelf.path("rates.sel") == "lib/rates.sel"
+    assert shelf.path("RATES.FD") == "lib/rates.fd"
+
+
+def test_a_host_looks_for_eight_letters_of_a_longer_name() -> None:
+    """A member has a name of eight letters at most, so that the rest of a longer one is not asked for."""
+    shelf = Copybooks([("lib/CUSTOMER.cpy", "copybook", b"01  C PIC X.")])
+    assert shelf.path("CUSTOMERRECORD") == "lib/CUSTOMER.cpy"
+
+
+# ── CICS after its translator, IDMS ──────────────────────────────────────────────────────────────────────────────
+
+
+def test_d11_a_command_that_was_translated_is_read_from_its_comment() -> None:
+    """The translator leaves the command as a comment and calls its stub behind it: that is one operation, and no program."""
+    source = scan(
+        body("MAIN.")
+        + "      *    EXEC CICS LINK PROGRAM('RATE')\n      *         COMMAREA(AREA-1) END-EXEC.\n"
+        + fixed("    MOVE 'xx' TO DFHEIV0", "    CALL 'DFHEI1' USING DFHEIV0 AREA-1.")
+        + "      *    EXEC CICS ABEND ABCODE('OLD') END-EXEC.\n"
+        + fixed("    GOBACK.")
+    )
+    found = facts(source, source.programs[0])
+    assert [(one.command, one.resource, one.line) for one in found.cics] == [("LINK", "'RATE'", 8)]
+    assert [(call.call_type, call.names) for call in found.calls] == [("static", ("DFHEI1",)), ("link", ("RATE",))]
+
+
+def test_what_wrote_a_program_is_named() -> None:
+    """CA-Telon says so in a comment: whoever plans a change has to go to its source."""
+    source = scan("      * GENERATED BY CA-TELON 5.1\n" + body("MAIN.", "    GOBACK."))
+    (note,) = facts(source, source.programs[0]).notes
+    assert (note.line, "CA-Telon" in note.text) == (1, True)
+
+
+IDMS = fixed(
+    "IDENTIFICATION DIVISION.",
+    "PROGRAM-ID. STAFF.",
+    "DATA DIVISION.",
+    "SCHEMA SECTION.",
+    "DB STAFFSS WITHIN STAFFSCHEMA.",
+    "WORKING-STORAGE SECTION.",
+    "01  COPY IDMS RECORD EMPLOYEE.",
+    "COPY IDMS SUBSCHEMA-CTRL.",
+    "PROCEDURE DIVISION.",
+    "MAIN.",
+    "    BIND RUN-UNIT.",
+    "    READY USAGE-MODE IS UPDATE.",
+    "    OBTAIN CALC EMPLOYEE.",
+    "    IF ERROR-STATUS = '0000' OBTAIN NEXT JOB WITHIN EMP-JOB",
+    "    ELSE STORE EMPLOYEE.",
+    "    ERASE JOB PERMANENT.",
+    "    FINISH.",
+    "    GOBACK.",
+)
+
+
+def test_d11_the_statements_of_idms_are_operations() -> None:
+    """They name records, sets and areas, and what they do to a record is told as of a table."""
+    source = scan(IDMS)
+    found = facts(source, source.programs[0])
+    assert [(one.verb, one.record, one.within) for one in found.idms] == [
+        ("BIND", None, None),
+        ("READY", None, None),
+        ("OBTAIN", "EMPLOYEE", None),
+        ("OBTAIN", "JOB", "EMP-JOB"),
+        ("STORE", "EMPLOYEE", None),
+        ("ERASE", "JOB", None),
+        ("FINISH", None, None),
+    ]
+    assert [(one.resource, one.kind, one.create, one.read, one.delete) for one in found.crud] == [
+        ("EMPLOYEE", "record", (15,), (13,), ()),
+        ("JOB", "record", (), (14,), (16,)),
+    ]
+    assert [(use.name, use.via, use.system) for use in found.copybooks] == [
+        ("EMPLOYEE", "COPY IDMS", True),
+        ("SUBSCHEMA-CTRL", "COPY IDMS", True),
+    ]
+    assert found.unread == ()
+    assert [one.name for one in found.undeclared] == ["ERROR-STATUS"]
+
+
+def test_the_words_of_idms_are_names_elsewhere() -> None:
+    """A paragraph or item of another program may be called FIND or STORE."""
+    source = scan(body("MAIN.", "    MOVE FIND TO STORE.", "    PERFORM OBTAIN.", "OBTAIN.", "    EXIT."))
+    assert facts(source, source.programs[0]).idms == ()
+    assert [statement.verb for statement in source.programs[0].statements] == ["MOVE", "PERFORM", "EXIT"]
+
+
+# ── formats ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_short_copybook_in_free_format_is_told_by_one_line() -> None:
+    """Most of its lines are indented; one that runs from the margin over column 7 is enough where no line has an indicator."""
+    source = scan("     select  sales-file\n               assign to disk-1\n               organization indexed.\n")
+    assert (source.format, source.warnings) == ("free", ())
+
+
+def test_an_asterisk_in_column_1_is_a_comment_of_terminal_format() -> None:
+    """Compilers that read it as free format take an asterisk in column 1 for a comment."""
+    text = "*{tool}begin\n IDENTIFICATION DIVISION.\n PROGRAM-ID. A.\n PROCEDURE DIVISION.\n MAIN.\n* that's it.\n    GOBACK.\n"
+    source = scan(text)
+    assert (source.format, source.kinds[0], source.kinds[5]) == ("free", "comment", "comment")
+    assert [statement.verb for statement in source.programs[0].statements] == ["GOBACK"]
+
+
+# ── what a file is ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_d10_a_suffix_of_a_shop_hides_no_program() -> None:
+    """A suffix that nobody knows says nothing; one of another world says enough."""
+    assert kind_of("online/EL101.cl2", PROGRAM.encode()) == "cobol"
+    assert kind_of("EL101.20140710", PROGRAM.encode()) == "cobol"
+    assert kind_of("manual.md", PROGRAM.encode()) is None
+    assert kind_of("EL101.lst", PROGRAM.encode()) is None
+
+
+def test_d11_whens_that_share_statements_are_one_branch() -> None:
+    """Each of them leads there, not only the last."""
+    source = scan(
+        body(
+            "MAIN.",
+            "    EVALUATE CODE-1",
+            "    WHEN 'A'",
+            "    WHEN 'B'",
+            "        PERFORM X",
+            "    WHEN OTHER",
+            "        PERFORM Y",
+            "    END-EVALUATE.",
+            "X.",
+            "    EXIT.",
+            "Y.",
+            "    EXIT.",
+        )
+    )
+    (rule,) = facts(source, source.programs[0]).rules
+    assert [(branch.label, [action.text for action in branch.actions]) for branch in rule.branches] == [
+        ("WHEN 'A' WHEN 'B'", ["PERFORM X"]),
+        ("WHEN OTHER", ["PERFORM Y"]),
+    ]
