@@ -29,7 +29,7 @@ from unittest.mock import patch
 
 from proof.chunks import generated, programs
 from proof.figure import MEMORY, REPOSITORY, Figure, folder, main
-from proof.planting import EVERYWHERE, INVENTED, RIGHT, WRONG, Planter
+from proof.planting import DERIVED, EVERYWHERE, INVENTED, RIGHT, WRONG, Extents, Planter
 from tests.scribe.programs import program
 
 from penstock.chunk.merging import merge
@@ -156,7 +156,7 @@ class Backwards:
 def look(one: Subject, budgets: Sequence[int], within: str | None = MEMORY) -> Looked:
     """What is wrong with the documents of a file, for all budgets; results are kept in a folder that is made within another."""
     page = columns.page(one.source)
-    headers = frozenset(paragraph.line for part in one.parts for paragraph in part.program.paragraphs)
+    extents = _extents(one)
     plain = [
         document_of(merge([part.template]), part.facts, one.source, about)
         for part, about in zip(one.parts, one.about, strict=True)
@@ -168,7 +168,7 @@ def look(one: Subject, budgets: Sequence[int], within: str | None = MEMORY) -> L
     planted: Counter[str] = Counter()
     facts = told = calls = 0
     for budget in budgets if plain else ():
-        planter, again = (Planter(page, headers, has_one_program=len(plain) == 1) for _ in range(2))
+        planter, again = (Planter(page, extents, has_one_program=len(plain) == 1) for _ in range(2))
         with folder("claims", within) as path:
             kept = Backwards(path)
             first = _run(one, planter, kept, budget, jobs=1)
@@ -184,6 +184,17 @@ def look(one: Subject, budgets: Sequence[int], within: str | None = MEMORY) -> L
         planted += planter.planted
         facts, told, calls = facts + len(planter.facts), told + len(planter.facts) - len(lost), calls + first.calls
     return Looked(one.file_name, one.source.lines, tuple(faults), planted, facts, told, calls)
+
+
+def _extents(one: Subject) -> Extents:
+    """Where the paragraphs and the programs of a file are; a single program needs no name."""
+    programs = [part.program for part in one.parts]
+    return Extents(
+        {paragraph.line: paragraph.end_line for program in programs for paragraph in program.paragraphs},
+        {escape.show_name(part.facts.program): (part.program.start_line, part.program.end_line) for part in one.parts}
+        if len(programs) > 1
+        else {},
+    )
 
 
 def _run(one: Subject, planter: Planter, kept: Backwards, budget: int, *, jobs: int) -> DocumentingRun:
@@ -232,6 +243,8 @@ def _wrong(told: Document) -> Iterator[str]:
     if WRONG in text or INVENTED in text:
         at = text.find(WRONG if WRONG in text else INVENTED)
         yield f"{text.count(WRONG)} wrong claims are told: {text[at : at + 80]}"
+    if (said := text.count(f"{DERIVED} of them.")) != (own := text.count(f"in the code: {DERIVED}.")):
+        yield f"of {said} numbers that the code does not have {own} are marked"
 
 
 def _listed(told: Document) -> Iterator[tuple[str, list[Document]]]:

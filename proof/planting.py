@@ -11,22 +11,24 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
-from tests.scribe.author import Author, line_of, shown_in, wanted_in
+from tests.scribe.author import Author, is_header, line_of, shown_in, wanted_in
 
 from penstock.models import sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from proof.columns import Page
 
 RIGHT, WRONG, INVENTED = "Right, planted", "Wrong, planted", "XQZW"
 """How the words of claims begin, and what no program has in it."""
+DERIVED = "918273645"
+"""A number that no program has."""
 EVERYWHERE = f"{RIGHT} by every part."
 _FIELDS = {
     "P": ("summary", "purpose"),
@@ -37,8 +39,8 @@ _FIELDS = {
     "O": ("description",),
     "p": ("summary", "question"),
 }
-_TRUE = ("right", "shifted", "twice", "spread")
-_MENDABLE = ("range", "comment", "invented", "named", "unshown", "far")
+_TRUE = ("right", "shifted", "twice", "spread", "derived")
+_MENDABLE = ("range", "comment", "invented", "named", "unshown", "far", "outside", "word", "number")
 _FALSE = (*_MENDABLE, "spoken", "elsewhere", "unknown")
 _SPOKEN = ("It sets {}-TOTAL.", "It calls {}PROG.", "It reads the table {}_T.", "It needs copybook {}CPY.")
 _MAX_IDS = 240  # an answer has 1,000 claims at most
@@ -46,10 +48,19 @@ _TRIES = 6  # of lines, for one whose text stands nowhere else
 _SLIP_LINES = 15  # a line that was not shown is a slip where it is as near as this,
 _FAR_LINES = 100  # and an invention where it is as far as that
 _AGAIN = "You answered before"
-_REFUSED = re.compile(rf"^- (.+) (\w+): {WRONG} as \w+ (\d+) of ", re.MULTILINE)
+_REFUSED = re.compile(rf"^- (.+) (\w+): {WRONG} as \w+ n(\d+) of ", re.MULTILINE)
 _WORD = re.compile(r"(?<![\w#@$-])[A-Za-z][A-Za-z0-9-]+(?![\w#@$-])")  # the D of a debug line is none
 
+_DIGIT = re.compile(r"\d")
+_LITERAL = re.compile(r"(?:^|\s)(?:[2-9]|[1-9]\d+)(?=[\s.]|$)(?![^(]*\))")
 Claim = dict[str, Any]
+
+
+class Extents(NamedTuple):
+    """Where paragraphs end, by the line of their names, and the first and last line of each program of several."""
+
+    paragraphs: Mapping[int, int]
+    programs: Mapping[str, tuple[int, int]]
 
 
 class Fact(NamedTuple):
@@ -86,6 +97,15 @@ class _Seen:
     def numbers(self) -> list[int]:
         return list(self.code)
 
+    def reach(self, of: str, extents: Extents) -> range:
+        """The lines that an id speaks of: its paragraph, its own line, or all of its program."""
+        if of[0] not in "PREC":
+            name = of.removeprefix("program-") if of[0] == "p" else of.rpartition(".")[2]
+            first, last = extents.programs.get(name, (1, len(self.page.texts)))
+            return range(first, last + 1)
+        line = line_of(of, self.code)
+        return range(line, (extents.paragraphs.get(line, line) if of[0] == "P" else line) + 1)
+
     @cached_property
     def joined(self) -> str:
         return " ".join(map(self.page.text, self.code))
@@ -114,13 +134,19 @@ class _Turn:
     field: str
     line: int
     chance: random.Random
+    reach: range
+
+    @cached_property
+    def proofs(self) -> list[int]:
+        """The lines that prove something of it: what was shown of what it speaks of, and says something."""
+        return [line for line in self.seen.numbers if line in self.reach and is_said(self.seen.page.text(line))]
 
     def claim(self, kind: str, *, of_truth: str = RIGHT, cited: list[int] | None = None, evidence: int = 0) -> Claim:
         """A claim whose evidence is a line, the one that is cited first unless another is given."""
         cited = cited or [self.line]
         text = self.seen.lines[evidence or cited[0]]
         names = _WORD.findall(text.partition("*>")[0])[:2] if self.at % 2 else []
-        said = f"{of_truth} as {kind} {self.at} of {self.seen.stamp}."
+        said = f"{of_truth} as {kind} n{self.at} of s{self.seen.stamp}."  # no numbers, which would be held
         return {
             "of": self.of,
             "field": self.field,
@@ -131,15 +157,20 @@ class _Turn:
         }
 
 
-class Planter(Author):
-    """Answers about one file. `headers` are the lines of its paragraphs' names."""
+def is_said(text: str) -> bool:
+    """Whether a line says something of what it is in: more than a word, and no header."""
+    return len(text.split()) > 1 and not is_header(text)
 
-    def __init__(self, page: Page, headers: frozenset[int], *, has_one_program: bool) -> None:
+
+class Planter(Author):
+    """Answers about one file."""
+
+    def __init__(self, page: Page, extents: Extents, *, has_one_program: bool) -> None:
         super().__init__()
         self.facts: list[Fact] = []
         self.planted: Counter[str] = Counter()
         self.odd: list[str] = []
-        self._page, self._headers, self._has_one_program = page, headers, has_one_program
+        self._page, self._extents, self._has_one_program = page, extents, has_one_program
         self._wrong: set[tuple[int, str, str]] = set()
 
     def claims(self, request: dict[str, Any]) -> list[Claim]:
@@ -158,15 +189,19 @@ class Planter(Author):
             return list(self._again(seen, _REFUSED.findall(asked)))
         ids = wanted_in(request) or (["program"] if self._has_one_program else [])
         made = [claim for at, of in enumerate(ids[:_MAX_IDS]) for claim in self._about(at, of, seen)]
-        nothing = _Turn(seen, 0, INVENTED, "poetry", seen.numbers[0], random.Random(0))
+        nothing = _Turn(seen, 0, INVENTED, "poetry", seen.numbers[0], random.Random(0), range(0))
         return made or [nothing.claim("unknown", of_truth=WRONG)]
 
     def _about(self, at: int, of: str, seen: _Seen) -> Iterator[Claim]:
         chance = random.Random(seen.stamp + at)
-        line = chance.choice(seen.numbers) if chance.random() < 0.6 else line_of(of, seen.code)
-        turn = _Turn(seen, at, of, chance.choice(_FIELDS[of[0]]), line, chance)
-        yield from self._true(turn)
-        if of[0] == "p":
+        turn = _Turn(
+            seen, at, of, chance.choice(_FIELDS[of[0]]), line_of(of, seen.code), chance, seen.reach(of, self._extents)
+        )
+        if turn.proofs:
+            turn = replace(turn, line=chance.choice(turn.proofs))
+            yield from self._true(turn)
+        line = turn.line
+        if of[0] == "p" and turn.proofs:
             self._remember("united", EVERYWHERE, of, "business_context", [line])
             yield {**turn.claim("united"), "field": "business_context", "claim": EVERYWHERE}
         yield from self._false(turn)
@@ -188,10 +223,14 @@ class Planter(Author):
             claim = turn.claim(kind, cited=[slip[1]], evidence=slip[0])
         elif kind == "spread":
             at = seen.numbers.index(turn.line)
-            lines = seen.numbers[at : at + chance.choice((2, 3))]
+            lines = [line for line in seen.numbers[at : at + chance.choice((2, 3))] if line in turn.reach]
             claim = turn.claim(kind, cited=lines)
+        elif kind == "derived" and (bare := [line for line in turn.proofs if not _DIGIT.search(seen.page.text(line))]):
+            lines = [chance.choice(bare)]
+            claim = turn.claim(kind, cited=lines)
+            claim["claim"] = f"{claim['claim'][:-1]}, {DERIVED} of them."
         elif kind == "twice":
-            lines = [turn.line, chance.choice(seen.numbers)]
+            lines = [turn.line, chance.choice(turn.proofs)]
             yield {**turn.claim(kind, cited=lines[1:]), "claim": claim["claim"].lower().replace(" ", "  ")}
         self._remember(kind, claim["claim"], turn.of, turn.field, lines)
         yield claim
@@ -199,7 +238,7 @@ class Planter(Author):
     def _slip(self, turn: _Turn) -> tuple[int, int] | None:
         """A line whose text stands nowhere else, and another that is cited in its place."""
         seen = turn.seen
-        tries = [turn.line, *turn.chance.choices(seen.numbers, k=_TRIES)]
+        tries = [turn.line, *turn.chance.choices(turn.proofs, k=_TRIES)]
         line = next((line for line in tries if seen.is_unique(line)), 0)
         near = [there for there in seen.hidden if abs(there - line) <= _SLIP_LINES] if turn.at % 3 == 0 else []
         others = near or [there for there in seen.lines if there != line]
@@ -241,10 +280,28 @@ class Planter(Author):
             case "far":  # true words, and the number of a line that was never shown
                 found = [line for line in seen.hidden if abs(line - turn.line) > _FAR_LINES]
                 return {"lines": [chance.choice(found)]} if found and seen.is_unique(turn.line) else None
+            case "outside":  # a statement of another paragraph
+                found = [line for line in seen.numbers if line not in turn.reach and is_said(seen.page.text(line))]
+                found = [line for line in chance.sample(found, min(9, len(found))) if seen.is_unique(line)]
+                return (
+                    {"lines": found[:1], "evidence": seen.page.text(found[0])} if found and turn.of[0] == "P" else None
+                )
+            case "word":  # of a line, or three letters of one
+                return (
+                    {"evidence": chance.choice((good["evidence"].split()[0], good["evidence"][:3].strip()))}
+                    if turn.proofs
+                    else None
+                )
+            case "number":  # another one than the line has
+                found = [line for line in turn.proofs if _LITERAL.search(seen.page.text(line))]
+                if not found:
+                    return None
+                said = f"{good['claim'][:-1]}, {DERIVED} of them."
+                return {"lines": [line := chance.choice(found)], "evidence": seen.lines[line], "claim": said}
             case "spoken":
                 return {"claim": f"{good['claim']} {chance.choice(_SPOKEN).format(INVENTED)}"}
             case "elsewhere":  # an item of another part
-                found = sorted(self._headers.difference(seen.lines))
+                found = sorted(self._extents.paragraphs.keys() - seen.lines.keys())
                 return {"of": f"P{chance.choice(found)}", "field": "summary"} if found else None
             case _:
                 return chance.choice(({"of": "P9999999"}, {"of": f"I:{INVENTED}"}, {"field": "poetry"}, {"field": ""}))
@@ -255,8 +312,9 @@ class Planter(Author):
             if (seen.stamp, of, about) not in self._wrong:
                 continue
             at = int(number)
-            turn = _Turn(seen, at, of, about, seen.numbers[at % len(seen.numbers)], random.Random(at))
-            if seen.is_mended:
+            turn = _Turn(seen, at, of, about, seen.numbers[0], random.Random(at), seen.reach(of, self._extents))
+            if seen.is_mended and turn.proofs:
+                turn = replace(turn, line=turn.proofs[at % len(turn.proofs)])
                 mended = turn.claim("mended")
                 self._remember("mended", mended["claim"], of, about, [turn.line])
                 yield mended

@@ -102,6 +102,7 @@ BUILT: dict[str, str] = {
     "C-12": "without a model all that the code says; what needs one is marked, never invented",
     "C-13": "a second run sends what changed; columns that are no code, padding and line ends change nothing",
     "C-14": "source as it really is: headers from COPY, Librarian, Panvalet, Telon, translated CICS, IDMS, IMS named",
+    "C-15": "evidence is a statement within what a claim speaks of; numbers in a claim are checked",
     "R-1": "recovery holds whoever counts: at most four calls, each smaller in the provider's count, or a proof",
     "R-2": "a refusal measures the very request that was sent; without numbers what can shrink is halved",
     "R-3": "a send is made only if it is smaller in what the provider counts",
@@ -136,7 +137,6 @@ BUILT: dict[str, str] = {
 }
 
 PENDING: dict[str, str] = {
-    "C-15": "evidence is a statement within what a claim speaks of; numbers in a claim are checked",
     "C-16": "the estate is one typed graph, each edge with citation and certainty; exports",
     "C-17": "impact NAME: what a change touches, through calls, files, tables and data sets",
     "C-18": "flows of data sets and screens, near-copies, rules ranked",

@@ -70,7 +70,7 @@ class Author:
         code = {number: text for number, text in lines.items() if is_code(text)}
         made = []
         for of in wanted_in(request):
-            line = line_of(of, code)
+            line = statement_of(of, code)
             plain = code[line].replace("'", "").replace('"', "")
             claim = " ".join(f"Right about {of} as {plain}".split())[:120].strip()
             with self._lock:
@@ -95,6 +95,17 @@ class Author:
         return there if there in lines else line
 
 
+def statement_of(of: str, code: dict[int, str]) -> int:
+    """The line of the first statement that proves something of an id: a header proves nothing."""
+    line = line_of(of, code)
+    return next((at for at in sorted(code) if at >= line and not is_header(code[at])), line)
+
+
+def is_header(text: str) -> bool:
+    """Whether a line holds the header of a paragraph or section and nothing else."""
+    return re.fullmatch(r"\s*[\w#@$-]+(?:\s+SECTION(?:\s+\d+)?)?\s*\.?\s*", text, re.IGNORECASE) is not None
+
+
 def line_of(of: str, code: dict[int, str]) -> int:
     """The line of code that an id stands for: that of its number, else the first that has its name, else the first of all."""
     numbered = re.fullmatch(r"[PREC](\d+)(?:\.\d+)?", of)
@@ -114,4 +125,5 @@ def _wrong(good: dict[str, Any], last: int) -> list[dict[str, Any]]:
         {**good, "claim": "Wrong: no such item", "of": "P999999"},
         {**good, "claim": "Wrong: no such field", "field": "poetry"},
         {**good, "claim": "Wrong: nothing proves it", "evidence": ""},
+        {**good, "claim": "Wrong: a word proves nothing", "evidence": good["evidence"].split()[0]},
     ]

@@ -113,11 +113,13 @@ def test_all_that_was_cited_is_kept(tmp_path: Path) -> None:
 
     def policy(request: dict[str, Any]) -> ScriptStep:
         if "You answered before" in sizes.text_of(request):
-            return say(json.dumps({"claims": [claim(early, "Right in the end.", [early], lines[early])]}))
+            return say(json.dumps({"claims": [claim(early, "Right in the end.", [early + 2], lines[early + 2])]}))
         claims = [
-            claim(late, said, [at], lines[at]) for said in ("Right.", "It calls PAYROLL.") for at in (late, early)
+            claim(late, said, [at], lines[at])
+            for said in ("Right.", "It calls PAYROLL.")
+            for at in (late + 3, late + 2)
         ]
-        claims += [claim(late, "Right.", [early + 2, late + 2], lines[early + 2])]
+        claims += [claim(late, "Right.", [late + 3, late + 5], lines[late + 3])]
         return say(json.dumps({"claims": [*claims, claim(early, "Wrong at first.", [early], "MOVE NEVER TO NOWHERE")]}))
 
     documents = []
@@ -130,9 +132,9 @@ def test_all_that_was_cited_is_kept(tmp_path: Path) -> None:
     assert second == first
     item = next(item for item in first["paragraphs"] if item["summary"] == "Right.")
     own = [(proof["first_line"], proof["last_line"]) for proof in item["citations"]]
-    assert {(early, early), (late, late), (early + 2, early + 2), (late + 2, late + 2)} <= set(own)
+    assert {(late + at, late + at) for at in (2, 3, 5)} <= set(own)
     clarified = next(ticket for ticket in first["tickets"] if ticket["type"] == "clarification")
-    assert clarified["lines"] == [[early, early], [late, late]]
+    assert clarified["lines"] == [[late + 2, late + 2], [late + 3, late + 3]]
     assert next(ticket["state"] for ticket in first["tickets"] if ticket["type"] == "validation") == "done"
 
 
@@ -249,8 +251,11 @@ def question(number: int, size_tokens: int = 100, context: tuple[tuple[int, int]
         prompt_tokens=size_tokens,
         digest="d",
     )
-    item = ClaimSubject(f"P{number}", "paragraphs", ("summary",), {}, number, number, "paragraph", "P")
-    nothing = Known(**dict.fromkeys(("names", "callable", "tables", "copybooks", "declared"), frozenset()))
+    item = ClaimSubject(
+        f"P{number}", "paragraphs", ("summary",), {}, number, number, "paragraph", "P", reach=(1, number)
+    )
+    none: frozenset[str] = frozenset()
+    nothing = Known(names=none, callable=none, tables=none, copybooks=none, declared=none)
     held = shown(text, (*chunk.spans, *context), [item], nothing)
     return Question(chunk=chunk, body="", notes="", held=held, fits=lambda _: True)
 

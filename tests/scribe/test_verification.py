@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.scribe.lines import Text
 
 from penstock.chunk.template import Citation
 from penstock.scribe.answers import PROGRAM, Claim
+from penstock.scribe.numbers import NumberVerdict, judged
+from penstock.scribe.prompts import marked
 from penstock.scribe.verification import ClaimSubject, ClaimVerdict, Known, Shown, names_in, same_claims, shown, verify
 
 pytestmark = pytest.mark.proves("C-7")
@@ -103,7 +109,7 @@ def test_evidence_that_stands_more_than_once_is_that_of_the_item() -> None:
 
 def test_a_slip_over_the_edge_is_moved() -> None:
     """A line just outside of what was shown is a slip when its evidence stands inside."""
-    verdict = claimed([15], "CALL 'AUDIT'")
+    verdict = claimed([15], "CALL 'AUDIT'", of="P11")
     assert (verdict.outcome, lines_of(verdict)) == ("relocated", [(12, 12)])
 
 
@@ -120,8 +126,11 @@ def test_a_slip_over_the_edge_is_moved() -> None:
         ([3], "read in-file", "evidence"),
         ([1], "A comment says", "evidence"),
         ([3], "", "evidence"),
-        ([3], "E", "evidence"),
-        ([3], " . ", "evidence"),
+        ([3], "E", "statement"),
+        ([3], " . ", "statement"),
+        ([3], "READ", "statement"),
+        ([2], "READ-IT.", "statement"),
+        ([12], "CALL 'AUDIT' USING WS-COUNT", "outside"),
     ],
 )
 def test_a_false_claim_is_rejected(lines: list[int], evidence: str, reason: str) -> None:
@@ -134,13 +143,62 @@ def test_far_away_is_no_slip() -> None:
     """A line that was not shown and is far from its evidence was invented."""
     long = Text("\n".join(["     ADD 1 TO WS-COUNT.", *["     CONTINUE."] * 200]))
     held = shown(long, [(1, 50)], ITEMS, KNOWN)
-    assert verify(Claim("P2", "summary", "Adds.", (180,), "ADD 1 TO WS-COUNT."), held).reason == "elsewhere"
+    assert verify(Claim(PROGRAM, "summary", "Adds.", (180,), "ADD 1 TO WS-COUNT."), held).reason == "elsewhere"
 
 
-def test_a_short_line_is_evidence_as_a_whole() -> None:
-    """`X.` alone on its line is a line like any other."""
-    held = shown(Text(" X.\n MOVE X. TO Y"), [(1, 2)], ITEMS, KNOWN)
-    assert verify(Claim("P2", "summary", "Ends.", (1,), "X."), held).outcome == "accepted"
+@pytest.mark.proves("C-15")
+def test_a_statement_of_one_word_is_evidence_as_a_whole() -> None:
+    """`EXIT.` alone on its line says something; a header, and a word of a line, do not."""
+    assert claimed([14], "EXIT.", "Ends.", "P11").outcome == "accepted"
+    assert claimed([11], "WRITE-IT.", "Ends.", "P11").reason == "statement"
+    assert claimed([12], "CALL", "Ends.", "P11").reason == "statement"
+
+
+@pytest.mark.proves("C-15")
+def test_evidence_lies_in_what_a_claim_speaks_of() -> None:
+    """A paragraph is proved by its own statements, however many others were shown, and cites no line of another."""
+    assert claimed([6], "ADD 1 TO WS-COUNT.", of="P2").outcome == "accepted"
+    assert claimed([12], "CALL 'AUDIT'", of="P2").reason == "outside"
+    assert lines_of(claimed([9, 12], "PERFORM WRITE-IT", of="P2")) == [(9, 9)]
+    assert claimed([12], "CALL 'AUDIT'", of=PROGRAM).outcome == "accepted"
+
+
+@pytest.mark.proves("C-15")
+@pytest.mark.parametrize(
+    ("text", "outcome", "derived"),
+    [
+        ("Counts until there are more than 10.", "accepted", ()),
+        ("Counts until there are more than 10.0 of them.", "accepted", ()),
+        ("Counts until there are more than 47.", "rejected", ()),
+        ("Writes in batches of 10, so 60 in all.", "accepted", ("60",)),
+        ("Is COMP-3, level 88, as lines 5000 to 6000 say.", "accepted", ()),
+        ("Holds no more than 250.", "accepted", ()),
+        ("Counts 1 by 1.", "accepted", ()),
+    ],
+)
+def test_d6_numbers_are_held_against_the_code(text: str, outcome: str, derived: tuple[str, ...]) -> None:
+    """One that the cited lines contradict is rejected, one that the code does not have is marked, one that a name is declared
+    with is held.
+    """
+    declared = replace(KNOWN, numbers={"WS-COUNT": frozenset({"250"})})
+    held = shown(SOURCE, [(1, 14)], ITEMS, declared)
+    verdict = verify(Claim("P2", "summary", text, (8,), "IF WS-COUNT > 10"), held)
+    assert (verdict.outcome, verdict.derived) == (outcome, derived)
+    assert verdict.reason == ("number" if outcome == "rejected" else "")
+
+
+@pytest.mark.proves("C-15")
+def test_what_is_marked_says_which_numbers_are_the_models_own() -> None:
+    """A reader sees in the document which figure no line of the program has."""
+    assert marked("Sixty, 60.", ("60",)) == "Sixty, 60. Not in the code: 60."
+    assert marked("Ten.", ()) == "Ten."
+
+
+@pytest.mark.proves("C-15")
+@given(st.integers(2, 10**9), st.sampled_from(["{:,}", "{}", "{}.00", "{} times", "{}%"]))
+def test_a_number_of_the_lines_is_held_in_any_form(number: int, form: str) -> None:
+    """Thousands may be grouped and decimals written out: a claim of its own numbers is never touched."""
+    assert judged(f"It is {form.format(number)}.", "", f"IF A > {number}", {}) == NumberVerdict()
 
 
 @pytest.mark.parametrize("of", ["P3", "R2", ""])

@@ -274,7 +274,7 @@ def _record(verdict: ClaimVerdict, item: ClaimSubject, grade: Grade) -> tuple[st
             "lines": sorted({item.first_line, item.last_line}),
         }
         return "open_questions", TemplateRecord.of(fields)
-    said = Value(verdict.claim.claim, "model", citations, (grade,))
+    said = Value(prompts.marked(verdict.claim.claim, verdict.derived), "model", citations, (grade,))
     if name == "question":
         lines = [line for proof in citations for line in (proof.first_line, proof.last_line)]
         fields = {"question": said, "reason": prompts.ASKED, "lines": sorted(set(lines))}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from penstock.chunk.template import Template, TemplateRecord, TemplateSection, Value, folded
 from penstock.scribe.answers import MAX_CLAIM_CHARS, Claim
+from penstock.scribe.numbers import numbers_in
 from penstock.scribe.prompts import Prompt
 from penstock.scribe.verification import may_say, names_in
 from penstock.text import escape
@@ -125,6 +126,8 @@ def _holds(group: _Group, text: str, value: Mapping[str, Plain], known: Known) -
     covers = value.get("covers")
     is_whole = isinstance(covers, list) and set(map(str, covers)) == set(map(str, range(1, len(group.said) + 1)))
     if not is_whole or not 0 < len(text) <= MAX_CLAIM_CHARS:
+        return False
+    if not numbers_in(text) <= frozenset().union(*map(numbers_in, group.said)):
         return False
     return may_say(Claim("", group.field, text, (), ""), known)
 

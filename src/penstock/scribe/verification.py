@@ -1,9 +1,10 @@
 """Claims held against the lines that they cite, before anything else sees them.
 
-Its lines must have been shown, its evidence must stand there; where it stands elsewhere the citation is moved to it; every name in
-it must be one of the program's; and it must not know of a call, a table or a copybook that the code does not have. Law: what is
-accepted cites lines of code that were shown, the first of which begins its evidence. Keeps out: how a claim was asked for
-(`prompts`) and read (`answers`).
+Its lines must have been shown; its evidence must be a statement and stand within what it speaks of, a paragraph or the lines of a
+rule; where it stands elsewhere within that the citation is moved to it; every name in it must be one of the program's; its numbers
+must be those of the code, or are marked; and it must not know of a call, a table or a copybook that the code does not have. Law:
+what is accepted cites lines of code that were shown, within what it speaks of, the first of which begins its evidence. Keeps out:
+how a claim was asked for (`prompts`) and read (`answers`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from penstock.chunk.template import Citation, folded
+from penstock.cobol.procedure import VERBS
 from penstock.scribe.filling import evidence_of, text_of
+from penstock.scribe.numbers import judged
 from penstock.text import notices
 
 if TYPE_CHECKING:
@@ -25,10 +28,12 @@ if TYPE_CHECKING:
     from penstock.scribe.filling import SourceLines
 
 Outcome = Literal["accepted", "relocated", "rejected", "contradicted"]
-Reason = Literal["", "item", "range", "evidence", "elsewhere", "name", "call", "table", "copybook"]
+Reason = Literal[
+    "", "item", "range", "evidence", "statement", "outside", "elsewhere", "name", "number", "call", "table", "copybook"
+]
 
-MIN_CHARS = 3
-"""The fewest letters of evidence, unless it is all of a line: less stands anywhere."""
+MIN_WORDS = 2
+"""The fewest whole words of evidence, unless it is a statement of one word and all of its line: less stands anywhere."""
 NEAR_LINES = 20
 """How near the evidence has to stand to a cited line that was not shown: then it is a slip, else it was invented."""
 _MAX_PLACES = 10_000  # where a fragment stands
@@ -37,7 +42,8 @@ _MAX_PLACES = 10_000  # where a fragment stands
 class ClaimSubject(NamedTuple):
     """Something that claims may be about: how a prompt calls it, the fields that a claim may fill, and where its record is.
 
-    `section` and `key` find the record in the template, `first_line` and `last_line` are its place in the source.
+    `section` and `key` find the record in the template, `first_line` and `last_line` are its place in the source. `reach` is where
+    evidence for it may stand: the paragraph around a call, the whole program for what goes in and out.
     """
 
     id: str
@@ -50,6 +56,13 @@ class ClaimSubject(NamedTuple):
     name: str
     program: int = 0
     """Which program of the file it is of."""
+    reach: tuple[int, int] = (0, 0)
+    """The first and last line of what proves something of it; (0, 0) for its own place."""
+
+    def holds(self, line: int) -> bool:
+        """Return whether a line is of what it is about."""
+        first, last = self.reach if self.reach[1] else (self.first_line, self.last_line)
+        return first <= line <= last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +77,9 @@ class Known:
     """SQL tables, and data items, of which some are tables;"""
     copybooks: frozenset[str]
     declared: frozenset[str]
-    """what the program declares, of any kind: the rest of `names` are words of the language, and of literals."""
+    """what the program declares, of any kind: the rest of `names` are words of the language, and of literals;"""
+    numbers: Mapping[str, frozenset[str]] = field(default_factory=dict, repr=False)
+    """what each name is declared with: values, sizes and occurrences."""
 
 
 class ClaimVerdict(NamedTuple):
@@ -74,6 +89,8 @@ class ClaimVerdict(NamedTuple):
     outcome: Outcome
     citations: tuple[Citation, ...] = ()
     reason: Reason = ""
+    derived: tuple[str, ...] = ()
+    """The numbers in it that the code does not have: the model's own."""
 
     @property
     def holds(self) -> bool:
@@ -106,17 +123,28 @@ class Shown:
         The text is one string, so that evidence which runs over line ends is found as it is; where a line begins in it is a search
         among the starts.
         """
-        at = self.text.find(fragment)
+        text = self.text
+        at = text.find(fragment)
         for _ in range(_MAX_PLACES):
             if at < 0:
                 return
-            last = bisect_right(self.starts, at + len(fragment) - 1) - 1
-            yield self.numbers[bisect_right(self.starts, at) - 1], self.numbers[last]
-            at = self.text.find(fragment, at + 1)
+            end = at + len(fragment)
+            # A word that is cut proves nothing: `RATE` does not stand where SEPARATE does.
+            begins = not (_is_letter(fragment[0]) and at and _is_letter(text[at - 1]))
+            if begins or " " in fragment:
+                yield (
+                    self.numbers[bisect_right(self.starts, at) - 1],
+                    self.numbers[bisect_right(self.starts, end - 1) - 1],
+                )
+            at = text.find(fragment, at + 1)
 
     def is_line(self, fragment: str, line: int) -> bool:
         """Return whether a fragment is all of a line."""
         return text_of(self.source, line) == fragment
+
+    def code_of(self, item: ClaimSubject) -> str:
+        """Return the lines that were shown of what a claim is about."""
+        return " ".join(text_of(self.source, line) for line in self.numbers if item.holds(line))
 
 
 def shown(source: SourceLines, spans: Iterable[tuple[int, int]], items: Iterable[ClaimSubject], known: Known) -> Shown:
@@ -158,8 +186,8 @@ def verify(claim: Claim, held: Shown) -> ClaimVerdict:
     if any(not 1 <= line <= held.source.lines for line in far):
         return ClaimVerdict(claim, "rejected", reason="range")
     placed = _placed(claim, item, held)
-    if placed is None:
-        return ClaimVerdict(claim, "rejected", reason="evidence")
+    if isinstance(placed, str):
+        return ClaimVerdict(claim, "rejected", reason=placed)
     lines, is_moved = placed
     if far and (not is_moved or max(abs(line - lines[0]) for line in far) > NEAR_LINES + len(claim.lines)):
         return ClaimVerdict(claim, "rejected", reason="elsewhere")
@@ -169,7 +197,11 @@ def verify(claim: Claim, held: Shown) -> ClaimVerdict:
         return ClaimVerdict(claim, "contradicted", citations, reason)
     if not _names(claim) <= held.known.names:
         return ClaimVerdict(claim, "rejected", reason="name")
-    return ClaimVerdict(claim, "relocated" if is_moved else "accepted", citations)
+    cited = " ".join(text_of(held.source, line) for line in lines)
+    number = judged(claim.claim, held.code_of(item), cited, held.known.numbers)
+    if number.is_contradicted:
+        return ClaimVerdict(claim, "rejected", reason="number")
+    return ClaimVerdict(claim, "relocated" if is_moved else "accepted", citations, derived=number.derived)
 
 
 def may_say(claim: Claim, known: Known) -> bool:
@@ -180,27 +212,48 @@ def may_say(claim: Claim, known: Known) -> bool:
 # ── lines ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _placed(claim: Claim, item: ClaimSubject, held: Shown) -> tuple[list[int], bool] | None:
-    """Return the lines that the evidence bears out, and whether they are others than those cited; None where it stands nowhere.
+def _placed(claim: Claim, item: ClaimSubject, held: Shown) -> tuple[list[int], bool] | Reason:
+    """Return the lines that the evidence bears out, and whether they are others than those cited; a reason where it bears out none.
 
     Where the evidence begins within the cited lines, those before it are not borne out. Where it stands elsewhere, all lines move
-    with it: to the place within the item, else to the nearest, else to the first.
+    with it: to the place within the item that is the nearest. What a claim cites beside its evidence counts within the item alone.
     """
     # Models count lines badly and copy well: the evidence decides, the numbers only choose between places where it stands.
     fragment = _fragment(claim.evidence)
-    found = list(held.places(fragment)) if fragment else []
-    if len("".join(fragment.split())) < MIN_CHARS:
-        found = [(first, last) for first, last in found if first == last and held.is_line(fragment, first)]
+    anywhere = list(held.places(fragment)) if fragment else []
+    if not anywhere:
+        return "evidence"
+    if not _is_statement(fragment, anywhere[0][0], held):
+        return "statement"
+    found = [place for place in anywhere if item.holds(place[0])]
     if not found:
-        return None
+        return "outside"
     cited = set(claim.lines)
     here = next(((first, last) for first, last in found if first in cited), None)
     if here is not None:
-        return _code([line for line in claim.lines if line >= here[0]], here, held), False
+        return _code([line for line in claim.lines if line >= here[0]], here, item, held), False
     start = claim.lines[0]
-    within = [place for place in found if item.first_line <= place[0] <= item.last_line]
-    there = min(within or found, key=lambda place: (abs(place[0] - start), place[0]))
-    return _code([line + there[0] - start for line in claim.lines], there, held), True
+    there = min(found, key=lambda place: (abs(place[0] - start), place[0]))
+    return _code([line + there[0] - start for line in claim.lines], there, item, held), True
+
+
+_HEADER = re.compile(r"[\w#@$-]+(?:\s+SECTION(?:\s+\d+)?)?\s*\.?", re.IGNORECASE)
+
+
+def _is_statement(fragment: str, line: int, held: Shown) -> bool:
+    """Return whether evidence says something: whole words, more than one and no header, or a verb that is all of its line.
+
+    The header of a paragraph stands in front of whatever is in it, and a word or a few letters stand anywhere.
+    """
+    words = fragment.split()
+    if len(words) >= MIN_WORDS and _HEADER.fullmatch(fragment) is None:
+        return True
+    return words[0].strip(".").upper() in VERBS and len(words) == 1 and held.is_line(fragment, line)
+
+
+def _is_letter(char: str) -> bool:
+    """Return whether a character may be part of a name."""
+    return char.isalnum() or char in "-_#@$"
 
 
 def _fragment(evidence: str) -> str:
@@ -209,9 +262,9 @@ def _fragment(evidence: str) -> str:
     return " ".join(" ".join(lines).split())
 
 
-def _code(lines: Sequence[int], place: tuple[int, int], held: Shown) -> list[int]:
-    """Return those lines that were shown and are code, with all that the evidence covers."""
-    wanted = {*lines, *range(place[0], place[1] + 1)}
+def _code(lines: Sequence[int], place: tuple[int, int], item: ClaimSubject, held: Shown) -> list[int]:
+    """Return those lines that were shown, are code and of the item, with all that the evidence covers."""
+    wanted = {*filter(item.holds, lines), *range(place[0], place[1] + 1)}
     return sorted(line for line in wanted if held.has(line) and held.source.is_code(line))
 
 
