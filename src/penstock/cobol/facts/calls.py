@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from .translated import is_translated
 from .values import CicsOperation, ProgramCall
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 DLI_INTERFACES = frozenset({"CBLTDLI", "AIBTDLI", "CEETDLI", "ASMTDLI", "DFSLI000"})
 """The entries of DL/I, by which a CALL is one of a database rather than of a program."""
-_STUBS = frozenset({"DFHEI1", "DFHEXEC", "DFHNCTR", "DFHELII", "DFHECI", "DFHEAI"})
 _BY_COMMAND: dict[str, Literal["link", "xctl", "start", "return_transid", "invoke"]] = {
     "LINK": "link",
     "XCTL": "xctl",
@@ -89,11 +89,6 @@ def is_interface(target: str) -> bool:
     name = target.strip("'\"").strip().upper()
     named = name in DLI_INTERFACES or is_translated(name)
     return named or name[:2] == "MQ" or name[:3] in {"CEE", "DSN", "DFH", "IGZ", "ILB", "EZA"}
-
-
-def is_translated(name: str) -> bool:
-    """Return whether a name, in capitals, is the stub that a translator of CICS commands calls."""
-    return name.removeprefix("KX") in _STUBS
 
 
 def _called(call: Calling, code: Code, reaching: Reaching) -> ProgramCall:

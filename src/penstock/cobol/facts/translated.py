@@ -13,7 +13,6 @@ import re
 from typing import TYPE_CHECKING
 
 from ..program import Exec
-from .calls import is_translated
 from .values import Note
 
 if TYPE_CHECKING:
@@ -22,11 +21,17 @@ if TYPE_CHECKING:
     from ..program import Program
     from ..source import ScannedSource
 
+_STUBS = frozenset({"DFHEI1", "DFHEXEC", "DFHNCTR", "DFHELII", "DFHECI", "DFHEAI"})
 _MOST_LINES = 60
 """How far above its call a command may begin: the longest have some thirty options, and the arguments stand between."""
 _MOST_PROBED = 400
 _GENERATORS = (("TELON", "CA-Telon"), ("{BENCH}", "AcuBench"), ("ARMRPG:", "a translator of RPG"))
 _COMMAND = re.compile(r"EXEC(?:UTE)?\s++CICS\b(?:(?!EXEC(?:UTE)?\s++CICS\b).)*?\bEND-EXEC\b", re.IGNORECASE | re.DOTALL)
+
+
+def is_translated(name: str) -> bool:
+    """Return whether a name, in capitals, is the stub that a translator of CICS commands calls."""
+    return name.removeprefix("KX") in _STUBS
 
 
 def commands(source: ScannedSource, program: Program) -> Iterator[Exec]:
