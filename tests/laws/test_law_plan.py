@@ -6,12 +6,13 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.wires.strategies import TELLERS, stories
 
 from penstock.context.compaction import DEFAULT, RECOVERY, NewLines, Strategy, apply, plan
-from penstock.context.sized import size_of
+from penstock.context.ladder import Ladder
+from penstock.context.sized import Sized, size_of
 from penstock.text.allowance import Budget
 from penstock.text.tokens import Tokens
 from penstock.wires import Entry, Reasoning, ToolResult, Transcript, dump, load, violations
@@ -134,3 +135,40 @@ def _said(entry: Entry) -> Any:
 
 def _signed(parts: tuple[Any, ...]) -> list[Any]:
     return [part.raw for part in parts if isinstance(part, Reasoning) and part.signed]
+
+
+@pytest.mark.proves("LAW-Plan")
+@settings(max_examples=settings().max_examples // 4)  # each makes three plans
+@given(st.data(), st.sampled_from(LADDERS), st.booleans())
+def test_no_plan_says_that_it_cannot_where_a_floor_would_fit(
+    data: st.DataObject, ladder: tuple[Strategy, ...], is_grown: bool
+) -> None:
+    """The least that recovery sends is within the reach of every plan, but for what a plan leaves for handles."""
+    transcript = data.draw(transcripts())
+    if is_grown:
+        transcript = apply(transcript, plan(transcript, data.draw(limits), ladder), Shelf())
+    floor = Ladder(Sized(transcript), window_tokens=1 << 40)
+    least = floor.plan(floor.last, 0)
+    room = 60 * (2 + len(least.steps))
+    assert plan(transcript, size_of(apply(transcript, least, Shelf())) + room, ladder).outcome != "cannot"
+
+
+@pytest.mark.parametrize("ladder", [DEFAULT, RECOVERY])
+def test_notes_that_repeat_much_go_before_a_plan_says_that_it_cannot(ladder: tuple[Strategy, ...]) -> None:
+    """What earlier plans quoted of each step is worth less than a request that fits."""
+    said: list[Any] = [{"role": "user", "content": "Go."}]
+    for number in range(40):
+        call = {
+            "id": f"c{number}",
+            "type": "function",
+            "function": {"name": "view", "arguments": f'{{"path": "{number}"}}'},
+        }
+        said.append({"role": "assistant", "content": f"Step {number} is about this. " * 20, "tool_calls": [call]})
+        said.append({"role": "tool", "tool_call_id": f"c{number}", "content": f"line {number}\n" * 300})
+        said.append({"role": "user", "content": f"And then look at {number}, please. " * 5})
+    talk = load(said, "openai-chat")
+    noted = apply(talk, plan(talk, 3_000), Shelf())
+    floor = Ladder(Sized(noted), window_tokens=1 << 40)
+    least = size_of(apply(noted, floor.plan(floor.last, 0), Shelf()))
+    assert size_of(noted) > least + 200
+    assert plan(noted, least + 100, ladder).outcome == "shrunk"

@@ -112,6 +112,22 @@ class Spans:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BareSpans:
+    """All turns that may go, each row as one line that says how much it was and where it is: the least that is left of them.
+
+    Notes go too, with what they repeat: a request that fits without it is better than one that does not fit.
+    """
+
+    name: str = "spans"
+
+    def steps(self, view: View) -> Sequence[PlanStep]:
+        """Return one line for each row of turns, where it is smaller."""
+        rows = neighbours(finished_turns(view, 0, users=True), view.transcript.turns())
+        made = [span_step(view, self.name, row, users=True, note_share=0.0, can_be_bare=True) for row in rows]
+        return [step for step in made if step.after_tokens < step.before_tokens]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Summary:
     """A model's summary in place of the messages from `first` to `last`, which `summary_span` chose.
 

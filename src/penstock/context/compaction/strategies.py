@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from penstock.context.compaction.results import Clear, Offload, Stale
-from penstock.context.compaction.spans import FailedAttempts, Spans
+from penstock.context.compaction.spans import BareSpans, FailedAttempts, Spans
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,6 +68,7 @@ LAST_RESORT: tuple[Strategy, ...] = (
     Spans(keep_turns=0, users=True),
     Offload(max_tokens=200, min_tokens=60, active=True),
     Clear(keep=0, active=True),
+    BareSpans(),
 )
 """What goes when nothing gentle is left: active views, unseen results, the words of the user."""
 _BRIEF = 1 / 3
