@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+from contextlib import closing
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from tests.forks import warm_penstock
 from penstock.models import ScriptStep, call, fail, say
 from penstock.models.provider import Provider
 from penstock.models.steps import ScriptedReply
+from penstock.store import open_store
 from penstock.testing import LoopbackProvider
 from penstock.wires import load_request
 from penstock.wires.table import WIRES, wire_named
@@ -179,3 +181,18 @@ def test_what_cannot_be_is_told_with_what_can(tree: Path, tmp_path: Path) -> Non
         done = penstock(tmp_path, *arguments, cwd=tree)
         assert done.returncode in {1, 2, 4}, done
         assert said in done.stderr + done.stdout
+
+
+def test_a_long_list_of_sessions_shows_the_newest(tmp_path: Path) -> None:
+    """A hundred for a person, all for a program; `--limit` says otherwise, and what is left is told with the call."""
+    with closing(open_store(f"sqlite://{tmp_path}/store")) as store:
+        for number in range(102):
+            store.append(f"s{number:03d}", 0, "Begun", {"about": {"root": "/x"}})
+    told = penstock(tmp_path, "sessions").stdout.splitlines()
+    assert len(told) == 101
+    assert told[-1] == "There are more than these 100: penstock sessions list --limit 1000"
+    assert len(json.loads(penstock(tmp_path, "sessions", "--json").stdout)["sessions"]) == 102
+    for limit, shown in ((2, 2), (0, 102), (500, 102)):
+        found = json.loads(penstock(tmp_path, "sessions", "list", "--limit", str(limit), "--json").stdout)["sessions"]
+        assert len(found) == shown
+    assert "more than these" not in penstock(tmp_path, "sessions", "list", "--limit", "102").stdout

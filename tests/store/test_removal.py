@@ -129,6 +129,23 @@ def test_indexes_that_cannot_be_read_are_a_fault(tmp_path: Path, monkeypatch: py
             store.prune()
 
 
+def test_the_newest_are_listed_without_a_look_at_the_others(store: Tables, clock: Clock) -> None:
+    """Pages joined are the whole list turned round; of sessions the last used, with the same figures."""
+    for number in range(7):
+        handle = store.put(b"text %d" % number, name=str(number))
+        store.append(f"s{number}", 0, "asked", {"n": number}, handles=[handle] if number % 2 else [])
+        clock.now += 10
+    assert store.sessions(3) == store.sessions()[:3]
+    assert [one.session for one in store.sessions(3)] == ["s6", "s5", "s4"]
+    pages = [store.newest(at, 3) for at in (0, 3, 6)]
+    assert [page.next_offset for page in pages] == [3, 6, None]
+    assert [one for page in pages for one in page.items] == store.artifacts()[::-1]
+    assert {page.total for page in pages} == {7}
+    clock.now += 400 * DAY  # what no session refers to is over
+    assert [one.name for one in store.newest(0, 100).items] == ["5", "3", "1"]
+    assert store.newest(3, 3).next_offset is None
+
+
 def test_indexes_of_ranked_search_are_told_beside_what_is_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -177,7 +177,7 @@ def resumed(
     records = store.events(session_id)
     first = next(records, None)
     if first is None or first.type != BEGUN:
-        known = [info.session for info in store.sessions()][:5]
+        known = [info.session for info in store.sessions(5)]
         raise CallerError(f"there is no session {session_id!r}; the newest are {', '.join(known) or 'none'}")
     begun = dict(first.data)
     last = first.seq

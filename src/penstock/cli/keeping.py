@@ -170,11 +170,9 @@ def list_command(offset: int, limit: int, with_secrets: bool, store_url: str | N
     from penstock.store.marks import secrets_of
 
     with opened(store_url) as store:
-        # The store gives the oldest first; who looks for a handle wants the one that was just printed.
-        kept = store.artifacts()[::-1]
-        shown = kept[offset : offset + limit]
-        marks = {one.handle: secrets_of(store, one.handle) for one in shown} if with_secrets else {}
-    next_offset = offset + limit if offset + limit < len(kept) else None
+        page = store.newest(offset, limit)  # who looks for a handle wants the one that was just printed
+        marks = {one.handle: secrets_of(store, one.handle) for one in page.items} if with_secrets else {}
+    next_offset = page.next_offset
     if as_json:
         items = [
             {
@@ -184,22 +182,22 @@ def list_command(offset: int, limit: int, with_secrets: bool, store_url: str | N
                 "referenced": artifact.is_referenced,
                 **({"secrets": marks[artifact.handle], "hidden": artifact.hidden} if with_secrets else {}),
             }
-            for artifact in shown
+            for artifact in page.items
         ]
         following = None if next_offset is None else {"offset": next_offset, "limit": limit}
-        answer.print_json({"items": items, "offset": offset, "total": len(kept), "next": following})
-        return 0 if kept else answer.NOTHING
+        answer.print_json({"items": items, "offset": offset, "total": page.total, "next": following})
+        return 0 if page.total else answer.NOTHING
     more = "" if next_offset is None else f" | next: penstock store list --offset {next_offset} --limit {limit}"
-    click.echo(f"{len(kept)} artifacts{more}")
+    click.echo(f"{page.total} artifacts{more}")
     rows = []
-    for one in shown:
+    for one in page.items:
         until = "kept by a session" if one.is_referenced else f"until {_moment(one.expires)}"
         found = [f"{count} {kind}" for kind, count in marks.get(one.handle, {}).items()]
         held = ", ".join([*found, *([f"{one.hidden} hidden"] if one.hidden else [])]) or "none"
         told = (held,) if with_secrets else ()
         rows.append((one.handle, f"{one.bytes:>12} bytes", f"{one.lines:>9} lines", until, *told, one.name))
     _echo_rows(("handle", "size", "lines", "kept", *(("secrets",) if with_secrets else ()), "name"), rows)
-    return 0 if kept else answer.NOTHING
+    return 0 if page.total else answer.NOTHING
 
 
 def _echo_rows(head: tuple[str, ...], rows: Sequence[Sequence[object]]) -> None:

@@ -37,6 +37,7 @@ _STATES = {
     **dict.fromkeys(("Prompted", "Returned", "Refused", "Failed", "Compacted", "Summarised", "HandedOff"), "open"),
 }
 _BEGINNING_CHARS = 24_000  # of a handoff with which another agent begins: some 6,000 tokens
+_SHOWN = 100  # sessions in a list for a person
 _QUESTION_CHARS = 80  # of a question in a list of sessions
 
 session_argument = click.argument("session_id", metavar="ID", shell_complete=complete_session)
@@ -57,12 +58,17 @@ def sessions_command(ctx: click.Context, store_url: str | None, as_json: bool) -
       penstock sessions --json
         the same for a script
     """
-    return 0 if ctx.invoked_subcommand else _listed(store_url, as_json)
+    return 0 if ctx.invoked_subcommand else _listed(store_url, None, as_json=as_json)
 
 
 @sessions_command.command("list", cls=HelpPage)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    help=f"Sessions to show, 0 for all. By default {_SHOWN}, and all with --json.",
+)
 @options.store_option
-def list_sessions_command(store_url: str | None, as_json: bool) -> int:
+def list_sessions_command(limit: int | None, store_url: str | None, as_json: bool) -> int:
     """List the sessions of the store, the last used first.
 
     A session is `running` while a process works on it, `answered`, `interrupted` or `closed` where that came last, and
@@ -74,7 +80,7 @@ def list_sessions_command(store_url: str | None, as_json: bool) -> int:
       penstock sessions list --json
         the same for a script, with root and model
     """
-    return _listed(store_url, as_json)
+    return _listed(store_url, limit, as_json=as_json)
 
 
 @sessions_command.command("rm", cls=HelpPage)
@@ -128,10 +134,13 @@ def export_session_command(session_id: str, store_url: str | None, as_json: bool
     return 0
 
 
-def _listed(store_url: str | None, as_json: bool) -> int:
-    """Print the sessions of the store."""
+def _listed(store_url: str | None, limit: int | None, *, as_json: bool) -> int:
+    """Print the sessions of the store, as many as somebody reads."""
+    if limit is None and not as_json:
+        limit = _SHOWN
     with opened(store_url) as store:
-        rows = [_row(store, info) for info in store.sessions()]
+        found = store.sessions(limit + 1 if limit else None)
+        rows = [_row(store, info) for info in found[: limit or None]]
     if as_json:
         answer.print_json({"sessions": rows})
     elif rows:
@@ -148,6 +157,8 @@ def _listed(store_url: str | None, as_json: bool) -> int:
         ]
         head = ("session", "used", "state", "turns", "size", "question")
         click.echo(terminal.render_table(head, shown, has_plain_head=False))
+        if len(found) > len(rows):
+            click.echo(f"There are more than these {len(rows)}: penstock sessions list --limit {10 * len(rows)}")
     else:
         click.echo('No sessions yet. Begin one: penstock run "QUESTION"')
     return 0 if rows else answer.NOTHING

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from penstock.store.retention import Removal, Retention
+    from penstock.text.page import Page
 
 Handle = NewType("Handle", str)
 """The name of an artifact in one store: 22 random letters and digits, 130 bits, so that nobody can guess one."""
@@ -258,6 +259,10 @@ class Store(Protocol):
         """Return the artifacts that can be read, the oldest first."""
         ...
 
+    def newest(self, offset: int, limit: int) -> Page[ArtifactInfo]:
+        """Return a page of the artifacts that can be read, the newest first: it costs the page and a count of the rest."""
+        ...
+
     def append(
         self,
         session: str,
@@ -290,8 +295,12 @@ class Store(Protocol):
         """
         ...
 
-    def sessions(self) -> list[SessionInfo]:
-        """Return the sessions, the last used first."""
+    def sessions(self, limit: int | None = None) -> list[SessionInfo]:
+        """Return the sessions, the last used first.
+
+        Args:
+            limit: How many at most, which is what it costs; None for all.
+        """
         ...
 
     def record_types(self, session: str) -> list[str]:

@@ -65,11 +65,16 @@ class RemovalTables(JournalTables):
 
     # ── what there is ────────────────────────────────────────────────────────────────────────────────────────────
 
-    def sessions(self) -> list[SessionInfo]:
-        """Return the sessions, the last used first."""
+    def sessions(self, limit: int | None = None) -> list[SessionInfo]:
+        """Return the sessions, the last used first; `Store.sessions` says more."""
         held = self._held(self._read)
-        own = {str(session): int(size) for session, size in self._read(_OWN_BYTES)}
-        rows = self._read("SELECT session, records, bytes, at FROM sessions ORDER BY at DESC, session")
+        newest_first = "SELECT session, records, bytes, at FROM sessions ORDER BY at DESC, session"
+        if limit is None:
+            rows = self._read(newest_first)
+            own = {str(session): int(size) for session, size in self._read(_OWN_BYTES)}
+        else:
+            rows = self._read(f"{newest_first} LIMIT ?", (limit,))
+            own = {str(session): _own_bytes(self._read, str(session)) for session, *_ in rows}
         return [
             SessionInfo(
                 session=session,
