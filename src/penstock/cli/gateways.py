@@ -14,6 +14,7 @@ from penstock.errors import CallerError
 if TYPE_CHECKING:
     from penstock.gateway.app import Gateway
     from penstock.gateway.provider import Offering, Windows
+    from penstock.gateway.telemetry import Telemetry
     from penstock.mcp_server.listening import ServedNames
 
 _MIN_WINDOW_TOKENS = 1_000
@@ -42,6 +43,7 @@ _MIN_WINDOW_TOKENS = 1_000
     help="When two tools that read back what was cut are offered: with the first cut, from the beginning, or not at all.",
 )
 @click.option("--reuse-port", is_flag=True, help="Listen beside a gateway that is to be stopped, or beside others.")
+@click.option("--otel", is_flag=True, help="Tell OpenTelemetry's SDK, which the process has to have, what is done.")
 @click.option("--observe", is_flag=True, help="Change nothing; tell what would have been done.")
 def gateway_command(
     address: str,
@@ -51,6 +53,7 @@ def gateway_command(
     store_url: str | None,
     offering: Offering,
     reuse_port: bool,
+    otel: bool,
     observe: bool,
 ) -> int:
     """Stand before model APIs so that every request fits.
@@ -66,6 +69,7 @@ def gateway_command(
         cut before the provider refuses; without a window its first refusal tells it
     """
     known = _windows(windows)
+    telemetry = _telemetry(observes=observe) if otel else None
     try:
         import asyncio
 
@@ -77,7 +81,9 @@ def gateway_command(
         host, port = listening.getsockname()[:2]
         # Who shows the token may call it by any name: of a balancer, or of its service.
         names = None if token_file else ServedNames(host, port)
-        gateway = _gateway(_checked(upstream), token_file, known, store_url, names, offering, observes=observe)
+        gateway = _gateway(
+            _checked(upstream), token_file, known, store_url, names, offering, telemetry, observes=observe
+        )
         shown = f"http://{f'[{host}]' if ':' in host else host}:{port}"
         click.echo(f"penstock gateway: {shown} stands before {upstream or 'the public providers'}", err=True)
         wanted = " (its token behind a #)" if token_file else ""
@@ -94,6 +100,7 @@ def _gateway(
     store_url: str | None,
     names: ServedNames | None,
     offering: Offering,
+    telemetry: Telemetry | None,
     *,
     observes: bool,
 ) -> Gateway:
@@ -111,8 +118,18 @@ def _gateway(
         names=names,
         offering=offering,
         observes=observes,
+        telemetry=telemetry,
         say=_say,
     )
+
+
+def _telemetry(*, observes: bool) -> Telemetry:
+    from penstock.gateway.telemetry import Telemetry
+
+    telemetry = Telemetry(observes=observes)
+    if not telemetry.is_exported:
+        _say("--otel tells nobody: there is no SDK (opentelemetry-instrument penstock gateway --otel brings one)")
+    return telemetry
 
 
 def _say(sentence: str) -> None:
@@ -127,6 +144,8 @@ def _checked(upstream: str | None) -> str | None:
     parts = urlsplit(upstream)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise CallerError(f"--upstream {upstream}: http://… or https://…, for example https://api.openai.com/v1")
+    if "@" in parts.netloc:  # it would stand on the page, and in the list of processes
+        raise CallerError("--upstream has a user's name in it: keys come with requests, in their headers")
     return upstream
 
 

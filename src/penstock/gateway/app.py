@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from penstock.gateway.passage import PostBody
     from penstock.gateway.provider import Offering
     from penstock.gateway.routes import Route
+    from penstock.gateway.telemetry import Telemetry
     from penstock.gateway.upstream import Upstream, UpstreamResponse
     from penstock.mcp_server.listening import ServedNames
     from penstock.store import Store
@@ -79,6 +80,7 @@ class Gateway:
         names: the names by which requests may call it; None where it is reached by any.
         offering: when the two tools that give back what was cut are offered.
         observes: whether nothing is changed, and only told what would have been.
+        telemetry: where what was done is told besides; None for nowhere.
         say: takes a sentence for the person who runs it.
     """
 
@@ -93,13 +95,14 @@ class Gateway:
         names: ServedNames | None = None,
         offering: Offering = "auto",
         observes: bool = False,
+        telemetry: Telemetry | None = None,
         say: Callable[[str], None] = lambda _: None,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self._upstream, self._store, self._base_url = upstream, store, base_url
         self._windows, self._token, self._names = windows or Windows(), token, names
         self._observes, self._environ = observes, environ
-        self.seen = Seen(observes=observes)
+        self.seen = Seen(observes=observes, telemetry=telemetry)
         """What was done with what passed."""
         self._say = say
         self._offering = offering
@@ -115,7 +118,10 @@ class Gateway:
         try:
             path, is_known = self._asked(scope, path)
             if path.startswith(PAGES):
-                await _answer(send, *answer_page(self.seen, scope["method"], path, scope["headers"], is_known=is_known))
+                status, said, made = answer_page(self.seen, scope["method"], path, scope["headers"], is_known=is_known)
+                # A full page takes some 15 ms to write, which streams under way would wait for.
+                body = made if isinstance(made, bytes) else (await asyncio.to_thread(made)).encode()
+                await _answer(send, status, said, body)
                 return
             _admit(is_known=is_known)
             await self._serve(scope, path, receive, send)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from penstock.gateway.metrics import CONTENT_TYPE, metrics
@@ -17,13 +18,14 @@ from penstock.inspection.page import PageFrame, Tile, overview_page, story_page
 from penstock.inspection.tables import PageListing, PageTable, Row, TableColumn, tokens_gone
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from penstock.gateway.seen import Seen, SeenSession
     from penstock.inspection.story import Story
 
     Pairs = list[tuple[bytes, bytes]]
-    Page = tuple[int, Pairs, bytes]
+    Page = tuple[int, Pairs, bytes | Callable[[], str]]
+    """A status, headers, and the body, or what writes it: of values that nothing changes, so that any thread may."""
 
 PAGES: Final = "/penstock/"
 """Before the gateway's own paths."""
@@ -74,13 +76,13 @@ def answer_page(seen: Seen, method: str, path: str, headers: Pairs, *, is_known:
         asked = any(name == b"x-penstock-token" for name, _ in headers)
         return (401 if asked else 200), [*_HEADERS, _HTML], overview_page([], _frame(_WANTED)).encode()
     if path == PAGES:
-        return 200, [*_HEADERS, _HTML], gateway_page(seen).encode()
+        return 200, [*_HEADERS, _HTML], gateway_page(seen)
     session = seen.session(path.removeprefix(SESSIONS))
     if session is None:
         return _error(
             404, "No session of that name was seen since the gateway began, or newer ones have taken its place"
         )
-    return 200, [*_HEADERS, _HTML], session_page(session, observes=seen.observes).encode()
+    return 200, [*_HEADERS, _HTML], session_page(session, observes=seen.observes)
 
 
 def _is_foreign(headers: dict[bytes, bytes]) -> bool:
@@ -103,12 +105,12 @@ def _frame(lead: str) -> PageFrame:
 # ── all sessions ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def gateway_page(seen: Seen) -> str:
-    """Return the page of all sessions as HTML."""
+def gateway_page(seen: Seen) -> Callable[[], str]:
+    """Return what writes the page of all sessions as HTML."""
     sessions = seen.sessions()
     frame = _frame(_lead(seen, len(sessions)))
     frame = frame._replace(tiles=_tiles(seen, sessions), tables=(_asked(seen),))
-    return overview_page([session.row() for session in sessions], frame)
+    return partial(overview_page, [session.row() for session in sessions], frame)
 
 
 def _lead(seen: Seen, sessions: int) -> str:
@@ -194,8 +196,8 @@ def _asked(seen: Seen) -> PageTable:
 # ── one session ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def session_page(session: SeenSession, *, observes: bool) -> str:
-    """Return the page of one session as HTML.
+def session_page(session: SeenSession, *, observes: bool) -> Callable[[], str]:
+    """Return what writes the page of one session as HTML.
 
     Args:
         session: it.
@@ -219,7 +221,7 @@ def session_page(session: SeenSession, *, observes: bool) -> str:
     if observes:
         remarks.append("Nothing was changed: cuts are what would have been cut, and the turns are what was sent.")
     frame = PageFrame(facts=facts, remarks=tuple(remarks), tables=(_cut(session, story), _kept(session)), up="../")
-    return story_page(session.subject(), story, frame)
+    return partial(story_page, session.subject(), story, frame)
 
 
 def _cut(session: SeenSession, story: Story) -> PageTable:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from penstock.gateway.passage import Passed
+    from penstock.gateway.telemetry import Telemetry
 
 MAX_SESSIONS: Final = 64
 """How many sessions are told of, those seen last."""
@@ -290,10 +291,12 @@ class Seen:
 
     Args:
         observes: whether nothing is changed, so that what is told of cuts would have been done.
+        telemetry: where it is told besides, request by request; None for nowhere.
     """
 
-    def __init__(self, *, observes: bool = False) -> None:
+    def __init__(self, *, observes: bool = False, telemetry: Telemetry | None = None) -> None:
         self.observes = observes
+        self._telemetry = telemetry
         self.asked: Counter[RequestLabels] = Counter()
         self.seconds: dict[str, Histogram] = {}
         """How long answers took, by wire."""
@@ -337,6 +340,8 @@ class Seen:
             _histogram(self.seconds, passed.wire, SECONDS).add(passed.seconds)
         if passed.session and outcome != "counted":
             self._read(passed, model)
+        if self._telemetry is not None:
+            self._telemetry.tell(passed, model)
 
     def _read(self, passed: Passed, model: str) -> None:
         """Take a turn of a session."""
