@@ -79,6 +79,16 @@ def test_a_body_is_bounded(said: str, tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.proves("W-8")
+def test_who_writes_before_reading_hears_what_is_too_large(tmp_path: Path) -> None:
+    """A body of any length is read to its end and dropped, as far as that is no burden; behind it the connection ends."""
+    with RecordingUpstream(lambda _: Said()) as behind, standing(tmp_path, behind.url) as gateway:
+        got = gateway.post("/v1/messages", b"x" * (MAX_BODY_BYTES + (9 << 20)))
+        assert (got.status, got.headers["connection"]) == (413, "close")
+        assert str(MAX_BODY_BYTES) in got.json["error"]["message"]
+        assert not behind.came
+
+
+@pytest.mark.proves("W-8")
 def test_a_body_that_does_not_come_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who holds a request open is told to come again."""
     monkeypatch.setattr(app, "BODY_SECONDS", 0.2)

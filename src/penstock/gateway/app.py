@@ -22,6 +22,7 @@ from penstock.gateway.credentials import digest_key, owner_of
 from penstock.gateway.hidden_turns import HiddenTurns
 from penstock.gateway.incoming import Request
 from penstock.gateway.own_calls import OwnCalls
+from penstock.gateway.packed import PackedBody, is_packed, unpacked
 from penstock.gateway.page import PAGES, answer_page
 from penstock.gateway.passage import Passage, Passed, is_refused_for_size
 from penstock.gateway.provider import Memories, Provider, Windows
@@ -54,6 +55,11 @@ if TYPE_CHECKING:
 
 MAX_BODY_BYTES: Final = 32 << 20
 """The largest body that is taken: what Anthropic takes, and more than any window holds."""
+DROPPED_BYTES: Final = 64 << 20
+"""How much of a body that is too large is read and dropped: clients that write before they read would see a broken pipe, and not
+the answer that says what is too large."""
+DROPPED_SECONDS: Final = 5.0
+"""How long that may take."""
 BODY_SECONDS: Final = 120.0
 """How long a body may take from its headers to its end."""
 TOKEN_HEADER: Final = b"x-penstock-token"
@@ -169,12 +175,17 @@ class Gateway:
         except NoCredentials as error:
             raise Refusing(403, str(error)) from error
 
-        async def post(raw: bytes, is_unpacked: bool) -> UpstreamResponse:
-            own = await asyncio.to_thread(signed, url, raw) if signed else headers
+        packed = PackedBody(body, body)
+        if route is not None and is_packed(headers):
+            packed = await asyncio.to_thread(unpacked, body, headers, MAX_BODY_BYTES)
+
+        async def post(plain: bytes, is_unpacked: bool) -> UpstreamResponse:
+            raw, own = packed.sent(plain, headers)
+            own = await asyncio.to_thread(signed, url, raw) if signed else own
             sent = [pair for pair in own if pair[0] != b"accept-encoding"] if is_unpacked else own
             return await self._upstream.send(scope["method"], url, sent, raw or None)
 
-        passing = self._pass(route, base_url, body, owner_of(headers, query, self._digest_key), post)
+        passing = self._pass(route, base_url, packed.plain, owner_of(headers, query, self._digest_key), post)
         task = asyncio.ensure_future(self._pass_on(passing, send, scope, route, base_url))
         gone = asyncio.ensure_future(_hung_up(receive))
         try:
@@ -198,7 +209,7 @@ class Gateway:
         if route is None:
             return HeldAnswer(await post(body, False)), Passed(wire="", bytes_in=len(body))
         unread = Passed(wire=route.wire, model=route.model, bytes_in=len(body), is_count=route.is_count)
-        if _is_packed(body):
+        if not _is_text(body):
             return HeldAnswer(await post(body, False)), unread
         unread.model = route.model or _model_in(body)
         provider = self._provider(route.wire, base_url)
@@ -350,9 +361,9 @@ def _model_in(body: bytes) -> str:
     return found[1].decode("utf-8", "replace") if found else ""
 
 
-def _is_packed(body: bytes) -> bool:
-    """Return whether a body is no text, so that nothing in it can be looked at."""
-    return body[:1] not in {b"{", b"[", b" ", b"\n", b"\r", b"\t"}
+def _is_text(body: bytes) -> bool:
+    """Return whether a body begins as JSON does; in another nothing can be looked at."""
+    return body[:1] in {b"{", b"[", b" ", b"\n", b"\r", b"\t"}
 
 
 def _error_body(path: str, sentence: str, status: int) -> bytes:
@@ -370,6 +381,8 @@ async def _body(receive: Receive, headers: Pairs) -> bytes:
     said = [int(value) for name, value in headers if name == b"content-length" and value.isdigit()]
     too_large = "A body of {} bytes: this gateway takes " + f"at most {MAX_BODY_BYTES}"
     if said and max(said) > MAX_BODY_BYTES:
+        if not any(name == b"expect" for name, _ in headers):  # who asks first is told at once
+            await _dropped(receive)
         raise Refusing(413, too_large.format(max(said)), [(b"connection", b"close")])
     parts: list[bytes] = []
     size = 0
@@ -382,11 +395,24 @@ async def _body(receive: Receive, headers: Pairs) -> bytes:
                 parts.append(event.get("body", b""))
                 size += len(parts[-1])
                 if size > MAX_BODY_BYTES:
+                    await _dropped(receive)
                     raise Refusing(413, too_large.format(f"more than {MAX_BODY_BYTES}"), [(b"connection", b"close")])
                 if not event.get("more_body", False):
                     return b"".join(parts)
     except TimeoutError:
         raise Refusing(408, f"The body did not come within {BODY_SECONDS:.0f} s", [(b"connection", b"close")]) from None
+
+
+async def _dropped(receive: Receive) -> None:
+    """Read the rest of a body to nowhere, as far as that is no burden."""
+    left = DROPPED_BYTES
+    with suppress(TimeoutError):
+        async with asyncio.timeout(DROPPED_SECONDS):
+            while left > 0:
+                event = await receive()
+                if event["type"] == "http.disconnect" or not event.get("more_body", False):
+                    return
+                left -= len(event.get("body", b""))
 
 
 def _admit(*, is_known: bool) -> None:

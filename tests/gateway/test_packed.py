@@ -1,0 +1,58 @@
+"""Requests that are packed are read all the same, and pass packed where nothing of them is changed (W-1, W-4)."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from backports import zstd
+
+from penstock.gateway.provider import Windows
+from tests.gateway.standing import RecordingUpstream, Said, standing
+from tests.gateway.stories import body_of, story
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PACKINGS = [("gzip", gzip.compress), ("deflate", zlib.compress), ("zstd", zstd.compress), ("GZIP", gzip.compress)]
+
+
+@pytest.mark.proves("W-1", "W-4")
+@pytest.mark.parametrize(("coding", "pack"), PACKINGS, ids=[name for name, _ in PACKINGS])
+def test_a_packed_request_is_read_and_passes_packed(coding: str, pack: Callable[[bytes], bytes], tmp_path: Any) -> None:
+    """To the byte where it fits; where it does not it goes on plain, cut, and never in two ways at once."""
+    small, large = ({**body_of("anthropic", story(turns)), "model": "m"} for turns in (1, 30))
+    with (
+        RecordingUpstream(lambda _: Said(parts=(b'{"content": [], "usage": {"input_tokens": 5}}',))) as behind,
+        standing(tmp_path, behind.url, windows=Windows((("m", 8_000),))) as gateway,
+    ):
+        headers = {"content-type": "application/json", "x-api-key": "k", "content-encoding": coding}
+        sent: list[bytes] = []
+        for body in (small, large):
+            sent.append(pack(json.dumps(body).encode()))  # once: gzip writes the time
+            assert gateway.post("/v1/messages", sent[-1], headers).status == 200
+        kept, cut = behind.came
+        assert kept.body == sent[0]
+        assert ("content-encoding", coding) in [(name.lower(), value) for name, value in kept.headers]
+        assert json.loads(cut.body)["messages"][0] == large["messages"][0]
+        assert len(cut.body) < len(json.dumps(large)) / 2
+        assert "content-encoding" not in [name.lower() for name, _ in cut.headers]
+
+
+@pytest.mark.proves("W-1", "W-8")
+def test_a_request_that_cannot_be_unpacked_passes(tmp_path: Any) -> None:
+    """What is torn, claims too much, or is packed twice or unknown, is the provider's to read."""
+    whole = gzip.compress(json.dumps(body_of("anthropic", story(30))).encode())
+    bomb = gzip.compress(b"{" + b" " * (33 << 20))
+    cases = [("gzip", whole[:-9]), ("gzip", bomb), ("gzip", whole + whole), ("br", whole), ("gzip, gzip", whole)]
+    with (
+        RecordingUpstream(lambda _: Said()) as behind,
+        standing(tmp_path, behind.url, windows=Windows((("m", 8_000),))) as gateway,
+    ):
+        for coding, body in cases:
+            headers = {"content-type": "application/json", "content-encoding": coding}
+            assert gateway.post("/v1/messages", body, headers).status == 200
+        assert [came.body for came in behind.came] == [body for _, body in cases]
