@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -49,6 +50,21 @@ def test_a_history_that_went_another_way_has_no_cuts(process: str, store: Store)
     assert recalled(again, messages_of(7)).transcript.edits
     assert not recalled(again, changed).transcript.edits
     assert not recalled(again, messages_of(7), "somebody else").transcript.edits
+
+
+@pytest.mark.proves("W-2")
+def test_one_character_of_a_long_text_makes_it_another(store: Store) -> None:
+    """Long texts are known by a digest, and a text that looks like one is not taken for it."""
+    memory = Conversations(store)
+    long = [{"role": "user", "content": "x" * 5_000}, *messages_of(6)[1:]]
+    known = recalled(memory, long)
+    memory.remember(known, known.transcript.drop_span(1, 6, "left out"))
+    assert recalled(Conversations(store), [*long, {"role": "assistant", "content": "more"}]).transcript.edits
+    other = [{"role": "user", "content": "x" * 4_999 + "y"}, *long[1:]]
+    digest = hashlib.blake2b(b"x" * 5_000, digest_size=16).hexdigest()
+    for first in (other[0]["content"], digest, "x" * 4_999):
+        again = Conversations(store)
+        assert not recalled(again, [{"role": "user", "content": first}, *long[1:]]).transcript.edits
 
 
 @pytest.mark.proves("W-2")

@@ -93,6 +93,18 @@ def test_no_byte_weighs_less_than_nothing(family: str, bound: str) -> None:
 
 
 @pytest.mark.proves("LAW-Count")
+@given(TEXTS | st.text(alphabet="abcz AB0.\n_=é漢", max_size=300))
+def test_patterns_are_counted_as_each_alone_would_be(text: str) -> None:
+    """Most are counted in an image with shorter runs of letters, which has as many of each."""
+    data = text.encode("utf-8", "surrogatepass")
+    groups = tokens._ASCII if data.isascii() else tokens._ASCII + tokens._BEYOND
+    alone = [data.translate(table, out).count(pattern) for table, out, group in groups for pattern in group]
+    found = tokens._block_features(data)
+    assert found[: len(alone) + 1] == [len(data), *alone]
+    assert found[-1] == data.translate(tokens._SHAPE).count(b" l")
+
+
+@pytest.mark.proves("LAW-Count")
 @given(st.integers(65_530, 65_542), st.sampled_from(["é", "x ", "=", "9", "漢한", "  A"]), st.integers(1, 9))
 def test_a_block_boundary_lowers_nothing(size_bytes: int, piece: str, times: int) -> None:
     """The upper bound does not fall where the text grows past a block."""

@@ -185,11 +185,20 @@ def _digest(before: bytes, message: Json) -> str:
 
 
 _WRITER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, check_circular=False)
+_LONG_CHARS = 1_000
 _MARKS = frozenset({"cache_control", "cachePoint"})
 
 
 def _unmarked(value: Json) -> Json:
-    """Return a message without marks, and a lone text as the text: to mark it a client makes a list of it, for a turn."""
+    """Return a message without marks, and a lone text as the text: to mark it a client makes a list of it, for a turn.
+
+    A long text is its digest, which costs a quarter of writing it as JSON.
+    """
+    if isinstance(value, str):
+        if len(value) < _LONG_CHARS:
+            return value
+        digest = hashlib.blake2b(value.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        return f"\0{len(value)} {digest}"
     if isinstance(value, dict):
         made = {name: _unmarked(held) for name, held in value.items() if name not in _MARKS}
         content = made.get("content")
