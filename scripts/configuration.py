@@ -61,6 +61,11 @@ ENVIRONMENT = {
         "Beyond so many bytes in all, what was used longest ago goes, down to nine tenths. Not set, only the limit holds.",
     ),
     "PENSTOCK_STORE_KEEP_SESSIONS": ("", "So many sessions stay, those used last. Not set, all stay."),
+    "PENSTOCK_QUEUE": ("", "The PostgreSQL that holds [the work of many machines](queue.md); `--queue` wins."),
+    "PENSTOCK_QUEUE_LEASE_SECONDS": (
+        "45",
+        "After how long a silent worker's jobs go to others; the same for all workers.",
+    ),
     "PENSTOCK_COMMAND_PROCESSES": (
         f"{MAX_PROCESSES}",
         "How many processes and threads a [command](acting.md#the-shell) may have at once; `--command-limit processes=N` wins.",

@@ -103,6 +103,7 @@ BUILT: dict[str, str] = {
     "C-13": "a second run sends what changed; columns that are no code, padding and line ends change nothing",
     "C-14": "source as it really is: headers from COPY, Librarian, Panvalet, Telon, translated CICS, IDMS, IMS named",
     "C-15": "evidence is a statement within what a claim speaks of; numbers in a claim are checked",
+    "C-21": "one queue for any number of workers on any machines: one accepted answer each, a key's limits, nothing lost by kills",
     "R-1": "recovery holds whoever counts: at most four calls, each smaller in the provider's count, or a proof",
     "R-2": "a refusal measures the very request that was sent; without numbers what can shrink is halved",
     "R-3": "a send is made only if it is smaller in what the provider counts",
@@ -142,7 +143,6 @@ PENDING: dict[str, str] = {
     "C-18": "flows of data sets and screens, near-copies, rules ranked",
     "C-19": "the site of 10,000 programs opens as quickly as that of ten",
     "C-20": "a million lines in 60 s of processor time and 400 MB a process",
-    "C-21": "one queue for any number of workers on any machines",
     "S-14": "a conversation: line editing, commands, approvals, undo (later)",
     "S-15": "project rules are read, pinned, priced (later)",
 }

@@ -50,6 +50,11 @@ def pages() -> Iterator[tuple[str, HelpPage]]:
 
 PAGES = dict(pages())
 EXAMPLES = [(path, example) for path, page in PAGES.items() for example in page.example_commands]
+NOT_RUN |= {
+    example: "it wants a PostgreSQL: tests/scribe/queue does that"
+    for path, example in EXAMPLES
+    if path.startswith(("penstock worker", "penstock queue"))
+}
 IN_PROCESS = {
     page.example_commands[-1]
     for page in PAGES.values()

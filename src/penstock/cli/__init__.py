@@ -36,7 +36,11 @@ COMMANDS: dict[str, dict[str, tuple[str, ...]]] = {
         "rescuing": ("rescue",),
         "replaying": ("replay",),
     },
-    "COBOL": {"documents": ("structure", "chunk", "document"), "impacts": ("impact",)},
+    "COBOL": {
+        "documents": ("structure", "chunk", "document"),
+        "queues": ("worker", "queue"),
+        "impacts": ("impact",),
+    },
     "Servers and setup": {"serving": ("mcp", "doctor", "completion")},
 }
 """The commands by what a person wants, beneath the module that holds them, in the order in which they are listed."""

@@ -12,6 +12,7 @@ import click
 from penstock.cli import answer, options, terminal
 from penstock.cli.commands import command
 from penstock.cli.completion import complete_model
+from penstock.cli.queues import queue_option
 from penstock.errors import CallerError
 from penstock.text import escape
 from penstock.text.notices import counted
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from penstock.chunk import ChunkPlan
     from penstock.cobol.program import Format, Program
     from penstock.cobol.source import ScannedSource
+    from penstock.models import Model
     from penstock.scribe import Documented
     from penstock.scribe.pool import Progress
     from penstock.scribe.prompts import Prompt
@@ -275,7 +277,7 @@ def _chunk_lines(path: str, made: ChunkPlan) -> list[str]:
 
 
 @command("document")
-@click.argument("paths", type=options.FILE, nargs=-1, required=True, metavar="PATH...")
+@click.argument("paths", type=options.FILE, nargs=-1, metavar="PATH...")
 @options.folder_option("--out", "Where the documents go.", "penstock-docs")
 @click.option(
     "--model",
@@ -301,6 +303,16 @@ def _chunk_lines(path: str, made: ChunkPlan) -> list[str]:
 @click.option("--reconcile", is_flag=True, help="One more question a program: say once what several chunks said alike.")
 @_adaptive_option
 @format_option
+@queue_option
+@click.option("--finish", is_flag=True, help="Start nothing: follow a run of the queue, and make its site.")
+@click.option("--run", type=int, metavar="N", help="With --finish: which run; else the newest.")
+@click.option(
+    "--urgency",
+    type=click.IntRange(-1_000, 1_000),
+    default=0,
+    metavar="N",
+    help="With --queue: runs of a higher one come first [default: 0].",
+)
 @options.root_option
 def document_command(
     paths: tuple[str, ...],
@@ -311,6 +323,10 @@ def document_command(
     max_prompt_tokens: int | None,
     jobs: int | None,
     processes: int | None,
+    queue_url: str | None,
+    finish: bool,
+    run: int | None,
+    urgency: int,
     root: str,
     as_json: bool,
     **how: Any,
@@ -318,7 +334,8 @@ def document_command(
     """Document the COBOL programs at and beneath PATH.
 
     Markdown, JSON and a site that opens from disk. Without a model it says all that the code says; with one, every citation
-    is checked against the source. Ctrl-C keeps what is there; the next run asks for what is missing.
+    is checked against the source. Ctrl-C keeps what is there; the next run asks for what is missing. With
+    --queue workers on any machines do the asking: `penstock worker`.
 
     Examples:
       penstock document PAYROLL.cbl --out payroll-docs
@@ -329,11 +346,26 @@ def document_command(
     from penstock.models import load_model
     from penstock.scribe import JOBS, MAX_PROMPT_TOKENS, document
 
+    if finish or run is not None:
+        if not finish:
+            raise CallerError("--run N names the run that --finish makes the site of")
+        if queue_url is None:
+            raise CallerError("--finish makes the site of a run in a queue: name it with --queue postgresql://…")
+        return _finished(queue_url, run, out, as_json)
+    if not paths:
+        raise click.UsageError("Missing argument 'PATH...': a program, or a folder that holds some.")
     # It would answer every question with the lines that were asked about.
     if model_name == "local":
         raise CallerError("local looks things up and has no words for programs: name a provider's, or none")
     model = load_model(model_name, base_url=base_url, window_tokens=window) if model_name is not None else None
     looking, beneath = rooted(root, paths)
+    if queue_url is not None:
+        if model is None:
+            raise CallerError("--queue is for what a model is asked: name it with --model")
+        if how.pop("reconcile"):
+            raise CallerError("--reconcile asks where the site is made, and not by a queue: leave out one of the two")
+        how["max_prompt_tokens"] = max_prompt_tokens or MAX_PROMPT_TOKENS
+        return _queued(queue_url, looking, beneath, out, model, as_json, urgency=urgency, **how)
     with closing(looking), terminal.ProgressLine(is_logged=True) as line:
         done = document(
             beneath,
@@ -347,9 +379,14 @@ def document_command(
             progress=None if as_json else _progress_of_chunks(line),
             **how,
         )
+    return _answered(done, out, as_json, asked=model is not None)
+
+
+def _answered(done: Documented, out: str, as_json: bool, *, asked: bool, **more: object) -> int:
+    """Print what came of an estate, and return the exit status."""
     answer.give(
-        {"out": out, **done.to_dict()},
-        "\n".join(_summary(done, escape.show_argument(out), asked=model is not None)),
+        {"out": out, **done.to_dict(), **more},
+        "\n".join(_summary(done, escape.show_argument(out), asked=asked)),
         as_json,
     )
     # The order is that of what a script has to do: go on, look elsewhere, look at what failed.
@@ -358,6 +395,44 @@ def document_command(
     if not done.programs and not done.copybooks:
         return answer.NOTHING
     return answer.PARTIAL if done.run.failed or done.skipped else 0
+
+
+def _queued(
+    queue_url: str, looking: Root, beneath: tuple[str, ...], out: str, model: Model, as_json: bool, **how: Any
+) -> int:
+    """Put an estate into a queue, follow it, and make its site."""
+    from penstock.cli import queues
+    from penstock.cobol.estate import kind_of
+    from penstock.scribe import title_of
+    from penstock.scribe.gathering import gather
+
+    with closing(looking), terminal.ProgressLine() as line:
+        found = gather(looking, beneath, kind_of, line.count_of("files"))
+        title = title_of(found.files, os.fsdecode(looking.path))
+    with queues.opened(queue_url, patience_seconds=queues.PATIENCE_SECONDS) as database:
+        run = queues.start_run(database, found, title, model, **how)
+    return _finished(queue_url, run.id, out, as_json)
+
+
+def _finished(queue_url: str, number: int | None, out: str, as_json: bool) -> int:
+    """Follow a run to its end, and make its site; an interrupt leaves the run to its workers."""
+    from penstock.cli import queues
+    from penstock.scribe.queue import runs
+    from penstock.scribe.queue.finishing import finish
+
+    with (
+        queues.opened(queue_url, patience_seconds=queues.PATIENCE_SECONDS) as database,
+        terminal.ProgressLine() as line,
+    ):
+        run = runs.newest(database) if number is None else runs.run_of(database, number)
+        try:
+            seen = queues.follow(database, run.id, line)
+        except KeyboardInterrupt:
+            terminal.warn(f"the run goes on; its site: penstock document --queue URL --finish --run {run.id}")
+            return answer.INTERRUPTED
+        done = finish(database, run, out, step=line.tell)
+    status = _answered(done, out, as_json, asked=True, queue=seen.to_dict())
+    return answer.INTERRUPTED if seen.phase == "cancelled" else status
 
 
 def _progress_of_chunks(line: terminal.ProgressLine) -> Callable[[Progress], None] | None:

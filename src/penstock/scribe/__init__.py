@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from penstock.scribe.results import Results
     from penstock.scribe.spool import Spool
     from penstock.text.json_access import Json
+    from penstock.text.tokens import Mode
     from penstock.workspace.root import Root
 
 __all__ = [
@@ -180,6 +181,7 @@ def document_gathered(
     reconcile: bool = False,
     source_format: Format | None = None,
     processes: int | None = None,
+    counting: Mode | None = None,
     step: Callable[[str, int, int], None] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Documented:
@@ -197,6 +199,7 @@ def document_gathered(
         reconcile: Whether the model says in one wording what several chunks of a program said alike.
         source_format: The reference format, where the columns would say something else.
         processes: How many processes read and write; None for as many as there are processors and is worth their start.
+        counting: How tokens are counted; None for the best way that there is here.
         step: Told what is being done, how many are done, and of how many (0: nobody knows).
         progress: Told how far the chunks are.
 
@@ -228,6 +231,7 @@ def document_gathered(
                 max_prompt_tokens=max_prompt_tokens,
                 adaptive=adaptive,
                 reconcile=reconcile,
+                counting=counting,
                 progress=progress,
                 finished=asked.finished,
             )

@@ -53,11 +53,16 @@ class Question:
         return Prompt(prompts.SYSTEM, f"{self.body}\n{self.notes if notes is None else notes}")
 
     def key(self, model: str) -> str:
-        """Return the key of an answer: a hash of the text and what it refers to, of who is asked, and how.
+        """Return the key of its answer."""
+        return answer_key(self.chunk, model)
 
-        Notes are no part of it. They are made from the same text, and name lines, which change wherever a program grows above.
-        """
-        return key_of("answer", str(prompts.VERSION), prompts.SYSTEM, model, self.chunk.digest)
+
+def answer_key(chunk: Chunk, model: str) -> str:
+    """Return the key of an answer on a chunk: a hash of the text and what it refers to, of who is asked, and how.
+
+    Notes are no part of it. They are made from the same text, and name lines, which change wherever a program grows above.
+    """
+    return key_of("answer", str(prompts.VERSION), prompts.SYSTEM, model, chunk.digest)
 
 
 class Answered(NamedTuple):

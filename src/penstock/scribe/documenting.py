@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from penstock.scribe.pool import Progress
     from penstock.scribe.results import Results
     from penstock.text.json_access import Json
+    from penstock.text.tokens import Mode
 
 MAX_PROMPT_TOKENS = 15_000
 """The most tokens of a whole prompt, instructions and notes included; SCRIBE_MAX_PROMPT_TOKENS changes it."""
@@ -78,6 +79,7 @@ def run(
     adaptive: bool = False,
     reconcile: bool = False,
     attempts: int = ATTEMPTS,
+    counting: Mode | None = None,
     progress: Callable[[Progress], None] | None = None,
     finished: Callable[[Subject, list[dict[str, Json]]], None] | None = None,
     pause: Callable[[float], object] | None = None,
@@ -94,6 +96,7 @@ def run(
         adaptive: Whether chunks are smaller where the code branches more.
         reconcile: Whether the model says in one wording what several chunks of a program said alike.
         attempts: How often a request is sent that fails for what passes by itself.
+        counting: How tokens are counted; None for the best way that there is here.
         progress: Told after every chunk how far the work is.
         finished: Told of each subject and its documents as soon as the last chunk is done.
         pause: Waits so many seconds; tests wait for nothing.
@@ -105,7 +108,7 @@ def run(
     Raises:
         CallerError: A budget has no room for a line, or `jobs` is less than 1.
     """
-    budget = PromptBudget.of(model, max_prompt_tokens, adaptive=adaptive)
+    budget = PromptBudget.of(model, max_prompt_tokens, adaptive=adaptive, counting=counting)
     name = f"{model.wire}:{model.name}" if model is not None else ""
     made = DocumentingRun()
 

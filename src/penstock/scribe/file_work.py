@@ -30,7 +30,7 @@ from penstock.scribe.pool import MIN_REPLY_TOKENS, REPLY_TOKENS, ModelPool
 from penstock.scribe.reconciling import Rewording, reconciled
 from penstock.scribe.results import key_of
 from penstock.scribe.verification import shown
-from penstock.text.tokens import best_counter
+from penstock.text.tokens import Tokens, best_counter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from penstock.scribe.results import Results
     from penstock.scribe.verification import Known, Shown
     from penstock.text.json_access import Json
-    from penstock.text.tokens import TokenCounter
+    from penstock.text.tokens import Mode, TokenCounter
 
 # Of a window that is known, at most one part of so many is for the reply: what is asked needs the larger part.
 _REPLY_SHARE = 4
@@ -112,14 +112,18 @@ class PromptBudget(NamedTuple):
     # The window of a model holds the prompt and the reply. A window that nobody knows is not guessed: a refusal tells it, and
     # chunks that were too large are made smaller then.
     @classmethod
-    def of(cls, model: Model | None, max_prompt_tokens: int, *, adaptive: bool) -> PromptBudget:
-        """Return the budget of a model's prompts."""
+    def of(
+        cls, model: Model | None, max_prompt_tokens: int, *, adaptive: bool, counting: Mode | None = None
+    ) -> PromptBudget:
+        """Return the budget of a model's prompts, counted in a given way or in the best that there is here."""
         window = model.window_tokens if model is not None else None
         reply = REPLY_TOKENS
         if window is not None:
             reply = min(reply, max(window // _REPLY_SHARE, MIN_REPLY_TOKENS))
             max_prompt_tokens = min(max_prompt_tokens, max(window - reply, 1))
-        return cls(max_prompt_tokens, reply, best_counter(model.name if model is not None else "o200k"), adaptive)
+        name = model.name if model is not None else "o200k"
+        counter = best_counter(name) if counting is None else Tokens(model=name, mode=counting)
+        return cls(max_prompt_tokens, reply, counter, adaptive)
 
 
 def assignment_key(file_name: str, budget: PromptBudget, model: str) -> str:

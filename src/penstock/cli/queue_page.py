@@ -1,0 +1,151 @@
+"""Who is shown a queue's page? Who is on this machine, or shows the token.
+
+`/penstock/` is the page, `/penstock/metrics` what Prometheus reads; the queue is asked anew each time. Laws: nothing is told
+without the token where there is one; a page of another origin gets nothing; nothing is changed. Keeps out: what is shown
+(`queue.page`).
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import signal
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
+
+import click
+
+from penstock.store import StoreFault
+
+if TYPE_CHECKING:
+    import socket
+
+    from penstock.mcp_server.listening import ServedNames
+    from penstock.scribe.queue.database import Database
+    from penstock.scribe.queue.progress import RunProgress
+
+PAGE = "/penstock/"
+METRICS = f"{PAGE}metrics"
+_HEADERS = (
+    ("cache-control", "no-store"),
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("content-security-policy", "frame-ancestors 'none'"),
+)
+_SILENT_SECONDS = 10.0  # after which a connection that says nothing is closed
+
+
+def serve_pages(database: Database, address: str, token_file: str | None) -> int:
+    """Serve a queue's page until a signal, and return the exit status.
+
+    Args:
+        database: The queue.
+        address: HOST:PORT; one that others reach needs a token.
+        token_file: The file with the token, made where there is none.
+
+    Raises:
+        CallerError: The address cannot be one, or is in use.
+    """
+    from penstock.mcp_server.listening import ServedNames, listen
+    from penstock.mcp_server.token import load
+
+    token = load(token_file)[0] if token_file else b""
+    listening = listen(address, i_know=bool(token), flag="--listen")
+    host, port = listening.getsockname()[:2]
+    server = page_server(database, listening, token, None if token else ServedNames(host, port))
+    shown = f"[{host}]" if ":" in host else host
+    click.echo(f"penstock queue: http://{shown}:{port}{PAGE}{' (its token behind a #)' if token else ''}", err=True)
+    ended: list[int] = []
+
+    def end(number: int, _frame: object) -> None:
+        ended.append(number)
+        threading.Thread(target=server.shutdown).start()  # it waits for the loop that this handler interrupts
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
+    try:
+        server.serve_forever()
+    finally:
+        server.server_close()
+    return 128 + ended[0] if ended else 0
+
+
+def page_server(
+    database: Database, listening: socket.socket, token: bytes, names: ServedNames | None
+) -> ThreadingHTTPServer:
+    """Return a server at a socket that listens."""
+
+    class Handler(BaseHTTPRequestHandler):
+        timeout = _SILENT_SECONDS
+
+        def do_GET(self) -> None:
+            status, kind, body = _answer(database, self.path.partition("?")[0], dict(self.headers), token, names)
+            self.send_response(status)
+            for name, value in (*_HEADERS, ("content-type", kind), ("content-length", str(len(body)))):
+                self.send_header(name, value)
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+        def do_HEAD(self) -> None:
+            self.do_GET()
+
+        def version_string(self) -> str:
+            return "penstock"
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(listening.getsockname()[:2], Handler, bind_and_activate=False)
+    server.socket.close()
+    server.socket = listening
+    server.daemon_threads = True
+    return server
+
+
+def _answer(
+    database: Database, path: str, headers: dict[str, str], token: bytes, names: ServedNames | None
+) -> tuple[int, str, bytes]:
+    """Return status, type and body for a request."""
+    from penstock.scribe.queue import metrics, page
+
+    pairs = [(name.lower().encode("latin-1"), value.encode("latin-1", "replace")) for name, value in headers.items()]
+    refusal = names.refusal(pairs) if names is not None else None
+    given = dict(pairs)
+    if (
+        refusal is None
+        and given.get(b"sec-fetch-site", b"none") not in {b"none", b"same-origin"}
+        and given.get(b"sec-fetch-dest") != b"document"
+    ):
+        refusal = 403, "This server does not serve pages of that Origin"
+    if refusal is not None:
+        return _error(*refusal)
+    if path not in {PAGE, METRICS}:
+        return _error(404, f"There is {PAGE} and {METRICS}")
+    html = "text/html; charset=utf-8"
+    shown = given.get(b"x-penstock-token", b"") or given.get(b"authorization", b"").removeprefix(b"Bearer ")
+    if token and not hmac.compare_digest(shown, token):
+        # The page itself asks again with the token, which stands behind its # and is never sent in an address.
+        if path == PAGE and not shown:
+            return 200, html, page.wanted_page().encode()
+        return _error(401, "This wants its token: in the header x-penstock-token, or as Authorization: Bearer TOKEN")
+    try:
+        seen = _seen(database)
+    except StoreFault as fault:
+        return _error(503, str(fault))
+    if path == METRICS:
+        return 200, metrics.CONTENT_TYPE.decode(), metrics.metrics(seen).encode()
+    return 200, html, page.queue_page(seen).encode()
+
+
+def _seen(database: Database) -> list[RunProgress]:
+    from penstock.scribe.queue.progress import progress, runs
+
+    return [progress(database, run) for run in runs(database)]
+
+
+def _error(status: int, sentence: str) -> tuple[int, str, bytes]:
+    return status, "application/json", json.dumps({"error": {"message": sentence, "type": "penstock"}}).encode()

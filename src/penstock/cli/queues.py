@@ -1,0 +1,445 @@
+"""How do many machines document one estate? `penstock worker`, and what is seen and done of a queue.
+
+`penstock document --queue` puts an estate into one (`documents`); any number of workers take from it.
+Keeps out: what is in a queue, and how it is kept (`penstock.scribe.queue`).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from penstock.cli import answer, options, terminal
+from penstock.cli.commands import HelpPage, command, group
+from penstock.errors import CallerError
+from penstock.text import escape
+from penstock.text.notices import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from penstock.models import Model
+    from penstock.scribe.gathering import Gathered
+    from penstock.scribe.queue.database import Database
+    from penstock.scribe.queue.progress import RunProgress
+    from penstock.scribe.queue.runs import Run
+
+_LOOK_SECONDS = 2.0  # between two looks at a run that is followed
+_LINE_SECONDS = 60.0  # between two lines where there is no terminal
+_MINUTES_FROM = 120
+PATIENCE_SECONDS = 3_600.0
+"""How long a follower waits for a database that is away."""
+
+queue_option = click.option(
+    "--queue",
+    "queue_url",
+    metavar="URL",
+    envvar="PENSTOCK_QUEUE",
+    show_envvar=True,
+    help="The PostgreSQL that holds the queue: postgresql://HOST/DATABASE. A password is better in PGPASSFILE.",
+)
+
+
+def _wanted(url: str | None) -> str:
+    if not url:
+        raise CallerError("Which queue? --queue postgresql://HOST/DATABASE, or PENSTOCK_QUEUE")
+    return url
+
+
+@contextmanager
+def opened(url: str | None, *, patience_seconds: float = 0.0) -> Iterator[Database]:
+    """Open a queue for as long as this lasts.
+
+    Raises:
+        CallerError: No URL was given, or the extra is not installed.
+    """
+    from penstock.scribe.queue.database import Database
+
+    with closing(Database(_wanted(url), patience_seconds=patience_seconds)) as database:
+        yield database
+
+
+# ── document --queue ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def start_run(database: Database, found: Gathered, title: str, model: Model, **how: Any) -> Run:
+    """Put an estate into the queue, or find the run that is going on over the same, and say which it is."""
+    from penstock.scribe.queue import runs
+
+    database.prepare()
+    named = runs.NamedModel(model.wire, model.name, model.window_tokens)
+    run, is_new = runs.start(database, found, title, model=named, **how)
+    what = "is in the queue" if is_new else "is going on already, and is followed"
+    terminal.warn(f"run {run.id} of {escape.clip(title)} {what}; workers: penstock worker --queue URL")
+    return run
+
+
+def follow(database: Database, run: int, line: terminal.ProgressLine) -> RunProgress:
+    """Follow a run until it is over: drawn on a terminal, a line a minute elsewhere. An interrupt ends the following alone."""
+    from penstock.scribe.queue.progress import progress
+
+    said, tell = 0.0, line.tell
+    while True:
+        seen = progress(database, run)
+        if seen.is_over:
+            return seen
+        if tell is not None:
+            failed = f", {seen.failed} failed" if seen.failed else ""
+            if seen.phase == "surveying":
+                tell("files surveyed", seen.files - seen.files_waiting, seen.files)
+            else:
+                tell(f"chunks{failed}{_left(seen)}", seen.answered + seen.failed, seen.chunks)
+        elif time.monotonic() - said >= _LINE_SECONDS or not said:
+            said = time.monotonic()
+            terminal.warn(_line(seen))
+        time.sleep(_LOOK_SECONDS)
+
+
+def _left(seen: RunProgress) -> str:
+    seconds = seen.left_seconds
+    if seconds is None:
+        return ""
+    return f", {seconds:.0f} s left" if seconds < _MINUTES_FROM else f", {seconds / 60:.0f} min left"
+
+
+def _line(seen: RunProgress) -> str:
+    """Return how far a run is, in a line."""
+    workers = sum(one.serves for one in seen.workers)
+    who = counted(workers, "worker") if workers else _nobody(seen)
+    if seen.phase == "surveying":
+        return f"run {seen.id}: {seen.files - seen.files_waiting} of {seen.files} files surveyed; {who}"
+    return (
+        f"run {seen.id}: {seen.answered + seen.failed} of {seen.chunks} chunks, {seen.failed} failed"
+        f"{_left(seen)}{_money(seen)}; {who}"
+    )
+
+
+def _nobody(seen: RunProgress) -> str:
+    """Return why nobody works on a run."""
+    if not seen.workers:
+        return "no worker is there: penstock worker --queue URL"
+    others = ", ".join(sorted({one.version for one in seen.workers}))
+    who = f"none of {counted(len(seen.workers), 'worker')} ({others}) serves it"
+    return f"{who}: it wants {seen.fingerprint} and a key of {seen.model}"
+
+
+def _money(seen: RunProgress) -> str:
+    if seen.dollars is None:
+        return ""
+    made = f", ${seen.dollars:.2f} spent"
+    if seen.to_come is not None and seen.open:
+        made += f", ${seen.to_come.expected:.2f} to come ({seen.to_come.low:.2f} to {seen.to_come.high:.2f})"
+    return made
+
+
+# ── worker ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@command("worker")
+@queue_option
+@options.base_url_option
+@click.option("--jobs", type=click.IntRange(min=1), default=4, show_default=True, help="Chunks asked about at once.")
+@click.option(
+    "--key",
+    default="default",
+    show_default=True,
+    metavar="NAME",
+    help="What the limits call this worker's key (penstock queue limit); never the key itself.",
+)
+def worker_command(queue_url: str | None, base_url: str | None, jobs: int, key: str) -> int:
+    """Work at a queue of files to read and models to ask.
+
+    Any number of workers on any machines share a queue. Keys of providers are taken from their usual variables; a worker takes
+    what it has a key for. The first SIGTERM or Ctrl-C ends it when the chunks that it has are answered, the second at once.
+    Exit status 8 where a provider does not take the key. Needs penstock[queue].
+
+    Examples:
+      penstock worker --queue postgresql:///penstock
+        works until Ctrl-C, with the key that is in ANTHROPIC_API_KEY or its kin
+      penstock worker --queue postgresql:///penstock --jobs 16 --key second
+        sixteen chunks at once, within the limits of the key called second
+    """
+    from penstock.scribe.queue.connecting import missing_extra
+
+    url = _wanted(queue_url)
+    try:
+        from penstock.scribe.queue.worker import QueueWorker, WorkerSettings
+    except ImportError as error:
+        raise missing_extra(error) from None
+
+    wires = _wires(base_url)
+    worker = QueueWorker(
+        url, _model_of(base_url), wires, settings=WorkerSettings(jobs=jobs, key=key, **_times()), say=terminal.warn
+    )
+
+    def end(number: int, _frame: object) -> None:
+        worker.stop(at_once=bool(ended))
+        ended.append(number)
+
+    ended: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
+    terminal.warn(f"worker {worker.id} takes what is asked of {', '.join(wires)}")
+    worker.run()
+    if worker.refused:
+        terminal.warn(f"this worker's key is not taken, others may go on: {escape.clip(worker.refused)}")
+        return answer.FAULT
+    return answer.INTERRUPTED if ended and ended[0] == signal.SIGINT else 0
+
+
+def _times() -> dict[str, Any]:
+    """Return the lease of a worker where somebody wants another: seconds of silence after which others take over."""
+    given = os.environ.get("PENSTOCK_QUEUE_LEASE_SECONDS")
+    if not given:
+        return {}
+    try:
+        lease = float(given)
+    except ValueError:
+        raise CallerError(f"PENSTOCK_QUEUE_LEASE_SECONDS is a number of seconds, not {given!r}") from None
+    if not lease > 0:
+        raise CallerError("PENSTOCK_QUEUE_LEASE_SECONDS is more than 0")
+    return {"lease_seconds": lease, "heartbeat_seconds": lease / 4, "sweep_seconds": lease / 4}
+
+
+def _wires(base_url: str | None) -> list[str]:
+    """Return the APIs that this worker can ask: those of whose provider there is a key, or an address of this machine."""
+    from penstock.models import RemoteModel
+    from penstock.wires.table import WIRES
+
+    found = []
+    for wire in WIRES:
+        try:
+            RemoteModel(wire, "any", base_url=base_url)
+        except CallerError:
+            continue
+        found.append(wire)
+    if not found:
+        raise CallerError(
+            "There is no key of a provider here: set ANTHROPIC_API_KEY, OPENAI_API_KEY or another, or --base-url for a model on "
+            "this machine"
+        )
+    return found
+
+
+def _model_of(base_url: str | None) -> Callable[[Run], Model]:
+    from penstock.models import load_model
+
+    def model_of(run: Run) -> Model:
+        return load_model(run.model_id, base_url=base_url, window_tokens=run.model.window_tokens)
+
+    return model_of
+
+
+# ── queue ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_run_argument = click.argument("run", type=int, required=False)
+
+
+def _chosen(database: Database, run: int | None) -> Run:
+    from penstock.scribe.queue import runs
+
+    return runs.newest(database) if run is None else runs.run_of(database, run)
+
+
+@group("queue")
+def queue_command() -> None:
+    """See and steer what many machines work on.
+
+    Examples:
+      penstock queue status --queue postgresql:///penstock
+        how far the newest run is, what it cost, what failed and why
+      penstock queue retry 7 --queue postgresql:///penstock
+        asks again about what failed in run 7
+    """
+
+
+@queue_command.command("status", cls=HelpPage)
+@_run_argument
+@click.option("--prometheus", is_flag=True, help="The figures as Prometheus reads them.")
+@click.option("--listen", "address", metavar="HOST:PORT", help="Serve a page and /metrics there, until a signal.")
+@click.option(
+    "--token-file",
+    type=options.OWN_FILE,
+    metavar="FILE",
+    help="What clients of that page must show; made where not there.",
+)
+@queue_option
+@options.json_option
+def status_command(
+    run: int | None, prometheus: bool, address: str | None, token_file: str | None, queue_url: str | None, as_json: bool
+) -> int:
+    """Say how far RUN is, the newest where none is named.
+
+    Chunks, money so far and to come with its bounds, failures by cause with the command that tries them again, and who works.
+    Exit status 1 while it is going on, 6 where chunks failed.
+
+    Examples:
+      penstock queue status --queue postgresql:///penstock
+        the newest run, for a person
+      penstock queue status --queue postgresql:///penstock --prometheus
+        all runs, for a scraper; --listen 127.0.0.1:9400 serves a page too
+    """
+    from penstock.scribe.queue import metrics
+    from penstock.scribe.queue.progress import progress, runs
+
+    with opened(queue_url) as database:
+        if address is not None:
+            from penstock.cli.queue_page import serve_pages
+
+            return serve_pages(database, address, token_file)
+        if prometheus:
+            click.echo(metrics.metrics([progress(database, one) for one in runs(database)]), nl=False)
+            return 0
+        seen = progress(database, _chosen(database, run).id)
+        answer.give(seen.to_dict(), "\n".join(_status_lines(seen)), as_json)
+    if not seen.is_over:
+        return answer.NOTHING
+    return answer.PARTIAL if seen.failed or seen.files_failed or seen.phase == "cancelled" else 0
+
+
+def _status_lines(seen: RunProgress) -> list[str]:
+    """Return what a person wants to know of a run."""
+    made = [
+        f"run {seen.id}: {escape.clip(seen.title)}, {escape.clip(seen.model)}",
+        f"state   {seen.phase}, begun {seen.created_at:%Y-%m-%d %H:%M %Z}",
+        f"files   {seen.files - seen.files_waiting} of {seen.files} surveyed, {seen.files_failed} failed",
+        f"chunks  {seen.answered} answered, {seen.failed} failed, {seen.open} open, of {seen.chunks}{_left(seen)}",
+        f"calls   {seen.calls} for {counted(seen.asked_for, 'chunk')}; {counted(seen.late, 'answer')} came late and were dropped",
+        f"tokens  {seen.input_tokens} in, {seen.output_tokens} out{_money(seen)}",
+    ]
+    if not seen.is_over:
+        made.append(
+            f"workers {counted(sum(one.serves for one in seen.workers), 'worker')} of {len(seen.workers)} serve it"
+        )
+        if not any(one.serves for one in seen.workers):
+            made.append(f"        {_nobody(seen)}")
+    for cause in seen.causes:
+        made.append(f"failed  {cause.chunks} for {cause.name}: {escape.clip(cause.example)}")
+        made.append(f"        penstock queue retry {seen.id} --cause {cause.name}")
+    if seen.files_failed:
+        made.append(f"failed  {counted(seen.files_failed, 'file')} could not be read: penstock queue retry {seen.id}")
+    if seen.phase == "cancelled":
+        made.append(f"        penstock queue retry {seen.id}    goes on")
+    elif seen.is_over:
+        made.append(f"        penstock document --queue URL --finish --run {seen.id}    makes the site")
+    return made
+
+
+@queue_command.command("cancel", cls=HelpPage)
+@click.argument("run", type=int)
+@queue_option
+@options.json_option
+def cancel_command(run: int, queue_url: str | None, as_json: bool) -> int:
+    """End RUN, and keep what was answered.
+
+    What is under way is answered and kept too, nothing more is begun. Exit status 1 where it was over already.
+
+    Examples:
+      penstock queue cancel 7 --queue postgresql:///penstock
+        penstock queue retry 7 goes on with it
+      PENSTOCK_QUEUE=postgresql:///penstock penstock queue cancel 7
+        the same, where the queue is in the environment
+    """
+    from penstock.scribe.queue import runs
+
+    with opened(queue_url) as database:
+        runs.run_of(database, run)
+        ended = runs.cancel(database, run)
+    text = f"run {run} ends; penstock queue retry {run} goes on with it" if ended else f"run {run} was over"
+    answer.give({"run": run, "cancelled": ended}, text, as_json)
+    return 0 if ended else answer.NOTHING
+
+
+@queue_command.command("retry", cls=HelpPage)
+@click.argument("run", type=int)
+@click.option("--cause", metavar="CAUSE", help="Only what failed for this, as `status` names it.")
+@queue_option
+@options.json_option
+def retry_command(run: int, cause: str | None, queue_url: str | None, as_json: bool) -> int:
+    """Try again what failed in RUN; one that was cancelled goes on.
+
+    Exit status 1 where nothing had failed.
+
+    Examples:
+      penstock queue retry 7 --queue postgresql:///penstock
+        all that failed in run 7, for whatever reason
+      penstock queue retry 7 --queue postgresql:///penstock --cause quota
+        only what failed for that
+    """
+    from penstock.scribe.queue import runs
+
+    with opened(queue_url) as database:
+        chosen = runs.run_of(database, run)
+        again = runs.retry(database, chosen, cause)
+    goes_on = again or chosen.phase == "cancelled"
+    answer.give({"run": run, "again": again}, f"{again} are tried again" if goes_on else "nothing had failed", as_json)
+    return 0 if goes_on else answer.NOTHING
+
+
+@queue_command.command("limit", cls=HelpPage)
+@click.argument("model")
+@click.option("--key", default="default", show_default=True, metavar="NAME", help="What workers call the key.")
+@click.option("--requests", type=click.IntRange(min=1), metavar="N", help="Requests in any minute.")
+@click.option(
+    "--tokens", type=click.IntRange(min=1), metavar="N", help="Tokens in any minute, of requests and answers."
+)
+@queue_option
+@options.json_option
+def limit_command(
+    model: str, key: str, requests: int | None, tokens: int | None, queue_url: str | None, as_json: bool
+) -> int:
+    """Say what all workers with one key may ask of MODEL in any minute.
+
+    Without --requests and --tokens it may ask what it likes, until the provider says otherwise.
+
+    Examples:
+      penstock queue limit anthropic:claude-sonnet-5 --requests 4000
+        for the key that workers call default
+      penstock queue limit openai-chat:gpt-5.4 --key second --tokens 2000000
+        for another key, by tokens
+    """
+    from penstock.scribe.queue.limits import set_limits
+
+    with opened(queue_url) as database:
+        database.prepare()
+        set_limits(database, key, model, requests, tokens)
+    said = " and ".join(
+        f"{number} {what} a minute" for number, what in ((requests, "requests"), (tokens, "tokens")) if number
+    )
+    value = {"key": key, "model": model, "requests": requests, "tokens": tokens}
+    answer.give(value, f"key {key}, {model}: {said or 'no limit'}", as_json)
+    return 0
+
+
+@queue_command.command("migrate", cls=HelpPage)
+@click.option(
+    "--to", "version", type=click.IntRange(min=0), metavar="N", help="This version of the tables; 0 removes them."
+)
+@queue_option
+@options.json_option
+def migrate_command(version: int | None, queue_url: str | None, as_json: bool) -> int:
+    """Bring the tables of a queue to this version, or to another.
+
+    The role that does it owns them; docs/queue.md says what the others may. Old workers go on as long as the tables still serve
+    them.
+
+    Examples:
+      penstock queue migrate --queue postgresql://owner@db.example/penstock
+        to what this version of Penstock knows
+      penstock queue migrate --queue postgresql:///penstock --to 1
+        back to what an older one knows
+    """
+    from penstock.scribe.queue.schema import STEPS
+
+    wanted = len(STEPS) if version is None else version
+    if wanted > len(STEPS):
+        raise CallerError(f"--to {wanted}: this Penstock knows {len(STEPS)}")
+    with opened(queue_url) as database:
+        before, after = database.migrate(wanted)
+    answer.give({"before": before, "after": after}, f"the queue had version {before}, and has {after}", as_json)
+    return 0

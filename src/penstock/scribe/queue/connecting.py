@@ -1,0 +1,55 @@
+"""How is a queue's database reached? The address as libpq takes it, with what every connection to a queue has.
+
+Law: what a person's URL says itself stays. Keeps out: connections (`database`, `engine`).
+"""
+
+from __future__ import annotations
+
+from penstock.errors import CallerError
+
+SCHEMA = "penstock_queue"
+"""The schema of the database that holds a queue."""
+_DEAD_SECONDS = 20  # after which a connection is given up whose other end says nothing
+
+
+def conninfo(url: str, *settings: str) -> str:
+    """Return a URL as libpq takes it, with what every connection to a queue has.
+
+    A network that swallows everything is noticed by the kernel: by data that nobody confirms, and by probes where there is none.
+
+    Args:
+        url: As it was typed; what it says itself stays.
+        settings: More for the session, each as `name=value`.
+
+    Raises:
+        CallerError: It is no URL of PostgreSQL, or psycopg is not installed.
+    """
+    try:
+        import psycopg
+        from psycopg.conninfo import conninfo_to_dict, make_conninfo
+    except ImportError as error:
+        raise missing_extra(error) from None
+    try:
+        given = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        given = {}
+    if not url.startswith(("postgresql://", "postgres://")):
+        raise CallerError(
+            "A queue is a database: postgresql://HOST/DATABASE, or postgresql:///DATABASE on this machine"
+        )
+    wanted: dict[str, str | int] = {
+        "connect_timeout": 10,
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 2,
+        "tcp_user_timeout": _DEAD_SECONDS * 1_000,
+        "application_name": "penstock queue",
+    }
+    own = (f"search_path={SCHEMA}", "synchronous_commit=on", "client_min_messages=warning", *settings)
+    options = " ".join([str(given.get("options", "")), *(f"-c {setting}" for setting in own)]).strip()
+    return make_conninfo(url, **{name: value for name, value in wanted.items() if name not in given}, options=options)
+
+
+def missing_extra(error: ImportError) -> CallerError:
+    """Return what to say where the queue's libraries are not installed."""
+    return CallerError(f"A queue needs its extra: pip install 'penstock[queue]' ({error})")

@@ -1,0 +1,204 @@
+"""The connection to a queue: opened when it is needed, opened again when it was lost, and never in a hurry.
+
+Every statement of ours may be made twice, so that one whose answer was lost is simply made again; the time is the database's own,
+in every statement. Law: while the database is away nothing is lost and nothing ends, for as long as somebody is willing to wait.
+Keeps out: what is asked of it, and the engine's own connections (`engine`).
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from penstock.scribe.queue.connecting import SCHEMA, conninfo, missing_extra
+from penstock.scribe.queue.schema import STEPS
+from penstock.store import StoreFault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import psycopg
+
+    Connection = psycopg.Connection[tuple[Any, ...]]
+
+PATIENCE_SECONDS = 600.0
+"""How long a worker waits for a database that is away, with an answer in its hands."""
+_LOCK = 0x50454E51  # of whoever migrates
+_PAUSES_SECONDS = (0.1, 0.3, 1.0, 2.0, 5.0)
+
+Value = TypeVar("Value")
+
+
+class Database:
+    """A few connections that threads share.
+
+    Args:
+        url: Where the queue is.
+        connections: How many there are at most.
+        patience_seconds: How long a database that is away is waited for; 0 for not at all.
+        given_up: Says that nobody waits any more.
+
+    Raises:
+        CallerError: It is no URL of PostgreSQL, or the extra is not installed.
+        StoreFault: It cannot be reached, and nobody waits.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        connections: int = 2,
+        patience_seconds: float = 0.0,
+        given_up: Callable[[], bool] = lambda: False,
+    ) -> None:
+        address = conninfo(url)
+        try:
+            import psycopg
+            from psycopg_pool import ConnectionPool, PoolTimeout
+        except ImportError as error:
+            raise missing_extra(error) from None
+        self._errors = psycopg.errors
+        self._lost = (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout)
+        self._patience_seconds, self._given_up = patience_seconds, given_up
+        if not patience_seconds:  # a pool tries for ten seconds, and then only says that it could not
+            try:
+                psycopg.connect(address, autocommit=True).close()
+            except psycopg.Error as error:
+                raise self._translated(error) from error
+        # Opened by the first who asks, and looked at before they are lent: one that the server has dropped is replaced.
+        self._pool: ConnectionPool[Connection] = ConnectionPool(
+            address,
+            min_size=0,
+            max_size=connections,
+            timeout=10.0,
+            kwargs={"autocommit": True},
+            check=ConnectionPool.check_connection,
+            open=True,
+        )
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._pool.close(timeout=1.0)
+
+    def run(self, work: Callable[[Connection], Value]) -> Value:
+        """Return what some work gives that is done in one transaction; again where the database was lost meanwhile.
+
+        Whether a COMMIT happened whose answer was lost, nobody knows: the work has to be such that twice is like once.
+
+        Raises:
+            StoreFault: The database is away for longer than anybody waits, or does not let us.
+        """
+        until = time.monotonic() + self._patience_seconds
+        attempt = 0
+        while True:
+            try:
+                with self._pool.connection() as connection, connection.transaction():
+                    return work(connection)
+            except self._lost as error:
+                # A full disk is one of them, and passes like an outage: somebody makes room.
+                if time.monotonic() >= until or self._given_up():
+                    raise self._translated(error) from error
+                time.sleep(_PAUSES_SECONDS[min(attempt, len(_PAUSES_SECONDS) - 1)])
+                attempt += 1
+            except self._errors.Error as error:
+                raise self._translated(error) from error
+
+    def rows(self, statement: str, **values: object) -> list[tuple[Any, ...]]:
+        """Return the rows that a statement gives, none where it gives none.
+
+        Raises:
+            StoreFault: As `run` does.
+        """
+
+        def work(connection: Connection) -> list[tuple[Any, ...]]:
+            cursor = connection.execute(statement.encode(), values or None)  # without values a % is a %
+            return cursor.fetchall() if cursor.description is not None else []
+
+        return self.run(work)
+
+    @contextmanager
+    def alone(self, number: int) -> Iterator[bool]:
+        """Give whether nobody else does what has this number; nobody does until this ends."""
+        with self._pool.connection() as connection, connection.transaction():
+            found = connection.execute("SELECT pg_try_advisory_xact_lock(%s)", (number,)).fetchone()
+            yield bool(found and found[0])
+
+    def _translated(self, error: Exception) -> StoreFault:
+        said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        if isinstance(
+            error, self._errors.UndefinedTable | self._errors.InvalidSchemaName | self._errors.UndefinedFunction
+        ):
+            return StoreFault(
+                "io_error", f"The database holds no queue yet ({said}): penstock queue migrate --queue URL"
+            )
+        if isinstance(error, self._errors.InsufficientPrivilege):
+            return StoreFault(
+                "read_only", f"The queue does not let this role do it: {said}. docs/queue.md has the grants."
+            )
+        if isinstance(error, self._errors.DiskFull):
+            return StoreFault("disk_full", f"The disk of the queue is full: {said}.")
+        if isinstance(error, self._lost):
+            return StoreFault("unreachable", f"The queue cannot be reached: {said}.")
+        return StoreFault("io_error", f"The queue: {said}.")
+
+    # ── schema ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def version(self) -> tuple[int, int]:
+        """Return the version of the schema that is there, and the oldest that works with it; 0 for none."""
+        if not self.rows("SELECT 1 WHERE to_regclass(%(name)s) IS NOT NULL", name=f"{SCHEMA}.schema_version"):
+            return 0, 0
+        found = self.rows("SELECT version, oldest FROM schema_version")
+        return (int(found[0][0]), int(found[0][1])) if found else (0, 0)
+
+    def prepare(self) -> None:
+        """See that the schema is one that this version works with, and make it where there is none or an older one.
+
+        Raises:
+            StoreFault: It is newer than this version understands, or this role may not change it.
+        """
+        version, oldest = self.version()
+        if oldest > len(STEPS):
+            said = f"The queue has schema {version}, and this Penstock knows {len(STEPS)}: use the newer one."
+            raise StoreFault("newer", said)
+        if version < len(STEPS):
+            self.migrate()
+
+    def migrate(self, to: int = len(STEPS)) -> tuple[int, int]:
+        """Bring the schema to a version, forwards or back, in one transaction; return the versions before and after.
+
+        The engine's own changes are made with the first step, and whenever a newer engine is installed.
+        """
+        from penstock.scribe.queue.engine import engine_schema, engine_steps
+
+        def work(connection: Connection) -> tuple[int, int]:
+            # Two that start at once would both create; the second waits, and finds all done.
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+            # Looked for first: who may use the schema may not make one, and need not.
+            if connection.execute("SELECT to_regnamespace(%s)", (SCHEMA,)).fetchone() == (None,):
+                connection.execute(f"CREATE SCHEMA {SCHEMA}".encode())
+            connection.execute(
+                "CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL, oldest integer NOT NULL, engine text[])"
+            )
+            row = connection.execute("SELECT version, engine FROM schema_version").fetchone()
+            before, engine = (0, []) if row is None else (int(row[0]), row[1] or [])
+            wanted = [name for name, _ in engine_steps()]
+            if to and not engine:
+                connection.execute(engine_schema().encode())
+            for name, statements in engine_steps() if engine else ():
+                if name not in engine:
+                    connection.execute(statements.encode())
+            for step in STEPS[before:to]:
+                for statement in step.forwards:
+                    connection.execute(statement.encode())
+            for step in reversed(STEPS[to:before]):
+                for statement in step.back:
+                    connection.execute(statement.encode())
+            if not to:
+                connection.execute(f"DROP SCHEMA {SCHEMA} CASCADE".encode())
+                return before, 0
+            connection.execute("DELETE FROM schema_version")
+            connection.execute("INSERT INTO schema_version VALUES (%s, %s, %s)", (to, STEPS[to - 1].oldest, wanted))
+            return before, to
+
+        return self.run(work)

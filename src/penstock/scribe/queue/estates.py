@@ -1,0 +1,215 @@
+"""An estate as a worker sees it: a list of its files, their bytes when they are asked for, and the work on each once planned.
+
+Workers have no disk in common with whoever started a run. Law: the same files give the same plans on every worker, and where the
+site is made: with the plan that was made first as what the next keeps to. Keeps out: what is asked (`work`).
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import zlib
+from collections import OrderedDict
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from penstock.cobol.estate import Copybooks, Estate, Located, Member, member
+from penstock.cobol.facts.values import Facts, ProgramCall, Resolved
+from penstock.scribe import Around, around, is_copybook, says_anything, situated, subject_of
+from penstock.scribe.asking import answer_key
+from penstock.scribe.file_work import FileWork, assignment_key
+from penstock.scribe.gathering import GatheredFile
+from penstock.scribe.queue.accepted import Accepted, Planning
+from penstock.scribe.queue.runs import SOURCES
+from penstock.text.json_access import field, objects, string
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from penstock.cobol.estate import Kind
+    from penstock.scribe.documenting import Subject
+    from penstock.scribe.queue.database import Database
+    from penstock.scribe.queue.runs import Run
+    from penstock.text.json_access import Json
+
+_KEPT_BYTES = 24 << 20
+"""The sources of the files whose work is kept in memory: a slice of eight chunks is seldom the last of its file."""
+
+
+class _ListedFile(NamedTuple):
+    path: str
+    kind: Kind
+    digest: bytes
+
+
+class Surveyed(NamedTuple):
+    """What a survey found in a file: its programs with what they call, and the chunks of its plan."""
+
+    programs: list[Json]
+    assignment: Json
+    chunks: list[tuple[int, str, int]]
+    """Of each that is asked about: its place in the plan, the key of its answer, and the tokens of its prompt."""
+
+
+class QueuedEstate:
+    """The files of one run. Threads share it; what two need at once is read twice.
+
+    Args:
+        database: The queue.
+        run: Whose files they are.
+    """
+
+    def __init__(self, database: Database, run: Run) -> None:
+        self._database, self.run = database, run
+        self.budget = run.budget()
+        rows = database.rows("SELECT number, path, kind, digest FROM files WHERE run = %(run)s", run=run.id)
+        self._files = {
+            number: _ListedFile(os.fsdecode(bytes(path)), cast("Kind", kind), bytes(digest))
+            for number, path, kind, digest in sorted(rows)
+        }
+        maps = [one for one in self._files.values() if one.kind == "bms"]
+        contents = self._contents({one.digest for one in maps})
+        mapsets = [
+            (one.path, mapset) for one in maps for mapset in member(one.path, one.kind, contents[one.digest]).mapsets
+        ]
+        self._shelf = Copybooks(
+            [(one.path, one.kind, partial(self._content, one.digest)) for one in self._files.values()], mapsets
+        )
+        self._lock = threading.Lock()
+        self._works: OrderedDict[int, FileWork] = OrderedDict()
+        self._kept_bytes = 0
+
+    def _contents(self, digests: Iterable[bytes]) -> dict[bytes, bytes]:
+        rows = self._database.rows("SELECT digest, data FROM contents WHERE digest = ANY(%(all)s)", all=list(digests))
+        return {bytes(digest): zlib.decompress(data) for digest, data in rows}
+
+    def _content(self, digest: bytes) -> bytes:
+        return self._contents([digest])[digest]
+
+    def _subjects(self, numbers: Sequence[int]) -> dict[int, Subject]:
+        contents = self._contents({self._files[number].digest for number in numbers})
+        return {
+            number: subject_of(
+                GatheredFile(one.path, one.kind, contents[one.digest]), self._shelf, self.run.source_format
+            )
+            for number in numbers
+            for one in (self._files[number],)
+        }
+
+    def survey(self, number: int) -> Surveyed:
+        """Return what a file holds, and the plan of its chunks; nothing is kept."""
+        one = self._subjects([number])[number]
+        if not says_anything(one) or is_copybook(one):
+            return Surveyed([], None, [])
+        caught = Planning()
+        file = FileWork(one, self.budget, caught, self.run.model_id)
+        # A statement that is larger than a prompt is never sent, and about comments alone nothing can be proved: neither is asked.
+        chunks = [
+            (number, answer_key(task.chunk, self.run.model_id), task.chunk.prompt_tokens or 0)
+            for number, task in enumerate(file.tasks)
+            if task.chunk.id in task.plan.prompts
+            and any(
+                one.source.is_code(line)
+                for first, last in (*task.chunk.spans, *task.chunk.context_spans)
+                for line in range(first, last + 1)
+            )
+        ]
+        return Surveyed([_program(part.facts) for part in one.parts], caught.assignment, chunks)
+
+    def prefetch(self, numbers: Sequence[int]) -> None:
+        """Make the work on some files ready, with one question to the database for all that are not."""
+        with self._lock:
+            missing = [number for number in numbers if number not in self._works]
+        if not missing:
+            return
+        rows = self._database.rows(
+            "SELECT number, assignment, around FROM files WHERE run = %(run)s AND number = ANY(%(numbers)s)",
+            run=self.run.id,
+            numbers=missing,
+        )
+        known = {number: (assignment, neighbours) for number, assignment, neighbours in rows}
+        for number, one in self._subjects(missing).items():
+            assignment, neighbours = known[number]
+            around_each = [Around(*map(tuple, each)) for each in neighbours or [((), (), ())] * len(one.parts)]
+            key = assignment_key(one.file_name, self.budget, self.run.model_id)
+            results = Accepted(
+                self._database, self.run.id, since=self.run.fresh_since, assignments={key: assignment or {}}
+            )
+            self._keep(number, FileWork(situated(one, around_each), self.budget, results, self.run.model_id))
+
+    def _keep(self, number: int, file: FileWork) -> None:
+        with self._lock:
+            self._works[number] = file
+            self._kept_bytes += len(file.subject.source.data)
+            while self._kept_bytes > _KEPT_BYTES and len(self._works) > 1:
+                _, dropped = self._works.popitem(last=False)
+                self._kept_bytes -= len(dropped.subject.source.data)
+
+    def work(self, number: int) -> FileWork:
+        """Return the work on a file, planned as it was surveyed."""
+        with self._lock:
+            if (found := self._works.get(number)) is not None:
+                self._works.move_to_end(number)
+                return found
+        self.prefetch([number])
+        return self.work(number)
+
+    def linked(self, programs: Mapping[int, Json]) -> dict[int, list[Around]]:
+        """Return what is around the programs of each file, from what surveys found in all of them."""
+        beside = [(number, one) for number, one in self._files.items() if one.kind != "cobol"]
+        members = [member_of for part in _parts(beside) for member_of in self._members(part)]
+        located = [
+            Located(self._files[number].path, _facts(one))
+            for number, found in sorted(programs.items())
+            for one in objects(found)
+        ]
+        estate = Estate(members, located)
+        return {
+            number: [around(string(field(one, "program")), estate) for one in objects(found)]
+            for number, found in programs.items()
+        }
+
+    def _members(self, files: Sequence[tuple[int, _ListedFile]]) -> list[Member]:
+        contents = self._contents({one.digest for _, one in files})
+        return [member(one.path, one.kind, contents[one.digest]) for _, one in files]
+
+
+def _parts(files: Sequence[tuple[int, _ListedFile]], size: int = 200) -> Iterable[Sequence[tuple[int, _ListedFile]]]:
+    for at in range(0, len(files), size):
+        yield files[at : at + size]
+
+
+def _program(facts: Facts) -> Json:
+    """Return what links to other programs are made of, as JSON."""
+    return {
+        "program": facts.program,
+        "type": facts.type,
+        "entries": [list(entry) for entry in facts.entry_points],
+        "calls": [
+            [call.target, call.call_type, [found.value for found in call.resolved], call.line] for call in facts.calls
+        ],
+    }
+
+
+def _facts(found: Json) -> Facts:
+    """Return a program again, with nothing but what links are made of."""
+    calls = tuple(
+        ProgramCall(target, call_type, tuple(Resolved(value, "VALUE", line) for value in values), (), line, line, "")
+        for target, call_type, values, line in field(found, "calls")
+    )
+    return Facts(
+        program=string(field(found, "program")),
+        type=field(found, "type"),
+        type_reason="",
+        lines=0,
+        code_lines=0,
+        comment_lines=0,
+        statements=0,
+        complexity=0,
+        depth=0,
+        calls=calls,
+        entry_points=tuple((name, line) for name, line in field(found, "entries")),
+    )
+
+
+__all__ = ["SOURCES", "QueuedEstate", "Surveyed"]

@@ -1,0 +1,108 @@
+"""The site of a run: documented as on one machine, from the files that the queue holds, with the answers that were accepted.
+
+Nobody is asked here. Law: for the same files and the same answers the documents are those that `penstock document` writes without
+a queue, byte for byte; a chunk without an answer is listed with the reason why. Keeps out: when a run is done (`progress`).
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING
+
+from penstock.errors import CallerError, Refusal
+from penstock.scribe import document_gathered
+from penstock.scribe.file_work import assignment_key
+from penstock.scribe.output import Output
+from penstock.scribe.queue.accepted import Accepted
+from penstock.scribe.queue.runs import gathered, own_fingerprints
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.scribe import Documented
+    from penstock.scribe.queue.database import Database
+    from penstock.scribe.queue.runs import Run
+    from penstock.text.json_access import Json
+
+JOBS = 4
+"""How many answers are fetched at once."""
+
+
+class Unanswered(Refusal):
+    """A chunk has no answer in the queue."""
+
+
+class _Kept(Accepted):
+    """The accepted answers, and a model that has no others: what it is asked, it says why there is no answer to."""
+
+    def __init__(self, database: Database, run: Run, assignments: dict[str, Json]) -> None:
+        super().__init__(database, run.id, assignments=assignments)
+        self._database_of_reasons, self._of = database, run.id
+        self._asked = threading.local()
+        self.wire, self.name, self.window_tokens = run.model
+
+    def get(self, key: str, /) -> Json:
+        # The same thread asks the model next where there is nothing: a request says nothing of its key.
+        self._asked.key = key
+        return super().get(key)
+
+    def send(self, request: dict[str, Json], /) -> dict[str, Json]:
+        """Say why there is no answer.
+
+        Raises:
+            Unanswered: Always.
+        """
+        del request
+        rows = self._database_of_reasons.rows(
+            "SELECT reason FROM chunks WHERE run = %(run)s AND key = %(key)s AND reason IS NOT NULL LIMIT 1",
+            run=self._of,
+            key=bytes.fromhex(getattr(self._asked, "key", "")),
+        )
+        raise Unanswered(rows[0][0] if rows else "nobody answered it before the site was made")
+
+
+def finish(
+    database: Database, run: Run, out: str, *, step: Callable[[str, int, int], None] | None = None
+) -> Documented:
+    """Write the documents, pages and site of a run into a folder.
+
+    Args:
+        database: The queue.
+        run: The run; chunks that are open are listed as failed.
+        out: The folder.
+        step: Told what is being done, how many are done, and of how many.
+
+    Raises:
+        CallerError: The run is of another version, whose chunks this one does not cut; or the folder cannot be written.
+        StoreFault: The queue cannot be reached.
+    """
+    output = Output(out)
+    if run.fingerprint not in own_fingerprints().values():
+        raise CallerError(
+            f"Run {run.id} was planned by {run.fingerprint}, and this is {' and '.join(own_fingerprints().values())}: make "
+            "its site with that version, or start it again, which takes all answers that still fit"
+        )
+    plans = database.rows(
+        "SELECT path, assignment FROM files WHERE run = %(run)s AND assignment IS NOT NULL AND assignment <> 'null'",
+        run=run.id,
+    )
+
+    budget = run.budget()
+    assignments: dict[str, Json] = {
+        assignment_key(os.fsdecode(bytes(path)), budget, run.model_id): made for path, made in plans
+    }
+    kept = _Kept(database, run, assignments)
+    return document_gathered(
+        gathered(database, run),
+        run.title,
+        output,
+        model=kept,
+        results=kept,
+        jobs=JOBS,
+        max_prompt_tokens=run.max_prompt_tokens,
+        adaptive=run.adaptive,
+        source_format=run.source_format,
+        counting=run.counting,
+        step=step,
+    )

@@ -1,0 +1,248 @@
+"""What a key may ask of a model in a minute, kept by all workers together: a row of the database for each key and model.
+
+Before a request goes out its tokens are reserved by estimate; when its answer has come they are settled by what was used; a 429
+holds everybody until the provider wants to be asked again. Law: in any minute there are no more grants than the limit, by the
+database's clock, whoever is killed: what was reserved and never used is given up with its minute. A grant that was not used within
+two seconds is void. Keeps out: where a limit comes from.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from inspect import signature
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from penstock.models import Cancelled
+from penstock.overflow import diagnose
+from penstock.scribe.pool import REPLY_TOKENS
+from penstock.text.json_access import whole_number
+from penstock.text.tokens import best_counter
+from penstock.wires import output_tokens
+from penstock.wires.table import wire_named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.models import Model
+    from penstock.overflow import Diagnosis
+    from penstock.scribe.queue.database import Database
+    from penstock.text.json_access import Json
+
+GRANT_SECONDS = 2.0
+"""How long a grant may be used; the window of the limits is longer by as much."""
+PATIENCE_SECONDS = 30.0
+"""How long a thread waits for its turn before it takes other work, perhaps with another model."""
+_LOOK_SECONDS = 1.0  # for which is believed that a key has no limits and is not held
+_LONGEST_SECONDS = 5.0  # of one wait: others may have given back what they had reserved
+_NOT_FOUND = 404
+_OUTAGE_SECONDS = 10.0  # for which a key is held whose provider refuses for its rate and does not say how long
+
+
+class Bucket:
+    """The limits of one key for one model.
+
+    Args:
+        database: Where they are.
+        key: What the key is called; its secret is nowhere near.
+        model: The model, wire included.
+        clock: Seconds that only grow.
+    """
+
+    def __init__(
+        self, database: Database, key: str, model: str, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._database, self._of, self._clock = database, {"key": key, "model": model}, clock
+        self._free_until = 0.0
+
+    def take(self, tokens: int) -> tuple[int, float]:
+        """Return the second in which a request may go out, and 0; or 0, and the seconds after which to ask again.
+
+        A key without limits that is not held is asked for once a second: then the second is 0, and so is the wait.
+        """
+        now = self._clock()
+        if now < self._free_until:
+            return 0, 0.0
+        bounded = self._database.rows(
+            """SELECT requests IS NOT NULL OR tokens IS NOT NULL OR hold_until > clock_timestamp()
+               FROM limits WHERE key = %(key)s AND model = %(model)s""",
+            **self._of,
+        )
+        if not any(row[0] for row in bounded):
+            self._free_until = now + _LOOK_SECONDS
+            return 0, 0.0
+        ((slot, wait),) = self._database.rows(
+            "SELECT * FROM take_v1(%(key)s, %(model)s, %(tokens)s)", **self._of, tokens=tokens
+        )
+        return int(slot), float(wait)
+
+    def settle(self, slot: int, change_tokens: int) -> None:
+        """Put what was used in the place of what was reserved; a second that is over a minute ago is not there any more."""
+        if slot and change_tokens:
+            self._database.rows(
+                """UPDATE spent SET tokens = greatest(0, tokens + %(change)s)
+                   WHERE key = %(key)s AND model = %(model)s AND second = %(slot)s""",
+                **self._of,
+                slot=slot,
+                change=change_tokens,
+            )
+
+    def hold(self, seconds: float) -> None:
+        """Let nobody ask with this key before so many seconds; a longer hold stays."""
+        self._free_until = 0.0
+        self._database.rows(
+            """INSERT INTO limits AS known (key, model, hold_until)
+               VALUES (%(key)s, %(model)s, clock_timestamp() + make_interval(secs => %(seconds)s))
+               ON CONFLICT (key, model) DO UPDATE SET hold_until = greatest(known.hold_until, excluded.hold_until)""",
+            **self._of,
+            seconds=seconds,
+        )
+
+
+def set_limits(database: Database, key: str, model: str, requests: int | None, tokens: int | None) -> None:
+    """Say what a key may ask of a model in a minute; None for as much as it likes."""
+    database.rows(
+        """INSERT INTO limits (key, model, requests, tokens) VALUES (%(key)s, %(model)s, %(requests)s, %(tokens)s)
+           ON CONFLICT (key, model) DO UPDATE SET requests = excluded.requests, tokens = excluded.tokens""",
+        key=key,
+        model=model,
+        requests=requests,
+        tokens=tokens,
+    )
+
+
+class Tally(NamedTuple):
+    """What a thread's questions took since somebody looked, and how the last of them ended."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    held_seconds: float = 0.0
+    """How long to wait where there was no turn; 0 where there was."""
+    diagnosis: Diagnosis | None = None
+    """Why the last one was refused; None where it was answered."""
+
+
+class MeteredModel:
+    """A model that asks when it is its turn, and says what it took. Threads share it.
+
+    Args:
+        model: Who is asked.
+        bucket: The limits of its key.
+        given_up: Says that nobody waits any more.
+        pause: Waits so many seconds.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        bucket: Bucket,
+        *,
+        given_up: Callable[[], bool] = lambda: False,
+        clock: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], object] = time.sleep,
+    ) -> None:
+        self._model, self._bucket, self._given_up = model, bucket, given_up
+        self._clock, self._pause = clock, pause
+        self._counter = best_counter(model.name)
+        self._tallies = threading.local()
+        self.refused_key = self.is_not_found = False
+        """What no other chunk would fare better with: the provider does not take the key; there is no such model or address."""
+        self._listens = "cancelled" in signature(model.send).parameters
+        self.wire, self.name, self.window_tokens = model.wire, model.name, model.window_tokens
+
+    def tally(self) -> Tally:
+        """Return what this thread's questions took, and begin anew."""
+        made: Tally = getattr(self._tallies, "value", Tally())
+        self._tallies.value = Tally()
+        return made
+
+    def _add(self, **changes: Any) -> None:
+        known: Tally = getattr(self._tallies, "value", Tally())
+        self._tallies.value = known._replace(**changes)
+
+    def send(self, request: dict[str, Json], /, *, cancelled: Any = None) -> dict[str, Json]:
+        """Return the answer to a request, which is sent when its key may.
+
+        Raises:
+            Cancelled: There was no turn for it; the tally says how long to wait.
+            Exception: Whatever the model refuses.
+        """
+        known: Tally = getattr(self._tallies, "value", Tally())
+        size = self._estimate(request)
+        slot = self._turn(size, cancelled)
+        self._add(calls=known.calls + 1, diagnosis=None, held_seconds=0.0)
+        try:
+            send: Any = self._model.send
+            body: dict[str, Json] = send(request, cancelled=cancelled) if self._listens else send(request)
+        except Exception as error:
+            told = diagnose(error)
+            self._add(calls=known.calls + 1, diagnosis=told)
+            self.refused_key = self.refused_key or told.kind in {"auth", "quota"}
+            self.is_not_found = self.is_not_found or getattr(error, "status_code", None) == _NOT_FOUND
+            if told.kind == "rate_limit":
+                self._bucket.hold(told.retry_after_seconds if told.retry_after_seconds is not None else _OUTAGE_SECONDS)
+            raise
+        given, said = _used(body, self.wire)
+        self._add(
+            calls=known.calls + 1,
+            input_tokens=known.input_tokens + (given or 0),
+            output_tokens=known.output_tokens + (said or 0),
+        )
+        # Where the provider does not say, the estimate stands: it is an upper bound.
+        if given is not None:
+            self._bucket.settle(slot, given + (said or 0) - size)
+        return body
+
+    def _turn(self, tokens: int, cancelled: Any) -> int:
+        """Return the second that a grant is of, once there is one.
+
+        Raises:
+            Cancelled: It takes too long, or nobody waits.
+        """
+        begun = self._clock()
+        while True:
+            asked = self._clock()
+            slot, wait = self._bucket.take(tokens)
+            if wait == 0.0:
+                # From before it was asked for: however long the answer took, the grant is not older than that.
+                if not slot or self._clock() - asked <= GRANT_SECONDS:
+                    return slot
+                continue
+            if self._given_up() or (cancelled is not None and cancelled.is_set()):
+                break
+            if self._clock() - begun + wait > PATIENCE_SECONDS:
+                self._add(held_seconds=wait)
+                break
+            # Not all at the same moment, and not all the way: whoever gives back what it reserved makes room before.
+            self._pause(min(wait, _LONGEST_SECONDS) * random.uniform(0.5, 1.0))  # noqa: S311 - no secret
+        raise Cancelled("There was no turn for it yet.")
+
+    def _estimate(self, request: dict[str, Json]) -> int:
+        """Return what a request and its answer may take at most, by our count of all its text."""
+        return sum(self._counter.count(text).high + 8 for text in _texts(request)) + REPLY_TOKENS
+
+
+def _texts(value: Json) -> list[str]:
+    """Return all texts in a request, however deep."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [text for one in value.values() for text in _texts(one)]
+    if isinstance(value, list):
+        return [text for one in value for text in _texts(one)]
+    return []
+
+
+def _used(body: Json, wire: str) -> tuple[int | None, int | None]:
+    """Return the tokens of the request and of the answer, as the answer reports them."""
+    keys = wire_named(wire).answers.usage
+    given = [
+        tokens
+        for holder in keys.holders
+        if isinstance(body, dict) and isinstance(body.get(holder), dict)
+        for name in keys.input
+        if (tokens := whole_number(body[holder].get(name))) is not None
+    ]
+    return (sum(given) if given else None), output_tokens(body, wire)

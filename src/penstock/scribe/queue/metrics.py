@@ -1,0 +1,101 @@
+"""The figures of runs as Prometheus reads them.
+
+Law: a figure has one name and one unit, and what only grows within a run ends in `_total`. Keeps out: where they come from
+(`progress`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from penstock.scribe.queue.progress import RunProgress
+
+CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
+
+
+def metrics(seen: Sequence[RunProgress]) -> str:
+    """Return the figures of some runs, in the text format of Prometheus."""
+    return "".join(f"{line}\n" for line in _lines(seen))
+
+
+def _lines(seen: Sequence[RunProgress]) -> Iterator[str]:
+    yield from _family(
+        "chunks",
+        "gauge",
+        "Chunks of a run by what became of them.",
+        (
+            (one, {"state": state}, value)
+            for one in seen
+            for state, value in (("answered", one.answered), ("failed", one.failed), ("open", one.open))
+        ),
+    )
+    yield from _family(
+        "files_waiting", "gauge", "Files that are not surveyed yet.", ((one, {}, one.files_waiting) for one in seen)
+    )
+    yield from _family(
+        "calls_total", "counter", "Requests that workers told of.", ((one, {}, one.calls) for one in seen)
+    )
+    yield from _family(
+        "late_answers_total",
+        "counter",
+        "Answers dropped because another was accepted.",
+        ((one, {}, one.late) for one in seen),
+    )
+    yield from _family(
+        "tokens_total",
+        "counter",
+        "Tokens as the provider counted them.",
+        (
+            (one, {"direction": direction}, value)
+            for one in seen
+            for direction, value in (("input", one.input_tokens), ("output", one.output_tokens))
+        ),
+    )
+    yield from _family(
+        "failed_chunks",
+        "gauge",
+        "Chunks that failed, by cause.",
+        ((one, {"cause": cause.name}, cause.chunks) for one in seen for cause in one.causes),
+    )
+    yield from _family(
+        "spent_dollars_total",
+        "counter",
+        "Money spent, by list prices.",
+        ((one, {}, one.dollars) for one in seen if one.dollars is not None),
+    )
+    yield from _family(
+        "to_come_dollars",
+        "gauge",
+        "Money to come: what is expected, and between which bounds.",
+        (
+            (one, {"bound": bound}, value)
+            for one in seen
+            if one.to_come is not None
+            for bound, value in one.to_come._asdict().items()
+        ),
+    )
+    yield from _family(
+        "workers",
+        "gauge",
+        "Workers seen within a minute that serve the run.",
+        ((one, {}, sum(worker.serves for worker in one.workers)) for one in seen),
+    )
+
+
+def _family(
+    name: str, kind: str, said: str, rows: Iterable[tuple[RunProgress, dict[str, str], float]]
+) -> Iterator[str]:
+    whole = f"penstock_queue_{name}"
+    yield f"# HELP {whole} {said}"
+    yield f"# TYPE {whole} {kind}"
+    for one, labels, value in rows:
+        named = {"run": str(one.id), "title": one.title, "model": one.model, **labels}
+        shown = ",".join(f'{key}="{_escaped(text)}"' for key, text in named.items())
+        yield f"{whole}{{{shown}}} {value:g}" if isinstance(value, float) else f"{whole}{{{shown}}} {value}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

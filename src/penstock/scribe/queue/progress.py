@@ -1,0 +1,244 @@
+"""How far is a run? Asked of the database: chunks by state, money so far and to come, failures by cause, and who works.
+
+Law: what is said was counted by one look at the tables; what is estimated says between which bounds. Keeps out: how it is shown
+(`page`, `metrics`, `cli`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from penstock.models.prices import as_of, price_of
+from penstock.scribe.pool import REPLY_TOKENS
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from penstock.models.prices import Price
+    from penstock.scribe.queue.database import Connection, Database
+    from penstock.text.json_access import Json
+
+_RATE_SECONDS = 600  # over which the pace is taken
+_ERRORS = 2.0  # standard errors: 19 times of 20 the mean is within them
+_WORKER_SECONDS = 60  # since when one was seen that is taken for alive
+
+
+class Cause(NamedTuple):
+    """Why chunks failed: how many of them, and one of the reasons in the provider's words."""
+
+    name: str
+    chunks: int
+    example: str
+
+
+class MoneyToCome(NamedTuple):
+    """Dollars, and the bounds between which they are, as far as can be told."""
+
+    expected: float
+    low: float
+    high: float
+
+
+class SeenWorker(NamedTuple):
+    """A worker that was seen within the last minute."""
+
+    name: str
+    version: str
+    jobs: int
+    key: str
+    serves: bool
+    """Whether it may take jobs of the run."""
+
+
+class RunProgress(NamedTuple):
+    """What the tables say of one run."""
+
+    id: int
+    title: str
+    model: str
+    fingerprint: str
+    phase: str
+    urgency: int
+    created_at: datetime
+    ended_at: datetime | None
+    files: int
+    files_waiting: int
+    files_failed: int
+    chunks: int
+    answered: int
+    failed: int
+    open: int
+    asked_for: int
+    """Chunks that somebody was asked about in this run: the other answers were there."""
+    calls: int
+    late: int
+    input_tokens: int
+    output_tokens: int
+    per_second: float
+    """How many chunks ended a second, of late."""
+    dollars: float | None
+    """What was spent by the list prices; None where the model has none."""
+    to_come: MoneyToCome | None
+    causes: tuple[Cause, ...]
+    workers: tuple[SeenWorker, ...]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more comes of it by itself."""
+        return self.phase in {"done", "cancelled"}
+
+    @property
+    def left_seconds(self) -> float | None:
+        """How long it takes at this pace; None where nobody knows."""
+        return self.open / self.per_second if self.per_second > 0 and self.phase == "asking" else None
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return it as JSON."""
+        made = self._asdict()
+        made["created_at"] = self.created_at.isoformat()
+        made["ended_at"] = self.ended_at.isoformat() if self.ended_at is not None else None
+        made["to_come"] = self.to_come._asdict() if self.to_come is not None else None
+        made["causes"] = [cause._asdict() for cause in self.causes]
+        made["workers"] = [worker._asdict() for worker in self.workers]
+        return {**made, "left_seconds": self.left_seconds, "prices_as_of": as_of()}
+
+
+_CHUNKS = """
+SELECT state, count(*), count(*) FILTER (WHERE calls > 0), coalesce(sum(calls), 0), coalesce(sum(input_tokens), 0),
+       coalesce(sum(output_tokens), 0), coalesce(sum(prompt_tokens), 0),
+       coalesce(sum(prompt_tokens) FILTER (WHERE input_tokens > 0), 0),
+       coalesce(sum(power(output_tokens, 2)) FILTER (WHERE input_tokens > 0), 0),
+       count(*) FILTER (WHERE input_tokens > 0),
+       count(*) FILTER (WHERE ended_at > clock_timestamp() - make_interval(secs => %(seconds)s)),
+       extract(epoch FROM clock_timestamp()
+               - min(ended_at) FILTER (WHERE ended_at > clock_timestamp() - make_interval(secs => %(seconds)s)))
+FROM chunks WHERE run = %(run)s GROUP BY state"""
+
+
+class _Sums(NamedTuple):
+    """What the rows of chunks in one state come to."""
+
+    chunks: int = 0
+    asked_for: int = 0
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    prompt_tokens: int = 0
+    paid_prompt_tokens: int = 0
+    """Of those whose answers said what they took."""
+    squared_output: float = 0.0
+    paid: int = 0
+    recent: int = 0
+    recent_seconds: float = 0.0
+
+
+def runs(database: Database, limit: int = 20) -> list[int]:
+    """Return the numbers of the newest runs, the newest first."""
+    return [number for (number,) in database.rows("SELECT id FROM runs ORDER BY id DESC LIMIT %(limit)s", limit=limit)]
+
+
+def progress(database: Database, run: int) -> RunProgress:
+    """Return how far a run is.
+
+    Raises:
+        LookupError: There is none of that number.
+    """
+    return database.run(lambda connection: _progress(connection, run))
+
+
+def _progress(connection: Connection, run: int) -> RunProgress:
+    def rows(statement: str) -> list[tuple[Any, ...]]:
+        return connection.execute(statement.encode(), {"run": run, "seconds": _RATE_SECONDS}).fetchall()
+
+    found = rows(
+        """SELECT title, wire || ':' || model, model, fingerprint, phase, priority, created_at, ended_at, wire
+           FROM runs WHERE id = %(run)s"""
+    )
+    if not found:
+        raise LookupError(run)
+    title, model, name, mark, phase, urgency, created, ended, wire = found[0]
+    by_state = {row[0]: _Sums(*(value or 0 for value in row[1:])) for row in rows(_CHUNKS)}
+    sums = _Sums(*map(sum, zip(*by_state.values(), strict=True))) if by_state else _Sums()
+    waiting = by_state.get("open", _Sums())
+    files = dict(rows("SELECT state, count(*) FROM files WHERE run = %(run)s AND state <> 'beside' GROUP BY state"))
+    causes = rows(
+        """SELECT cause, count(*), min(reason) FROM chunks WHERE run = %(run)s AND state = 'failed'
+           GROUP BY cause ORDER BY count(*) DESC, cause"""
+    )
+    late = rows("SELECT coalesce(sum(late), 0) FROM answers WHERE run = %(run)s AND late > 0")
+    alive = connection.execute(
+        """SELECT name, version, jobs, key, queues FROM workers
+           WHERE seen_at > clock_timestamp() - make_interval(secs => %s) ORDER BY name""",
+        (_WORKER_SECONDS,),
+    ).fetchall()
+    price = price_of(name)
+    seconds = max((float(one.recent_seconds) for one in by_state.values()), default=0.0)
+    return RunProgress(
+        id=run,
+        title=title,
+        model=model,
+        fingerprint=mark,
+        phase=phase,
+        urgency=urgency,
+        created_at=created,
+        ended_at=ended,
+        files=sum(files.values()),
+        files_waiting=files.get("waiting", 0),
+        files_failed=files.get("failed", 0),
+        chunks=sums.chunks,
+        answered=by_state.get("answered", _Sums()).chunks,
+        failed=by_state.get("failed", _Sums()).chunks,
+        open=waiting.chunks,
+        asked_for=sums.asked_for,
+        calls=sums.calls,
+        late=int(late[0][0]),
+        input_tokens=int(sums.input_tokens),
+        output_tokens=int(sums.output_tokens),
+        per_second=sums.recent / seconds if seconds > 0 else 0.0,
+        dollars=_spent(price, sums),
+        to_come=_to_come(price, sums, waiting) if phase in {"surveying", "asking"} else None,
+        causes=tuple(Cause(cause or "unknown", chunks, reason or "") for cause, chunks, reason in causes),
+        workers=tuple(
+            SeenWorker(name, version, jobs, key, f"{mark}/{wire}" in queues)
+            for name, version, jobs, key, queues in alive
+        ),
+    )
+
+
+def _spent(price: Price | None, sums: _Sums) -> float | None:
+    if price is None:
+        return None
+    # A million tokens of many requests pay what each of them pays: the price of one of the mean size.
+    count = max(sums.paid, 1)
+    one = price.dollars(
+        uncached_tokens=round(sums.input_tokens / count), output_tokens=round(sums.output_tokens / count)
+    )
+    return float(one * count) if sums.paid else 0.0
+
+
+def _to_come(price: Price | None, sums: _Sums, waiting: _Sums) -> MoneyToCome | None:
+    """Return what the open chunks may cost: what was measured so far for as many tokens of prompt, and how far the mean may be off.
+
+    Before anything was answered, a chunk takes between a request without an answer and three requests with the longest.
+    """
+    if price is None:
+        return None
+    left = int(waiting.chunks)
+    if not left:
+        return MoneyToCome(0.0, 0.0, 0.0)
+    prompt = waiting.prompt_tokens / left
+    if sums.paid < 2:
+        low = price.dollars(uncached_tokens=round(prompt)) * left
+        high = 3 * price.dollars(uncached_tokens=round(prompt), output_tokens=REPLY_TOKENS) * left
+        return MoneyToCome((low + high) / 4, low, high)
+    said = sums.output_tokens / sums.paid
+    variance = max(0.0, float(sums.squared_output) / sums.paid - said**2)
+    # Of the mean of those that were measured, and of the sum of those that are not: both are uncertain.
+    error = _ERRORS * math.sqrt(variance / sums.paid + variance / left)
+    given = sums.input_tokens / max(sums.paid_prompt_tokens, 1) * prompt
+
+    def dollars(output: float) -> float:
+        return float(price.dollars(uncached_tokens=round(given), output_tokens=round(max(0.0, output))) * left)
+
+    return MoneyToCome(dollars(said), dollars(said - error), dollars(said + error))

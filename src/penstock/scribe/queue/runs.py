@@ -1,0 +1,407 @@
+"""A run: an estate with what is to be asked about it, put into the queue in one transaction.
+
+What an estate consists of goes into the database: workers have no other disk in common. Contents are kept once, whichever run they
+are of. Law: a run is there with all its files and all its jobs, or it is not there; whoever asks for the same again while it is
+going on gets the same run. Keeps out: what its jobs do (`work`), and how far it is (`progress`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from penstock.errors import CallerError
+from penstock.scribe.file_work import PromptBudget
+from penstock.scribe.gathering import Gathered, GatheredFile, LeftOut, Skipped
+from penstock.scribe.queue.engine import asking_queue, defer, fingerprint
+from penstock.store import StoreFault
+from penstock.text.tokens import best_counter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+    from penstock.cobol import Format
+    from penstock.cobol.estate import Kind
+    from penstock.scribe.queue.database import Connection, Database
+    from penstock.text.json_access import Json
+    from penstock.text.tokens import Mode
+
+SURVEY_BYTES = 256 << 10
+"""How many bytes of sources one job surveys, about: some seconds of work."""
+SURVEY_FILES = 32
+_UPLOAD_BYTES = 4 << 20  # of contents in one transaction
+SOURCES = frozenset({"cobol", "copybook", "dclgen"})
+"""The kinds of files that may hold programs."""
+URGENCIES = range(-1_000, 1_001)
+
+
+class NamedModel(NamedTuple):
+    """What plans depend on of a model; nobody can ask it."""
+
+    wire: str
+    name: str
+    window_tokens: int | None
+
+    def send(self, request: dict[str, Json], /) -> dict[str, Json]:
+        """Ask nobody.
+
+        Raises:
+            CallerError: Always.
+        """
+        del request
+        raise CallerError(f"{self.wire}:{self.name} is asked by workers, and not here")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A run as the queue holds it: `model` with its window, how prompts are made, and who can work on it."""
+
+    id: int
+    title: str
+    fingerprint: str
+    model: NamedModel
+    max_prompt_tokens: int
+    adaptive: bool
+    source_format: Format | None
+    urgency: int
+    phase: str
+    fresh_since: datetime | None
+    counting: Mode
+
+    @property
+    def model_id(self) -> str:
+        """What the model is called in the keys of answers."""
+        return f"{self.model.wire}:{self.model.name}"
+
+    @property
+    def asking_queue(self) -> str:
+        """The name of the queue of its questions."""
+        return asking_queue(self.fingerprint, self.model.wire)
+
+    def budget(self) -> PromptBudget:
+        """Return how large its prompts may be."""
+        return PromptBudget.of(self.model, self.max_prompt_tokens, adaptive=self.adaptive, counting=self.counting)
+
+
+def own_fingerprints() -> dict[Mode, str]:
+    """Return what this process can have in common with others, by the ways to count tokens that it has."""
+    return {mode: fingerprint(mode) for mode in dict.fromkeys(("estimate", best_counter("o200k").mode))}
+
+
+def start(
+    database: Database,
+    found: Gathered,
+    title: str,
+    *,
+    model: NamedModel,
+    max_prompt_tokens: int,
+    adaptive: bool,
+    source_format: Format | None,
+    urgency: int = 0,
+    fresh: bool = False,
+) -> tuple[Run, bool]:
+    """Put an estate into the queue, and return its run with whether that is a new one.
+
+    Args:
+        database: The queue.
+        found: The files of the estate.
+        title: What it is called.
+        model: Who is to be asked.
+        max_prompt_tokens: The most tokens of a whole prompt.
+        adaptive: Whether chunks are smaller where the code branches more.
+        source_format: The reference format, where the columns would say something else.
+        urgency: Runs of a higher one come first; those of the same take turns.
+        fresh: Whether answers of earlier runs are not taken.
+
+    Raises:
+        StoreFault: The database cannot be reached, or does not let us.
+    """
+    digests = [sha256(one.data).digest() for one in found.files]
+    counting = best_counter(model.name).mode
+    mark = fingerprint(counting)
+    about: dict[str, Any] = {
+        "title": title,
+        "fingerprint": mark,
+        "wire": model.wire,
+        "model": model.name,
+        "window_tokens": model.window_tokens,
+        "counting": counting,
+        "max_prompt_tokens": max_prompt_tokens,
+        "adaptive": adaptive,
+        "source_format": source_format,
+    }
+    listed = [
+        (os.fsencode(one.path).hex(), one.kind, digest.hex()) for one, digest in zip(found.files, digests, strict=True)
+    ]
+    whole = sha256(json.dumps([about, listed], sort_keys=True).encode()).digest()
+    if not fresh and (going := _going_on(database, whole)) is not None:
+        return run_of(database, going), False
+    _upload(database, found.files, digests)
+
+    def enqueue(connection: Connection) -> int:
+        # Two that start the same at the same time: the second waits here, and finds the first one's.
+        connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (whole.hex(),))
+        known = connection.execute(_GOING_ON.encode(), {"digest": whole}).fetchone()
+        if known is not None and not fresh:
+            return int(known[0])
+        names = ", ".join(about)
+        (made,) = cast(
+            "tuple[Any, ...]",
+            connection.execute(
+                f"""INSERT INTO runs ({names}, digest, priority, skipped, left_out, fresh_since)
+                    VALUES ({", ".join(f"%({name})s" for name in about)}, %(digest)s, %(urgency)s, %(skipped)s, %(left_out)s,
+                            CASE WHEN %(fresh)s THEN clock_timestamp() END) RETURNING id""".encode(),  # noqa: S608 - names of ours
+                {
+                    **about,
+                    "digest": whole,
+                    "urgency": urgency,
+                    "skipped": json.dumps([(_hex(one.path), one.reason) for one in found.skipped]),
+                    "left_out": json.dumps(
+                        [(_hex(one.suffix), one.files, [_hex(path) for path in one.examples]) for one in found.left_out]
+                    ),
+                    "fresh": fresh,
+                },
+            ).fetchone(),
+        )
+        number = int(made)
+        with connection.cursor().copy(b"COPY files (run, number, path, kind, digest, state) FROM STDIN") as copy:
+            for place, (one, digest) in enumerate(zip(found.files, digests, strict=True)):
+                state = "waiting" if one.kind in SOURCES else "beside"
+                copy.write_row((number, place, os.fsencode(one.path), one.kind, digest, state))
+        jobs = list(_surveys(number, found.files))
+        # An estate without a source has nothing to survey; somebody has to say so, and links it.
+        defer(connection, mark, "survey", jobs or [{"run": number, "files": []}], urgency)
+        return number
+
+    number = database.run(enqueue)
+    return run_of(database, number), True
+
+
+_GOING_ON = (
+    "SELECT id FROM runs WHERE digest = %(digest)s AND phase IN ('surveying', 'asking') ORDER BY id DESC LIMIT 1"
+)
+
+
+def _going_on(database: Database, digest: bytes) -> int | None:
+    """Return the run that is going on over the very same, None where there is none."""
+    found = database.rows(_GOING_ON, digest=digest)
+    return int(found[0][0]) if found else None
+
+
+def _upload(database: Database, files: Sequence[GatheredFile], digests: Sequence[bytes]) -> None:
+    """Put contents into the database that it has not, a few megabytes at a time."""
+    known = {
+        bytes(row[0])
+        for row in database.rows("SELECT digest FROM contents WHERE digest = ANY(%(all)s)", all=list(digests))
+    }
+    held: dict[bytes, bytes] = {}
+    size = 0
+    for one, digest in zip(files, digests, strict=True):
+        if digest not in known and digest not in held:
+            held[digest] = zlib.compress(one.data, 6)
+            size += len(held[digest])
+        if size >= _UPLOAD_BYTES:
+            _insert(database, held)
+            held, size = {}, 0
+    _insert(database, held)
+
+
+def _insert(database: Database, held: dict[bytes, bytes]) -> None:
+    if held:
+        database.rows(
+            """INSERT INTO contents SELECT * FROM unnest(%(digests)s::bytea[], %(data)s::bytea[]) ON CONFLICT DO NOTHING""",
+            digests=list(held),
+            data=list(held.values()),
+        )
+
+
+def _surveys(run: int, files: Sequence[GatheredFile]) -> Iterator[dict[str, Json]]:
+    """Yield the arguments of the jobs that survey all sources, some files in each."""
+    numbers: list[int] = []
+    size = 0
+    for number, one in enumerate(files):
+        if one.kind not in SOURCES:
+            continue
+        if numbers and (size + len(one.data) > SURVEY_BYTES or len(numbers) >= SURVEY_FILES):
+            yield {"run": run, "files": list(numbers)}
+            numbers, size = [], 0
+        numbers.append(number)
+        size += len(one.data)
+    if numbers:
+        yield {"run": run, "files": list(numbers)}
+
+
+# ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def run_of(database: Database, number: int) -> Run:
+    """Return a run.
+
+    Raises:
+        CallerError: There is none of that number.
+    """
+    found = database.rows(
+        """SELECT id, title, fingerprint, wire, model, window_tokens, max_prompt_tokens, adaptive, source_format, priority,
+                  phase, fresh_since, counting FROM runs WHERE id = %(run)s""",
+        run=number,
+    )
+    if not found:
+        raise CallerError(f"There is no run {number} in this queue: penstock queue status lists them")
+    (run, title, mark, wire, model, window, tokens, adaptive, source_format, urgency, phase, since, counting) = found[0]
+    return Run(
+        id=run,
+        title=title,
+        fingerprint=mark,
+        model=NamedModel(wire, model, window),
+        max_prompt_tokens=tokens,
+        adaptive=adaptive,
+        source_format=source_format,
+        urgency=urgency,
+        phase=phase,
+        fresh_since=since,
+        counting=counting,
+    )
+
+
+def newest(database: Database) -> Run:
+    """Return the run that was started last.
+
+    Raises:
+        CallerError: There is none.
+    """
+    found = database.rows("SELECT max(id) FROM runs")
+    if found[0][0] is None:
+        raise CallerError("There is no run in this queue: penstock document PATH --queue URL --model NAME starts one")
+    return run_of(database, int(found[0][0]))
+
+
+def gathered(database: Database, run: Run) -> Gathered:
+    """Return the files of a run, as they were found when it was started.
+
+    Raises:
+        StoreFault: Contents are missing: the database was changed by hand.
+    """
+    rows = database.rows(
+        "SELECT path, kind, data FROM files LEFT JOIN contents USING (digest) WHERE run = %(run)s ORDER BY number",
+        run=run.id,
+    )
+    if any(data is None for _, _, data in rows):
+        raise StoreFault("io_error", f"Contents of run {run.id} are not in the queue any more.")
+    ((skipped, left_out),) = database.rows("SELECT skipped, left_out FROM runs WHERE id = %(run)s", run=run.id)
+    return Gathered(
+        tuple(
+            GatheredFile(os.fsdecode(bytes(path)), cast("Kind", kind), zlib.decompress(data))
+            for path, kind, data in rows
+        ),
+        tuple(Skipped(_path(path), reason) for path, reason in skipped),
+        tuple(LeftOut(_path(suffix), files, tuple(map(_path, paths))) for suffix, files, paths in left_out),
+    )
+
+
+# Names of files are bytes, and need be no text that a database takes.
+def _hex(name: str) -> str:
+    return os.fsencode(name).hex()
+
+
+def _path(name: str) -> str:
+    return os.fsdecode(bytes.fromhex(name))
+
+
+# ── by hand ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def cancel(database: Database, run: int) -> bool:
+    """End a run, and return whether it was going on: what is under way is answered and kept, nothing more is begun."""
+
+    def work(connection: Connection) -> bool:
+        ended = connection.execute(
+            """UPDATE runs SET phase = 'cancelled', ended_at = clock_timestamp()
+               WHERE id = %s AND phase IN ('surveying', 'asking') RETURNING 1""",
+            (run,),
+        ).fetchone()
+        # Jobs that wait for nothing would each be taken, looked at and dropped.
+        connection.execute(
+            """SELECT procrastinate_cancel_job_v1(id, false, true) FROM procrastinate_jobs
+               WHERE status = 'todo' AND args @> jsonb_build_object('run', %s::bigint)""",
+            (run,),
+        )
+        return ended is not None
+
+    return database.run(work)
+
+
+def retry(database: Database, run: Run, cause: str | None = None) -> int:
+    """Ask again about chunks that failed, and return how many there are; with a cause only those that failed for it.
+
+    A run that was cancelled goes on, with all that is open.
+    """
+
+    def work(connection: Connection) -> int:
+        connection.execute("SELECT 1 FROM runs WHERE id = %s FOR UPDATE", (run.id,))
+        unread = connection.execute(
+            """UPDATE files SET state = 'waiting', attempts = 0, reason = NULL
+               WHERE run = %s AND (state = 'failed' OR (state = 'waiting' AND %s)) AND %s::text IS NULL RETURNING number""",
+            (run.id, run.phase == "cancelled", cause),
+        ).fetchall()
+        if unread:
+            connection.execute("UPDATE runs SET phase = 'surveying', ended_at = NULL WHERE id = %s", (run.id,))
+            defer(
+                connection, run.fingerprint, "survey", [{"run": run.id, "files": [n]} for (n,) in unread], run.urgency
+            )
+        again = connection.execute(
+            """UPDATE chunks SET state = 'open', attempts = 0, job = NULL, cause = NULL, reason = NULL
+               WHERE run = %(run)s AND state = 'failed' AND (%(cause)s::text IS NULL OR cause = %(cause)s) RETURNING 1""",
+            {"run": run.id, "cause": cause},
+        ).fetchall()
+        if (again or run.phase == "cancelled") and not unread:
+            connection.execute("UPDATE runs SET phase = 'asking', ended_at = NULL WHERE id = %s", (run.id,))
+            ask_for_open(connection, run)
+            end_if_done(connection, run.id)
+        return len(again) + len(unread)
+
+    return database.run(work)
+
+
+_ASK_CHUNKS = 8
+
+
+def ask_for_open(connection: Connection, run: Run) -> int:
+    """Put jobs into the queue for all chunks of a run that are open and in no job, and return how many chunks these are.
+
+    Eight chunks make a job, of one file or several: what the engine takes for a job is spread over them, and who is killed
+    loses the one that was under way.
+    """
+    rows = connection.execute(
+        "SELECT file, number FROM chunks WHERE run = %s AND state = 'open' AND job IS NULL ORDER BY file, number",
+        (run.id,),
+    ).fetchall()
+    slices = [rows[at : at + _ASK_CHUNKS] for at in range(0, len(rows), _ASK_CHUNKS)]
+    jobs: list[dict[str, Json]] = []
+    for part in slices:
+        by_file: dict[int, list[int]] = {}
+        for file, number in part:
+            by_file.setdefault(file, []).append(number)
+        jobs.append({"run": run.id, "chunks": [[file, numbers] for file, numbers in by_file.items()]})
+    made = defer(connection, run.asking_queue, "ask", jobs, run.urgency)
+    placed = [(job, file, number) for job, part in zip(made, slices, strict=True) for file, number in part]
+    connection.execute(
+        """UPDATE chunks SET job = placed.job FROM unnest(%s::bigint[], %s::integer[], %s::integer[]) AS placed(job, file, number)
+           WHERE chunks.run = %s AND chunks.file = placed.file AND chunks.number = placed.number""",
+        (*(list(column) for column in zip(*placed, strict=True)), run.id) if placed else ([], [], [], run.id),
+    )
+    return len(rows)
+
+
+def end_if_done(connection: Connection, run: int) -> None:
+    """Say that a run is done, where nothing of it is open."""
+    connection.execute(
+        """UPDATE runs SET phase = 'done', ended_at = clock_timestamp()
+           WHERE id = %(run)s AND phase = 'asking'
+             AND NOT EXISTS (SELECT FROM chunks WHERE chunks.run = %(run)s AND state = 'open')""",
+        {"run": run},
+    )

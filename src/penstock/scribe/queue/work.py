@@ -1,0 +1,359 @@
+"""What is done for a job: files are surveyed, an estate is linked, chunks are asked about.
+
+    survey   some files: what they call, and in which chunks they are asked about
+    link     once all are surveyed: who calls and starts what, which claims may name; then questions are put into the queue
+    ask      some chunks: asked, verified and accepted
+
+Law: a job that is done twice, or by two at once, or half, leaves what one leaves that is done once; one that is lost leaves what
+says so. Keeps out: which jobs there are (`runs`), who takes them (`worker`), and what a question is (`asking`).
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from penstock.scribe.asking import answer_key
+from penstock.scribe.pool import ModelPool
+from penstock.scribe.queue.engine import AT_ONCE, Later, defer
+from penstock.scribe.queue.estates import QueuedEstate
+from penstock.scribe.queue.limits import Bucket, MeteredModel
+from penstock.scribe.queue.runs import Run, ask_for_open, end_if_done, run_of
+from penstock.text import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from datetime import datetime
+
+    from penstock.models import Model
+    from penstock.scribe.asking import Answered
+    from penstock.scribe.file_work import ChunkTask, FileWork
+    from penstock.scribe.queue.database import Connection, Database
+    from penstock.scribe.queue.limits import Tally
+
+MAX_ATTEMPTS = 8
+"""How often a chunk is tried again that failed for what passes by itself; the waits between double from 15 s to 10 minutes."""
+_FLUSH_SECONDS = 1.0  # after which what was done is told, so that a look at the queue shows it
+_KEPT_RUNS = 4  # whose files a worker has at hand
+_BUGS = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What a file may do to code that did not expect it, `CallerError` among it: that file is told of, and the others go on."""
+
+
+class KeyRefused(Exception):
+    """This worker's key is not taken: another's may be."""
+
+
+class _Ended(NamedTuple):
+    """What came of a chunk, as its row says it."""
+
+    file: int
+    number: int
+    state: str
+    tally: Tally
+    cause: str | None = None
+    reason: str | None = None
+
+
+class Workshop:
+    """Whatever does jobs at a queue; threads share it.
+
+    Args:
+        database: The queue.
+        model_of: Gives the model of a run, with this worker's own key.
+        key: What that key is called in the limits.
+        is_draining: Says that nothing more is to be begun.
+        attempts: How often a request is sent before the job is given back.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        model_of: Callable[[Run], Model],
+        *,
+        key: str = "default",
+        is_draining: Callable[[], bool] = lambda: False,
+        attempts: int = 3,
+    ) -> None:
+        self._database, self._model_of, self._key = database, model_of, key
+        self._is_draining, self._attempts = is_draining, attempts
+        self._lock = threading.Lock()
+        self._estates: dict[int, QueuedEstate] = {}
+        self._desks: dict[tuple[str, int | None], tuple[ModelPool, MeteredModel]] = {}
+        self.asked = Counter[str]()
+        """How many chunks ended how, for whoever looks."""
+
+    def stop(self) -> None:
+        """End what is under way at the providers."""
+        with self._lock:
+            desks = list(self._desks.values())
+        for desk, _ in desks:
+            desk.stop()
+
+    def _estate(self, number: int) -> QueuedEstate:
+        with self._lock:
+            found = self._estates.pop(number, None)
+            if found is not None:
+                self._estates[number] = found  # the one that was used last is the last
+                return found
+        made = QueuedEstate(self._database, run_of(self._database, number))
+        with self._lock:
+            self._estates[number] = made
+            while len(self._estates) > _KEPT_RUNS:
+                del self._estates[next(iter(self._estates))]
+        return made
+
+    def _desk(self, run: Run) -> tuple[ModelPool, MeteredModel]:
+        with self._lock:
+            found = self._desks.get((run.model_id, run.model.window_tokens))
+            if found is None:
+                model = MeteredModel(
+                    self._model_of(run),
+                    Bucket(self._database, self._key, run.model_id),
+                    given_up=self._is_draining,
+                )
+                desk = ModelPool(model, reply_tokens=run.budget().reply_tokens, attempts=self._attempts)
+                found = self._desks[run.model_id, run.model.window_tokens] = desk, model
+        return found
+
+    def _phase(self, run: int) -> str:
+        found = self._database.rows("SELECT phase FROM runs WHERE id = %(run)s", run=run)
+        return str(found[0][0]) if found else "cancelled"
+
+    # ── survey ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def survey(self, run: int, files: Sequence[int]) -> None:
+        """Find out what some files hold; whoever surveys the last one has them linked."""
+        if self._phase(run) != "surveying":
+            return
+        estate = self._estate(run)
+        done: list[tuple[int, str, str, Any]] = []
+        chunks: list[tuple[int, int, bytes, int]] = []
+        failed: list[tuple[int, str]] = []
+        for number in files:
+            if self._is_draining():
+                break
+            try:
+                made = estate.survey(number)
+            except _BUGS as error:
+                # One file that nobody can read must not keep ten thousand others waiting.
+                failed.append((number, escape.clip(f"{type(error).__name__}: {error}", 300)))
+                continue
+            done.append((number, json.dumps(made.programs), json.dumps(made.assignment), None))
+            chunks += [(number, place, bytes.fromhex(key), tokens) for place, key, tokens in made.chunks]
+
+        def keep(connection: Connection) -> None:
+            # One after the other: of two that each survey one of the last two, neither would see that the other has.
+            connection.execute("SELECT 1 FROM runs WHERE id = %s FOR UPDATE", (run,))
+            connection.execute(
+                """UPDATE files SET state = 'surveyed', programs = made.programs::jsonb, assignment = made.assignment::jsonb
+                   FROM unnest(%s::integer[], %s::text[], %s::text[]) AS made(number, programs, assignment)
+                   WHERE run = %s AND files.number = made.number AND state = 'waiting'""",
+                (*_columns([row[:3] for row in done], 3), run),
+            )
+            connection.execute(
+                """INSERT INTO chunks (run, file, number, key, prompt_tokens)
+                   SELECT %s, * FROM unnest(%s::integer[], %s::integer[], %s::bytea[], %s::integer[]) ON CONFLICT DO NOTHING""",
+                (run, *_columns(chunks, 4)),
+            )
+            connection.execute(
+                """UPDATE files SET state = 'failed', reason = made.reason
+                   FROM unnest(%s::integer[], %s::text[]) AS made(number, reason)
+                   WHERE run = %s AND files.number = made.number AND state = 'waiting'""",
+                (*_columns(failed, 2), run),
+            )
+            waiting = connection.execute("SELECT 1 FROM files WHERE run = %s AND state = 'waiting' LIMIT 1", (run,))
+            if waiting.fetchone() is None:
+                defer(connection, estate.run.fingerprint, "link", [{"run": run}], estate.run.urgency)
+
+        self._database.run(keep)
+        if len(done) + len(failed) < len(files):
+            raise Later("this worker ends")
+
+    def link(self, run: int) -> None:
+        """Say what is around each program, and put the questions about all of them into the queue."""
+        if self._phase(run) != "surveying":
+            return
+        estate = self._estate(run)
+        found = self._database.rows(
+            "SELECT number, programs FROM files WHERE run = %(run)s AND state = 'surveyed' AND programs <> '[]'",
+            run=run,
+        )
+        linked = estate.linked(dict(found))
+
+        def keep(connection: Connection) -> None:
+            row = connection.execute("SELECT phase FROM runs WHERE id = %s FOR UPDATE", (run,)).fetchone()
+            if row is None or row[0] != "surveying":
+                return
+            connection.execute(
+                """UPDATE files SET around = made.around::jsonb FROM unnest(%s::integer[], %s::text[]) AS made(number, around)
+                   WHERE run = %s AND files.number = made.number""",
+                (*_columns([(number, json.dumps(one)) for number, one in linked.items()], 2), run),
+            )
+            connection.execute("UPDATE runs SET phase = 'asking' WHERE id = %s", (run,))
+            ask_for_open(connection, estate.run)
+            end_if_done(connection, run)  # an estate that has nothing to ask about
+
+        self._database.run(keep)
+
+    # ── ask ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def ask(self, run: int, chunks: Sequence[tuple[int, Sequence[int]]]) -> None:
+        """Ask about some chunks, one after the other, those that were answered meanwhile left out.
+
+        Raises:
+            Later: Not all could be asked about now.
+            KeyRefused: The provider does not take this worker's key.
+        """
+        places = [(file, number) for file, numbers in chunks for number in numbers]
+        open_places = self._database.rows(
+            """SELECT file, number, key FROM chunks JOIN unnest(%(files)s::integer[], %(numbers)s::integer[])
+               AS wanted(file, number) USING (file, number)
+               WHERE run = %(run)s AND state = 'open' AND (SELECT phase FROM runs WHERE id = %(run)s) = 'asking'
+               ORDER BY file, number""",
+            run=run,
+            files=[file for file, _ in places],
+            numbers=[number for _, number in places],
+        )
+        if not open_places:
+            return
+        estate = self._estate(run)
+        estate.prefetch(sorted({file for file, _, _ in open_places}))
+        ended: list[_Ended] = []
+        told = time.monotonic()
+        later: tuple[str, float] | None = None
+        try:
+            for file, number, key in open_places:
+                if self._is_draining():
+                    later = ("this worker ends", 0.0)
+                    break
+                made, later = self._asked(estate, file, number, bytes(key))
+                if made is not None:
+                    ended.append(made)
+                if later is not None:
+                    break
+                if time.monotonic() - told >= _FLUSH_SECONDS:
+                    phase = self._tell(run, ended)
+                    ended, told = [], time.monotonic()
+                    if phase != "asking":
+                        break
+        finally:
+            self._tell(run, ended)
+        if later is not None:
+            why, seconds = later
+            raise Later(why, self._after(seconds))
+
+    def _asked(
+        self, estate: QueuedEstate, file: int, number: int, key: bytes
+    ) -> tuple[_Ended | None, tuple[str, float] | None]:
+        """Return what came of a chunk, None where it is still open; and why and for how long to leave the rest, if so."""
+        desk, model = self._desk(estate.run)
+        model.tally()
+        try:
+            work = estate.work(file)
+            task = work.tasks[number]
+            if bytes.fromhex(answer_key(task.chunk, estate.run.model_id)) != key:
+                raise LookupError("this worker plans the file otherwise than the one that surveyed it")
+            outcome = _performed(work, task, desk, estate.run.model_id)
+        except _BUGS as error:
+            reason = escape.clip(f"{type(error).__name__}: {error}", 300)
+            return _Ended(file, number, "failed", model.tally(), "unexpected", reason), None
+        tally = model.tally()
+        if outcome.outcome == "answered":
+            return _Ended(file, number, "answered", tally), None
+        if outcome.outcome == "stopped":
+            return None, ("no turn yet" if tally.held_seconds else "this worker ends", tally.held_seconds)
+        if model.refused_key:
+            raise KeyRefused(f"{estate.run.model_id}: {outcome.reason}")
+        told = tally.diagnosis
+        cause = told.kind if told is not None else "answer"
+        if model.is_not_found:  # whoever tries again has mended it, and would meet a desk that remembers
+            with self._lock:
+                self._desks.pop((estate.run.model_id, estate.run.model.window_tokens), None)
+            cause = "not_found"
+        if told is not None and told.recovery in {"wait", "retry"}:
+            # What passes by itself is no fault of the chunk; an outage of the provider costs time and nothing else.
+            ((attempts,),) = self._database.rows(
+                """UPDATE chunks SET attempts = attempts + 1, calls = calls + %(calls)s
+                   WHERE run = %(run)s AND file = %(file)s AND number = %(number)s RETURNING attempts""",
+                run=estate.run.id,
+                file=file,
+                number=number,
+                calls=tally.calls,
+            )
+            if attempts < MAX_ATTEMPTS:
+                return None, (outcome.reason, min(600.0, 15.0 * 2 ** (attempts - 1)))
+        return _Ended(file, number, "failed", tally, cause, escape.clip(outcome.reason, 300)), None
+
+    def _after(self, seconds: float) -> datetime:
+        """Return the time of the database after so many seconds: ours may be an hour off."""
+        if seconds <= 0:
+            return AT_ONCE
+        ((at,),) = self._database.rows("SELECT clock_timestamp() + make_interval(secs => %(seconds)s)", seconds=seconds)
+        moment: datetime = at
+        return moment
+
+    def _tell(self, run: int, ended: Sequence[_Ended]) -> str:
+        """Write down what came of chunks, and return the phase of the run; whoever ends the last one ends the run."""
+        rows = [
+            (
+                one.file,
+                one.number,
+                one.state,
+                one.tally.calls,
+                one.tally.input_tokens,
+                one.tally.output_tokens,
+                one.cause,
+                one.reason,
+            )
+            for one in ended
+        ]
+        self.asked.update(one.state for one in ended)
+
+        def keep(connection: Connection) -> str:
+            if rows:
+                connection.execute(
+                    """UPDATE chunks SET state = made.state, calls = chunks.calls + made.calls,
+                              input_tokens = chunks.input_tokens + made.given, output_tokens = chunks.output_tokens + made.said,
+                              cause = made.cause, reason = made.reason, ended_at = clock_timestamp()
+                       FROM unnest(%s::integer[], %s::integer[], %s::text[], %s::integer[], %s::bigint[], %s::bigint[],
+                                   %s::text[], %s::text[]) AS made(file, number, state, calls, given, said, cause, reason)
+                       WHERE run = %s AND chunks.file = made.file AND chunks.number = made.number AND chunks.state = 'open'""",
+                    (*_columns(rows, 8), run),
+                )
+            found = connection.execute("SELECT phase FROM runs WHERE id = %s", (run,)).fetchone()
+            return str(found[0]) if found else "cancelled"
+
+        phase = self._database.run(keep)
+        # In a transaction of its own: of two that end the last two chunks, each sees within its own the other's as open. Who is
+        # killed before it leaves it to whoever looks after the queue.
+        if rows:
+            self._database.run(lambda connection: end_if_done(connection, run))
+        return phase
+
+
+def _performed(work: FileWork, task: ChunkTask, desk: ModelPool, model: str) -> Answered:
+    """Return what came of a chunk and of all smaller ones that it turned into: the worst of them."""
+    waiting = [task]
+    worst: Answered | None = None
+    while waiting:
+        made, smaller = work.perform(waiting.pop(), desk, model)
+        waiting += smaller[::-1]
+        if made.outcome == "stopped":
+            return made
+        if made.outcome == "failed" or (worst is None and made.outcome == "answered"):
+            worst = made
+    if worst is None:
+        raise LookupError("a chunk turned into none")
+    return worst
+
+
+def _columns(rows: Iterable[Sequence[Any]], count: int) -> list[list[Any]]:
+    """Return rows as columns, `count` empty ones where there is none."""
+    columns: list[list[Any]] = [[] for _ in range(count)]
+    for row in rows:
+        for column, value in zip(columns, row, strict=True):
+            column.append(value)
+    return columns

@@ -1,0 +1,293 @@
+"""A worker: the engine's, with somebody beside it who begins another when it ends, and finds what nobody works on any more.
+
+The engine's worker ends when its database goes away; then a new one begins, as soon as there is a database, while answers that are
+under way come in and wait. What one left that was killed, or is taken for dead, is given back by whichever worker looks next; what
+the engine lost altogether is put into the queue again, since chunks that are open and in no job say so. Law: while one worker
+lives and there is a database, every chunk ends. Keeps out: what a job is (`work`), and signals (`cli`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import platform
+import secrets
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import procrastinate
+import procrastinate.exceptions
+from psycopg import Error as PsycopgError
+from psycopg_pool import PoolClosed, PoolTimeout
+
+from penstock.scribe.queue.connecting import conninfo
+from penstock.scribe.queue.database import PATIENCE_SECONDS, Database
+from penstock.scribe.queue.engine import AT_ONCE, Later, asking_queue, defer, engine_app
+from penstock.scribe.queue.runs import ask_for_open, end_if_done, own_fingerprints, run_of
+from penstock.scribe.queue.work import KeyRefused, Workshop
+from penstock.store import StoreFault
+from penstock.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import psycopg
+
+    from penstock.models import Model
+    from penstock.scribe.queue.runs import Run
+
+LEASE_SECONDS = 45.0
+"""How long a worker may be silent before what it works on is given to others."""
+HEARTBEAT_SECONDS = 10.0
+SWEEP_SECONDS = 10.0
+POLL_SECONDS = 1.0
+_LOST_AFTER_SWEEPS = 3  # a job that has ended this long ago and left chunks open was lost
+_SWEEPER = 0x50454E52  # of whoever looks after the queue
+_PAUSES_SECONDS = (0.5, 1.0, 2.0, 5.0, 10.0)
+_LOST = (procrastinate.exceptions.ConnectorException, PsycopgError, PoolTimeout, PoolClosed, OSError, StoreFault)
+
+
+class WorkerSettings(NamedTuple):
+    """How a worker works: how many jobs at once, and the times of its heartbeat."""
+
+    jobs: int = 4
+    key: str = "default"
+    """What its key is called in the limits of the queue."""
+    lease_seconds: float = LEASE_SECONDS
+    heartbeat_seconds: float = HEARTBEAT_SECONDS
+    sweep_seconds: float = SWEEP_SECONDS
+    poll_seconds: float = POLL_SECONDS
+
+
+class QueueWorker:
+    """A worker at a queue, until it is told to stop.
+
+    Args:
+        url: The queue.
+        model_of: Gives the model of a run, with this worker's key.
+        wires: The APIs of which it has a key.
+        settings: How it works.
+        say: Told what a person should know.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        model_of: Callable[[Run], Model],
+        wires: Sequence[str],
+        *,
+        settings: WorkerSettings = WorkerSettings(),  # noqa: B008 - a value that cannot change
+        say: Callable[[str], object] = lambda _: None,
+    ) -> None:
+        self._url, self._settings, self._say = url, settings, say
+        self._stopping = threading.Event()
+        self._draining = threading.Event()
+        self.database = Database(url, connections=3, patience_seconds=PATIENCE_SECONDS, given_up=self._stopping.is_set)
+        self.workshop = Workshop(self.database, model_of, key=settings.key, is_draining=self._draining.is_set)
+        self.id = secrets.token_hex(8)
+        self.refused = ""
+        """Why this worker's key is not taken, where it ended for that."""
+        marks = own_fingerprints().values()
+        self._queues = [name for mark in marks for name in (mark, *(asking_queue(mark, wire) for wire in wires))]
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._wake: asyncio.Event | None = None
+        self._broom: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._silent: dict[tuple[int, int, int], int] = {}
+
+    def stop(self, *, at_once: bool = False) -> None:
+        """Begin nothing more, and end when what is under way has ended; or end that too. Any thread may call it."""
+        self._draining.set()
+        self._stopping.set()
+        if at_once:
+            self.workshop.stop()
+        loop, wake = self._loop, self._wake
+        if loop is not None and wake is not None:
+            with suppress(RuntimeError):  # the loop is over already
+                loop.call_soon_threadsafe(wake.set)
+
+    def run(self) -> None:
+        """Work until told to stop.
+
+        Raises:
+            StoreFault: The queue is newer than this version, or does not let us.
+        """
+        engine_log = logging.getLogger("procrastinate")  # it tells of each outage at length; we do in a line
+        engine_log.propagate = False
+        if not engine_log.handlers:
+            engine_log.addHandler(logging.NullHandler())
+        try:
+            asyncio.run(self._supervise())
+        finally:
+            with suppress(*_LOST):
+                self._put_broom()
+                self.database.rows("DELETE FROM workers WHERE id = %(id)s", id=self.id)
+            self.database.close()
+
+    # ── supervision ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _supervise(self) -> None:
+        self._loop, self._wake = asyncio.get_running_loop(), asyncio.Event()
+        if self._stopping.is_set():
+            return
+        fails = 0
+        with ThreadPoolExecutor(self._settings.jobs, "penstock-worker") as threads:
+            while not self._stopping.is_set():
+                self._draining.clear()
+                begun = self._loop.time()
+                try:
+                    await asyncio.to_thread(self.database.prepare)
+                    await self._one_life(threads)
+                except StoreFault as fault:
+                    if fault.code in {"newer", "read_only"}:
+                        raise
+                    self._say(str(fault))
+                except _LOST as error:
+                    self._say(f"The queue is away: {_first_line(error)}")
+                if self._stopping.is_set():
+                    break
+                fails = 0 if self._loop.time() - begun > _PAUSES_SECONDS[-1] else fails + 1
+                with suppress(TimeoutError):
+                    pause = _PAUSES_SECONDS[min(fails, len(_PAUSES_SECONDS) - 1)]
+                    await asyncio.wait_for(self._wake.wait(), pause)
+
+    async def _one_life(self, threads: ThreadPoolExecutor) -> None:
+        """Be one worker of the engine, until it ends by itself or is to."""
+        assert self._wake is not None  # noqa: S101 - set by whoever calls
+        app = engine_app(self._url, {name: partial(self._job, threads, name) for name in ("survey", "link", "ask")})
+        async with app.open_async():
+            settings = self._settings
+            working = asyncio.create_task(
+                app.run_worker_async(
+                    queues=self._queues,
+                    concurrency=settings.jobs,
+                    name="penstock",
+                    fetch_job_polling_interval=settings.poll_seconds,
+                    # A connection less for each worker, and through a pooler too; whoever works has little to wait for.
+                    listen_notify=False,
+                    delete_jobs="always",  # what came of chunks stands with the chunks
+                    install_signal_handlers=False,
+                    update_heartbeat_interval=settings.heartbeat_seconds,
+                    stalled_worker_timeout=settings.lease_seconds,
+                )
+            )
+            sweeping = asyncio.create_task(self._sweep(app))
+            stopped = asyncio.create_task(self._wake.wait())
+            self._say(f"working at {settings.jobs} jobs")
+            try:
+                await asyncio.wait({working, sweeping, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                # Jobs look at it between two chunks: what they hold is given back, and what is under way is kept.
+                self._draining.set()
+                sweeping.cancel()
+                stopped.cancel()
+                working.cancel()
+                results = await asyncio.gather(working, sweeping, stopped, return_exceptions=True)
+        for result in results[:2]:
+            if isinstance(result, Exception):
+                raise result
+
+    async def _job(self, threads: ThreadPoolExecutor, name: str, /, **arguments: Any) -> None:
+        """Do a job on a thread. What is wrong with the database is tried again, and so is what this worker must not do."""
+        work: Callable[..., None] = getattr(self.workshop, name)
+        try:
+            await asyncio.get_running_loop().run_in_executor(threads, partial(work, **arguments))
+        except KeyRefused as error:
+            self.refused = str(error)
+            self.stop()
+            raise Later(str(error)) from error
+        except StoreFault as error:
+            raise Later(str(error)) from error
+
+    # ── what nobody works on any more ────────────────────────────────────────────────────────────────────────────
+
+    async def _sweep(self, app: procrastinate.App) -> None:
+        while True:
+            await asyncio.to_thread(self._seen)
+            # One at a time: of two that give back the same job the second might take it from whoever has it by then.
+            if await asyncio.to_thread(self._take_broom):
+                stalled = await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=self._settings.lease_seconds)
+                for job in stalled:
+                    await app.job_manager.retry_job(job, retry_at=AT_ONCE)
+                await asyncio.to_thread(self._find_lost)
+                await asyncio.to_thread(self._put_broom)
+            await asyncio.sleep(self._settings.sweep_seconds)
+
+    def _seen(self) -> None:
+        """Say that this worker is there."""
+        self.database.rows(
+            """INSERT INTO workers (id, name, version, queues, jobs, key)
+               VALUES (%(id)s, %(name)s, %(version)s, %(queues)s, %(jobs)s, %(key)s)
+               ON CONFLICT (id) DO UPDATE SET seen_at = clock_timestamp()""",
+            id=self.id,
+            name=f"{platform.node()}:{os.getpid()}",
+            version=__version__,
+            queues=self._queues,
+            jobs=self._settings.jobs,
+            key=self._settings.key,
+        )
+        self.database.rows("DELETE FROM workers WHERE seen_at < clock_timestamp() - interval '1 hour'")
+
+    # Kept here and not by the task: one may be cancelled while its thread connects, and then nobody would close it.
+    def _take_broom(self) -> bool:
+        """Return whether this worker may look after the queue: the lock is its connection's, and goes with it."""
+        import psycopg
+
+        self._put_broom()
+        self._broom = psycopg.connect(conninfo(self._url), autocommit=True)
+        row = self._broom.execute("SELECT pg_try_advisory_lock(%s)", (_SWEEPER,)).fetchone()
+        if row is not None and row[0]:
+            return True
+        self._put_broom()
+        return False
+
+    def _put_broom(self) -> None:
+        broom, self._broom = self._broom, None
+        if broom is not None:
+            broom.close()
+
+    def _find_lost(self) -> None:
+        """Put into the queue again what is open and in no job, and end runs of which nothing is."""
+        gone = self.database.rows(
+            """SELECT DISTINCT chunks.run, chunks.job FROM chunks JOIN runs ON runs.id = chunks.run AND runs.phase = 'asking'
+               WHERE state = 'open' AND NOT EXISTS
+                   (SELECT FROM procrastinate_jobs AS jobs WHERE jobs.id = chunks.job AND jobs.status IN ('todo', 'doing'))"""
+        )
+        # Seen several times: a job that ends between two of our questions was not lost.
+        seen = {(run, job or 0, 0): self._silent.get((run, job or 0, 0), 0) + 1 for run, job in gone}
+        surveys = self.database.rows(
+            """SELECT id FROM runs WHERE phase = 'surveying' AND NOT EXISTS
+                   (SELECT FROM procrastinate_jobs AS jobs WHERE jobs.status IN ('todo', 'doing')
+                    AND jobs.args @> jsonb_build_object('run', runs.id))"""
+        )
+        seen |= {(run, 0, 1): self._silent.get((run, 0, 1), 0) + 1 for (run,) in surveys}
+        self._silent = seen
+        for run, job, is_survey in [one for one, times in seen.items() if times >= _LOST_AFTER_SWEEPS]:
+            self.database.run(partial(_again, run=run_of(self.database, run), job=job, is_survey=bool(is_survey)))
+        for (run,) in self.database.rows("SELECT id FROM runs WHERE phase = 'asking'"):
+            self.database.run(partial(end_if_done, run=run))
+
+
+def _again(connection: Any, *, run: Run, job: int, is_survey: bool) -> None:
+    """Put what was lost of a run into the queue again."""
+    connection.execute("SELECT 1 FROM runs WHERE id = %s FOR UPDATE", (run.id,))
+    if not is_survey:
+        connection.execute(
+            "UPDATE chunks SET job = NULL WHERE run = %s AND job IS NOT DISTINCT FROM %s AND state = 'open'",
+            (run.id, job or None),
+        )
+        ask_for_open(connection, run)
+        return
+    waiting = connection.execute(
+        "SELECT number FROM files WHERE run = %s AND state = 'waiting' ORDER BY number", (run.id,)
+    ).fetchall()
+    jobs = [{"run": run.id, "files": [number]} for (number,) in waiting] or [{"run": run.id}]
+    defer(connection, run.fingerprint, "survey" if waiting else "link", jobs, run.urgency)
+
+
+def _first_line(error: BaseException) -> str:
+    cause = error.__cause__ or error
+    return next(iter(str(cause).strip().splitlines()), type(cause).__name__)

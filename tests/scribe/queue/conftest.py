@@ -1,0 +1,105 @@
+"""Queues to test: a database of its own for each test, an estate of a few programs, workers in threads."""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.scribe.author import Author
+from tests.scribe.programs import program
+from tests.store.conftest import Server, server
+
+from penstock.cobol.estate import kind_of
+from penstock.scribe.gathering import Gathered, GatheredFile, LeftOut
+from penstock.scribe.queue import runs
+from penstock.scribe.queue.database import Database
+from penstock.scribe.queue.progress import progress
+from penstock.scribe.queue.worker import QueueWorker, WorkerSettings
+from penstock.testing import LoopbackProvider
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from penstock.models import Model
+    from penstock.scribe.queue.progress import RunProgress
+    from penstock.scribe.queue.runs import Run
+
+__all__ = ["server"]
+
+QUICK = WorkerSettings(jobs=2, lease_seconds=3.0, heartbeat_seconds=0.5, sweep_seconds=0.3, poll_seconds=0.1)
+TOKENS = 2_000
+
+
+def estate(count: int = 2, paragraphs: int = 16) -> Gathered:
+    """Programs that call each other, each of several chunks, and a job that runs one."""
+    files = []
+    for number in range(count):
+        text = program(paragraphs, name=f"PROG{number}").replace("AUDITLOG", f"PROG{(number + 1) % count}")
+        files.append(GatheredFile(f"cbl/PROG{number}.cbl", "cobol", text.encode()))
+    job = b"//NIGHTLY JOB (1),'NIGHT'\n//STEP1 EXEC PGM=PROG0\n"
+    kind = kind_of("jcl/NIGHTLY.jcl", job)
+    assert kind == "jcl"
+    files.append(GatheredFile("jcl/NIGHTLY.jcl", kind, job))
+    return Gathered(tuple(files), (), (LeftOut(".txt", 2, ("a.txt", "b.txt")),))
+
+
+def loopback(author: Any) -> LoopbackProvider:
+    """A model in this process, on the wire of OpenAI."""
+    return LoopbackProvider("openai-chat", 200_000, policy=author, strict=False)
+
+
+def started(database: Database, found: Gathered, **how: Any) -> Run:
+    """A run over an estate, for a model that is called loopback."""
+    database.prepare()
+    about = {"max_prompt_tokens": TOKENS, "adaptive": False, "source_format": None, **how}
+    model = runs.NamedModel("openai-chat", "loopback", 200_000)
+    return runs.start(database, found, "estate", model=model, **about)[0]
+
+
+@contextmanager
+def working(url: str, model: Model | Callable[[Run], Model], settings: WorkerSettings = QUICK) -> Iterator[QueueWorker]:
+    """A worker in a thread, stopped at the end."""
+    model_of = model if callable(model) else lambda _run: model
+    worker = QueueWorker(url, model_of, ["openai-chat"], settings=settings)
+    thread = threading.Thread(target=worker.run)
+    thread.start()
+    try:
+        yield worker
+    finally:
+        worker.stop(at_once=True)
+        thread.join(60)
+        assert not thread.is_alive()
+
+
+def ended(database: Database, run: Run, seconds: float = 90.0) -> RunProgress:
+    """How a run ended, when it has."""
+    waiting = threading.Event()
+    for _ in range(int(seconds * 10)):
+        seen = progress(database, run.id)
+        if seen.is_over:
+            return seen
+        waiting.wait(0.1)
+    raise AssertionError(f"the run is not over: {seen}")
+
+
+@pytest.fixture
+def url(server: Server) -> str:
+    """An empty database."""
+    return server.database(f"queue{os.urandom(6).hex()}")
+
+
+@pytest.fixture
+def database(url: str) -> Iterator[Database]:
+    """A connection to an empty database."""
+    made = Database(url, patience_seconds=30.0)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def author() -> Author:
+    """A model that answers from what it is shown."""
+    return Author()

@@ -1,0 +1,95 @@
+"""The fence: one answer for each content, model and instructions, whoever comes how often, and in which order."""
+
+from __future__ import annotations
+
+import threading
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from penstock.scribe.queue.accepted import Accepted
+
+if TYPE_CHECKING:
+    from penstock.scribe.queue.database import Database
+
+_KEYS = [sha256(bytes([number])).hexdigest() for number in range(3)]
+
+
+def late(database: Database) -> int:
+    ((count,),) = database.rows("SELECT coalesce(sum(late), 0) FROM answers")
+    return int(count)
+
+
+@pytest.mark.proves("C-21")
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(st.sampled_from(_KEYS), st.booleans(), st.integers(0, 9)), min_size=1, max_size=12))
+def test_the_first_answer_is_the_answer(database: Database, puts: list[tuple[str, bool, int]]) -> None:
+    """Later ones are counted and dropped; a refusal for size gives way to what comes behind it."""
+    database.prepare()
+    database.rows("TRUNCATE answers")
+    results = [Accepted(database, run) for run in (1, 2)]
+    expected: dict[str, Any] = {}
+    dropped = 0
+    for number, (key, is_answer, value) in enumerate(puts):
+        made: Any = {"claims": [value]} if is_answer else {"refused_tokens": value, "fitting_tokens": 1, "reason": ""}
+        results[number % 2].put(key, made)
+        if key not in expected or "refused_tokens" in expected[key]:
+            expected[key] = made
+        else:
+            dropped += 1
+    assert {key: results[0].get(key) for key in expected} == expected
+    assert late(database) == dropped
+
+
+def test_of_many_at_once_one_is_accepted(database: Database) -> None:
+    """Eight threads answer one question: all find the same answer afterwards, seven came late."""
+    database.prepare()
+    results = [Accepted(database, 1) for _ in range(8)]
+    together = threading.Barrier(8)
+
+    def answer(number: int) -> None:
+        together.wait()
+        results[number].put(_KEYS[0], {"claims": [number]})
+
+    threads = [threading.Thread(target=answer, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({str(one.get(_KEYS[0])) for one in results}) == 1
+    assert late(database) == 7
+
+
+def test_an_answer_whose_commit_was_lost_is_not_late(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is put again with its own sign, and is its own."""
+    import psycopg
+
+    database.prepare()
+    run, lost = database.run, [True]
+
+    def losing(work: Any) -> Any:
+        def twice(connection: Any) -> Any:
+            made = work(connection)
+            if lost[0]:
+                lost[0] = False
+                connection.commit()  # it happened, and nobody was told
+                raise psycopg.OperationalError("the server has gone")
+            return made
+
+        return run(twice) if lost[0] else run(work)
+
+    monkeypatch.setattr(psycopg.Connection, "transaction", _no_transaction)
+    monkeypatch.setattr(database, "run", losing)
+    Accepted(database, 1).put(_KEYS[1], {"claims": []})
+    monkeypatch.undo()
+    assert not lost[0]
+    assert database.rows("SELECT count(*), sum(late) FROM answers") == [(1, 0)]
+
+
+def _no_transaction(_connection: Any) -> Any:
+    from contextlib import nullcontext
+
+    return nullcontext()

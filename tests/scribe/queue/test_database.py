@@ -1,0 +1,142 @@
+"""The schema of a queue: forwards, back, beside other versions, and for roles that may do little."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.scribe.queue.conftest import ended, estate, loopback, started, working
+
+from penstock.errors import CallerError
+from penstock.scribe.queue import database as database_module
+from penstock.scribe.queue.connecting import conninfo
+from penstock.scribe.queue.database import Database
+from penstock.scribe.queue.schema import STEPS, Step
+from penstock.store import StoreFault
+
+if TYPE_CHECKING:
+    from tests.scribe.author import Author
+
+
+def tables(database: Database) -> list[str]:
+    rows = database.rows(
+        """SELECT c.relname || ':' || string_agg(a.attname || ' ' || a.atttypid::regtype::text, ',' ORDER BY a.attname)
+           FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+           WHERE c.relnamespace = to_regnamespace('penstock_queue') GROUP BY c.relname"""
+    )
+    return sorted(row[0] for row in rows)
+
+
+def test_the_schema_goes_forwards_and_back_and_forwards_again(database: Database) -> None:
+    """To each version and to none; what comes back is what there was."""
+    seen = {0: tables(database)}
+    assert seen[0] == []
+    for version in range(1, len(STEPS) + 1):
+        assert database.migrate(version) == (version - 1, version)
+        seen[version] = tables(database)
+    for version in reversed(range(len(STEPS))):
+        assert database.migrate(version) == (version + 1, version)
+        assert tables(database) == seen[version]
+    assert database.migrate() == (0, len(STEPS))
+    assert tables(database) == seen[len(STEPS)]
+
+
+def test_old_workers_go_on_beside_new_tables(
+    url: str, database: Database, author: Author, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A newer version has added to the tables while a run was going on; this one works on, until the tables say no."""
+    run = started(database, estate(1))
+    newer = (
+        *STEPS,
+        Step(
+            forwards=("ALTER TABLE runs ADD COLUMN wish text",), back=("ALTER TABLE runs DROP COLUMN wish",), oldest=1
+        ),
+    )
+    with monkeypatch.context() as patch:
+        patch.setattr(database_module, "STEPS", newer)
+        assert database.migrate(len(newer)) == (len(STEPS), len(newer))
+    with working(url, loopback(author)):
+        assert ended(database, run).failed == 0
+    database.rows("UPDATE schema_version SET oldest = %(oldest)s", oldest=len(newer))
+    with pytest.raises(StoreFault, match="use the newer one"):
+        database.prepare()
+    with monkeypatch.context() as patch:
+        patch.setattr(database_module, "STEPS", newer)
+        assert database.migrate(len(STEPS)) == (len(newer), len(STEPS))
+    database.prepare()
+
+
+def test_who_finds_no_tables_and_may_make_none_is_told_what_does(url: str) -> None:
+    """A role without rights is told the command and the page with the grants."""
+    import psycopg
+
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS nobody_special")
+        connection.execute("CREATE ROLE nobody_special LOGIN")
+    poor = Database(url.replace("penstock@", "nobody_special@"))
+    with pytest.raises(StoreFault, match=r"docs/queue\.md"):
+        poor.prepare()
+    with pytest.raises(StoreFault, match="penstock queue migrate"):
+        poor.rows("SELECT * FROM runs")
+    poor.close()
+
+
+def test_the_roles_of_the_page_are_enough_and_no_more(url: str, database: Database, author: Author) -> None:
+    """The grants of docs/queue.md, as they stand there: who starts runs, who works, and who only looks."""
+    import psycopg
+
+    database.migrate()
+    page = (Path(__file__).parents[3] / "docs/queue.md").read_text()
+    (grants,) = re.findall(r"```sql\n(-- roles.*?)```", page, re.DOTALL)
+    with psycopg.connect(url, autocommit=True) as connection:
+        for role in ("penstock_starts", "penstock_works", "penstock_looks"):
+            if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (role,)).fetchone():
+                connection.execute(f"DROP OWNED BY {role}; DROP ROLE {role}".encode())
+        connection.execute(grants.encode())
+
+    def of(role: str) -> str:
+        return url.replace("penstock@", f"{role}@")
+
+    starts, looks = Database(of("penstock_starts")), Database(of("penstock_looks"))
+    run = started(starts, estate(1))
+    with working(of("penstock_works"), loopback(author)):
+        assert ended(looks, run).failed == 0
+    works = Database(of("penstock_works"))
+    for poor, statement in (
+        (works, "INSERT INTO runs (title) VALUES ('x')"),
+        (works, "DELETE FROM answers"),
+        (works, "UPDATE limits SET requests = 1000000"),
+        (works, "DROP TABLE chunks"),
+        (looks, "UPDATE runs SET phase = 'cancelled'"),
+        (looks, "SELECT data FROM contents"),
+        (starts, "DELETE FROM answers"),
+    ):
+        with pytest.raises(StoreFault, match="does not let this role"):
+            poor.rows(statement)
+    for one in (starts, looks, works):
+        one.close()
+
+
+def test_a_connection_has_what_every_connection_of_a_queue_needs() -> None:
+    """What a URL says itself stays; what is none is told with one that is."""
+    made = conninfo("postgresql://db/x?connect_timeout=3&options=-c%20work_mem%3D8MB")
+    assert "connect_timeout=3" in made
+    assert "work_mem" in made
+    assert "search_path=penstock_queue" in made
+    assert "tcp_user_timeout=20000" in made
+    for wrong in ("sqlite:///x", "host=db"):
+        with pytest.raises(CallerError, match="postgresql://HOST/DATABASE"):
+            conninfo(wrong)
+
+
+def test_what_a_queue_is_made_of_is_not_loaded_with_penstock() -> None:
+    """Neither the engine nor psycopg: the command line without a queue stays as light as it is."""
+    import subprocess
+    import sys
+
+    looked = "print({'procrastinate', 'psycopg', 'asyncio'} & set(sys.modules))"
+    said = f"import sys, penstock, penstock.cli.queues, penstock.cli.documents; {looked}"
+    done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

@@ -1,0 +1,151 @@
+"""What a key may ask in a minute: no window of a minute holds more, whatever the times and sizes."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.scribe.author import Author
+from tests.scribe.queue.conftest import loopback
+
+from penstock.models import Cancelled, Refused
+from penstock.scribe.queue.limits import GRANT_SECONDS, Bucket, MeteredModel, set_limits
+from penstock.scribe.queue.schema import STEPS
+
+if TYPE_CHECKING:
+    from penstock.scribe.queue.database import Database
+
+_MODEL = "openai-chat:loopback"
+_LATENCY_SECONDS = 1.0  # by which one request may take longer to the provider than another
+
+
+def with_own_clock(database: Database) -> None:
+    """The function that grants, with a clock that a test sets in place of the server's."""
+    database.prepare()
+    (take,) = [one for one in STEPS[1].forwards if "take_v1" in one]
+    database.rows("CREATE TABLE IF NOT EXISTS test_clock (at double precision)")
+    database.rows(
+        "CREATE OR REPLACE FUNCTION test_now() RETURNS timestamptz LANGUAGE sql AS 'SELECT to_timestamp(at) FROM test_clock'"
+    )
+    database.rows(
+        take.replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION").replace("clock_timestamp()", "test_now()")
+    )
+
+
+@pytest.mark.proves("C-21")
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.integers(1, 5),
+    st.integers(100, 1_000),
+    st.lists(
+        st.tuples(st.floats(0, 40), st.integers(1, 400), st.floats(0, GRANT_SECONDS + _LATENCY_SECONDS), st.booleans()),
+        min_size=5,
+        max_size=40,
+    ),
+)
+def test_no_minute_of_the_provider_has_more_than_the_limit(
+    database: Database, requests: int, tokens: int, tries: list[tuple[float, int, float, bool]]
+) -> None:
+    """By the times at which requests arrive, each as late as a grant may be used; a full bucket and its refill never add up."""
+    with_own_clock(database)
+    database.rows("TRUNCATE limits, spent")
+    set_limits(database, "k", _MODEL, requests, tokens)
+    now, arrived = 1_000_000.0, []
+    for wait, size, delay, is_settled in tries:
+        now += wait if wait > 5 else wait / 10  # often several in one second
+        database.rows("DELETE FROM test_clock")
+        database.rows("INSERT INTO test_clock VALUES (%(now)s)", now=now)
+        bucket = Bucket(database, "k", _MODEL)
+        slot, pause = bucket.take(size)
+        if not slot:
+            assert pause > 0
+            continue
+        used = size // 2 if is_settled else size
+        if is_settled:
+            bucket.settle(slot, used - size)
+        arrived.append((now + delay, used))
+    for begun, _ in arrived:
+        within = [used for at, used in arrived if begun <= at < begun + 60]
+        assert len(within) <= requests
+        assert sum(within) <= tokens or len(within) == 1
+    assert arrived
+
+
+def test_who_waits_as_long_as_it_was_told_gets_its_turn(database: Database) -> None:
+    """The wait that is named is the one after which there is room."""
+    with_own_clock(database)
+    set_limits(database, "k", _MODEL, 2, None)
+    granted, now = [], 2_000_000.0
+    for _ in range(6):
+        database.rows("DELETE FROM test_clock")
+        database.rows("INSERT INTO test_clock VALUES (%(now)s)", now=now)
+        slot, pause = Bucket(database, "k", _MODEL).take(1)
+        if slot:
+            granted.append(now)
+        now += pause or 1.0
+    assert len(granted) == 4
+
+
+def test_keys_and_models_have_limits_of_their_own(database: Database) -> None:
+    """One that is used up keeps no other waiting; one without a limit is never asked for a turn."""
+    database.prepare()
+    set_limits(database, "a", _MODEL, 1, None)
+    assert Bucket(database, "a", _MODEL).take(1)[0]
+    assert Bucket(database, "a", _MODEL).take(1)[1] > 0
+    assert Bucket(database, "b", _MODEL).take(1) == (0, 0.0)
+    assert Bucket(database, "a", "anthropic:x").take(1) == (0, 0.0)
+
+
+def test_of_many_at_once_as_many_are_granted_as_may_be(database: Database) -> None:
+    """Sixteen ask in the same moment for five turns."""
+    database.prepare()
+    set_limits(database, "k", _MODEL, 5, None)
+    granted: list[int] = []
+    together = threading.Barrier(16)
+
+    def ask() -> None:
+        together.wait()
+        granted.append(Bucket(database, "k", _MODEL).take(1)[0])
+
+    threads = [threading.Thread(target=ask) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(slot > 0 for slot in granted) == 5
+
+
+def test_a_429_holds_everybody_for_as_long_as_the_provider_asks(database: Database) -> None:
+    """Another worker with the same key does not even ask."""
+    database.prepare()
+
+    class Refusing:
+        wire, name, window_tokens = "openai-chat", "loopback", None
+
+        def send(self, _request: dict[str, Any], /) -> dict[str, Any]:
+            raise Refused(
+                429, {"error": {"message": "Rate limit reached", "type": "rate_limit_error"}}, {"retry-after": "40"}
+            )
+
+    first = MeteredModel(Refusing(), Bucket(database, "k", _MODEL))
+    with pytest.raises(Refused):
+        first.send({"messages": [{"role": "user", "content": "hi"}]})
+    assert first.tally().diagnosis is not None
+    other = MeteredModel(loopback(Author()), Bucket(database, "k", _MODEL), pause=lambda _: None)
+    with pytest.raises(Cancelled):
+        other.send({"messages": [{"role": "user", "content": "hi"}]})
+    assert 35 < other.tally().held_seconds <= 40
+
+
+def test_what_was_reserved_is_settled_by_what_was_used(database: Database) -> None:
+    """A request that took less than was thought makes room at once."""
+    database.prepare()
+    set_limits(database, "k", _MODEL, None, 20_000)
+    model = MeteredModel(loopback(Author()), Bucket(database, "k", _MODEL))
+    model.send({"messages": [{"role": "user", "content": "1|       MOVE A TO B."}]})
+    tally = model.tally()
+    ((reserved,),) = database.rows("SELECT sum(tokens) FROM spent")
+    assert 0 < reserved == tally.input_tokens + tally.output_tokens < 8_192

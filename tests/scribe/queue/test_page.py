@@ -1,0 +1,148 @@
+"""What is seen of a queue: the page, what Prometheus reads, and what the command line says."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from tests.scribe.queue.conftest import ended, estate, loopback, started, working
+
+from penstock.cli import main
+from penstock.cli.queue_page import page_server
+from penstock.mcp_server.listening import ServedNames
+from penstock.scribe.pool import REPLY_TOKENS
+from penstock.scribe.queue import progress as progress_module
+from penstock.scribe.queue.progress import MoneyToCome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.scribe.author import Author
+
+    from penstock.scribe.queue.database import Database
+
+
+@contextmanager
+def served(database: Database, token: bytes = b"") -> Iterator[str]:
+    """The page at an address of this machine."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    port = listening.getsockname()[1]
+    server = page_server(database, listening, token, None if token else ServedNames("127.0.0.1", port))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{port}/penstock/"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def got(url: str, **headers: str) -> tuple[int, str]:
+    asked = urllib.request.Request(url, headers={name.replace("_", "-"): value for name, value in headers.items()})
+    try:
+        with urllib.request.urlopen(asked, timeout=10) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+@pytest.mark.proves("C-21")
+def test_progress_is_a_query_a_page_and_metrics(
+    url: str, database: Database, author: Author, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All say the same of one run; what Prometheus reads is read by its own parser."""
+    run = started(database, estate(1))
+    with working(url, loopback(author)):
+        seen = ended(database, run)
+    with served(database) as address:
+        status, page = got(address)
+        assert status == 200
+        assert "What the workers do" in page
+        assert "PROG0" not in page
+        status, text = got(f"{address}metrics")
+        assert got(f"{address}else")[0] == 404
+        assert got(address, Host="evil.example")[0] == 421
+        assert got(address, sec_fetch_site="cross-site")[0] == 403
+    families = {one.name: one for one in text_string_to_metric_families(text)}
+    chunks = {one.labels["state"]: one.value for one in families["penstock_queue_chunks"].samples}
+    assert chunks == {"answered": seen.chunks, "failed": 0, "open": 0}
+    assert families["penstock_queue_calls"].samples[0].value == seen.calls
+    assert main(["queue", "status", "--queue", url]) == 0
+    assert f"{seen.answered} answered, 0 failed, 0 open" in capsys.readouterr().out
+    assert main(["queue", "status", "--queue", url, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["answered"] == seen.answered
+    assert main(["queue", "status", "--queue", url, "--prometheus"]) == 0
+    assert capsys.readouterr().out == text
+
+
+def test_without_the_token_nothing_is_told(database: Database) -> None:
+    """A wrong one is refused; the page without one says that it wants it."""
+    started(database, estate(1))
+    token = b"t" * 40
+    with served(database, token) as address:
+        assert "wants its token" in got(address)[1]
+        assert got(f"{address}metrics")[0] == 401
+        assert got(address, x_penstock_token="u" * 40)[0] == 401
+        assert "Who works" in got(address, x_penstock_token="t" * 40)[1]
+        assert got(f"{address}metrics", Authorization=f"Bearer {'t' * 40}")[0] == 200
+
+
+def test_money_to_come_stands_between_bounds_that_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything was answered the bounds are what can be at all; afterwards two standard errors of what was measured."""
+    from penstock.models.prices import price_of
+
+    price = price_of("claude-sonnet-4-5")
+    assert price is not None
+    sums = progress_module._Sums
+    nothing = progress_module._to_come(price, sums(), sums(chunks=10, prompt_tokens=50_000))
+    assert nothing is not None
+    assert nothing.low == pytest.approx(price.dollars(uncached_tokens=5_000) * 10)
+    assert nothing.high == pytest.approx(price.dollars(uncached_tokens=5_000, output_tokens=REPLY_TOKENS) * 30)
+    outputs = [500, 700, 600, 800, 400] * 20
+    measured = progress_module._to_come(
+        price,
+        sums(
+            paid=100,
+            input_tokens=600_000,
+            output_tokens=sum(outputs),
+            paid_prompt_tokens=500_000,
+            squared_output=sum(one**2 for one in outputs),
+        ),
+        sums(chunks=1_000, prompt_tokens=5_000_000),
+    )
+    assert measured is not None
+    assert measured.low < measured.expected < measured.high
+    assert measured.expected == pytest.approx(price.dollars(uncached_tokens=6_000, output_tokens=600) * 1_000)
+    assert measured.high / measured.low < 1.1
+    assert progress_module._to_come(price, sums(), sums()) == MoneyToCome(0.0, 0.0, 0.0)
+    assert progress_module._to_come(None, sums(), sums(chunks=1)) is None
+
+
+def test_whoever_types_wrongly_is_told_what_works(
+    url: str, database: Database, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each mistake has its sentence and its status."""
+    database.prepare()
+    monkeypatch.delenv("PENSTOCK_QUEUE", raising=False)
+    for arguments, status, said in (
+        (["queue", "status"], 2, "--queue postgresql://HOST/DATABASE"),
+        (["queue", "status", "--queue", url], 2, "There is no run in this queue"),
+        (["queue", "cancel", "7", "--queue", url], 2, "There is no run 7"),
+        (["queue", "migrate", "--to", "99", "--queue", url], 2, "this Penstock knows"),
+        (["document", "--finish"], 2, "name it with --queue"),
+        (["document", "x", "--run", "3"], 2, "--finish"),
+        (["document"], 2, "Missing argument 'PATH...'"),
+        (["document", "pyproject.toml", "--queue", url], 2, "--model"),
+        (["queue", "status", "--queue", "postgresql://127.0.0.1:1/x"], 8, "cannot be reached"),
+    ):
+        assert (arguments, main(arguments)) == (arguments, status)
+        assert said in capsys.readouterr().err
+    assert main(["queue", "limit", "openai-chat:x", "--requests", "5", "--queue", url]) == 0
+    assert "5 requests a minute" in capsys.readouterr().out
+    assert main(["queue", "migrate", "--queue", url]) == 0

@@ -1,0 +1,194 @@
+"""A run from one end to the other: what is put in, what workers make of it, what is found again."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.scribe.queue.conftest import TOKENS, ended, estate, loopback, started, working
+
+from penstock.errors import CallerError
+from penstock.scribe import document_gathered
+from penstock.scribe.gathering import Gathered
+from penstock.scribe.output import Output
+from penstock.scribe.queue import runs
+from penstock.scribe.queue.finishing import finish
+from penstock.scribe.queue.metrics import metrics
+from penstock.scribe.queue.progress import progress
+from penstock.scribe.results import Folder
+
+if TYPE_CHECKING:
+    from tests.scribe.author import Author
+
+    from penstock.scribe.queue.database import Database
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """What a site consists of, but for what a run took."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and ".penstock" not in path.parts and path.name != "run.json"
+    }
+
+
+@pytest.mark.proves("C-21")
+def test_two_workers_make_the_site_that_one_process_makes(
+    url: str, database: Database, author: Author, tmp_path: Path
+) -> None:
+    """Byte for byte; the second run over the same finds all that was accepted, and asks nothing."""
+    found = estate()
+    run = started(database, found)
+    with working(url, loopback(author)), working(url, loopback(author)):
+        seen = ended(database, run)
+        assert (seen.phase, seen.failed, seen.late, seen.answered) == ("done", 0, 0, seen.chunks)
+        asked = len(author.requests)
+        assert seen.calls == asked >= seen.chunks > len(found.files)
+        again = started(database, found)
+        assert again.id != run.id
+        assert ended(database, again).calls == 0
+    assert len(author.requests) == asked
+    finish(database, run, str(tmp_path / "queue"))
+    local = tmp_path / "local"
+    document_gathered(
+        found,
+        "estate",
+        Output(str(local)),
+        model=loopback(author),
+        results=Folder(str(local / ".penstock")),
+        max_prompt_tokens=TOKENS,
+    )
+    assert files_of(tmp_path / "queue") == files_of(local)
+    about = json.loads((tmp_path / "queue/programs/PROG0.json").read_text())
+    assert "NIGHTLY" in json.dumps(about)
+
+
+def test_the_same_started_again_is_the_run_that_is_going_on(database: Database) -> None:
+    """Whoever was killed behind it types the same, and follows; with --fresh it is another."""
+    found = estate()
+    run = started(database, found)
+    assert started(database, found).id == run.id
+    assert started(database, found, fresh=True).id != run.id
+    assert started(database, estate(2)).id != run.id
+
+
+def test_fresh_asks_again_and_accepts_once(url: str, database: Database, author: Author) -> None:
+    """What was accepted before a fresh run is replaced, once."""
+    with working(url, loopback(author)):
+        first = ended(database, started(database, estate(1)))
+        fresh = ended(database, started(database, estate(1), fresh=True))
+    assert (fresh.answered, fresh.late) == (first.answered, 0)
+    assert len(author.requests) == first.calls + fresh.calls == 2 * first.calls
+
+
+def test_what_failed_is_told_by_cause_and_tried_again(
+    url: str, database: Database, author: Author, tmp_path: Path
+) -> None:
+    """A refusal that nothing cures fails its chunk alone; the site names it, `retry` asks again, and then all is there."""
+    from penstock.models import fail
+
+    refused = [True]
+
+    def answer(request: dict[str, Any]) -> Any:
+        return (
+            fail(400, {"error": {"message": "This model cannot do that", "type": "invalid_request_error"}})
+            if refused[0]
+            else author(request)
+        )
+
+    run = started(database, estate(1))
+    with working(url, loopback(answer)):
+        seen = ended(database, run)
+        assert seen.failed == seen.chunks
+        assert sum(cause.chunks for cause in seen.causes) == seen.chunks
+        assert f'cause="{seen.causes[0].name}"' in metrics([seen])
+        done = finish(database, run, str(tmp_path))
+        assert "This model cannot do that" in json.dumps(done.programs)
+        refused[0] = False
+        assert runs.retry(database, run, "no such cause") == 0
+        assert runs.retry(database, run, seen.causes[0].name) == seen.failed
+        seen = ended(database, run)
+    assert (seen.failed, seen.answered) == (0, seen.chunks)
+
+
+def test_a_run_that_is_cancelled_ends_and_can_go_on(url: str, database: Database, author: Author) -> None:
+    """Nothing more is asked then; what was answered stays; `retry` goes on with the rest."""
+    run = started(database, estate())
+    assert runs.cancel(database, run.id)
+    assert not runs.cancel(database, run.id)
+    assert database.rows("SELECT count(*) FROM procrastinate_jobs WHERE status = 'todo'") == [(0,)]
+    with working(url, loopback(author)):
+        assert progress(database, run.id).phase == "cancelled"
+        assert not author.requests
+        runs.retry(database, runs.run_of(database, run.id))
+        seen = ended(database, run)
+    assert (seen.phase, seen.answered) == ("done", seen.chunks)
+
+
+def test_an_urgent_run_comes_first_and_equal_ones_take_turns(database: Database) -> None:
+    """A run of a thousand jobs does not keep one of two waiting."""
+
+    def order() -> list[int]:
+        rows = database.rows("SELECT (args->>'run')::bigint FROM procrastinate_jobs ORDER BY priority DESC, id")
+        return [run for (run,) in rows]
+
+    large = Gathered(
+        tuple(one._replace(path=f"{number}/{one.path}") for number in range(100) for one in estate(2).files), (), ()
+    )
+    first = started(database, large).id
+    waiting = len(order())
+    assert waiting >= 6
+    second = started(database, estate(2)).id
+    assert order().index(second) <= 1
+    urgent = started(database, estate(3), urgency=1).id
+    assert order()[0] == urgent
+    assert order().count(first) == waiting
+
+
+def test_another_version_neither_works_on_a_run_nor_makes_its_site(
+    url: str, database: Database, author: Author, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Old and new workers go on beside each other, each with the runs that were planned as they plan."""
+    from penstock.scribe.queue import engine
+
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "PROTOCOL", 2)
+        newer = started(database, estate(1))
+    own = started(database, estate(1))
+    with working(url, loopback(author)):
+        ended(database, own)
+        seen = progress(database, newer.id)
+    assert (seen.phase, seen.files_waiting) == ("surveying", 1)
+    assert [worker.serves for worker in seen.workers] == [False]
+    with pytest.raises(CallerError, match="planned by"):
+        finish(database, newer, str(tmp_path))
+
+
+def test_neither_keys_nor_passwords_are_in_the_queue(
+    url: str, database: Database, monkeypatch: pytest.MonkeyPatch, server: Any
+) -> None:
+    """Looked for, byte by byte, in all that the server has written: tables, indexes and its log of changes."""
+    from tests.scribe.author import Author
+
+    from penstock.models import load_model
+
+    secret, password = "sk-very-secret-" + os.urandom(8).hex(), "pw" + os.urandom(8).hex()
+    with loopback(Author()) as provider:
+        monkeypatch.setenv("OPENAI_API_KEY", secret)
+        run = started(database, estate(1))
+        model = load_model("openai-chat:loopback", base_url=provider.base_url, window_tokens=200_000)
+        with working(url.replace("penstock@", f"penstock:{password}@"), model):
+            assert ended(database, run).failed == 0
+    import psycopg
+
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("CHECKPOINT")
+    written = b"".join(
+        path.read_bytes() for path in Path(server.data).rglob("*") if path.is_file() and path.name != "postmaster.pid"
+    )
+    assert b"PROG0" in written  # it is the right place to look
+    assert secret.encode() not in written
+    assert password.encode() not in written

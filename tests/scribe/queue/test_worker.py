@@ -1,0 +1,131 @@
+"""What happens when somebody dies: a worker, the database, the network between them."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.scribe.queue.conftest import QUICK, ended, estate, loopback, started, working
+from tests.store.conftest import Server, programs
+
+from penstock.models import Refused
+from penstock.scribe.queue.database import Database
+from penstock.scribe.queue.progress import progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.scribe.author import Author
+
+
+@pytest.fixture
+def own_server() -> Iterator[Server]:
+    """A server that a test may stop."""
+    folder = programs()
+    if folder is None:
+        pytest.skip("PostgreSQL is not installed (Debian package postgresql)")
+    made = Server(folder)
+    yield made
+    made.close()
+
+
+@pytest.mark.proves("C-21")
+def test_what_a_dead_worker_had_is_done_by_another(url: str, database: Database, author: Author) -> None:
+    """It took a job, and was never heard of again; so was one whose row is gone altogether."""
+    run = started(database, estate())
+    rows = database.rows(
+        "SELECT (procrastinate_fetch_job_v2(NULL, (SELECT worker_id FROM procrastinate_register_worker_v1()))).id"
+    )
+    assert rows[0][0] is not None
+    database.rows("UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 day'")
+    with working(url, loopback(author)):
+        seen = ended(database, run)
+    assert (seen.phase, seen.failed, seen.answered) == ("done", 0, seen.chunks)
+    assert len(author.requests) == seen.calls
+
+
+def test_jobs_that_the_engine_lost_are_put_in_again(url: str, database: Database, author: Author) -> None:
+    """Whatever an engine does: chunks that are open and in no job say so."""
+    run = started(database, estate())
+    database.rows("DELETE FROM procrastinate_jobs")
+    with working(url, loopback(author)):
+        seen = ended(database, run)
+    assert (seen.phase, seen.answered) == ("done", seen.chunks)
+
+
+@pytest.mark.proves("C-21")
+def test_a_database_that_is_stopped_in_the_middle_loses_nothing(own_server: Server, author: Author) -> None:
+    """Twice, without a word to anybody, while questions are under way; answers that come meanwhile wait for it."""
+    url = own_server.database("queue")
+    asked, go_on = threading.Semaphore(0), threading.Event()
+
+    def slow(request: dict[str, Any]) -> Any:
+        asked.release()
+        go_on.wait(30)
+        return author(request)
+
+    database = Database(url, patience_seconds=60.0)
+    run = started(database, estate(2))
+    with working(url, loopback(slow)), working(url, loopback(slow)):
+        for _ in range(2):
+            assert asked.acquire(timeout=60)
+            own_server.stop()
+            go_on.set()
+            own_server.start()
+            go_on.clear()
+        go_on.set()
+        seen = ended(database, run)
+    database.close()
+    assert (seen.phase, seen.failed, seen.answered) == ("done", 0, seen.chunks)
+    assert len(author.requests) <= seen.chunks + 2 * 2 * QUICK.jobs
+
+
+def test_a_key_that_is_not_taken_ends_its_worker_and_no_chunk(url: str, database: Database, author: Author) -> None:
+    """What it had goes to one whose key is."""
+
+    class Locked:
+        wire, name, window_tokens = "openai-chat", "loopback", 200_000
+
+        def send(self, _request: dict[str, Any], /) -> dict[str, Any]:
+            raise Refused(401, {"error": {"message": "Incorrect API key provided", "type": "invalid_request_error"}})
+
+    run = started(database, estate(1))
+    with working(url, Locked()) as locked:
+        waiting = threading.Event()
+        for _ in range(300):
+            if locked.refused:
+                break
+            waiting.wait(0.1)
+    assert "Incorrect API key" in locked.refused
+    assert progress(database, run.id).failed == 0
+    with working(url, loopback(author)):
+        seen = ended(database, run)
+    assert (seen.failed, seen.answered) == (0, seen.chunks)
+
+
+def test_who_was_taken_for_dead_and_was_not_changes_nothing(url: str, database: Database, author: Author) -> None:
+    """It is stopped past its lease while it asks; another does its work; what it then comes with is counted and dropped."""
+    asked, go_on = threading.Event(), threading.Event()
+
+    def slow(request: dict[str, Any]) -> Any:
+        asked.set()
+        go_on.wait(60)
+        return author(request)
+
+    run = started(database, estate(1))
+    late = QUICK._replace(heartbeat_seconds=600.0, lease_seconds=600.0, jobs=1, sweep_seconds=600.0)
+    with working(url, loopback(slow), late):
+        assert asked.wait(60)
+        with working(url, loopback(author)):
+            seen = ended(database, run)
+        assert seen.late == 0
+        go_on.set()
+        waiting = threading.Event()
+        for _ in range(100):
+            if progress(database, run.id).late:
+                break
+            waiting.wait(0.1)
+    seen = progress(database, run.id)
+    assert (seen.late, seen.failed, seen.answered) == (1, 0, seen.chunks)
+    assert len(author.requests) == seen.chunks + 1
