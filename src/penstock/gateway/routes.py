@@ -7,6 +7,7 @@ request for an answer or a count has no route and passes as it came. Pure. Keeps
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -15,6 +16,8 @@ from penstock.wires import WIRES, wire_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from penstock.wires.wire import Service
 
 
 class Route(NamedTuple):
@@ -78,17 +81,23 @@ def provider_of(path: str, headers: Mapping[bytes, bytes], environ: Mapping[str,
     return service.base_url.replace("{region}", regions[0] if regions else "")
 
 
-# What hosts and SDKs ask for besides: lists of models, probes, files. The header is the API's own, the path its beginning.
-_SIGNS: tuple[tuple[str, bytes, str], ...] = (
-    ("anthropic", b"anthropic-version", "/api/"),
-    ("gemini", b"x-goog-api-key", "/v1beta/"),
-    ("openai-chat", b"authorization", "/v1/"),
-)
-
-
 def _wire_of_others(path: str, headers: Mapping[bytes, bytes]) -> str | None:
-    by_path = next((wire for wire, _, begin in _SIGNS[:2] if path.startswith(begin)), None)
-    return by_path or next((wire for wire, header, _ in _SIGNS if header in headers), None)
+    """Return the wire of a request for something else than an answer: by its path, else by the header that fewest APIs have.
+
+    Several take their key as `authorization`: where that is all that there is, the first of them is meant.
+    """
+    if wire := next((wire for wire in WIRES if path.startswith(wire_named(wire).service.other_paths)), None):
+        return wire
+    sent = {name.decode("latin-1") for name in headers}
+    known = {wire: sent & _own_headers(wire_named(wire).service) for wire in WIRES}
+    count = Counter(name for names in known.values() for name in names)
+    rarest = min(count.values(), default=0)
+    return next((wire for wire in WIRES if any(count[name] == rarest for name in known[wire])), None)
+
+
+def _own_headers(service: Service) -> set[str]:
+    """Return the headers by which an API knows its version and who asks."""
+    return {*service.headers, *(key.header for key in service.keys)}
 
 
 def address(base_url: str, path: str, query: str) -> str:

@@ -266,6 +266,8 @@ class Service:
     """The path; `{model}` in it is the model's name, which then is not in the body."""
     stream_path: str
     """The path of streamed answers."""
+    other_paths: tuple[str, ...]
+    """What paths begin with that its hosts ask for besides, and no other API has: lists of models, probes, files."""
     keys: tuple[ApiKey, ...]
     """The first whose variable is set is used."""
     signs_for: str

@@ -21,7 +21,8 @@ from penstock.text import fitting, stand_ins
 from penstock.text.allowance import Allowance
 from penstock.text.fitting import Keep
 from penstock.text.json_access import as_json, copied
-from penstock.wires import Text, load, text_message
+from penstock.wires import Text, load, wire_named
+from penstock.wires.portable import UserTurn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -184,8 +185,6 @@ def _content(data: str) -> str | bytes:
 
 
 def _block_of(wire: str, words: str) -> Json:
-    """Return words as a block among others."""
-    message = text_message(wire, "user", words)
-    blocks = message.get("content", message.get("parts"))
-    kind = "input_text" if wire == "openai-responses" else "text"
-    return blocks[0] if isinstance(blocks, list) else {"type": kind, "text": words}
+    """Return words as a block among others, as a wire writes what has several."""
+    (message,) = wire_named(wire).codec.write([UserTurn([Text(words), Text(words)])]).messages
+    return next(value for value in message.values() if isinstance(value, list))[0]

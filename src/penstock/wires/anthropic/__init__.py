@@ -104,6 +104,7 @@ ANTHROPIC = Wire(
         root="/v1",
         path="/messages",
         stream_path="/messages",
+        other_paths=("/api/",),
         signs_for="",
         keys=(
             ApiKey(variable="ANTHROPIC_API_KEY", header="x-api-key"),

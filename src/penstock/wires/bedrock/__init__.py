@@ -89,6 +89,7 @@ BEDROCK = Wire(
         root="",
         path="/model/{model}/converse",
         stream_path="/model/{model}/converse-stream",
+        other_paths=(),
         keys=(ApiKey(variable="AWS_BEARER_TOKEN_BEDROCK", header="authorization", prefix="Bearer "),),
         signs_for="bedrock",
         variable_headers={},

@@ -107,6 +107,7 @@ GEMINI = Wire(
         path="/models/{model}:generateContent",
         # Without `alt=sse` a stream is one JSON array, which is no JSON before its end.
         stream_path="/models/{model}:streamGenerateContent?alt=sse",
+        other_paths=("/v1beta/",),
         # With both set google-genai takes the first.
         keys=(
             ApiKey(variable="GOOGLE_API_KEY", header="x-goog-api-key"),

@@ -92,6 +92,7 @@ OPENAI_CHAT = Wire(
         root="",
         path="/chat/completions",
         stream_path="/chat/completions",
+        other_paths=(),
         signs_for="",
         keys=(ApiKey(variable="OPENAI_API_KEY", header="authorization", prefix="Bearer "),),
         variable_headers={"OPENAI_ORG_ID": "openai-organization", "OPENAI_PROJECT_ID": "openai-project"},

@@ -80,6 +80,7 @@ OPENAI_RESPONSES = Wire(
         root="",
         path="/responses",
         stream_path="/responses",
+        other_paths=(),
         signs_for="",
         keys=(ApiKey(variable="OPENAI_API_KEY", header="authorization", prefix="Bearer "),),
         variable_headers={"OPENAI_ORG_ID": "openai-organization", "OPENAI_PROJECT_ID": "openai-project"},
