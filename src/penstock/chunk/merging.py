@@ -40,6 +40,8 @@ def merge(templates: Iterable[Template]) -> Template:
 
 def _united(records: list[TemplateRecord]) -> TemplateRecord:
     """One record of those with the same key."""
+    if len(records) == 1 and all(len(values) < 2 for values in records[0].fields.values()):
+        return records[0]  # nothing in it could be said twice
     fields: dict[str, list[Value]] = {}
     # Citations are sorted sets: which came twice, or in another order, leaves no trace.
     citations = set(records[0].citations)

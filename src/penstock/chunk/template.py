@@ -79,7 +79,8 @@ class TemplateRecord:
     ) -> TemplateRecord:
         """The record of plain values: a list is several, a tuple is one, a `Value` is itself; `None` is nothing known."""
         made = {name: _values(given, origin) for name, given in fields.items() if given is not None}
-        return cls(MappingProxyType(made), tuple(sorted(set(citations))))
+        found = tuple(citations)
+        return cls(MappingProxyType(made), found if len(found) < 2 else tuple(sorted(set(found))))
 
     def first(self, name: str) -> Plain:
         """What a field says first, `None` where it says nothing."""
@@ -88,16 +89,17 @@ class TemplateRecord:
 
     def all_citations(self) -> tuple[Citation, ...]:
         """Every line that proves any of it, in order."""
-        found = set(self.citations)
-        for values in self.fields.values():
-            for value in values:
-                found.update(value.citations)
-        return tuple(sorted(found))
+        # What the code says is cited by its record: values have citations of their own only where a model said them.
+        of_values = [value.citations for values in self.fields.values() for value in values if value.citations]
+        if not of_values:
+            return self.citations
+        return tuple(sorted({*self.citations, *(one for each in of_values for one in each)}))
 
 
 def _values(given: Plain | Sequence[Plain], origin: Origin) -> tuple[Value, ...]:
-    listed = given if isinstance(given, list) else [given]
-    return tuple(_tidy(said) if isinstance(said, Value) else Value(said, origin) for said in listed)
+    if isinstance(given, list):
+        return tuple([_tidy(said) if isinstance(said, Value) else Value(said, origin) for said in given])
+    return (_tidy(given) if isinstance(given, Value) else Value(given, origin),)
 
 
 def _tidy(value: Value) -> Value:

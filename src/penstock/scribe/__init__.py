@@ -22,7 +22,6 @@ from penstock.scribe.estate_reading import (
     ReadSetup,
     around,
     is_copybook,
-    listings,
     members_of,
     says_anything,
     situated,
@@ -289,9 +288,9 @@ class _Asked:
     def finished(self, subject: Subject, documents: list[dict[str, Json]]) -> None:
         """Take the documents of a file."""
         listed = self._of_file[subject.file_name]
-        for one, told, listing in zip(listed, documents, listings(subject), strict=True):
+        for one, told in zip(listed, documents, strict=True):
             self._output.write(f"{program_path(one.page)}.json", json_lines(told))
-            self._spool.put(one.spooled, (told, listing))
+            self._spool.put(one.spooled, told)
             self._estate.wait_for(one, summary_of(told))
 
 
@@ -307,12 +306,24 @@ def _write(
 ) -> tuple[int, list[Skipped]]:
     """Write what people read, and return how many files changed in other hands than the output's, and what nobody could write."""
     from penstock.scribe import pages
-    from penstock.scribe.page_writing import PageSetup, PageTask, PageWriter
+    from penstock.scribe.page_writing import CopyTask, PageSetup, PageTask, PageWriter
+    from penstock.scribe.pages.copies import MOST_COPIES, near_copies
 
     told = pages.estate_of(title, estate.summaries, estate.layouts, estate.linked, estate.terms())
-    frame = pages.SiteFrame.of(told)
+    flows = pages.EstateFlows(estate.graph(), near_copies(estate.sketches), estate.pages)
+    frame = pages.SiteFrame.of(told, flows)
     around = {} if is_situated else {one.spooled: estate.around(one) for one in estate.programs}
-    tasks = [PageTask(name, path, around.get(name)) for name, path in estate.paths().items()]
+    by_page = {one.page: one for one in estate.programs if one.page in estate.summaries}
+    copies = {
+        by_page[page].spooled: tuple(
+            CopyTask(other.program, program_path(other.page), other.spooled, one.share)
+            for one in found[:MOST_COPIES]
+            if (other := by_page.get(one.page)) is not None
+        )
+        for page, found in flows.copies.items()
+        if page in by_page
+    }
+    tasks = [PageTask(name, path, around.get(name), copies.get(name, ())) for name, path in estate.paths().items()]
     setup = PageSetup(spool=spool.folder, out=output.path, frame=frame)
     written, lost = 0, []
     with closing(workers.each(PageWriter, setup, tasks)) as made:
@@ -325,7 +336,7 @@ def _write(
     tell("index", 0, 0)
     output.write("index.md", pages.index_markdown(told))
     output.write("index.json", pages.index_json(told))
-    for path, text in pages.of_estate(told, frame):
+    for path, text in pages.of_estate(told, frame, flows):
         output.write(path, text)
     return written, lost
 

@@ -269,15 +269,19 @@ def _item(record: TemplateRecord, fields: Sequence[_Field]) -> dict[str, Json]:
     is_code = False
     for name, shape, row in fields:
         values = record.fields.get(name, ())
-        is_code = is_code or any(value.origin == "code" for value in values)
+        if not values:  # as most are: what is not known is null, or a list of nothing
+            item[name] = None if shape in _SINGLE else []
+            continue
+        is_code = is_code or values[0].origin == "code" or any(value.origin == "code" for value in values[1:])
         if shape == "one":
-            item[name] = _plain(values[0].said) if values else None
+            said = values[0].said
+            item[name] = _plain(said) if type(said) is tuple else said
         elif shape == "many":
             item[name] = [_plain(value.said) for value in values]
         elif shape == "rows":
             item[name] = [dict(zip(row, map(_plain, value.said), strict=True)) for value in values]
         else:
-            item[name] = " ".join(value.said for value in values) or None
+            item[name] = " ".join([value.said for value in values]) or None
             texts += values
     item["citations"] = _citations(record.all_citations())
     item["origin"] = "code" if is_code else "model"
@@ -285,6 +289,9 @@ def _item(record: TemplateRecord, fields: Sequence[_Field]) -> dict[str, Json]:
         # Several texts are as sure as the least of them: a reader does not see where one ends.
         item["confidence"] = _rounded(min(value.least for value in texts))
     return item
+
+
+_SINGLE = frozenset({"one", "text"})
 
 
 def _plain(said: Plain) -> Json:

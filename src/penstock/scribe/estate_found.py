@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.cobol.estate import Estate, Located
+from penstock.cobol.graph import EstateGraph
 from penstock.scribe.estate_reading import Around, around
 from penstock.scribe.gathering import Skipped
 from penstock.scribe.page_ids import PageIds
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from penstock.cobol.estate import Member
+    from penstock.cobol.graph import ProgramPart
     from penstock.scribe.estate_reading import FileRead
     from penstock.scribe.gathering import GatheredFile
     from penstock.scribe.pages.summary import Summary
@@ -63,6 +65,11 @@ class FoundEstate:
         """The reduced documents of programs, by the ids of their pages, in the order of their files;"""
         self.layouts: dict[str, dict[str, Json]] = {}
         """those of copybooks."""
+        self.sketches: dict[str, tuple[int, ...]] = {}
+        """The sketches of programs, by the ids of their pages;"""
+        self.pages: dict[tuple[str, int], str] = {}
+        """the paths of pages, by the file and the first line of what they are about."""
+        self._parts: list[ProgramPart] = []
         self._terms = Terms()
         self._waiting: dict[str, Summary] = {}
         located: list[Located] = []
@@ -74,11 +81,16 @@ class FoundEstate:
                 continue
             if one.kind == "nothing":
                 self.empty.append(Skipped(file.path, one.reason))
-            for at, (facts, summary) in enumerate(one.parts):
+            for at, (facts, part, sketch, summary) in enumerate(one.parts):
                 is_copybook = one.kind == "copybook"
                 page = (ids_of_copybooks if is_copybook else ids).of(facts.program, file.path)
                 listed = Listed(number, f"{number}-{at}", page, facts.program)
                 (self.copybooks if is_copybook else self.programs).append(listed)
+                self._parts.append(part)
+                path = copybook_path(page) if is_copybook else program_path(page)
+                self.pages.setdefault((part.path, part.line), path)
+                if sketch:
+                    self.sketches[page] = sketch
                 if not is_copybook:
                     located.append(Located(file.path, facts))
                 if summary is not None:
@@ -103,6 +115,10 @@ class FoundEstate:
         for one in self.programs:
             if one.page in self._waiting:
                 self.take(one, self._waiting.pop(one.page))
+
+    def graph(self) -> EstateGraph:
+        """Return the graph of what programs, jobs and members share."""
+        return EstateGraph(self._parts, self.linked.members)
 
     def terms(self) -> list[dict[str, Json]]:
         """Return the data dictionary of all documents that were taken."""

@@ -14,10 +14,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from penstock.cobol import scan
 from penstock.cobol.estate import Copybooks, Estate, Member, member
+from penstock.cobol.estate.members import stem
+from penstock.cobol.graph import part_of, program_name
 from penstock.cobol.program import key
 from penstock.scribe.file_work import Subject, documents_of_code, subject
 from penstock.scribe.gathering import HEAD_BYTES, GatheredFile
+from penstock.scribe.pages.copies import sketch_of
 from penstock.scribe.pages.summary import summary_of
+from penstock.scribe.pages.wiring import inner_table, outer_part
 from penstock.scribe.spool import Spool
 from penstock.text import window
 
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
 
     from penstock.cobol import Format, ScannedSource
     from penstock.cobol.facts.values import Facts
+    from penstock.cobol.graph import ProgramPart
+    from penstock.scribe.filling import Part
     from penstock.scribe.pages.summary import Summary
 
 MOST_SHOWN = 1_000
@@ -47,9 +53,14 @@ class ReadSetup:
 
 
 class PartRead(NamedTuple):
-    """What is kept of a program or copybook: what its links are made of, and what the index says of it; None where it waits."""
+    """What is kept of a program or copybook: what its links and the graph are made of, its sketch, and what the index says of it.
+
+    The last is None where the document waits for a model.
+    """
 
     facts: Facts
+    graph: ProgramPart
+    sketch: tuple[int, ...]
     summary: Summary | None
 
 
@@ -78,14 +89,18 @@ class FileReader:
         is_alone = is_copybook(one) or (file.kind != "cobol" and _is_nameless(one))
         # No model is asked about a copybook: it means nothing for sure by itself, and what its fields are for is said where a
         # program uses them. So its document is made here in any case.
-        summaries: list[Summary | None] = [None] * len(one.parts)
-        if self._makes_documents or is_alone:
-            documents = documents_of_code(one)
-            summaries = [*map(summary_of, documents)]
-            for at, (document, listing) in enumerate(zip(documents, listings(one), strict=True)):
-                self._spool.put(f"{number}-{at}", (document, listing))
-        parts = (PartRead(_for_links(part.facts), told) for part, told in zip(one.parts, summaries, strict=True))
-        return FileRead("copybook" if is_alone else "programs", tuple(parts))
+        documents = documents_of_code(one) if self._makes_documents or is_alone else None
+        found = []
+        for at, (part, listing) in enumerate(zip(one.parts, listings(one), strict=True)):
+            graph = graph_part(part, file.path)
+            self._spool.put(f"{number}-{at}.lines", (listing, inner_table(graph)))
+            summary = None
+            if documents is not None:
+                self._spool.put(f"{number}-{at}", documents[at])
+                summary = summary_of(documents[at])
+            sketch = () if is_alone else sketch_of(part.facts.program, listing)
+            found.append(PartRead(_for_links(part.facts), outer_part(graph), sketch, summary))
+        return FileRead("copybook" if is_alone else "programs", tuple(found))
 
     def subject(self, number: int) -> Subject:
         """Return what a file says, whole."""
@@ -97,6 +112,15 @@ def subject_of(found: GatheredFile, shelf: Copybooks, source_format: Format | No
     source = scan(found.data, source_format=source_format, copybooks=shelf.beside(found.path))
     books, paths = _books(source, found.path, shelf)
     return subject(source, found.path, copybooks=books, paths=paths)
+
+
+def graph_part(part: Part, path: str) -> ProgramPart:
+    """Return what a program or copybook adds to the graph of its estate."""
+    own = stem(path)
+    is_copybook = part.facts.type == "copybook"
+    name = key(own) if is_copybook else program_name(part.program.name or own, path)
+    paths = {key(copied): where for copied, where in (part.paths or {}).items() if where}
+    return part_of(part.facts, part.program, path, name=name, copybooks=paths)
 
 
 def _for_links(facts: Facts) -> Facts:

@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock.scribe import pages
 from penstock.scribe.json_lines import json_lines
 from penstock.scribe.output import Output
+from penstock.scribe.pages.copies import differences
 from penstock.scribe.spool import Spool
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from penstock.scribe.estate_reading import Around
+    from penstock.scribe.pages.copies import Listing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +29,15 @@ class PageSetup:
     spool: str
     out: str
     frame: pages.SiteFrame
+
+
+class CopyTask(NamedTuple):
+    """A near-copy of a program: its name, the path of its page, its name in the spool, and the share of lines in common."""
+
+    name: str
+    path: str
+    spooled: str
+    share: float
 
 
 class PageTask(NamedTuple):
@@ -37,6 +50,7 @@ class PageTask(NamedTuple):
     spooled: str
     path: str
     around: Around | None
+    copies: tuple[CopyTask, ...] = ()
 
 
 class PageWriter:
@@ -47,11 +61,22 @@ class PageWriter:
 
     def __call__(self, task: PageTask) -> int:
         """Write what is told of a document, and return how many files changed."""
-        document, listing = self._spool.take(task.spooled)
+        document = self._spool.take(task.spooled)
+        listing, inner = self._spool.take(f"{task.spooled}.lines")
         if task.around is not None:
             document["calling_context"] |= {name: list(told) for name, told in task.around._asdict().items()}
         before = self._output.written
         self._output.write(f"{task.path}.json", json_lines(document))
-        for path, text in pages.of_document(task.path, document, self._frame, listing):
+        copies = self._copies(document["header"]["program_id"], listing, task.copies)
+        for path, text in pages.of_document(task.path, document, self._frame, listing, inner, copies):
             self._output.write(path, text)
         return self._output.written - before
+
+    def _copies(self, program: str, listing: Listing, copies: Sequence[CopyTask]) -> list[pages.CopyView]:
+        """Return the near-copies of a program, with the differences from the nearest."""
+        found = [pages.CopyView(one.name, one.path, one.share, None) for one in copies]
+        if found:
+            nearest = copies[0]
+            there, _ = self._spool.take(f"{nearest.spooled}.lines")
+            found[0] = found[0]._replace(hunks=differences(program, listing, nearest.name, there))
+        return found

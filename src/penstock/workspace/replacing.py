@@ -57,19 +57,29 @@ def replace(folder: system.Folder, name: bytes | str, content: bytes, mode: int)
     system.flush_folder(folder)
 
 
-def create(folder: system.Folder, name: bytes, content: bytes, mode: int = 0o666) -> None:
+def create(folder: system.Folder, name: bytes, content: bytes, mode: int = 0o666, *, flushes: bool = True) -> None:
     """Make a new file, with those of the permissions that the process gives; what stands there already is left alone.
+
+    Args:
+        folder: The open folder.
+        name: The file's name in it.
+        content: All of its content.
+        mode: Its permissions, before the process takes some away.
+        flushes: Whether it survives a power cut.
 
     Raises:
         FileExistsError: Something stands there.
         OSError: It could not be written; nothing is left beside it.
     """
-    with _beside(folder, name, content, mode) as (beside, _):
+    with _beside(folder, name, content, mode, flushes=flushes) as (beside, _):
         renames.take_name(folder, beside, name)
-    system.flush_folder(folder)
+    if flushes:
+        system.flush_folder(folder)
 
 
-def replace_known(folder: system.Folder, name: bytes, content: bytes, known: bytes, relative: bytes) -> tuple[str, ...]:
+def replace_known(
+    folder: system.Folder, name: bytes, content: bytes, known: bytes, relative: bytes, *, flushes: bool = True
+) -> tuple[str, ...]:
     """Give a file new content if it holds, to the byte, what that was made from; owner, mode and attributes stay.
 
     Args:
@@ -78,6 +88,7 @@ def replace_known(folder: system.Folder, name: bytes, content: bytes, known: byt
         content: All of the new content.
         known: What the new content was made from.
         relative: The path as refusals name it.
+        flushes: Whether it survives a power cut.
 
     Returns:
         What of the old file the new one could not be given, in words.
@@ -89,7 +100,7 @@ def replace_known(folder: system.Folder, name: bytes, content: bytes, known: byt
     path, at = system.entry_path(folder, name)
     if not os.access(path, os.W_OK, dir_fd=at):  # renaming over it would not ask
         raise OSError(errno.EACCES, os.strerror(errno.EACCES))
-    with _beside(folder, name, content, 0o600, is_like=True) as (beside, lost):
+    with _beside(folder, name, content, 0o600, is_like=True, flushes=flushes) as (beside, lost):
         # Most changes are seen without displacing anything.
         if (found := _displaced(folder, name, known)) != "same":
             raise _stale(relative, found)
@@ -98,7 +109,8 @@ def replace_known(folder: system.Folder, name: bytes, content: bytes, known: byt
             _rename_over(folder, beside, name)
         elif (found := _displaced(folder, beside, known, is_removed=True)) != "same":
             raise _stale(relative, found, _put_back(folder, beside, name, content))
-    system.flush_folder(folder)
+    if flushes:
+        system.flush_folder(folder)
     return lost
 
 
@@ -258,7 +270,7 @@ def _opened(folder: system.Folder, name: bytes) -> Iterator[int]:
 
 @contextmanager
 def _beside(
-    folder: system.Folder, name: bytes, content: bytes, mode: int, *, is_like: bool = False
+    folder: system.Folder, name: bytes, content: bytes, mode: int, *, is_like: bool = False, flushes: bool = True
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Write a file beside another, flushed; it is removed where it is still ours when an error comes.
 
@@ -271,6 +283,7 @@ def _beside(
         content: All of its content.
         mode: Its permissions, where it gets none of the other.
         is_like: Whether it gets the owner, the permissions and the attributes of that file.
+        flushes: Whether it is flushed: what can be made again need not be.
 
     Yields:
         Its name, and what of the old file it could not be given.
@@ -288,7 +301,8 @@ def _beside(
             if is_like:  # closed again before the names change: Windows renames nothing over what is open
                 with _opened(folder, name) as old:
                     lost = attributes.give(descriptor, old)
-            system.flush(descriptor)
+            if flushes:
+                system.flush(descriptor)
         finally:
             os.close(descriptor)
         yield beside, lost

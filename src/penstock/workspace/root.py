@@ -231,7 +231,9 @@ class Root:
         except OSError as error:
             raise refusal(error, relative) from error
 
-    def replace_file(self, relative: bytes, content: bytes, known: bytes | None) -> tuple[str, ...]:
+    def replace_file(
+        self, relative: bytes, content: bytes, known: bytes | None, *, flushes: bool = True
+    ) -> tuple[str, ...]:
         """Give the file at `relative` new content, for good: after a crash at any instant it holds the old or the new.
 
         No link is followed on the way, and what stands there by now and is not `known` is left alone, whoever
@@ -242,6 +244,7 @@ class Root:
             content: All of the new content.
             known: All of the content that `content` was made from; the file keeps its mode, its owner and its
                 attributes. None makes a new file, and the folders above it.
+            flushes: Whether that holds for a power cut, too, and not only for the end of this process.
 
         Returns:
             What of the old file the new one could not be given, in words; empty where it has all.
@@ -259,12 +262,12 @@ class Root:
             with self._folder_of(relative, make=known is None) as folder:
                 if known is None:
                     try:
-                        replacing.create(folder, name, content)
+                        replacing.create(folder, name, content, flushes=flushes)
                     except FileExistsError:
                         self._expect_no_link(folder, name)
                         raise
                     return ()
-                return replacing.replace_known(folder, name, content, known, relative)
+                return replacing.replace_known(folder, name, content, known, relative, flushes=flushes)
         except FileExistsError:
             raise made_meanwhile(relative) from None
         except OSError as error:

@@ -11,12 +11,19 @@ import pytest
 from penstock.cobol import estate as members
 from penstock.cobol import scan
 from penstock.cobol.facts import facts
+from penstock.cobol.graph import EstateGraph, NodeId, ProgramPart
 from penstock.scribe import pages
 from penstock.scribe.documents import About, document_of
 from penstock.scribe.filling import filled
+from penstock.scribe.gathering import GatheredFile
+from penstock.scribe.graphing import parts_of
+from penstock.scribe.pages.copies import near_copies, sketch_of
+from penstock.scribe.pages.wiring import outer_part
 
 if TYPE_CHECKING:
     from penstock.scribe.pages import EstateView
+
+KINDS = frozenset({"cobol", "copybook", "dclgen"})
 
 MILLWATER = Path(__file__).parents[3] / "examples" / "cobol"
 HOSTILE = "</script><img src=//x onerror=window.acted=1>\"'`|[x](//x)\u202e&lt;\x1b[31m\x00"
@@ -27,6 +34,7 @@ class Made(NamedTuple):
 
     estate: EstateView
     listings: dict[str, list[tuple[int, str]]]
+    flows: pages.EstateFlows
 
 
 def estate_at(root: Path) -> Made:
@@ -38,7 +46,7 @@ def estate_at(root: Path) -> Made:
             found.append((name, kind, data))
     around = [members.member(name, kind, data) for name, kind, data in found if kind != "cobol"]
     copybooks = members.Copybooks(found, [(one.path, mapset) for one in around for mapset in one.mapsets])
-    scanned = [(name, scan(data)) for name, kind, data in found if kind in {"cobol", "copybook", "dclgen"}]
+    scanned = [(name, scan(data)) for name, kind, data in found if kind in KINDS]
     known = [
         (name, source, facts(source, program, copybooks=copybooks)) for name, source in scanned for program in source
     ]
@@ -66,7 +74,12 @@ def estate_at(root: Path) -> Made:
             page = stem if stem not in layouts else f"{stem}.{folder}"
             layouts[page] = document
             listings[f"copybooks/{page}"] = listing
-    return Made(pages.estate_of("Millwater", programs, layouts, linked), listings)
+    drawn = [part for file in found if file[1] in KINDS for part in parts_of(GatheredFile(*file), copybooks)]
+    estate = pages.estate_of("Millwater", programs, layouts, linked)
+    graph = EstateGraph(map(outer_part, drawn), around)
+    places = {(part.path, part.line): f"programs/{part.name}" for part in drawn if part.name in programs}
+    sketches = {page: sketch_of(page, listings[f"programs/{page}"]) for page in programs}
+    return Made(estate, listings, pages.EstateFlows(graph, near_copies(sketches), places))
 
 
 @pytest.fixture(scope="session")
@@ -129,7 +142,16 @@ def hostile(made: Made, word: str) -> Made:
     estate: Any = {name: _changed(value, word) for name, value in made.estate.items()}
     for kept in ("programs", "layouts"):
         estate[kept] = {page: _changed(document, word) for page, document in made.estate[kept].items()}
-    return Made(estate, {page: [(at, line + word) for at, line in rows[:50]] for page, rows in made.listings.items()})
+    listings = {page: [(at, line + word) for at, line in rows[:50]] for page, rows in made.listings.items()}
+    graph = EstateGraph([_named(part, word) for part in made.flows.graph.parts])
+    return Made(estate, listings, made.flows._replace(graph=graph))
+
+
+def _named(part: ProgramPart, word: str) -> ProgramPart:
+    edges = tuple(
+        edge._replace(target=NodeId(edge.target.kind, edge.target.name + word), why=word) for edge in part.edges
+    )
+    return part._replace(edges=edges)
 
 
 def _changed(value: Any, word: str) -> Any:

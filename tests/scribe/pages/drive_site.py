@@ -54,7 +54,7 @@ APART = """() => {
     const wrong = [];
     for (let round = 0; round < 200; round++) {
         const nodes = Array.from({ length: 1 + dice(25) }, () => ({ label: "A".repeat(dice(40)), kind: "program" }));
-        const edges = Array.from({ length: dice(60) }, () => [dice(nodes.length), dice(nodes.length), dice(2) === 1, new Set()]);
+        const edges = Array.from({ length: dice(60) }, () => [dice(nodes.length), dice(nodes.length), dice(2) === 1, new Map()]);
         const drawn = penstock.graphs.layout(nodes, edges);
         const again = penstock.graphs.layout(nodes, edges);
         if (JSON.stringify(drawn) !== JSON.stringify(again)) wrong.push("another drawing");

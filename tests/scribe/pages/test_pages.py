@@ -204,7 +204,7 @@ def test_every_link_of_the_markdown_leads_to_something(millwater: Made) -> None:
 def test_a_copybook_has_a_page_of_its_own(site: dict[str, str], millwater: Made) -> None:
     """Its layout with offsets, lengths, pictures and conditions, what it copies, who uses it, and its source."""
     page = site["copybooks/MWCUST.html"]
-    assert _headings(page) == ["At a glance", "Used by", "Layout", "What it copies", "Source"]
+    assert _headings(page) == ["At a glance", "Used by", "Layout", "What it copies", "What touches what", "Source"]
     used = '<a href="../programs/MWB020.html">MWB020</a></td><td>batch</td><td><a class="at" href="../programs/MWB020.html#L35"'
     assert used in page
     assert '<td><a href="../copybooks/MWADDR.html">MWADDR</a></td><td>COPY</td>' in page
@@ -317,8 +317,8 @@ def test_a_large_program_is_a_small_page(millwater: Made) -> None:
 
 def test_nothing_that_is_shown_can_act(millwater: Made) -> None:
     """Every text of an estate is hostile: markup, a script's end, an address, controls. None of it becomes an element."""
-    estate, listings = hostile(millwater, HOSTILE)
-    for path, text in pages.site(estate, listings):
+    estate, listings, flows = hostile(millwater, HOSTILE)
+    for path, text in pages.site(estate, listings, flows):
         assert escape.show(text)[1] == 0, path
         if path.endswith(".html"):
             parsed = Parsed(text)

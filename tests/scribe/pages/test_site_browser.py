@@ -30,8 +30,8 @@ PICTURE = REPOSITORY / "docs" / "pictures" / "site.png"
 def driven(python: str, made: Made, folder: Path, *picture: str) -> dict[str, Any]:
     """What the browser saw of the estate, and of the same with hostile words."""
     chromium = path_of_chromium()
-    for name, (estate, listings) in (("site", made), ("hostile", hostile(made, HOSTILE))):
-        for path, text in pages.site(estate, listings):
+    for name, shown in (("site", made), ("hostile", hostile(made, HOSTILE))):
+        for path, text in pages.site(*shown):
             (folder / name / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / name / path).write_text(text, encoding="utf-8")
     command = [python, str(Path(__file__).with_name("drive_site.py")), chromium, f"{folder}/site", f"{folder}/hostile"]
@@ -60,7 +60,7 @@ def with_a_fan(made: Made) -> Made:
     ]
     document["paragraphs"][0]["calls"] = names[1:]
     estate: EstateView = {**made.estate, "programs": {**made.estate["programs"], "MWFAN": document}}
-    return Made(estate, {**made.listings, "programs/MWFAN": made.listings["programs/MWB020"]})
+    return Made(estate, {**made.listings, "programs/MWFAN": made.listings["programs/MWB020"]}, made.flows)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def test_a_search_finds_a_paragraph_and_opens_it(seen: dict[str, Any]) -> None:
     found = seen["searched"]
     assert found["first"].split("\n")[0] == "2000-BILL-ONE"
     assert "MWB020" in found["first"]
-    assert found["row"].startswith("2000-BILL-ONE\t115–")
+    assert found["row"].startswith("2000-BILL-ONE ◎\t115–")
     assert found["in_view"]
 
 
@@ -84,7 +84,7 @@ def test_a_search_finds_a_copybook_and_opens_its_page(seen: dict[str, Any]) -> N
     assert copied["page_first"] == "MWCUST\ncopybook"
     assert copied["page"] == "MWCUST"
     assert copied["item_first"] == ":TAG:-TOWN\ndata · MWADDR"
-    assert copied["item"].startswith("05 :TAG:-TOWN\tX(24)\t")
+    assert copied["item"].startswith("05 :TAG:-TOWN ◎\tX(24)\t")
     assert copied["line"].strip() == "COPY MWCUST."
     assert copied["in_view"]
 

@@ -200,6 +200,7 @@ def test_the_script_makes_no_markup_of_a_text() -> None:
         assert set(re.findall(r"(?:href|src): ([^,})]+?) ?[,})]", text)) <= {
             "isLink ? address(path",
             "address(path",
+            'address(start.isOwn ? "" : node.page',
             "up + encode(path",
             "up + encode(page",
             "link",

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 from penstock.scribe.json_lines import json_lines
 from penstock.scribe.pages import copybook, index, markdown, program
 from penstock.scribe.pages.blocks import PageSection
+from penstock.scribe.pages.copied import CopyView, of_copies
 from penstock.scribe.pages.estate import EstateView, NameIndex, name_of
+from penstock.scribe.pages.flows import EstateFlows
 from penstock.scribe.pages.inventory import estate_of
 from penstock.scribe.pages.site import SiteFrame, of_estate, sections_of, site
 from penstock.scribe.pages.site import of_document as page_of
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 __all__ = [
+    "CopyView",
+    "EstateFlows",
     "EstateView",
     "NameIndex",
     "SiteFrame",
@@ -68,7 +72,12 @@ def index_markdown(estate: EstateView) -> str:
 
 
 def of_document(
-    path: str, document: Json, frame: SiteFrame, listing: Sequence[tuple[int, str]]
+    path: str,
+    document: Json,
+    frame: SiteFrame,
+    listing: Sequence[tuple[int, str]],
+    inner: Json = None,
+    copies: Sequence[CopyView] = (),
 ) -> Iterator[tuple[str, str]]:
     """Yield the path and the text of what people read of a program or copybook: its Markdown, its page, its source.
 
@@ -77,11 +86,13 @@ def of_document(
         document: The document, whole.
         frame: What all pages of the site share.
         listing: The numbered lines of its source.
+        inner: What its fields and paragraphs do to each other (`wiring`).
+        copies: Programs that are nearly copies of it, the nearest with its differences.
     """
     # What is said is decided once, for both: it takes longer than to write either.
-    title, sections = name_of(document), tuple(sections_of(path, document, frame.names))
+    title, sections = name_of(document), (*sections_of(path, document, frame.names), *of_copies(copies))
     yield f"{path}.md", markdown.page(title, sections, "../")
-    yield from page_of(path, title, document["header"], sections, frame, listing)
+    yield from page_of(path, title, document["header"], sections, frame, listing, inner)
 
 
 def index_json(estate: EstateView) -> str:

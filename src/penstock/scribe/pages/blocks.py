@@ -130,7 +130,9 @@ class GraphNode(NamedTuple):
 
     id: str
     label: str
-    kind: Literal["program", "outside", "job", "transaction", "paragraph", "section", "dead", "main"] = "program"
+    kind: Literal[
+        "program", "outside", "job", "transaction", "paragraph", "section", "dead", "main", "dataset", "map"
+    ] = "program"  # fmt: skip
     page: str = ""
     line: int = 0
     group: str = ""

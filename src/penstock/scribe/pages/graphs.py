@@ -22,6 +22,8 @@ MAX_FLOW_BOXES = 60
 """The most boxes of a program's control flow: what fits on two screens and can be followed with a finger."""
 MAX_ESTATE_BOXES = 240
 """The most boxes of an estate's calls; more are a carpet, which every program's own page shows in pieces."""
+ESTATE = "estate"
+"""What stands for a page where the graph is that of the whole estate, which its page loads."""
 MAX_LABEL = 30
 """The most letters of a label: names of COBOL have up to 30 (31 since 2002)."""
 
@@ -136,7 +138,7 @@ def estate_calls(estate: EstateView, names: NameIndex) -> GraphBlock | None:
         for call in _programs_called(document):
             edge(here, names.called(call), is_weak=_is_weak(call))
     said = f"{_WEAK_CALL} What has a broken frame is not in this estate."
-    return GraphBlock(Graph(tuple(nodes.values()), _arrows(edges)), said) if edges else None
+    return GraphBlock(Graph(tuple(nodes.values()), _arrows(edges)), said, ESTATE) if edges else None
 
 
 def mermaid(graph: Graph) -> str:

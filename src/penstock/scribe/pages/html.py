@@ -15,8 +15,9 @@ from functools import cache
 from itertools import takewhile
 from typing import TYPE_CHECKING, get_args
 
-from penstock.scribe.pages.blocks import Block, FactBlock, Piece, TextBlock
+from penstock.scribe.pages.blocks import Block, FactBlock, Graph, GraphBlock, Piece, TextBlock
 from penstock.scribe.pages.estate import paragraph_anchor
+from penstock.scribe.pages.graphs import ESTATE
 from penstock.scribe.pages.packing import packed
 from penstock.text import html
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from penstock.scribe.pages.blocks import PageSection
+    from penstock.text.json_access import Json
 
 # Only files beside the page: no address of anywhere else is ever asked, whatever a page should come to hold.
 _POLICY = "default-src 'none'; script-src 'self' file:; style-src 'self' file:; base-uri 'none'; form-action 'none'"
@@ -54,7 +56,7 @@ def page(
     """
     numbers = tuple(lines)
     short = tuple(takewhile(_is_short, sections))
-    rest = [(one.title, one.slug, one.blocks) for one in sections[len(short) :]]
+    rest = [(one.title, one.slug, tuple(map(_as_loaded, one.blocks))) for one in sections[len(short) :]]
     return (
         environment()
         .get_template("page.html")
@@ -76,9 +78,13 @@ def page(
     )
 
 
-def source_script(listing: Sequence[tuple[int, str]]) -> str:
-    """Return the script that brings the lines of a source to its page: a browser lets a page from disk load nothing else."""
-    told = {"spans": spans_of(number for number, _ in listing), "lines": [text for _, text in listing]}
+def source_script(listing: Sequence[tuple[int, str]], inner: Json = None) -> str:
+    """Return the script that brings the lines of a source to its page, and the graph of its fields and paragraphs.
+
+    It is a script because a browser lets a page from disk load nothing else.
+    """
+    spans = spans_of(number for number, _ in listing)
+    told = {"spans": spans, "lines": [text for _, text in listing], "graph": inner}
     return f'penstock.source("{packed(told)}");\n'
 
 
@@ -91,6 +97,13 @@ def spans_of(numbers: Iterable[int]) -> list[list[int]]:
         else:
             spans.append([number, number])
     return spans
+
+
+def _as_loaded(block: Block) -> Block:
+    """Return a block as a page has it: the graph of the estate is a file of its own, which all pages share."""
+    if isinstance(block, GraphBlock) and block.around == ESTATE:
+        return block._replace(graph=Graph((), ()))
+    return block
 
 
 def _is_short(section: PageSection) -> bool:

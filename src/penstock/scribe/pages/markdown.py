@@ -8,7 +8,8 @@ where a text stands (`escaped` in prose, `code` in a span, entities in a diagram
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from penstock.scribe.pages import graphs
@@ -29,9 +30,9 @@ from penstock.scribe.pages.blocks import (
 from penstock.text import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
-    from penstock.scribe.pages.blocks import Block, Cell, PageSection, Piece
+    from penstock.scribe.pages.blocks import Block, Cell, PageSection
 
 # Whatever CommonMark and GitHub's extensions could act on within a line. `$` begins mathematics, `~` strikes out, `!` makes a link
 # a picture.
@@ -39,6 +40,8 @@ _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|~$&!])")
 # What acts only at the beginning of a line: lists and rules. Words of a model may begin one.
 _LEADING = re.compile(r"^(\d*)([-+=.)])")
 _BLANKS = re.compile(r"\s+")
+_KNOWN = 20_000
+"""Texts whose escaped form is remembered: names come again in every row of a program's tables."""
 
 
 def page(title: str, sections: Iterable[PageSection], up: str) -> str:
@@ -56,11 +59,13 @@ def page(title: str, sections: Iterable[PageSection], up: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+@lru_cache(_KNOWN)
 def escaped(text: str) -> str:
     """Return a text that stands for itself, on one line, with a backslash before each letter that could act."""
     return _ACTIVE.sub(r"\\\1", _one_line(text))
 
 
+@lru_cache(_KNOWN)
 def code(text: str) -> str:
     """Return a span of code that holds any text.
 
@@ -68,13 +73,15 @@ def code(text: str) -> str:
     splits the rows of a table before it looks for spans.
     """
     shown = _one_line(text)
+    if "`" not in shown:
+        return f"`{shown}`".replace("|", r"\|") if shown else ""
     fence = "`" * (max((len(run) for run in re.findall(r"`+", shown)), default=0) + 1)
     padded = f" {shown} " if shown[:1] == "`" or shown[-1:] == "`" else shown
     return f"{fence}{padded}{fence}".replace("|", r"\|") if shown else ""
 
 
 def _one_line(text: str) -> str:
-    return _BLANKS.sub(" ", escape.show(text)[0]).strip()
+    return _BLANKS.sub(" ", escape.show_text(text)).strip()
 
 
 def _block(block: Block, up: str) -> str:
@@ -104,31 +111,39 @@ def _table(table: TableBlock, up: str) -> str:
 
 def cell(pieces: Cell, up: str) -> str:
     """Return pieces as one line, with links relative to `up`."""
-    return "".join(_piece(piece, up) for piece in pieces).strip()
+    if not pieces:
+        return ""
+    return "".join([_PIECES[type(piece)](piece, up) for piece in pieces]).strip()
 
 
-def _piece(piece: Piece, up: str) -> str:
-    if piece == BELOW:
-        return " · "
-    if isinstance(piece, str):
-        # Blanks at the ends of a piece part it from the next: they stay, as one each, while those within are folded.
-        lead, trail = piece[: len(piece) - len(piece.lstrip())], piece[len(piece.rstrip()) :]
-        return f"{lead and ' '}{escaped(piece)}{trail and ' '}" if piece.strip() else " "
-    if isinstance(piece, CodeSpan):
-        return code(piece.text)
-    if isinstance(piece, CitedLines):
-        return (
-            f"line {piece.first_line}"
-            if piece.first_line == piece.last_line
-            else f"lines {piece.first_line}–{piece.last_line}"
-        )
-    if isinstance(piece, DocumentLink):
-        return f"[{escaped(piece.name)}]({up}{quote(piece.path)}.md)"
-    if isinstance(piece, PageLink):
-        return f"[{escaped(piece.name)}]({piece.path})"
-    if isinstance(piece, ParagraphLink):
-        return code(piece.name)
-    if isinstance(piece, ModelWords):
-        held = "" if piece.confidence is None else f" *(model, {piece.confidence:.0%})*"
-        return escaped(piece.text) + held
-    return f"**{escaped(piece.text)}**" if isinstance(piece, Tag) else ""
+def _text(piece: str, _up: str) -> str:
+    if piece in _SEAMS:
+        return _SEAMS[piece]
+    # Blanks at the ends of a piece part it from the next: they stay, as one each, while those within are folded.
+    lead, trail = piece[: len(piece) - len(piece.lstrip())], piece[len(piece.rstrip()) :]
+    return f"{lead and ' '}{escaped(piece)}{trail and ' '}" if piece.strip() else " "
+
+
+def _lines(piece: CitedLines, _up: str) -> str:
+    first, last = piece.first_line, piece.last_line
+    return f"line {first}" if first == last else f"lines {first}–{last}"
+
+
+def _words(piece: ModelWords, _up: str) -> str:
+    held = "" if piece.confidence is None else f" *(model, {piece.confidence:.0%})*"
+    return escaped(piece.text) + held
+
+
+_SEAMS = {BELOW: " · ", ", ": ", ", " ": " "}
+# By the very class, as a page has a hundred thousand pieces: a chain of questions took half of the time. A piece of no known kind
+# fails.
+_PIECES: Mapping[type, Callable[[Any, str], str]] = {
+    str: _text,
+    CodeSpan: lambda piece, _: code(piece.text),
+    CitedLines: _lines,
+    DocumentLink: lambda piece, up: f"[{escaped(piece.name)}]({up}{quote(piece.path)}.md)",
+    PageLink: lambda piece, _: f"[{escaped(piece.name)}]({piece.path})",
+    ParagraphLink: lambda piece, _: code(piece.name),
+    ModelWords: _words,
+    Tag: lambda piece, _: f"**{escaped(piece.text)}**",
+}

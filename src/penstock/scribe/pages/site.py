@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock.cobol.program import key
 from penstock.scribe.pages import copybook, html, index, program
 from penstock.scribe.pages.blocks import PageLink, PageSection, TextBlock, count, joined
+from penstock.scribe.pages.copied import CopyView, of_copies
+from penstock.scribe.pages.copies import MOST_COPIES, differences
 from penstock.scribe.pages.estate import (
     NameIndex,
     copybook_path,
@@ -23,13 +25,16 @@ from penstock.scribe.pages.estate import (
     paragraph_anchor,
     program_path,
 )
+from penstock.scribe.pages.flows import sections as sections_of_flows
 from penstock.scribe.pages.packing import packed
+from penstock.scribe.pages.wiring import estate_script
 from penstock.text import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from penstock.scribe.pages.estate import EstateView
+    from penstock.scribe.pages.flows import EstateFlows
     from penstock.text.json_access import Json
 
 TERMS_PER_PAGE = 1_500
@@ -46,34 +51,56 @@ class SiteFrame(NamedTuple):
     names: NameIndex
 
     @classmethod
-    def of(cls, estate: EstateView) -> SiteFrame:
+    def of(cls, estate: EstateView, flows: EstateFlows | None = None) -> SiteFrame:
         """Return the frame of an estate; what has no content has no tab."""
         names = NameIndex(estate["programs"], estate["layouts"])
         tabs = [("index.html", "Overview")]
         tabs += [("resources.html", "Files and tables")] if any(index.shared(estate, names)) else []
         tabs += [("data.html", "Data")] if estate["terms"] else []
         tabs += [("parts.html", "Jobs, maps, copybooks")] if any(index.around(estate, names)) else []
+        tabs += [("flows.html", "Flows")] if flows is not None and any(sections_of_flows(estate, flows)) else []
         return cls(estate["name"], tuple(tabs), names)
 
 
-def site(estate: EstateView, listings: Mapping[str, Sequence[tuple[int, str]]]) -> Iterator[tuple[str, str]]:
+def site(
+    estate: EstateView, listings: Mapping[str, Sequence[tuple[int, str]]], flows: EstateFlows | None = None
+) -> Iterator[tuple[str, str]]:
     """Yield the path and the text of each file of the site: those of the estate, then those of each document.
 
     Args:
         estate: What is shown, whole documents in it.
         listings: The numbered lines of programs and copybooks, by the paths of their pages without suffix. Where a document has
             none, its citations are no links.
+        flows: What flows are told from; None where the estate has no graph.
     """
-    frame = SiteFrame.of(estate)
-    yield from of_estate(estate, frame)
+    frame = SiteFrame.of(estate, flows)
+    yield from of_estate(estate, frame, flows)
     of_programs = ((program_path(page), document) for page, document in estate["programs"].items())
     of_layouts = ((copybook_path(page), document) for page, document in estate["layouts"].items())
     for path, document in (*of_programs, *of_layouts):
-        told = tuple(sections_of(path, document, frame.names))
+        copies = _copies(path, estate, listings, flows) if flows is not None else []
+        told = (*sections_of(path, document, frame.names), *of_copies(copies))
         yield from of_document(path, name_of(document), document["header"], told, frame, listings.get(path, ()))
 
 
-def of_estate(estate: EstateView, frame: SiteFrame) -> Iterator[tuple[str, str]]:
+def _copies(
+    path: str, estate: EstateView, listings: Mapping[str, Sequence[tuple[int, str]]], flows: EstateFlows
+) -> list[CopyView]:
+    """Return the near-copies of the program of a page, with the differences from the nearest."""
+    folder, _, page = path.partition("/")
+    found = flows.copies.get(page, ()) if folder == "programs" else ()
+    views = [
+        CopyView(name_of(estate["programs"][one.page]), program_path(one.page), one.share, None)
+        for one in found[:MOST_COPIES]
+    ]
+    if views:
+        own, there = listings.get(path, ()), listings.get(views[0].path, ())
+        hunks = differences(name_of(estate["programs"][page]), own, views[0].name, there)
+        views[0] = views[0]._replace(hunks=hunks)
+    return views
+
+
+def of_estate(estate: EstateView, frame: SiteFrame, flows: EstateFlows | None = None) -> Iterator[tuple[str, str]]:
     """Yield what all pages share, and the pages of the estate as a whole, each with its path."""
     terms, names = estate["terms"], frame.names
     own = resources.files("penstock.scribe.pages").joinpath("static", "style.css").read_text("utf-8")
@@ -82,6 +109,8 @@ def of_estate(estate: EstateView, frame: SiteFrame) -> Iterator[tuple[str, str]]
         yield name, resources.files("penstock.scribe.pages").joinpath("static", name).read_text("utf-8")
     pages = [terms[at : at + TERMS_PER_PAGE] for at in range(0, len(terms), TERMS_PER_PAGE)]
     yield "search.js", _search(estate, pages)
+    if flows is not None:
+        yield "estate.js", estate_script(flows.graph, flows.pages)
 
     def page(path: str, title: str, sections: Iterable[PageSection], lead: str = "") -> tuple[str, str]:
         return path, html.page(title, frame.title, tuple(sections), tabs=frame.tabs, here=path, lead=lead)
@@ -92,6 +121,8 @@ def of_estate(estate: EstateView, frame: SiteFrame) -> Iterator[tuple[str, str]]
             yield page(path, title, index.shared(estate, names))
         elif path == "parts.html":
             yield page(path, title, index.around(estate, names))
+        elif path == "flows.html" and flows is not None:
+            yield page(path, title, sections_of_flows(estate, flows))
     for at, part in enumerate(pages):
         lead = f"Names {at * TERMS_PER_PAGE + 1} to {at * TERMS_PER_PAGE + len(part)} of {len(terms)}"
         yield page(_data_path(at), "Data dictionary", _data(part, len(pages), at, names), lead)
@@ -104,6 +135,7 @@ def of_document(
     sections: Sequence[PageSection],
     frame: SiteFrame,
     listing: Sequence[tuple[int, str]],
+    inner: Json = None,
 ) -> Iterator[tuple[str, str]]:
     """Yield the path and the text of the page of a program or copybook, and of the script with its source.
 
@@ -114,6 +146,7 @@ def of_document(
         sections: What is said of it.
         frame: What all pages share.
         listing: The numbered lines of the source.
+        inner: What its fields and paragraphs do to each other (`wiring`); None where nobody drew it.
     """
     lead = f"{header['program_type']} · {header['file_name']} · {count(header['lines'], 'line')}"
     numbers = [number for number, _ in listing]
@@ -132,7 +165,7 @@ def of_document(
         ),
     )
     if listing:
-        yield f"{path}.js", html.source_script(listing)
+        yield f"{path}.js", html.source_script(listing, inner)
 
 
 def sections_of(path: str, document: Json, names: NameIndex) -> Iterator[PageSection]:

@@ -36,6 +36,7 @@ from penstock.scribe.pages.columns import (
     words_cell,
 )
 from penstock.scribe.pages.estate import TO_TRANSACTION, item_anchor, line_of_item, paragraph_anchor
+from penstock.scribe.pages.ranking import ranked_rules, weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -160,6 +161,8 @@ def _paragraphs(document: Json, copied: _Copied) -> list[Block]:
         if item["section"]:  # a section is entered at its first paragraph
             starts.setdefault(item["section"].upper(), item["start_line"])
 
+    reach = {one.line: one.reach for one in weights(document["paragraphs"])}
+
     def named(texts: Iterable[str]) -> Cell:
         return joined(
             ParagraphLink(name, starts[name.upper()]) if name.upper() in starts else copied.paragraph(name)
@@ -179,13 +182,14 @@ def _paragraphs(document: Json, copied: _Copied) -> list[Block]:
             "Lines": lines,
             "Statements": lambda item: (str(item["statements"]),),
             "Complexity": lambda item: (str(item["complexity"]),),
+            "Reached from": lambda item: (str(reach[item["start_line"]]),),
             "What it does": words("summary", "purpose"),
             "Calls": lambda item: named(item["calls"]),
             "Called by": lambda item: named(item["called_by"]),
             "Jumps to": lambda item: named(item["jumps"]),
             "Runs on into": lambda item: named([item["falls_into"]] if item["falls_into"] else []),
         },
-        numbers=("Statements", "Complexity"),
+        numbers=("Statements", "Complexity", "Reached from"),
         anchor=once(lambda item: paragraph_anchor(item["start_line"])),
     )
 
@@ -199,9 +203,10 @@ def _rules(document: Json) -> list[Block]:
         return (*said, " (", *codes_cell(meanings), ")") if meanings else said
 
     rows = table(
-        document["business_rules"],
+        [{**rule, "kind": kind} for kind, rule in ranked_rules(document["business_rules"])],
         {
             "Rule": code("rule_id"),
+            "What it is": lambda rule: (Tag(rule["kind"], "good" if rule["kind"] == "computation" else "plain"),),
             "In": code("paragraph"),
             "When": when,
             "Then": lambda rule: joined((CodeSpan(action) for action in rule["actions"]), BELOW),
@@ -211,7 +216,10 @@ def _rules(document: Json) -> list[Block]:
     )
     if not rows:
         return []
-    told = "Decisions that the code makes and that may be rules of the business; what looks at errors is under error handling."
+    told = (
+        "Decisions that the code makes and that may be rules of the business: first those that compute, then those on data of the "
+        "business, then what only keeps the program running. What looks at errors is under error handling."
+    )
     return [TextBlock((told,), is_aside=True), *rows]
 
 

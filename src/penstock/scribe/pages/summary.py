@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.scribe.pages.columns import DEEDS
 from penstock.scribe.pages.estate import line_of_item
+from penstock.scribe.pages.ranking import ranked_rules, weights
 from penstock.scribe.pages.terms import Naming, namings_of
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ class Summary(NamedTuple):
     namings: list[Naming]
 
 
+MOST_OF_ONE = 5
+"""The rules and paragraphs of one program that the lists of the estate have."""
 _WHOLE = ("header", "copybooks_used", "copybooks_not_found", "complexity")
 _OF_CALL = ("program_name", "call_type", "resolved_from")
 _OF_PARAGRAPH = ("paragraph_name", "start_line", "end_line", "complexity", "statements")
@@ -51,6 +54,17 @@ def summary_of(document: Json) -> Summary:
         ],
         "dead_code": [{"paragraph_name": one["paragraph_name"]} for one in document["dead_code"]],
         "coverage": {"chunks_failed": [{"reason": one["reason"]} for one in document["coverage"]["chunks_failed"]]},
+        # What is read first of it, for the lists of the whole estate.
+        "first_rules": [
+            {"kind": kind, "paragraph": rule["paragraph"], "condition": (rule["conditions"] or [""])[0]}
+            for kind, rule in ranked_rules(document["business_rules"])
+            if kind != "plumbing"
+        ][:MOST_OF_ONE],
+        "heaviest": [
+            one._asdict()
+            for one in sorted(weights(document["paragraphs"]), key=lambda one: -one.complexity * (1 + one.reach))
+            if one.complexity > 1
+        ][:MOST_OF_ONE],
         "confidence": {"overall": document["confidence"]["overall"]},
     }
     return Summary(made, [] if is_copybook else namings_of(document))

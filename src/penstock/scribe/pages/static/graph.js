@@ -19,6 +19,8 @@ penstock.graphs = (() => {
   const FOLD = 12; // boxes of one kind that hang on one other, and are one box together
   const SWEEPS = 6;
   const DEEPEST = 6;
+  const RUNNING = ["program", "outside", "transaction", "job", "step"]; // kinds that the first view of an estate has
+  const LISTED = 500; // sentences of the list
 
   const svg = (name, attributes = {}, ...children) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -247,17 +249,18 @@ penstock.graphs = (() => {
       nodes.push({ ...graph.nodes[at], at, more: new Set(hidden.filter((one) => !wanted.has(one))).size, isMain: at === center });
     }
     const edges = new Map();
-    for (const [a, b, weak, verb] of arrows) {
+    for (const [a, b, weak, verb, line] of arrows) {
       if (!place.has(a) || !place.has(b)) continue;
       const ends = place.get(a) + " " + place.get(b);
-      const known = edges.get(ends);
-      if (known) { known[2] = known[2] && weak; if (verb) known[3].add(verb); }
-      else edges.set(ends, [place.get(a), place.get(b), weak, new Set(verb ? [verb] : [])]);
+      const known = edges.get(ends) ?? [place.get(a), place.get(b), true, new Map()];
+      known[2] = known[2] && weak;
+      if (verb && !known[3].has(verb)) known[3].set(verb, line);
+      edges.set(ends, known);
     }
     return { nodes, edges: [...edges.values()], left };
   };
 
-  const plural = (kind) => (kind === "copybook" || kind === "job" || kind.endsWith("m") || kind.endsWith("n") || kind.endsWith("e") || kind.endsWith("p") || kind.endsWith("t") ? kind + "s" : kind + (kind === "outside" ? " programs" : ""));
+  const plural = (kind) => (kind === "outside" ? "programs of others" : kind === "dead" ? "dead paragraphs" : kind + "s");
 
   // ── drawing ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -278,7 +281,7 @@ penstock.graphs = (() => {
     made.append(svg("defs", {}, svg("marker", { id: name, viewBox: "0 0 8 8", refX: 7.5, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, svg("path", { class: "tip", d: "M0 .8 8 4 0 7.2Z" }))));
     for (const { edge, points } of routes) {
       const arrow = svg("path", { class: (edge[2] ? "weak " : "") + "arrow", "marker-end": "url(#" + name + ")", d: curve(points) });
-      if (edge[3].size) arrow.append(svg("title", {}, [...edge[3]].join(", ")));
+      if (edge[3].size) arrow.append(svg("title", {}, [...edge[3].keys()].join(", ")));
       made.append(arrow);
     }
     for (const box of boxes) {
@@ -309,6 +312,45 @@ penstock.graphs = (() => {
       { center: nodes.length > WHOLE ? Math.max(main, 0) : null });
   };
 
+  // A graph that came as numbers with what they mean (wiring.py).
+  const ofTable = ({ kinds, verbs, nodes, edges }) => graphOf(
+    nodes.map(([label, kind, page]) => ({ label, kind: kinds[kind] === "program" && !page ? "outside" : kinds[kind], page })),
+    edges.map(([a, b, verb, sure, line]) => [a, b, sure > 0, verbs[verb], line]));
+
+  // The graph of the estate, loaded when it is wanted; without a page around the box that most lead to or from, the program first.
+  let estate = null;
+  const ofEstate = async (page, caption, title) => {
+    estate ??= ofTable(await load("estate.js", "estate"));
+    const weight = (at) => (estate.nodes[at].kind === "program" ? 1 : 0) * (estate.forth[at].length + estate.back[at].length);
+    const center = page
+      ? estate.nodes.findIndex((node) => node.page === page)
+      : estate.nodes.reduce((best, _, at) => (weight(at) > weight(best) ? at : best), 0);
+    const kinds = page ? undefined : RUNNING;
+    const few = !page && estate.nodes.filter((node) => RUNNING.includes(node.kind)).length <= WHOLE;
+    return explorer(estate, caption, title, { center: few ? null : Math.max(center, 0), depth: page ? 1 : 2, kinds });
+  };
+  const replaced = (figure, made) => { figure.replaceWith(made); made.dispatchEvent(new Event("shown")); };
+
+  // What stands where a graph will be: that of a page's neighbours goes on into the estate, that of the estate comes by itself.
+  const shownAs = (data, caption, title, from) => {
+    if (from !== "estate") {
+      const made = figure(data, caption, title);
+      if (from) made.querySelector(".tools").append(button("Further around", async () => replaced(made, await ofEstate(from, "What programs, jobs and data do to each other. Dashed: it may.", title))));
+      return made;
+    }
+    const made = element("figure", {}, element("div", { class: "canvas" }));
+    made.addEventListener("shown", async () => replaced(made, await ofEstate("", caption, title)), { once: true });
+    return made;
+  };
+
+  // What touches a field or a paragraph of a program, from the graph that came with its source.
+  const touches = (table, name) => {
+    const graph = ofTable(table);
+    const wanted = name.toUpperCase();
+    const center = graph.nodes.findIndex((node) => node.label === wanted || node.label.endsWith("." + wanted));
+    return center < 0 ? null : explorer(graph, "Fields and paragraphs of this program. Dashed: it may.", "What touches what", { center, depth: 1, isOwn: true });
+  };
+
   const explorer = (graph, caption, title, start) => {
     const kinds = [...new Set(graph.nodes.map((node) => node.kind))];
     const state = { center: start.center, depth: start.depth ?? 2, kinds: new Set(start.kinds ?? kinds), unfolded: new Set(), zoom: 1 };
@@ -317,6 +359,10 @@ penstock.graphs = (() => {
     const told = element("span", { role: "status" });
     const list = element("ul");
     let image = null;
+    // The first line that says a sentence: of this page's source, or of the page of the program that it is about.
+    const cited = (node, line) => (start.isOwn || node.page
+      ? element("a", { class: "at", href: address(start.isOwn ? "" : node.page, "L" + line) }, String(line))
+      : element("span", { class: "at" }, String(line)));
 
     const zoom = (by) => {
       state.zoom = by === 0 ? Math.min(1, (canvas.clientWidth - 18) / image.viewBox.baseVal.width) : Math.max(0.2, Math.min(3, state.zoom * by));
@@ -346,8 +392,11 @@ penstock.graphs = (() => {
       depthTold.textContent = "Depth " + state.depth;
       less.disabled = state.depth <= 1;
       deeper.disabled = state.depth >= DEEPEST;
-      list.replaceChildren(...shown.edges.slice(0, 500).map(([a, b, weak, verbs]) =>
-        element("li", {}, shown.nodes[a].label + " " + ([...verbs].join(", ") || "→") + " " + shown.nodes[b].label + (weak ? " (may)" : ""))));
+      list.replaceChildren(...shown.edges.slice(0, LISTED).map(([a, b, weak, verbs]) => {
+        const said = element("li", {}, shown.nodes[a].label + " " + ([...verbs.keys()].join(", ") || "→") + " " + shown.nodes[b].label + (weak ? " (may)" : ""));
+        for (const line of new Set(verbs.values())) if (line) said.append(" ", cited(shown.nodes[a], line));
+        return said;
+      }));
       scroll();
     };
     // A drawing that is larger than its frame begins where it can be seen: at its own box, or at the leftmost.
@@ -362,7 +411,7 @@ penstock.graphs = (() => {
     const deeper = button("+", () => { state.depth++; draw(); }, { "aria-label": "Deeper" });
     const tools = [told];
     if (state.center !== null) tools.push(element("span", { class: "group" }, less, depthTold, deeper));
-    if (state.center !== null && kinds.length > 1) tools.push(element("fieldset", {}, element("legend", {}, "Kinds"), ...kinds.map((kind) => {
+    if (kinds.length > 1) tools.push(element("fieldset", {}, element("legend", {}, "Kinds"), ...kinds.map((kind) => {
       const box = element("input", { type: "checkbox", checked: state.kinds.has(kind) });
       box.addEventListener("change", () => { box.checked ? state.kinds.add(kind) : state.kinds.delete(kind); draw(); });
       return element("label", {}, box, " " + kind);
@@ -377,5 +426,5 @@ penstock.graphs = (() => {
     return made;
   };
 
-  return { figure, explorer, graphOf, layout };
+  return { figure: shownAs, touches, layout };
 })();

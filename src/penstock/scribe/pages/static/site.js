@@ -105,10 +105,15 @@ const penstock = (() => {
 
     const row = (one) => {
       const [cells, anchor, depth] = one;
+      const isNamed = /^[dp]\d+$/.test(anchor) && document.getElementById("touching");
       const made = element("tr", { id: anchor || undefined, class: one === marked ? "target" : undefined });
       cells.forEach((cell, at) => made.append(element("td",
         { class: numbers.includes(at) ? "n" : at === 0 && depth ? "d" + Math.min(depth, 8) : undefined, "data-of": columns[at] },
         ...pieces(cell))));
+      if (isNamed) {
+        const name = textOf(cells[0].slice(0, 1)).replace(/^\d+ /, "");
+        made.cells[0].append(" ", button("◎", () => touch(name), { class: "rest", title: "What touches it", "aria-label": "What touches " + name }));
+      }
       return made;
     };
     const show = (from) => {
@@ -142,12 +147,13 @@ const penstock = (() => {
     facts: ([rows]) => [element("dl", {}, ...rows.map(([name, cell]) =>
       element("div", {}, element("dt", {}, name), element("dd", {}, ...cell.map(piece)))))],
     table,
-    graph: ([graph, caption], title) => [penstock.graphs.figure(graph, caption, title)],
+    graph: ([graph, caption, around], title) => [penstock.graphs.figure(graph, caption, title, around)],
   };
 
   // ── the page ──────────────────────────────────────────────────────────────────────────────────────────────────
 
   const told = async () => {
+    touching();
     const holder = document.getElementById("told");
     if (holder) {
       const data = await unpack(document.getElementById("data").content.textContent);
@@ -165,12 +171,37 @@ const penstock = (() => {
   // The lines of the source: a file of its own, read when somebody wants to see them.
   let listed = null;
   const source = () => {
-    listed ??= load(here.replace(/\.html$/, ".js"), "source").then(({ spans: shown, lines }) => {
+    listed ??= load(here.replace(/\.html$/, ".js"), "source").then(({ spans: shown, lines, graph }) => {
       const numbers = shown.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, at) => first + at));
       document.getElementById("lines").append(element("ol", { class: "listing", tabindex: "0" }, ...numbers.map((number, at) =>
         element("li", { id: "L" + number, "data-line": number }, element("code", {}, lines[at])))));
+      return graph;
     });
     return listed;
+  };
+
+  // What touches a name of this program: its graph comes with the source.
+  const touch = async (name) => {
+    const graph = await source();
+    const made = graph && penstock.graphs.touches(graph, name);
+    const place = document.getElementById("touching");
+    place.querySelector("input").value = name;
+    const shown = made || element("p", { class: "aside", role: "status" }, "Nothing here is called " + name + ", or nothing touches it.");
+    place.querySelector(".shown").replaceChildren(shown);
+    if (made) made.dispatchEvent(new Event("shown"));
+    document.getElementById("what-touches-what").scrollIntoView();
+  };
+  const touching = () => {
+    const place = document.getElementById("touching");
+    if (!place) return;
+    const input = element("input", { type: "search", "aria-label": "A field or paragraph", placeholder: "A field or paragraph", list: "names" });
+    const names = element("datalist", { id: "names" });
+    input.addEventListener("focus", async () => {
+      const graph = await source();
+      if (graph) names.replaceChildren(...graph.nodes.map(([label]) => element("option", { value: label })));
+    }, { once: true });
+    input.addEventListener("keydown", (event) => { if (event.key === "Enter") touch(input.value.trim()); });
+    place.append(element("div", { class: "tools" }, input, names, button("Show", () => touch(input.value.trim()))), element("div", { class: "shown" }));
   };
 
   // Where an address leads: to a line of the source, a row of a table that may be on another page of it, or a heading.

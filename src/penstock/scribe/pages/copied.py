@@ -1,0 +1,81 @@
+"""What a page says of the programs that are nearly copies of its own: which they are, and where it differs from the nearest.
+
+Law: every difference that was found is a row, up to a number that is told. Keeps out: how copies are found (`copies`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.scribe.pages.blocks import (
+    BELOW,
+    CitedLines,
+    CodeSpan,
+    DocumentLink,
+    PageSection,
+    TextBlock,
+    count,
+    joined,
+)
+from penstock.scribe.pages.columns import table
+from penstock.scribe.pages.copies import MOST_HUNKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from penstock.scribe.pages.blocks import Block, Cell
+    from penstock.scribe.pages.copies import Hunk
+
+_MOST_LINES = 12
+"""Of one side of a difference that a row shows; the citation leads to all."""
+
+
+class CopyView(NamedTuple):
+    """A program that is nearly a copy: its name, the path of its page, the share of lines in common, and where they differ.
+
+    The last is None where nobody looked: it is looked for with the nearest alone.
+    """
+
+    name: str
+    path: str
+    share: float
+    hunks: Sequence[Hunk] | None
+
+
+def of_copies(copies: Sequence[CopyView]) -> Iterator[PageSection]:
+    """Yield the section of a program's near-copies; nothing where it has none."""
+    if not copies:
+        return
+    links = joined(
+        piece for one in copies for piece in (DocumentLink(f"{one.name} ({one.share:.0%})", one.path, "near-copies"),)
+    )
+    blocks: list[Block] = [TextBlock(("About so much of their lines are alike: ", *links))]
+    nearest = copies[0]
+    if nearest.hunks is not None:
+        shown, number = nearest.hunks[:MOST_HUNKS], len(nearest.hunks)
+        left = f" The first {MOST_HUNKS} are shown." if number > MOST_HUNKS else ""
+        told = (
+            f"{count(number, 'difference')} from {nearest.name}; comments, blanks and their own names are none.{left}"
+        )
+        blocks.append(TextBlock((told,), is_aside=True))
+        blocks += table(
+            shown,
+            {
+                "Lines here": lambda hunk: _span(hunk.here),
+                "Here": lambda hunk: _text(hunk.here),
+                "Lines there": lambda hunk: _span(hunk.there, nearest.path),
+                "There": lambda hunk: _text(hunk.there),
+            },
+            keeps_empty=True,
+        )
+    yield PageSection("Near-copies", tuple(blocks))
+
+
+def _span(lines: Sequence[tuple[int, str]], path: str = "") -> Cell:
+    return (CitedLines(lines[0][0], lines[-1][0], path),) if lines else ()
+
+
+def _text(lines: Sequence[tuple[int, str]]) -> Cell:
+    more = len(lines) - _MOST_LINES
+    shown = joined((CodeSpan(text) for _, text in lines[:_MOST_LINES]), BELOW)
+    return (*shown, BELOW, f"and {more} more") if more > 0 else shown

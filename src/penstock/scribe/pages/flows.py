@@ -1,0 +1,269 @@
+"""How work goes through an estate: which job feeds which, which screen leads to which, what is a copy of what, what to read first.
+
+Law: a data set that a step touches is listed with that step; what may be so is marked. Keeps out: how it was found
+(`cobol.graph`, `copies`, `ranking`), and how a table looks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.scribe.pages.blocks import (
+    CodeSpan,
+    DocumentLink,
+    Graph,
+    GraphBlock,
+    GraphEdge,
+    GraphNode,
+    PageSection,
+    ParagraphLink,
+    Tag,
+    TextBlock,
+    joined,
+)
+from penstock.scribe.pages.columns import table
+from penstock.scribe.pages.copies import MOST_COPIES
+from penstock.scribe.pages.estate import name_of, program_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from penstock.cobol.graph import EstateEdge, EstateGraph, NodeId
+    from penstock.scribe.pages.blocks import Block, Cell, Piece
+    from penstock.scribe.pages.copies import NearCopy
+    from penstock.scribe.pages.estate import EstateView
+    from penstock.text.json_access import Json
+
+MOST_LISTED = 500
+"""The paragraphs and rules of an estate that are listed: those that come first; each program's own page has all of its own."""
+
+
+class EstateFlows(NamedTuple):
+    """What flows are told from: the graph of the estate, the near-copies of each program, and where the pages of programs are."""
+
+    graph: EstateGraph
+    copies: Mapping[str, Sequence[NearCopy]]
+    pages: Mapping[tuple[str, int], str]
+
+    def page_of(self, name: str) -> str:
+        """Return the path of the page of a program by the name of its node, empty for none."""
+        number = self.graph.owner.get(f"program {name}")
+        part = self.graph.parts[number] if number is not None else None
+        return self.pages.get((part.path, part.line), "") if part is not None else ""
+
+
+def sections(estate: EstateView, flows: EstateFlows) -> Iterator[PageSection]:
+    """Yield what is told of flows; what has no content is left out."""
+    found: dict[str, list[Block]] = {
+        "Jobs and data sets": _jobs(flows),
+        "Screens and transactions": _screens(flows),
+        "Near-copies": _copies(estate, flows),
+        "Rules to read first": _rules(estate),
+        "Complexity and reach": _weights(estate),
+    }
+    yield from (PageSection(title, tuple(blocks)) for title, blocks in found.items() if blocks)
+
+
+# ── producers and consumers ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _jobs(flows: EstateFlows) -> list[Block]:
+    """Return which step writes a data set and which reads it, and the jobs that feed each other as a diagram."""
+    written: dict[str, list[EstateEdge]] = {}
+    read: dict[str, list[EstateEdge]] = {}
+    runs: dict[NodeId, list[str]] = {}
+    for edge in flows.graph.drawn:
+        if edge.source.kind == "step" and edge.target.kind == "dataset" and edge.verb in {"reads", "writes"}:
+            (written if edge.verb == "writes" else read).setdefault(edge.target.name, []).append(edge)
+        elif edge.source.kind == "step" and edge.verb == "runs" and edge.target.kind == "program":
+            runs.setdefault(edge.source, []).append(edge.target.name)
+    names = sorted({*written, *read})
+
+    rows = table(
+        names,
+        {
+            "Data set": lambda name: (CodeSpan(name),),
+            "Written by": lambda name: _steps(written.get(name, ()), runs, flows),
+            "Read by": lambda name: _steps(read.get(name, ()), runs, flows),
+        },
+        keeps_empty=True,
+    )
+    graph = _job_graph(written, read)
+    told = "Arrows go from the step that writes a data set to the set, and from there to the steps that read it. Dashed: it may."
+    return [*([GraphBlock(graph, told)] if graph.edges else []), *rows]
+
+
+def _steps(edges: Sequence[EstateEdge], runs: Mapping[NodeId, Sequence[str]], flows: EstateFlows) -> Cell:
+    """Return the steps of some edges, each with the programs that it runs."""
+    return joined(_step(edge, runs, flows) for edge in edges)
+
+
+def _step(edge: EstateEdge, runs: Mapping[NodeId, Sequence[str]], flows: EstateFlows) -> Piece:
+    """Return a step as a link to the page of the program that it runs; the name of the step where that has none."""
+    name = edge.source.name
+    programs = [(one, page) for one in runs.get(edge.source, ()) if (page := flows.page_of(one))]
+    may = "" if edge.certainty == "is" else " (may)"
+    if programs:
+        program, page = programs[0]
+        return DocumentLink(f"{name} · {program.partition('@')[0]}{may}", page)
+    return CodeSpan(f"{name}{may}")
+
+
+def _job_graph(written: Mapping[str, Sequence[EstateEdge]], read: Mapping[str, Sequence[EstateEdge]]) -> Graph:
+    nodes: dict[str, GraphNode] = {}
+    edges: dict[tuple[str, str], bool] = {}
+    for name in sorted({*written, *read}):
+        # A data set that only one step touches feeds nobody else.
+        steps = {edge.source for edge in (*written.get(name, ()), *read.get(name, ()))}
+        if not written.get(name) or not read.get(name) or len(steps) < 2:
+            continue
+        box = nodes.setdefault(f"dataset {name}", GraphNode(f"dataset {name}", name, "dataset"))
+        for users, is_writer in ((written[name], True), (read[name], False)):
+            for edge in users:
+                step = nodes.setdefault(
+                    f"step {edge.source.name}", GraphNode(f"step {edge.source.name}", edge.source.name, "job")
+                )
+                ends = (step.id, box.id) if is_writer else (box.id, step.id)
+                edges[ends] = edges.get(ends, True) and edge.certainty != "is"
+    return Graph(tuple(nodes.values()), tuple(GraphEdge(a, b, is_weak=weak) for (a, b), weak in edges.items()))
+
+
+# ── screens ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _screens(flows: EstateFlows) -> list[Block]:
+    """Return transactions, the programs behind them, the maps these show, and where they go on to."""
+    shown: dict[str, dict[str, set[str]]] = {}
+    entered: dict[str, list[str]] = {}
+    onward: dict[str, dict[str, bool]] = {}
+    calls: dict[str, dict[str, bool]] = {}
+    for edge in flows.graph.drawn:
+        source, target = edge.source, edge.target
+        if source.kind == "program" and target.kind == "map":
+            shown.setdefault(source.name, {}).setdefault(target.name, set()).add(edge.verb)
+        elif source.kind == "transaction" and target.kind == "program":
+            entered.setdefault(target.name, []).append(source.name)
+        elif source.kind == "program" and target.kind == "transaction":
+            onward.setdefault(source.name, {})[target.name] = edge.certainty != "is"
+        elif source.kind == target.kind == "program" and edge.verb == "calls":
+            calls.setdefault(source.name, {})[target.name] = edge.certainty != "is"
+    programs = sorted({*shown, *entered, *onward})
+    if not shown and not entered:
+        return []
+    online = set(programs)
+    rows = table(
+        programs,
+        {
+            "Program": lambda name: (_program(name, flows),),
+            "Entered by": lambda name: joined(CodeSpan(one) for one in entered.get(name, ())),
+            "Shows": lambda name: joined(
+                CodeSpan(one) for one, verbs in shown.get(name, {}).items() if "sends" in verbs
+            ),
+            "Reads back": lambda name: joined(
+                CodeSpan(one) for one, verbs in shown.get(name, {}).items() if "receives" in verbs
+            ),
+            "Goes on to": lambda name: joined(
+                [
+                    *(_program(one, flows) for one in calls.get(name, {}) if one in online),
+                    *(CodeSpan(one) for one in onward.get(name, {})),
+                ]
+            ),
+        },
+    )
+    nodes: dict[str, GraphNode] = {}
+    edges: dict[tuple[str, str], bool] = {}
+
+    def box(kind: str, name: str) -> str:
+        page = flows.page_of(name).removeprefix("programs/") if kind == "program" else ""
+        shape = kind if kind != "program" or page else "outside"
+        return nodes.setdefault(f"{kind} {name}", GraphNode(f"{kind} {name}", name, shape, page=page)).id  # type: ignore[arg-type]
+
+    for name in programs:
+        own = box("program", name)
+        for one in entered.get(name, ()):
+            edges[box("transaction", one), own] = False
+        for one in shown.get(name, {}):
+            edges[own, box("map", one)] = False
+        for one, weak in onward.get(name, {}).items():
+            edges[own, box("transaction", one)] = weak
+        for one, weak in calls.get(name, {}).items():
+            if one in online:
+                edges[own, box("program", one)] = weak
+    graph = Graph(tuple(nodes.values()), tuple(GraphEdge(a, b, is_weak=weak) for (a, b), weak in edges.items()))
+    told = (
+        "Transactions, the programs that they run, the maps that these show, and where control goes on. Dashed: it may."
+    )
+    return [*([GraphBlock(graph, told)] if edges else []), *rows]
+
+
+def _program(name: str, flows: EstateFlows) -> Piece:
+    page = flows.page_of(name)
+    return DocumentLink(name.partition("@")[0], page) if page else CodeSpan(name)
+
+
+# ── copies, and what to read first ───────────────────────────────────────────────────────────────────────────────
+
+
+def _copies(estate: EstateView, flows: EstateFlows) -> list[Block]:
+    programs = estate["programs"]
+
+    def copies(page: str) -> Cell:
+        found = flows.copies[page]
+        listed: list[Piece] = [
+            DocumentLink(f"{name_of(programs[one.page])} ({one.share:.0%})", program_path(one.page), "near-copies")
+            for one in found[:MOST_COPIES]
+            if one.page in programs
+        ]
+        more = len(found) - MOST_COPIES
+        return joined([*listed, *([f"and {more} more"] if more > 0 else [])])
+
+    rows = table(
+        [page for page in programs if page in flows.copies],
+        {
+            "Program": lambda page: (DocumentLink(name_of(programs[page]), program_path(page), "near-copies"),),
+            "File": lambda page: (CodeSpan(programs[page]["header"]["file_name"]),),
+            "Like": copies,
+        },
+    )
+    told = "Programs that share most of their lines, comments and their own names aside; the page of each shows where it differs."
+    return [TextBlock((told,), is_aside=True), *rows] if rows else []
+
+
+def _rules(estate: EstateView) -> list[Block]:
+    found = [(page, rule) for page, document in estate["programs"].items() for rule in document.get("first_rules", ())]
+    found.sort(key=lambda one: one[1]["kind"] != "computation")
+    rows = table(
+        found[:MOST_LISTED],
+        {
+            "Program": lambda one: (
+                DocumentLink(name_of(estate["programs"][one[0]]), program_path(one[0]), "business-rules"),
+            ),
+            "What it is": lambda one: (Tag(one[1]["kind"], "good" if one[1]["kind"] == "computation" else "plain"),),
+            "In": lambda one: (CodeSpan(one[1]["paragraph"]),) if one[1]["paragraph"] else (),
+            "When": lambda one: (CodeSpan(one[1]["condition"]),),
+        },
+    )
+    return [*_first("Rules", "decide", len(found)), *rows] if rows else []
+
+
+def _weights(estate: EstateView) -> list[Block]:
+    found: list[tuple[str, Json]] = [
+        (page, one) for page, document in estate["programs"].items() for one in document.get("heaviest", ())
+    ]
+    found.sort(key=lambda one: -one[1]["complexity"] * (1 + one[1]["reach"]))
+    rows = table(
+        found[:MOST_LISTED],
+        {
+            "Paragraph": lambda one: (ParagraphLink(one[1]["name"], one[1]["line"], program_path(one[0])),),
+            "Program": lambda one: (DocumentLink(name_of(estate["programs"][one[0]]), program_path(one[0])),),
+            "Complexity": lambda one: (str(one[1]["complexity"]),),
+            "Reached from": lambda one: (str(one[1]["reach"]),),
+        },
+        numbers=("Complexity", "Reached from"),
+    )
+    return [*_first("Paragraphs", "branch, and how many paragraphs come to them", len(found)), *rows] if rows else []
+
+
+def _first(what: str, how: str, number: int) -> Iterable[Block]:
+    left = f" {number - MOST_LISTED} more are on the pages of their programs." if number > MOST_LISTED else ""
+    yield TextBlock((f"{what} in the order of how much they {how}.{left}",), is_aside=True)

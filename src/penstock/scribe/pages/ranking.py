@@ -1,0 +1,106 @@
+"""What to read first: decisions by what they decide on, paragraphs by what hangs on them.
+
+A program has a hundred conditions, and most of them look at the end of a file or at a key that was pressed. Law: ranking adds and
+drops nothing, and keeps the order of the source among equals. Keeps out: which conditions there are (`cobol.facts`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.text.json_access import Json
+
+RuleKind = Literal["computation", "decision", "plumbing"]
+RULE_KINDS: tuple[RuleKind, ...] = ("computation", "decision", "plumbing")
+"""In the order in which a reader wants them: what computes, what decides on data of the business, what only keeps it running."""
+
+_COMPUTES = re.compile(r"\b(?:COMPUTE|ADD|SUBTRACT|MULTIPLY|DIVIDE)\b", re.IGNORECASE)
+# Names of what a program looks at to keep running: ends of files, states, switches, keys, counts of lines and pages, positions.
+_PLUMBING = re.compile(
+    r"^(?:EIB\w*|DFH\w*|SQL(?:CODE|STATE|ERR\w*|WARN\w*)|RETURN-CODE|TALLY|TRUE|FALSE)$"
+    r"|(?:^|-)(?:EOF|EOJ|END|STATUS|STAT|STS|FS|SW|SWITCH|FLAG|FLG|IND|ERR|ERROR|RESP|RESP2|RC|REASON|ABEND|FIRST|LAST|OPEN|OPENED|CLOSED"
+    r"|FOUND|MORE|DONE|LINE|LINES|PAGE|PAGES|CTR|COUNT|COUNTER|CNT|IX|IDX|INDEX|SUB|SUBSCRIPT|PTR|PCB|AID|KEY-PRESSED|CURSOR|COMMAREA"
+    r"|MSG|MESSAGE|SPACES|LOW-VALUES|HIGH-VALUES)(?:-|$|\d)",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_NAME = re.compile(r"[A-Z][A-Z0-9-]*(?<!-)", re.IGNORECASE)
+_WORDS = frozenset(
+    {
+        "AND", "OR", "NOT", "IF", "WHEN", "OTHER", "IS", "EQUAL",
+        "EQUALS", "TO", "THAN", "GREATER", "LESS", "NUMERIC", "ALPHABETIC", "POSITIVE",
+        "NEGATIVE", "ZERO", "ZEROS", "ZEROES", "ALSO", "THRU", "THROUGH", "OF",
+        "IN", "ANY", "TRUE", "FALSE", "SPACE", "SPACES", "LOW-VALUE", "LOW-VALUES",
+        "HIGH-VALUE", "HIGH-VALUES",
+    }
+)  # fmt: skip
+
+
+def kind_of_rule(rule: Json) -> RuleKind:
+    """Return what a rule of a document decides on: data of the business, with or without a computation, or the running of it."""
+    names = [
+        name
+        for condition in rule["conditions"]
+        for name in _NAME.findall(_QUOTED.sub(" ", condition))
+        if name.upper() not in _WORDS
+    ]
+    # A meaning is that of a level 88: the item that it stands for is what is decided on.
+    names += [name for one in rule["meanings"] for name in _NAME.findall(_QUOTED.sub(" ", one["meaning"]))[:1]]
+    business = [name for name in names if not _PLUMBING.search(name)]
+    if not business:
+        return "plumbing"
+    return "computation" if any(_COMPUTES.search(action) for action in rule["actions"]) else "decision"
+
+
+def ranked_rules(rules: Sequence[Json]) -> list[tuple[RuleKind, Json]]:
+    """Return rules with their kinds, computations and decisions before plumbing."""
+    found = [(kind_of_rule(rule), rule) for rule in rules]
+    return sorted(found, key=lambda one: RULE_KINDS.index(one[0]))
+
+
+class ParagraphWeight(NamedTuple):
+    """How much hangs on a paragraph: its complexity, and how many paragraphs come to it, directly or through others."""
+
+    name: str
+    line: int
+    complexity: int
+    reach: int
+
+
+def weights(paragraphs: Sequence[Json]) -> list[ParagraphWeight]:
+    """Return what hangs on each paragraph of a program, in their order.
+
+    Reach is counted over PERFORM, GO TO and running on, by name: a name that stands twice means both.
+    """
+    places: dict[str, list[int]] = {}
+    for at, item in enumerate(paragraphs):
+        places.setdefault(item["paragraph_name"].upper(), []).append(at)
+    before: list[set[int]] = [set() for _ in paragraphs]
+    for at, item in enumerate(paragraphs):
+        following = [*item["calls"], *item["jumps"], *([item["falls_into"]] if item["falls_into"] else [])]
+        for name in following:
+            for target in places.get(name.upper(), ()):
+                before[target].add(at)
+    return [
+        ParagraphWeight(item["paragraph_name"], item["start_line"], item["complexity"], _reaching(before, at))
+        for at, item in enumerate(paragraphs)
+    ]
+
+
+_MOST_REACHING = 200
+"""Who has so many before it is at the heart of a program; counting on would take time with the square of its length."""
+
+
+def _reaching(before: Sequence[set[int]], at: int) -> int:
+    seen: set[int] = set()
+    stack = list(before[at])
+    while stack and len(seen) < _MOST_REACHING:
+        one = stack.pop()
+        if one not in seen and one != at:
+            seen.add(one)
+            stack += before[one]
+    return len(seen)

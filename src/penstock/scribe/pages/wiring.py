@@ -1,0 +1,107 @@
+"""The graph of an estate for its pages: what of it all programs share, and what each program keeps for itself.
+
+The first is drawn from any page around any program, job, data set, table or copybook, and is loaded when somebody looks; the
+second, fields and paragraphs, belongs to the page of its program and is loaded with its source. Both are the edges of
+`cobol.graph`, in numbers. Law: every edge that a part has is in one of the two, and none is made up.
+Keeps out: what an edge is (`cobol.graph`), where boxes stand (`static/graph.js`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from penstock.cobol.graph import EstateEdge, NodeId
+from penstock.scribe.pages.packing import packed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from penstock.cobol.graph import EstateGraph, ProgramPart
+    from penstock.text.json_access import Json
+
+    GraphTable: TypeAlias = dict[str, Json]
+
+_OWN = frozenset({"field", "paragraph"})
+"""Kinds of nodes that one program keeps for itself."""
+
+
+def outer_part(part: ProgramPart) -> ProgramPart:
+    """Return what a part says of the estate: small enough to hold those of ten thousand programs.
+
+    What a paragraph does with what is outside of its program is what the program does.
+    """
+    me = NodeId(part.kind, part.name)
+    found: dict[tuple[NodeId, str, NodeId], EstateEdge] = {}
+    for edge in part.edges:
+        source = me if edge.source.kind == "paragraph" else edge.source
+        target = me if edge.target.kind == "paragraph" else edge.target
+        if source != target and not {source.kind, target.kind} & _OWN:
+            # One place is enough to show: the page of the program has all.
+            made = edge._replace(source=source, target=target, citations=edge.citations[:1])
+            known = found.setdefault((source, edge.verb, target), made)
+            if known.certainty != "is" and edge.certainty == "is":
+                found[source, edge.verb, target] = made
+    return part._replace(
+        edges=tuple(found.values()),
+        fields=(),
+        sendings=(),
+        files=tuple(file._replace(records=()) for file in part.files),
+        entries=tuple(entry._replace(parameters=()) for entry in part.entries),
+    )
+
+
+def inner_table(part: ProgramPart) -> GraphTable:
+    """Return what a program's own fields, paragraphs and files do to each other and to what is outside, in numbers."""
+    prefix = f"{part.name}."
+    return _table(part.edges, lambda node: node.name.removeprefix(prefix), {})
+
+
+def estate_script(graph: EstateGraph, pages: Mapping[tuple[str, int], str]) -> str:
+    """Return the script that brings the graph of an estate to its pages.
+
+    Args:
+        graph: The graph, of parts without fields.
+        pages: The paths of pages, without suffix, by the file and the first line of their programs.
+    """
+    paths = {
+        NodeId(part.kind, part.name): pages[part.path, part.line]
+        for part in reversed(graph.parts)
+        if (part.path, part.line) in pages
+    }
+    return f'penstock.estate("{packed(_table(graph.drawn, lambda node: node.name, paths))}");\n'
+
+
+def _table(edges: Iterable[EstateEdge], label: Callable[[NodeId], str], paths: Mapping[NodeId, str]) -> GraphTable:
+    """Return edges as lists of numbers, with the names that the numbers mean.
+
+    Of a node: its label, its kind, the path of its page. Of an edge: its ends, its verb, how sure it is (0 for `is`, 1 for `may`, 2
+    for `unknown`), and the first lines that say it.
+    """
+    places: dict[NodeId, int] = {}
+    kinds: dict[str, int] = {}
+    verbs: dict[str, int] = {}
+    nodes: list[tuple[str, int, str]] = []
+
+    def place(node: NodeId) -> int:
+        at = places.get(node)
+        if at is None:
+            at = places[node] = len(nodes)
+            nodes.append((label(node), kinds.setdefault(node.kind, len(kinds)), paths.get(node, "")))
+        return at
+
+    for node in paths:
+        place(node)
+    rows = [
+        (
+            place(edge.source),
+            place(edge.target),
+            verbs.setdefault(edge.verb, len(verbs)),
+            _SURE.index(edge.certainty),
+            edge.citations[0].line if edge.citations else 0,
+        )
+        for edge in edges
+    ]
+    return {"kinds": list(kinds), "verbs": list(verbs), "nodes": nodes, "edges": rows}
+
+
+_SURE = ("is", "may", "unknown")

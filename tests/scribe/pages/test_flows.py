@@ -1,0 +1,138 @@
+"""What is told of an estate as a whole: who feeds whom, which screen leads to which, near-copies, and what to read first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.scribe.pages.rendered import rendered, scripted
+
+from penstock.scribe import pages
+from penstock.scribe.pages import copied, copies, ranking
+from penstock.scribe.pages.blocks import GraphBlock
+from penstock.scribe.pages.flows import sections
+
+if TYPE_CHECKING:
+    from tests.scribe.pages.conftest import Made
+
+
+def blocks_of(made: Made, title: str) -> list[Any]:
+    """The blocks of a section about flows."""
+    return [block for one in sections(made.estate, made.flows) if one.title == title for block in one.blocks]
+
+
+def test_a_step_that_writes_a_data_set_feeds_those_that_read_it(millwater: Made) -> None:
+    """The bills of one step are read by the next; each step leads to its program, and the diagram has both ways."""
+    picture, table = blocks_of(millwater, "Jobs and data sets")
+    rows = {row.cells[0][0].text: row.cells for row in table.rows}
+    (writer,), (reader,) = rows["MW.PROD.BILLS"][1:]
+    assert (writer.name, writer.path) == ("MWDAILY.BILL.MWB020 · MWB020", "programs/MWB020")
+    assert reader.name == "MWDAILY.REGISTER · MWB030"
+    arrows = {(edge.source, edge.target) for edge in picture.graph.edges}
+    assert ("step MWDAILY.BILL.MWB020", "dataset MW.PROD.BILLS") in arrows
+    assert ("dataset MW.PROD.BILLS", "step MWDAILY.REGISTER") in arrows
+
+
+def test_screens_lead_to_each_other(millwater: Made) -> None:
+    """A transaction runs a program, that shows a map and passes control on; a program that is not here is drawn as that."""
+    picture, table = blocks_of(millwater, "Screens and transactions")
+    assert isinstance(picture, GraphBlock)
+    arrows = {(edge.source, edge.target) for edge in picture.graph.edges}
+    assert {("transaction MW01", "program MWC010"), ("program MWC010", "map MWSET1.MWMAP1")} <= arrows
+    assert ("program MWC010", "program MWC020") in arrows
+    assert {node.label: node.kind for node in picture.graph.nodes}["MWC030"] == "outside"
+    assert [row.cells[0][0] for row in table.rows][2].text == "MWC030"
+
+
+def test_the_estate_is_loaded_with_all_its_edges(millwater: Made) -> None:
+    """What programs share is in one file, each edge once, with its verb and how sure it is; programs have their pages."""
+    site = dict(pages.site(*millwater))
+    told = scripted(site["estate.js"], "estate")
+    said = {
+        (told["nodes"][a][0], told["verbs"][verb], told["nodes"][b][0], sure) for a, b, verb, sure, _ in told["edges"]
+    }
+    assert len(said) == len(told["edges"]) == len(millwater.flows.graph.drawn)
+    assert {("MWB020", "calls", "MWS010", 0), ("MWB020", "copies", "MWCUST", 0), ("MW01", "runs", "MWC010", 0)} <= said
+    assert ["MWB020", told["kinds"].index("program"), "programs/MWB020"] in told["nodes"]
+    assert "flows.html" in rendered(site)["index.html"]
+
+
+def listing(*lines: str) -> list[tuple[int, str]]:
+    """Lines with their numbers."""
+    return list(enumerate(lines, 1))
+
+
+def many(name: str, *, but: dict[int, str] | None = None) -> list[tuple[int, str]]:
+    """A program of some length, with other lines at some places."""
+    return listing(
+        f"PROGRAM-ID. {name}.", *((but or {}).get(at, f"MOVE FIELD-{at * 7} TO OTHER-{at}.") for at in range(80))
+    )
+
+
+def test_near_copies_are_found_with_their_differences() -> None:
+    """One line that is other, and one more: both are told, with their lines; the names of the programs are no difference."""
+    one, other = many("ONE"), many("OTHER", but={40: "ADD 1 TO TOTAL.", 60: "DISPLAY X."})
+    stranger = listing(*(f"COMPUTE X{at} = Y{at} * {at}" for at in range(90)))
+    sketches = {
+        name: copies.sketch_of(name, lines) for name, lines in (("ONE", one), ("OTHER", other), ("STRANGER", stranger))
+    }
+    found = copies.near_copies(sketches)
+    assert {page: [copy.page for copy in near] for page, near in found.items()} == {"ONE": ["OTHER"], "OTHER": ["ONE"]}
+    assert 0.7 < found["ONE"][0].share < 1
+    hunks = copies.differences("ONE", one, "OTHER", other)
+    assert [(hunk.here, hunk.there) for hunk in hunks] == [
+        (((42, "MOVE FIELD-280 TO OTHER-40."),), ((42, "ADD 1 TO TOTAL."),)),
+        (((62, "MOVE FIELD-420 TO OTHER-60."),), ((62, "DISPLAY X."),)),
+    ]
+    (section,) = copied.of_copies([copied.CopyView("OTHER", "programs/OTHER", 0.8, hunks)])
+    assert section.slug == "near-copies"
+    assert section.blocks[-1].rows[0].cells[3][0].text == "ADD 1 TO TOTAL."  # type: ignore[union-attr]
+    assert not list(copied.of_copies([]))
+
+
+@given(st.lists(st.sampled_from(["A.", "B.", "C.", "* said", "", "  A."]), max_size=30), st.data())
+def test_differences_are_all_there_is(lines: list[str], data: st.DataObject) -> None:
+    """What is outside of the differences is the same in both, in the same order."""
+    others = data.draw(st.lists(st.sampled_from(["A.", "B.", "D.", "* other", ""]), max_size=30))
+    hunks = copies.differences("", listing(*lines), "", listing(*others))
+    here = {number for hunk in hunks for number, _ in hunk.here}
+    there = {number for hunk in hunks for number, _ in hunk.there}
+
+    def rest(shown: list[str], without: set[int]) -> list[str]:
+        told = [(number, line.strip()) for number, line in listing(*shown)]
+        return [line for number, line in told if line and line[0] != "*" and number not in without]
+
+    assert rest(lines, here) == rest(others, there)
+
+
+def rule(*conditions: str, actions: tuple[str, ...] = ("THEN: PERFORM X",), meaning: str = "") -> dict[str, Any]:
+    """A rule of a document."""
+    meanings = [{"name": conditions[0], "meaning": meaning}] if meaning else []
+    return {"conditions": list(conditions), "actions": list(actions), "meanings": meanings}
+
+
+def test_business_comes_before_plumbing() -> None:
+    """What computes on data first, then what decides on it, then ends of files, states and keys; equals keep their order."""
+    rules = [
+        rule("END-OF-FILE", meaning="WS-EOF-SW = 'Y'"),
+        rule("CU-BALANCE > 100"),
+        rule("WS-CUST-STATUS NOT = '00'"),
+        rule("TRUE", "WHEN EIBAID = DFHPF3"),
+        rule("RATE-CLASS = 'H'", actions=("THEN: COMPUTE WS-AMOUNT = A * B",)),
+        rule("CU-GONE", meaning="CU-STATE = 'G'"),
+        rule("SQLCODE = 100", actions=("THEN: ADD 1 TO WS-MISSES",)),
+    ]
+    ordered = ranking.ranked_rules(rules)
+    assert [kind for kind, _ in ordered] == ["computation", "decision", "decision", *["plumbing"] * 4]
+    assert [rules.index(one) for _, one in ordered] == [4, 1, 5, 0, 2, 3, 6]
+
+
+def test_reach_is_who_comes_to_a_paragraph() -> None:
+    """Directly or through others, each once, also in a circle; a paragraph does not reach itself."""
+    names = {"A": ["B", "C"], "B": ["D"], "C": ["D"], "D": ["B"]}
+    paragraphs = [
+        {"paragraph_name": name, "start_line": at, "complexity": 2, "calls": calls, "jumps": [], "falls_into": None}
+        for at, (name, calls) in enumerate(names.items(), 1)
+    ]
+    assert [(one.name, one.reach) for one in ranking.weights(paragraphs)] == [("A", 0), ("B", 3), ("C", 1), ("D", 3)]
