@@ -214,6 +214,21 @@ def test_what_fails_beside_the_writing_is_told(monkeypatch: pytest.MonkeyPatch) 
 # ── redacted forms only ──────────────────────────────────────────────────────────────────────────────────────────
 
 
+def test_a_key_that_one_block_gives_away_is_hidden_in_those_behind() -> None:
+    """An output names it once, megabytes before it repeats it bare; what holds no hint at all is looked at for it too."""
+    key = b"7f3kQ9zL2mX8vB4nT6wY"
+    quiet = b"a line of no interest\n" * 100_000
+    content = b"API_TOKEN=" + key + b"\n" + quiet + b"GET /items/" + key + b"\n" + quiet
+    for size in (999, 1 << 20):
+        watch = SecretWatch(hides=True)
+        shown = b"".join(watch.passed(parts_of(content, size)))
+        assert shown == content.replace(key, b"[redacted: secret, 20 characters]")
+        assert watch.mark.hidden == 2
+        seen = SecretWatch()
+        assert b"".join(seen.passed(parts_of(content, size))) == content
+        assert seen.mark.secrets == {"secret": 2}
+
+
 @pytest.mark.parametrize("how", ["bytes", "stream", "many"])
 def test_a_store_of_redacted_forms_holds_no_byte_of_a_secret(tmp_path: Path, how: str) -> None:
     """Nor does its name; and what is kept is the same artifact when it comes again."""

@@ -105,3 +105,18 @@ def test_what_is_no_json_is_left_to_who_refuses_it(make: Callable[[], object]) -
     value = make()
     assert redacted_json(value) is value
     assert redacted_json({"arguments": f"no JSON: {KEY}"}) == {"arguments": f"no JSON: {MARK}"}
+
+
+@pytest.mark.proves("S-17")
+def test_a_key_that_one_string_gives_away_goes_from_all() -> None:
+    """A result names it, the model repeats it bare, in words before and in arguments behind."""
+    key = "7f3kQ9zL2mX8vB4nT6wY"
+    value = [
+        {"role": "assistant", "content": f"I try {key}."},
+        {"role": "tool", "content": f"API_TOKEN={key}"},
+        {"type": "function_call", "id": key, "arguments": json.dumps({"url": f"https://a.example.com/{key}"})},
+    ]
+    clean: Any = redacted_json(value)
+    assert key not in json.dumps([clean[0], clean[1], clean[2]["arguments"]])
+    assert clean[2]["id"] == key  # or no result would find its call
+    assert redacted_json([f"I try {key}."]) == [f"I try {key}."]

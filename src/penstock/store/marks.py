@@ -86,6 +86,7 @@ class SecretWatch:
         self._seen: Counter[str] = Counter()
         self._hidden = 0
         self._is_in_key = False
+        self._keys: dict[str, str] = {}  # that were found so far: they are secrets in later blocks too
         self._beside: _Beside | None = None
         self._is_done = False
 
@@ -179,7 +180,10 @@ class SecretWatch:
         """Return about so many bytes from the beginning of a window as they are kept, and how many they were."""
         size = _line_bytes(window, count) if count < len(window) else len(window)
         # Blocks end where a line does; a name before the end may have its secret behind it, which goes along.
-        if not self._is_in_key and first_hint(window, size + _NAME_CHARS) < 0:
+        is_quiet = not self._is_in_key and not any(
+            key.encode("utf-8", "surrogateescape") in window for key in self._keys
+        )
+        if is_quiet and first_hint(window, size + _NAME_CHARS) < 0:
             return window[:size], size
         # What is no UTF-8 stands for itself meanwhile, and comes out as it came in.
         lead = _GOES_ON if self._is_in_key else ""
@@ -189,7 +193,7 @@ class SecretWatch:
         made: list[str] = []
         kept = len(lead)
         self._is_in_key = False
-        for kind, start, stop in secrets_in(text, end + _NAME_CHARS):
+        for kind, start, stop in secrets_in(text, end + _NAME_CHARS, self._keys):
             if start >= end + _NAME_CHARS:
                 break
             if stop <= len(lead):

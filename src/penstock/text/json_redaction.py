@@ -2,7 +2,8 @@
 
 It is for what is written to a journal: messages of a wire, calls of tools, handoffs. Laws: twice is once; what holds no
 secret is returned as it is, the same object; keys, ids, digests and what a provider signed stay whole, because a request
-made from it has to be the same in every replay. A secret that stands in two strings, or in a signed part, is not found.
+made from it has to be the same in every replay. A key that is known in one string goes from all of them. A secret that is torn
+over two strings, or stands in a signed part, is not found.
 """
 
 from __future__ import annotations
@@ -38,25 +39,40 @@ def redacted_json(value: Json, *, is_of_call: bool = False) -> Json:
         value: what `json.loads` gives. Other objects are left as they are.
         is_of_call: whether it is what a model gave a call: then nothing in it stays because of its name.
     """
+    known: dict[str, str] = {}
+    made = _of_value(value, known, is_of_call=is_of_call)
+    return _of_value(made, known, is_of_call=is_of_call) if known else made
+
+
+def _of_value(value: Json, known: dict[str, str], *, is_of_call: bool) -> Json:
+    """Return a value whose strings hold no secrets, nor keys that are known."""
     if isinstance(value, str):
-        return redacted(value) if len(value) >= _MIN_CHARS else value
+        return _clean(value, known)
     if isinstance(value, dict):
-        return _of_object(value, is_of_call=is_of_call)
+        return _of_object(value, known, is_of_call=is_of_call)
     if isinstance(value, list | tuple):
-        made = [redacted_json(item, is_of_call=is_of_call) for item in value]
+        made = [_of_value(item, known, is_of_call=is_of_call) for item in value]
         return made if any(one is not other for one, other in zip(made, value, strict=True)) else value
     return value
 
 
-def _of_object(value: dict[str, Json], *, is_of_call: bool) -> Json:
+def _clean(text: str, known: dict[str, str]) -> str:
+    """Return a text without its secrets, the same object where it holds none."""
+    clean = redacted(text, known) if len(text) >= _MIN_CHARS else text
+    return text if clean == text else clean
+
+
+def _of_object(value: dict[str, Json], known: dict[str, str], *, is_of_call: bool) -> Json:
     """Return an object whose values hold no secrets; one that a provider signed, or that is a picture, as it is."""
     if is_of_call:
-        return _changed(value, {key: _of_member(key, item, is_of_call=True) for key, item in value.items()})
+        return _changed(value, {key: _of_member(key, item, known, is_of_call=True) for key, item in value.items()})
     if any(value.get(key) for key in _SIGNED) or ("data" in value and not _MEDIA.isdisjoint(value)):
         return value
     if value.get("type") == "redacted_thinking":
         return value
-    return _changed(value, {key: item if key in _WHOLE else _of_member(key, item) for key, item in value.items()})
+    return _changed(
+        value, {key: item if key in _WHOLE else _of_member(key, item, known) for key, item in value.items()}
+    )
 
 
 def _changed(value: dict[str, Json], made: dict[str, Json]) -> dict[str, Json]:
@@ -64,26 +80,25 @@ def _changed(value: dict[str, Json], made: dict[str, Json]) -> dict[str, Json]:
     return made if any(made[key] is not value[key] for key in value) else value
 
 
-def _of_member(key: Any, item: Json, *, is_of_call: bool = False) -> Json:
+def _of_member(key: Any, item: Json, known: dict[str, str], *, is_of_call: bool = False) -> Json:
     """Return the value of a key: a plain one may be a secret because of what the key calls it."""
     if not isinstance(item, str) or len(item) < _MIN_CHARS:
-        return redacted_json(item, is_of_call=is_of_call or (key in _OF_CALLS and isinstance(item, dict)))
+        return _of_value(item, known, is_of_call=is_of_call or (key in _OF_CALLS and isinstance(item, dict)))
     if key == _JSON_TEXT:
-        return _of_json_text(item)
-    clean = redacted(item)
+        return _of_json_text(item, known)
+    clean = _clean(item, known)
     before = f'"{key}": "'
     if clean == item and '"' not in item and "\n" not in item:
-        told = redacted(f'{before}{item}"')
+        told = redacted(f'{before}{item}"', known)
         if told.startswith(before) and told.endswith('"'):
             clean = told[len(before) : -1]
     return item if clean == item else clean
 
 
-def _of_json_text(text: str) -> str:
+def _of_json_text(text: str, known: dict[str, str]) -> str:
     """Return JSON that is written as a string, valid still; what is none is taken as plain text."""
     is_json, value = parsed(text)
     if not is_json:
-        clean = redacted(text)
-        return text if clean == text else clean
-    clean_value = redacted_json(value, is_of_call=isinstance(value, dict))
+        return _clean(text, known)
+    clean_value = _of_value(value, known, is_of_call=isinstance(value, dict))
     return text if clean_value is value else json.dumps(clean_value, ensure_ascii=False, separators=(",", ":"))

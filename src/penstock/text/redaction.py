@@ -47,11 +47,16 @@ class Secret(NamedTuple):
     """Exclusive."""
 
 
-def redacted(text: str) -> str:
-    """Return a text without what looks like a secret."""
+def redacted(text: str, known: dict[str, str] | None = None) -> str:
+    """Return a text without what looks like a secret.
+
+    Args:
+        text: The text.
+        known: As for `secrets_in`.
+    """
     made: list[str] = []
     kept = 0
-    for kind, start, end in secrets_in(text):
+    for kind, start, end in secrets_in(text, known=known):
         made += (text[kept:start], mark_of(kind, text[start:end]))
         kept = end
     return "".join((*made, text[kept:])) if made else text
@@ -88,7 +93,7 @@ def mark_in(text: str) -> str:
     return found.group() if found else ""
 
 
-def secrets_in(text: str, until: int | None = None) -> list[Secret]:
+def secrets_in(text: str, until: int | None = None, known: dict[str, str] | None = None) -> list[Secret]:
     """Return the secrets of a text in order; they never overlap.
 
     A key that was known at one place is a secret wherever it stands, although nothing gives it away there.
@@ -96,9 +101,11 @@ def secrets_in(text: str, until: int | None = None) -> list[Secret]:
     Args:
         text: The text.
         until: Secrets that begin from here on need not be found; None for all.
+        known: Keys that were found in what came before, with their kinds: they are found too, and those of this text are
+            added. None for none.
     """
     found = list(_given_away(text, until))
-    keys: dict[str, str] = {}
+    keys = {} if known is None else known
     for kind, start, end in found:
         if len(keys) < _MAX_REPEATED and _MIN_REPEATED_CHARS <= end - start <= _MAX_REPEATED_CHARS:
             key = text[start:end]
