@@ -55,6 +55,13 @@ def test_what_a_page_tells_a_reader_to_type_works(page: Path, tmp_path: Path) ->
     assert Reader(tmp_path).follow(page.read_text("utf-8"))
 
 
+def test_the_impacts_that_the_page_shows_are_those_of_the_example_estate(tmp_path: Path) -> None:
+    """A field through three programs and a job, what is too short for one that grows, and the exports."""
+    shutil.copytree(ROOT / "examples/cobol", tmp_path / "examples/cobol")
+    consoles = "".join(f"```console\n{text}```\n" for text in blocks("docs/impact.md", "console"))
+    assert Reader(tmp_path).follow(consoles) == 5
+
+
 SHORT_LINES = 20_000
 """Of the log of an example where not its size is asked about: still twice what the carrier believes of the window."""
 

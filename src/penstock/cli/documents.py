@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from penstock.workspace.root import Root
 
 _MAX_SUFFIXES = 8
+EXPORTS = ("graphml", "csv", "json", "svg")
+"""How the graph of an estate can be written."""
 _MAX_SPANS = 6  # of a chunk in one line
 _MINUTES_FROM = 120
 _MAX_REASONS = 3
@@ -301,6 +303,13 @@ def _chunk_lines(path: str, made: ChunkPlan) -> list[str]:
 )
 @click.option("--fresh", is_flag=True, help="Ask again about everything.")
 @click.option("--reconcile", is_flag=True, help="One more question a program: say once what several chunks said alike.")
+@click.option(
+    "--export",
+    "exports",
+    type=click.Choice(EXPORTS),
+    multiple=True,
+    help="Write the estate's graph beside the documents too; as often as you like. graphml and svg need penstock[graph].",
+)
 @_adaptive_option
 @format_option
 @queue_option
@@ -317,6 +326,7 @@ def _chunk_lines(path: str, made: ChunkPlan) -> list[str]:
 def document_command(
     paths: tuple[str, ...],
     out: str,
+    exports: tuple[str, ...],
     model_name: str | None,
     base_url: str | None,
     window: int | None,
@@ -344,7 +354,7 @@ def document_command(
         every program beneath the current directory; the figures for a script
     """
     from penstock.models import load_model
-    from penstock.scribe import JOBS, MAX_PROMPT_TOKENS, document
+    from penstock.scribe import JOBS, MAX_PROMPT_TOKENS, document, graph_export
 
     if finish or run is not None:
         if not finish:
@@ -357,11 +367,14 @@ def document_command(
     # It would answer every question with the lines that were asked about.
     if model_name == "local":
         raise CallerError("local looks things up and has no words for programs: name a provider's, or none")
+    graph_export.require(exports)
     model = load_model(model_name, base_url=base_url, window_tokens=window) if model_name is not None else None
     looking, beneath = rooted(root, paths)
     if queue_url is not None:
         if model is None:
             raise CallerError("--queue is for what a model is asked: name it with --model")
+        if exports:
+            raise CallerError("--export writes the graph where the files are: run it without --queue")
         if how.pop("reconcile"):
             raise CallerError("--reconcile asks where the site is made, and not by a queue: leave out one of the two")
         how["max_prompt_tokens"] = max_prompt_tokens or MAX_PROMPT_TOKENS
@@ -379,7 +392,11 @@ def document_command(
             progress=None if as_json else _progress_of_chunks(line),
             **how,
         )
-    return _answered(done, out, as_json, asked=model is not None)
+        more = {}
+        if exports and not done.run.was_interrupted:
+            about = {"source_format": how["source_format"], "step": line.tell}
+            more = {"exports": graph_export.write(looking, beneath, exports, out=out, **about)}
+    return _answered(done, out, as_json, asked=model is not None, **more)
 
 
 def _answered(done: Documented, out: str, as_json: bool, *, asked: bool, **more: object) -> int:

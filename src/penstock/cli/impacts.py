@@ -128,14 +128,16 @@ def _tree(found: Impact, lines: CitedText) -> Iterator[str]:
     below: dict[NodeId, list[TreeEdge]] = {}
     for branch in found.branches:
         below.setdefault(branch.at, []).append(branch)
-    shown: set[NodeId] = set(found.nodes)
+    # Each name has its own edges below the edge by which it was found first, the nearest to the root.
+    first: dict[NodeId, TreeEdge] = {}
+    for branch in found.branches:
+        first.setdefault(branch.to, branch)
     stack = [(branch, 1) for node in reversed(found.nodes) for branch in reversed(below.get(node, ()))]
     while stack:
         branch, depth = stack.pop()
         yield f"{'  ' * depth}{_sentence(branch, is_named=depth == 1 and len(found.nodes) > 1)}  {_places(branch.edge)}"
         yield from (f"{'  ' * depth}    {text}" for text in _quoted(branch.edge, lines))
-        if branch.to not in shown:
-            shown.add(branch.to)
+        if first[branch.to] is branch and branch.to not in found.nodes:
             stack += [(one, depth + 1) for one in reversed(below.get(branch.to, ()))]
     if not found.is_complete:
         yield f"This is not all: the tree ends at {len(found.branches)} edges. --depth and --kind ask for less."
