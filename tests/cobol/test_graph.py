@@ -154,6 +154,39 @@ def test_a_field_is_followed_through_three_programs_and_a_job() -> None:
     } <= followed
 
 
+PROCEDURE = (
+    b"//RUNIT    PROC PGMNAME=,HLQ=TEST,GEN=0\n//RUN      EXEC PGM=&PGMNAME,REGION=0M\n"
+    b"//BILLS    DD DSN=&HLQ..BILLS(&GEN),DISP=SHR\n//         PEND\n"
+)
+
+
+def test_a_procedure_runs_with_what_its_exec_gives_to_its_symbols() -> None:
+    """One procedure runs many programs, each on its own data: what PROC says of a symbol holds where EXEC says nothing."""
+    program = (
+        b"       IDENTIFICATION DIVISION.\n       PROGRAM-ID. BILL.\n       ENVIRONMENT DIVISION.\n       INPUT-OUTPUT SECTION.\n"
+        b"       FILE-CONTROL.\n           SELECT BILLS-IN ASSIGN TO UT-S-BILLS.\n       DATA DIVISION.\n       FILE SECTION.\n"
+        b"       FD  BILLS-IN.\n       01  BILL-REC PIC X(80).\n       PROCEDURE DIVISION.\n       MAIN.\n"
+        b"           OPEN INPUT BILLS-IN.\n           READ BILLS-IN.\n           GOBACK.\n"
+    )
+    job = (
+        b"//NIGHTLY  JOB 1,'X'\n//S1       EXEC RUNIT,PGMNAME=BILL,HLQ='PROD.X',COND=(4,LT)\n"
+        b"//S2       EXEC RUNIT,PGMNAME=BILL\n//S3       EXEC RUNIT,PGM=BILL\n"
+    )
+    graph = graph_of({"RUNIT.prc": PROCEDURE, "NIGHTLY.jcl": job, "BILL.cbl": program})
+    found = {
+        f"{edge.source.name} {edge.verb} {edge.target.name} {edge.certainty}"
+        for name in ("PROD.X.BILLS", "TEST.BILLS", "RUNIT")
+        for edge in impact(graph, name, depth=1).edges
+    }
+    assert {
+        "NIGHTLY.S1.RUN reads PROD.X.BILLS is",
+        "NIGHTLY.S2.RUN reads TEST.BILLS is",
+        "BILL.BILLS-IN bound to PROD.X.BILLS is",
+        "NIGHTLY.S3 runs RUNIT is",  # PGM beside a procedure is one of its symbols, which this one does not have
+    } <= found
+    assert "NIGHTLY.S3.RUN reads TEST.BILLS is" not in found
+
+
 def test_the_field_of_a_copybook_stands_for_its_instances() -> None:
     """`MWCUST.CU-NUMBER` is the field in every program that copies it, under the name that it has there."""
     assert [node.name for node in nodes_named(estate(), "mwcust.cu-number")] == [

@@ -47,6 +47,8 @@ def _moves(found: Facts) -> set[tuple[str, str, str]]:
         ("SET B-YES TO TRUE", set()),
         ("SET C TO N", {("N", "moves", "C")}),
         ("SET C UP BY N", set()),
+        ("SET ADDRESS OF A TO B", set()),
+        ("SET B TO ADDRESS OF A", set()),
         ("IF B-YES MOVE A TO B END-IF", {("A", "moves", "B")}),
         ("MOVE CORRESPONDING G TO K", {("H", "moves", "H"), ("I", "moves", "I")}),
     ],

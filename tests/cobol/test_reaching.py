@@ -92,3 +92,18 @@ def test_twenty_five_pairs_of_moves_and_calls_are_five_calls() -> None:
     """Five names that are moved and called one after the other are five calls, each sure (review, D4)."""
     lines = [f"MOVE 'PGM{n}' TO X. CALL X." for n in range(5)]
     assert _calls(*lines, "STOP RUN.") == [((f"PGM{n}",), True, False) for n in range(5)]
+
+
+def test_a_menu_calls_what_the_columns_of_its_table_say() -> None:
+    """A program's name is one column of rows that are written as texts and redefined as a table, as menus have it."""
+    text = (
+        "ID DIVISION.\nPROGRAM-ID. P.\nDATA DIVISION.\nWORKING-STORAGE SECTION.\n01 ROWS.\n"
+        " 02 FILLER PIC X(12) VALUE 'BILL01  B100'.\n 02 FILLER PIC X(12) VALUE 'BILL02  B200'.\n"
+        " 02 FILLER PIC X(8) VALUE 'BILL03'.\n 02 FILLER PIC X(4) VALUE 'B300'.\n"
+        "01 MENU REDEFINES ROWS.\n 02 ROW OCCURS 3.\n  03 PGM PIC X(8).\n  03 TRAN PIC X(4).\n01 N PIC 9.\n"
+        "PROCEDURE DIVISION.\nMAIN.\n    CALL PGM(N).\n    CALL TRAN(N).\n    GOBACK.\n"
+    )
+    source = scan(text, source_format="free")
+    programs, transactions = facts(source, source.programs[0]).calls
+    assert (programs.names, programs.is_sure) == (("BILL01", "BILL02", "BILL03"), False)
+    assert transactions.names == ("B100", "B200", "B300")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.wires.strategies import MESSAGES, TELLERS, Call, Round, Story, stories
 
 from penstock.context.bill import Bill, bill, bill_of
-from penstock.context.sized import measure_entries, measure_entry, size_of, total
+from penstock.context.sized import size_of, total
 from penstock.errors import CallerError
 from penstock.text.tokens import Count, Tokens
 from penstock.wires import load, reply_tokens, with_reply_tokens
@@ -227,18 +227,3 @@ def test_a_name_cannot_forge_a_line_of_a_bill() -> None:
 def test_nothing_adds_up_to_nothing() -> None:
     """The sum of no counts."""
     assert total([]) == Count(tokens=0, low=0, high=0, method="")
-
-
-def test_a_count_is_the_own_counters_also_where_another_one_counts_meanwhile() -> None:
-    """Threads share a conversation and count it for different models; a message remembers the newest count alone."""
-
-    class Contested(list[Any]):
-        """What a message remembers, of which another thread has the last word."""
-
-        def __setitem__(self, key: Any, value: Any) -> None:
-            super().__setitem__(key, [other])
-
-    entries = load([{"role": "user", "content": "one two three"}], "openai-chat").entries
-    other = measure_entry(load([{"role": "user", "content": "x" * 999}], "openai-chat").entries[0], Letters())
-    object.__setattr__(entries[0], "counts", Contested())
-    assert [message.counts.total for message in measure_entries(entries, Letters())] == [13]

@@ -63,19 +63,18 @@ def measure_entry(entry: Entry, counter: TokenCounter) -> MeasuredMessage:
 
 def measure_entries(entries: Sequence[Entry], counter: TokenCounter) -> list[MeasuredMessage]:
     """Return what each of some messages takes; those that were not counted yet are counted together, which is quicker."""
-    # What was found or made here is returned, never read again from the messages: threads that share a conversation may count it
-    # for other models meanwhile, and a message remembers one count.
-    measured = {id(entry): entry.counts[0] for entry in entries if entry.counts}
-    measured = {key: known for key, known in measured.items() if known.counter is counter or known.counter == counter}
-    fresh = [entry for entry in entries if id(entry) not in measured]
+    fresh = [
+        entry
+        for entry in entries
+        if not entry.counts or (entry.counts[0].counter is not counter and entry.counts[0].counter != counter)
+    ]
     if fresh:
         counts = iter(count_texts(counter, [text for entry in fresh for part in entry.parts for text in _texts(part)]))
         for entry in fresh:
             parts = tuple([_counted(part, counts) for part in entry.parts])
             high = MESSAGE_TOKENS + sum([count.high for count in parts])
-            measured[id(entry)] = MeasuredMessage(counter, parts, high, entry_counts(entry, parts))
-            entry.counts[:] = [measured[id(entry)]]
-    return [measured[id(entry)] for entry in entries]
+            entry.counts[:] = [MeasuredMessage(counter, parts, high, entry_counts(entry, parts))]
+    return [entry.counts[0] for entry in entries]
 
 
 def high_of(entries: Sequence[Entry], counter: TokenCounter) -> int:

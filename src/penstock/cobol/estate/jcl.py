@@ -2,7 +2,8 @@
 
 A card is read in three steps: name, operation and operands with their continuations (`_cards`), symbols put in, and
 what it means to the job it stands in (`_Building`). Keeps out scheduling and conditions between steps. Symbols that
-the member sets itself are put in; others stay as they are.
+the member sets itself are put in; others stay as they are. What an EXEC gives to the symbols of a procedure is put in
+by whoever follows it there (`called`).
 
 Law: any text has an answer, linear in it; what is in a stream is no JCL.
 """
@@ -10,9 +11,12 @@ Law: any text has an answer, linear in it; what is in a stream is no JCL.
 from __future__ import annotations
 
 import re
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from .macros import split, values
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 _STATEMENT = re.compile(r"//(\S*)[ \t]+(\S+)(?:[ \t]+(.*))?")
 _SYMBOL = re.compile(r"&([A-Z$#@][A-Z0-9$#@]{0,7})(\.?)", re.IGNORECASE)
@@ -21,6 +25,11 @@ _RUN = re.compile(r"\bRUN[ ]+(?:PROGRAM|PROG)[ ]*\([ ]*([A-Z0-9$#@]+)[ ]*\)", re
 # program's.
 _TSO = frozenset({"IKJEFT01", "IKJEFT1A", "IKJEFT1B"})
 _IMS = frozenset({"DFSRRC00", "DFSMVRC0"})
+# What an EXEC says to the system, of one step of a procedure with its name behind a period; anything else is a symbol.
+_OF_EXEC = re.compile(
+    r"\d+|PROC|(?:ACCT|ADDRSPC|CCSID|COND|DPRTY|DYNAMNBR|MEMLIMIT|PARM|PARMDD|PERFORM|RD|REGION|REGIONX|RLSTMOUT|TIME|"
+    r"TVSAMCOM|TVSMSG)(?:\..*)?"
+)
 _IN_STREAM = frozenset({"*", "DATA"})
 MAX_STREAM_LINES = 200
 """How many lines of in-stream data are kept for each DD, for what they run."""
@@ -60,6 +69,8 @@ class JobStep(NamedTuple):
     dds: tuple[Dd, ...]
     line: int
     end_line: int
+    symbols: tuple[tuple[str, str], ...] = ()
+    """What it gives to the symbols of the procedure that it runs, by their names in capitals."""
 
 
 class Job(NamedTuple):
@@ -72,10 +83,12 @@ class Job(NamedTuple):
     """The members that INCLUDE names."""
     line: int
     end_line: int
+    cards: tuple[JclCard, ...] = ()
+    """The statements of a procedure, its symbols not put in."""
 
 
-class _Card(NamedTuple):
-    """One statement with its operands and the in-stream data behind it."""
+class JclCard(NamedTuple):
+    """One statement of JCL with its operands by name, positional ones numbered, and the in-stream data behind it."""
 
     name: str
     operation: str
@@ -87,27 +100,51 @@ class _Card(NamedTuple):
 
 def jobs(text: str) -> tuple[Job, ...]:
     """Return the jobs and procedures of a member, in order; a procedure in the stream of a job stands beside it."""
+    return _read(_cards(text), {})
+
+
+def called(procedure: Job, step: JobStep) -> Job:
+    """Return a procedure as an EXEC runs it: what that gives to symbols takes the place of what PROC says of them.
+
+    Args:
+        procedure: The procedure, as its member was read.
+        step: The EXEC.
+    """
+    return _read(procedure.cards, dict(step.symbols))[0] if step.symbols and procedure.cards else procedure
+
+
+def _read(cards: Sequence[JclCard], given: Mapping[str, str]) -> tuple[Job, ...]:
+    """Return the jobs and procedures that some statements make.
+
+    Args:
+        cards: The statements.
+        given: Symbols whose values PROC does not change.
+    """
     found: list[_Building] = []
-    symbols: dict[str, str] = {}
+    symbols = dict(given)
     around: list[_Building | None] = []  # the job around a procedure in its stream
     current: _Building | None = None
-    for card in _cards(text):
-        operands = {name: _put_in(value, symbols) for name, value in card.operands.items()}
-        card = card._replace(operands=operands)  # noqa: PLW2901
+    for as_written in cards:
+        operands = {name: _put_in(value, symbols) for name, value in as_written.operands.items()}
+        card = as_written._replace(operands=operands)
         if card.operation in {"JOB", "PROC"}:
             if card.operation == "PROC":
                 symbols.update((name, _unquoted(value)) for name, value in operands.items() if not name.isdigit())
+                symbols.update(given)
                 around.append(current)
-            current = _Building(card.name, "job" if card.operation == "JOB" else "proc", card)
+            current = _Building(card.name, "job" if card.operation == "JOB" else "proc", as_written)
             found.append(current)
         elif card.operation == "PEND":
             current = (around.pop() if around else None) or current
         elif card.operation == "SET":
             symbols.update((name, _unquoted(value)) for name, value in operands.items())
+            if current is not None:
+                current.keep(as_written)
         elif card.operation in {"EXEC", "DD", "INCLUDE"}:
             if current is None:
-                current = _Building("", "fragment", card)
+                current = _Building("", "fragment", as_written)
                 found.append(current)
+            current.keep(as_written)
             current.take(card)
     return tuple(building.job() for building in found)
 
@@ -115,13 +152,19 @@ def jobs(text: str) -> tuple[Job, ...]:
 class _Building:
     """A job or procedure while it is being read."""
 
-    def __init__(self, name: str, kind: Literal["job", "proc", "fragment"], card: _Card) -> None:
+    def __init__(self, name: str, kind: Literal["job", "proc", "fragment"], card: JclCard) -> None:
         self._head = Job(name, kind, (), (), card.line, card.end_line)
+        self._cards = [card] if kind == "proc" else []
         self._end_line = card.end_line
         self._steps: list[tuple[JobStep, list[Dd]]] = []
         self._includes: list[str] = []
 
-    def take(self, card: _Card) -> None:
+    def keep(self, card: JclCard) -> None:
+        """Keep a statement as it is written, for an EXEC that gives other values to its symbols."""
+        if self._head.kind != "job":
+            self._cards.append(card)
+
+    def take(self, card: JclCard) -> None:
         """Take one more statement."""
         self._end_line = card.end_line
         if card.operation == "INCLUDE":
@@ -137,9 +180,11 @@ class _Building:
             step._replace(dds=tuple(dds), end_line=max((step.end_line, *(dd.end_line for dd in dds))))
             for step, dds in self._steps
         )
-        return self._head._replace(steps=steps, includes=tuple(self._includes), end_line=self._end_line)
+        return self._head._replace(
+            steps=steps, includes=tuple(self._includes), end_line=self._end_line, cards=tuple(self._cards)
+        )
 
-    def _data(self, card: _Card) -> None:
+    def _data(self, card: JclCard) -> None:
         """Take a DD: one without a name is concatenated to the one before."""
         step, dds = self._steps[-1]
         dd = _dd(card)
@@ -154,10 +199,10 @@ class _Building:
             self._steps[-1] = (step._replace(programs=(*step.programs, *(name.upper() for name in run))), dds)
 
 
-def _step(card: _Card) -> JobStep:
-    """Return the step of an EXEC; a positional operand is the procedure."""
-    program = card.operands.get("PGM")
-    procedure = card.operands.get("PROC") or (card.operands.get("1") if program is None else None)
+def _step(card: JclCard) -> JobStep:
+    """Return the step of an EXEC; a positional operand is the procedure, and PGM beside one a symbol of it."""
+    procedure = card.operands.get("PROC") or card.operands.get("1")
+    program = card.operands.get("PGM") if procedure is None else None
     parm = card.operands.get("PARM")
     parts = values(_unquoted(parm or "").strip()) if parm else ()
     programs: tuple[str, ...] = (program.upper(),) if program else ()
@@ -165,10 +210,12 @@ def _step(card: _Card) -> JobStep:
     if program and program.upper() in _IMS and len(parts) > 1:  # PARM='BMP,program,psb'
         programs = (*programs, parts[1].strip("'").upper())
         psb = parts[2].strip("'").upper() if len(parts) > 2 else None
-    return JobStep(card.name, program, procedure, programs, psb, parm, (), card.line, card.end_line)
+    given = ((name, value) for name, value in card.operands.items() if not _OF_EXEC.fullmatch(name))
+    symbols = tuple((name, _unquoted(value)) for name, value in given) if procedure is not None else ()
+    return JobStep(card.name, program, procedure, programs, psb, parm, (), card.line, card.end_line, symbols)
 
 
-def _dd(card: _Card) -> Dd:
+def _dd(card: JclCard) -> Dd:
     """Return a DD, its data set or what it is instead."""
     operands = card.operands
     step, dot, name = card.name.rpartition(".")
@@ -190,10 +237,10 @@ def _dd(card: _Card) -> Dd:
     )
 
 
-def _cards(text: str) -> list[_Card]:
+def _cards(text: str) -> list[JclCard]:
     """Return the statements with their continuations and what stands in the stream after them."""
     lines = [line[:71].rstrip() for line in text.split("\n")]
-    found: list[_Card] = []
+    found: list[JclCard] = []
     at = 0
     while at < len(lines):
         line = lines[at]
@@ -219,7 +266,7 @@ def _cards(text: str) -> list[_Card]:
         stream: list[str] = []
         if statement[2].upper() == "DD" and named.get("1", "").upper() in _IN_STREAM:
             at = _stream(lines, at, named, stream)
-        found.append(_Card(statement[1], statement[2].upper(), named, first, max(end, at), tuple(stream)))
+        found.append(JclCard(statement[1], statement[2].upper(), named, first, max(end, at), tuple(stream)))
     return found
 
 

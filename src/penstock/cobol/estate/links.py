@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..facts.calls import is_interface
 from ..program import key
+from .jcl import called
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -255,7 +256,7 @@ class Estate:
         if found is None:
             self._miss("procedure", step.procedure, member.path)
         elif name not in above and len(above) < 15:  # the deepest that JCL itself allows
-            for inner in found[1].steps:
+            for inner in called(found[1], step).steps:
                 for via, run, dds in self._steps(found[0], inner, (*above, name)):
                     own = [dd for dd in step.dds if dd.step is None or key(dd.step) == key(inner.name)]
                     # A DD of the EXEC replaces the one of the same name in the procedure, or is added; one that

@@ -146,6 +146,9 @@ class Moving:
                 if one.role == READ and not one.beside and not one.is_condition and _is_sent(keys, one.at)
             ]
             targets = [one for one in mentions if one.role & WRITE and not one.is_condition]
+            # SET ADDRESS OF RECORD TO POINTER puts the record elsewhere: nothing of the pointer is in it.
+            sources = [one for one in sources if not _is_address(keys, one.at)]
+            targets = [one for one in targets if not _is_address(keys, one.at)]
         elif verb in {"STRING", "UNSTRING"}:
             into = said.keys.index("INTO") if "INTO" in said.keys else len(said.keys)
             sources = [
@@ -190,6 +193,11 @@ def _is_sent(keys: Sequence[str], at: int) -> bool:
     if keys[0] == "SET":
         return "TO" in keys[1:at]
     return keys[0] == "MOVE" or ("FROM" in keys[1:at] and "ADVANCING" not in keys[1:at] and keys[at - 1] not in _LINES)
+
+
+def _is_address(keys: Sequence[str], at: int) -> bool:
+    """Return whether what stands there is named for where it lies."""
+    return at > 1 and keys[at - 1] == "OF" and keys[at - 2] == "ADDRESS"
 
 
 def _is_text(said: Said, at: int) -> bool:

@@ -9,7 +9,8 @@ kept.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
 
 from .values import Resolved
 
@@ -33,6 +34,21 @@ FIGURATIVE = frozenset(
 """The words that stand for a value that names nothing."""
 
 
+class _LaidOut(NamedTuple):
+    """A text that a group holds when the program begins, and where in its record."""
+
+    offset: int
+    bytes: int
+    value: Resolved
+
+    def part(self, offset: int, size: int) -> Resolved | None:
+        """Return what lies at some bytes of the record; None where it does not hold all of them, or blanks."""
+        if offset < self.offset or offset + size > self.offset + self.bytes:
+            return None
+        text = self.value.value[offset - self.offset :][:size].strip()
+        return self.value._replace(value=text) if text else None
+
+
 class Values:
     """The constants that every item may hold, found on demand and kept.
 
@@ -48,7 +64,7 @@ class Values:
         self._given: dict[int, list[Resolved]] = {}
         self._from: dict[int, list[int]] = {}
         self._known: dict[int, tuple[Resolved, ...]] = {}
-        self._laid: dict[int, dict[tuple[int | None, int | None], list[Resolved]]] = {}
+        self._laid: dict[int, list[_LaidOut]] = {}
         for said in code.said:
             if said.verb == "MOVE":
                 self._move(said)
@@ -116,8 +132,8 @@ class Values:
         """Return what an item of a table may hold that redefines a list of VALUEs.
 
         A common way to write a table of constants: fillers with values, redefined by an OCCURS. The places of the
-        item are its offset and all steps of the tables around it, and what was laid out at one of them, with the
-        same size, is a value.
+        item are its offset and all steps of the tables around it, and what was laid out at one of them is a value:
+        the whole text of a filler, or the part of a longer one that holds a row with several columns.
         """
         names, items = self._names, self._names.items
         item = items[index]
@@ -145,19 +161,27 @@ class Values:
                 return []
             places = [place + size * number for place in places for number in range(count)]
         laid = self._laid_out(redefined)
-        return [value for place in places for value in laid.get((place, item.bytes), ())]
+        found = []
+        for place in places:
+            # The last that begins at or before the place; of two at one place the inner one.
+            before = bisect_right(laid, place, key=lambda text: text.offset) - 1
+            if before >= 0 and (value := laid[before].part(place, item.bytes)) is not None:
+                found.append(value)
+        return found
 
-    def _laid_out(self, group: int) -> dict[tuple[int | None, int | None], list[Resolved]]:
-        """Return the values that a group holds, by offset and bytes."""
+    def _laid_out(self, group: int) -> list[_LaidOut]:
+        """Return the values that a group holds, by their places."""
         laid = self._laid.get(group)
         if laid is None:
-            laid = self._laid[group] = {}
-            for at in self._names.below(group):
+            laid = []
+            for at in (group, *self._names.below(group)):
                 source = self._names.items[at]
                 value = literal(source.value) if source.value else None
-                if value is not None:
-                    found = Resolved(value, "VALUE", source.line, source.copybook)
-                    laid.setdefault((source.offset, source.bytes), []).append(found)
+                if value is not None and source.offset is not None and source.bytes:
+                    resolved = Resolved(value, "VALUE", source.line, source.copybook)
+                    laid.append(_LaidOut(source.offset, source.bytes, resolved))
+            laid.sort(key=lambda text: text.offset)
+            self._laid[group] = laid
         return laid
 
     def _move(self, said: Said) -> None:

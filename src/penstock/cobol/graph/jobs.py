@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..estate.jcl import called as run_by
 from ..program import key
 from .naming import data_set
 from .values import CitedLine, EstateEdge, NodeId
@@ -139,8 +140,8 @@ def _of_step(
     found = procedures.get(called)
     if found is None or called in above or len(above) >= _MAX_DEPTH:
         return
-    inner_member, inner_job = found
-    for inner in inner_job.steps:
+    inner_member, procedure = found
+    for inner in run_by(procedure, step).steps:
         said = [(path, dd) for path, dd in own if dd.step is None or key(dd.step) == key(inner.name)]
         replaced = {key(dd.name) for _, dd in overrides}
         down = (*((path, dd) for path, dd in said if key(dd.name) not in replaced), *overrides)
