@@ -78,6 +78,9 @@ def test_a_text_that_stands_more_than_once_is_not_touched(root: Root, folder: Pa
     assert "old stands 2 times in a.txt, beginning on lines 1, 3." in done.text
     file.write_text("aaa")
     assert "old stands 2 times" in edit(root, "a.txt", "aa", "b").text
+    for times, named in ((10, "lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10."), (11, "lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, ….")):
+        file.write_text("same\n" * times)
+        assert f"old stands {times} times in a.txt, beginning on {named}" in edit(root, "a.txt", "same", "x").text
     file.write_text("z\n" * 50)
     assert (
         "old stands 50 times in a.txt, beginning on lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …."

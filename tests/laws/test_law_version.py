@@ -120,3 +120,13 @@ def test_any_text_is_a_version_or_a_named_error(text: str) -> None:
     with pytest.raises(ToolError, match=r"^version: ") as refused:
         version.parse(text)
     assert refused.value.code == "bad_argument"
+
+
+def test_a_token_holds_the_4_kib_before_its_place(folder: Path) -> None:
+    """A byte further before is of other pages: tokens given out by one version of Penstock hold in the next."""
+    path, data = folder / "anchored", bytearray(b"x" * 10_000)
+    path.write_bytes(data)
+    anchor = _token(path, 9_000).anchor
+    for at, is_same in ((9_000 - 4_097, True), (9_000 - 4_096, False), (8_999, False), (9_000, True)):
+        path.write_bytes(data[:at] + b"y" + data[at + 1 :])
+        assert (_token(path, 9_000).anchor == anchor) is is_same

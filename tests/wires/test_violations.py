@@ -392,3 +392,24 @@ def test_arguments_nested_beyond_reason_are_answered() -> None:
         deep = [deep]
     messages = [USER, chat_call("a", arguments="[" * 100_000), chat_result("a"), {**YES, "extra": deep}]
     assert [v.code for v in violations(messages, "openai-chat")] == ["bad_arguments"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"type": "function", "function": {"name": "view", "arguments": "{}"}},
+        {"id": "", "type": "function", "function": {"name": "view", "arguments": "{}"}},
+        {"id": "a", "type": "macro", "macro": {"name": "view", "arguments": "{}"}},
+        {"id": "a", "function": {"name": "view", "arguments": "{}"}},
+        {"id": "a", "type": "function", "function": {"name": "", "arguments": "{}"}},
+        {"id": "a", "type": "function", "function": {"name": "view", "arguments": {}}},
+        {"id": "a", "type": "function"},
+        {"id": "a", "type": "custom", "custom": {"name": "view", "arguments": "{}"}},
+        "view",
+    ],
+    ids=repr,
+)
+def test_a_call_of_chat_that_lacks_a_part_is_none(call: Any) -> None:
+    """Each part for itself: type, id, name and arguments."""
+    found = violations([USER, {"role": "assistant", "content": None, "tool_calls": [call]}], "openai-chat")
+    assert "tool_calls is no list of calls with id, name and arguments" in str(found)
