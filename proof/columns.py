@@ -51,7 +51,7 @@ def page(source: ScannedSource, *, debug_lines: bool = False) -> Page:
     for number, text in enumerate(raw, 1):
         line = _line(text, source.format_at(number))
         if not is_begun and _OPTIONS.match(text):
-            line = _Line(text.expandtabs(8), "", "")
+            line = _Line(_uncounted(text.expandtabs(8), source.format_at(number)), "", "")
         is_begun = is_begun or line.kind == "code"
         lines.append(line)
     debugging = debug_lines or any(line.kind == "code" and _is_debugging(line.body) for line in lines)
@@ -71,6 +71,11 @@ def _raw(source: ScannedSource) -> list[str]:
     return [line.rstrip("\r\n\x85").removeprefix("\ufeff").replace("\n", " ") for line in lines]
 
 
+def _uncounted(wide: str, form: Format) -> str:
+    """A directive without its sequence number and identification."""
+    return wide if form == "free" else re.sub(r"^\d{1,6}(?= )", "", wide[: 72 if form == "fixed" else None])
+
+
 def _is_debugging(body: str) -> bool:
     found = _DEBUGGING.search(body)
     return found is not None and "*>" not in body[: found.start()]
@@ -85,9 +90,9 @@ def _line(text: str, form: Format) -> _Line:
     shown = wide if form == "free" else wide[6 : None if "\t" in text else end]
     directive = _DIRECTIVE.match(clean)
     if directive is not None:
-        return _Line(shown, area, "debug") if directive[1] else _Line(wide, "", "")
+        return _Line(shown, area, "debug") if directive[1] else _Line(_uncounted(wide, form), "", "")
     if _PRINTER.fullmatch(area) and indicator == " ":
-        return _Line(wide, "", "")
+        return _Line(_uncounted(wide, form), "", "")
     if indicator not in {" ", "-", "D", "d"}:
         return _Line(shown, "", "")
     rest = area.strip()

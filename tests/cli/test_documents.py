@@ -113,6 +113,16 @@ def test_the_budget_may_come_from_the_environment() -> None:
     assert "Allow at least" in err
 
 
+def test_d9_the_tokenizer_may_be_said() -> None:
+    """A counter of another family makes other chunks; the budget holds for whichever counts."""
+    plans = [
+        as_json("chunk", LARGE, "--max-prompt-tokens", "4000", *said)
+        for said in ((), ("--tokenizer", "o200k"), ("--tokenizer", "somebodys-model"))
+    ]
+    assert plans[0]["chunks"] == plans[1]["chunks"]
+    assert len(plans[2]["chunks"]) > len(plans[0]["chunks"])
+
+
 def test_other_languages_are_cut_at_their_landmarks() -> None:
     """A Python file is cut by --max-tokens; without it the answer says what is missing."""
     file = str(Path(__file__).relative_to(Path(__file__).parents[2]))

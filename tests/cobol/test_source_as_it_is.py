@@ -362,3 +362,19 @@ def test_d11_whens_that_share_statements_are_one_branch() -> None:
         ("WHEN 'A' WHEN 'B'", ["PERFORM X"]),
         ("WHEN OTHER", ["PERFORM Y"]),
     ]
+
+
+@pytest.mark.proves("C-13")
+@pytest.mark.parametrize(
+    "line", ["       CBL APOST,NODYNAM", "       PROCESS LIST", "       >>SOURCE FORMAT IS FIXED", "           EJECT"]
+)
+def test_d7_numbers_of_cards_are_no_part_of_a_directive(line: str) -> None:
+    """A program that is numbered anew shows the same lines, its options and directives too."""
+    plain = [line, *PROGRAM.splitlines()]
+    numbered = [f"{number:06}{text[6:]:<66}BILL{number:04}" for number, text in enumerate(plain, 1)]
+    padded = [text.ljust(80) for text in plain]
+    shown = [
+        [source.shown(at) for at in range(1, source.lines + 1)]
+        for source in (scan("\n".join(text)) for text in (plain, numbered, padded))
+    ]
+    assert shown[0] == shown[1] == shown[2]

@@ -42,6 +42,7 @@ MAX_PARAGRAPHS = 40
 """So many are asked about in one prompt: answers are limited too (evidence: 30 gave 17 calls of 98, tokens alone too few)."""
 _ENOUGH = 1.3  # times the minimum of chunks, or one more: above it large paragraphs are cut, so that they share chunks
 _TOO_MANY = 2.0  # from so many times the minimum on, what stayed from the last plan is planned anew
+_MANY = 1_000  # units, from which on not every way to bundle them is tried
 _TIGHTER = 0.97
 _DENSE = 0.5  # at most so much is added to the size of code for its branches
 _KNOWN_BY = 3  # of the lines of a part of a unit tell it from others
@@ -135,6 +136,7 @@ class _Planner:
         self._max_paragraphs = max_paragraphs
         self._room = BinRoom(sending.planned, max_paragraphs)
         self._tight = BinRoom(sending.tight, max_paragraphs)
+        self._lean = BinRoom((sending.tight + sending.most) / 2, max_paragraphs)
         self._density = _densities(layout) if adaptive else {}
         self._decisions: list[str] = []
 
@@ -234,15 +236,19 @@ class _Planner:
         return groups
 
     def _fresh(self, spans: Sequence[Span]) -> list[_Group]:
-        """Return a plan with all of the context, or with half of it where that makes fewer chunks."""
+        """Return a plan with all of the context, or with half or a quarter of it where that makes fewer chunks.
+
+        Every call carries its instructions and its outline anew, so that fewer calls come before more around each of them; what
+        room a chunk leaves is filled with context all the same.
+        """
         best = self._filled(spans, self._room)
-        if self._tight.size > self._room.size and len(best) > self._tight.min_bins(
-            [self._item(piece) for _, inside in best for piece in inside]
-        ):
-            tried = self._filled(spans, self._tight)
-            if len(tried) < len(best):
-                self._decisions.append(f"half of the context makes {len(tried)} chunks of {len(best)}")
-                return tried
+        for room, share in ((self._tight, "half"), (self._lean, "a quarter")):
+            items = [self._item(piece) for _, inside in best for piece in inside]
+            if room.size > self._room.size and len(best) > room.min_bins(items):
+                tried = self._filled(spans, room)
+                if len(tried) < len(best):
+                    self._decisions.append(f"{share} of the context makes {len(tried)} chunks of {len(best)}")
+                    best = tried
         return best
 
     def _filled(self, spans: Sequence[Span], room: BinRoom) -> list[_Group]:
@@ -283,10 +289,20 @@ class _Planner:
             # ties more.
             if best is None or (max(bins), -kept(links, bins)) < (max(best), -kept(links, best)):
                 best = bins
+            # The finer ways seldom tie more, and each costs as much as the first: of a program of thousands of units the first
+            # that needs no chunk more than must be is taken.
+            if len(rest) > _MANY and max(best) < self._least(items, room):
+                break
         groups: dict[int, list[_Piece]] = {}
         for piece, at in zip(rest, best or [], strict=True):
             groups.setdefault(at, []).append(piece)
         return [*made, *((None, inside) for inside in groups.values())]
+
+    @staticmethod
+    def _least(items: Sequence[PackedItem], room: BinRoom) -> int:
+        """Return so many bins as are still as few as must be: the least, and one of twelve for what fills none."""
+        least = room.min_bins(items)
+        return least + least // 12
 
     def _unit(self, piece: _Piece) -> Unit:
         return self._layout.units[piece.unit]

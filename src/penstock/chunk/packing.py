@@ -9,15 +9,17 @@ Law: every item is in one bin; no bin is above its capacity. Keeps out: what the
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right, insort
 from heapq import heapify, heappop, heappush
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-# Shares of a bin, up to which clusters grow before they are placed: large ones tie most, small ones fit best.
-_SHARES = (1.0, 0.5, 0.25)
+# Shares of a bin, up to which clusters grow before they are placed where whole bins do not fit: small ones fit best.
+_SHARES = (0.5, 0.25)
+_MANY = 1_000  # items, of which the last bin is not looked for
 _KICKS = 3_000  # how much is tried to get out of a local optimum: kicks times items
 _MIN_KICKS = 8
 _TRIES = 3_000  # of swaps, in one improvement: ten times as many gain nothing
@@ -73,7 +75,7 @@ def pack(items: Sequence[PackedItem], ties: Ties, room: BinRoom) -> list[int]:
     least = room.min_bins(items)
     best = _placed(items, links, room, least, 1.0)
     for share in _SHARES:
-        if len(best.size) == least:
+        if len(best.size) == least or (len(items) > _MANY and len(best.size) <= least + least // 12):
             break
         best = min(best, _placed(items, links, room, least, share), key=lambda state: len(state.size))
     best.improve()
@@ -171,20 +173,29 @@ def _placed(
     state = _State(items, links, room, bins)
     waiting = [(-cluster.size, cluster.first, cluster) for cluster in _clusters(items, links, room, share)]
     heapify(waiting)
+    # How full the bins are, in order, the first of equal ones last: the fullest with room is one search away, and not a walk
+    # over all of them for each of thousands of clusters.
+    fills = [(0.0, -at) for at in reversed(range(bins))]
     while waiting:
         _, _, cluster = heappop(waiting)
         inside = list(cluster.items())
-        pull = [0] * len(state.size)
+        pull: dict[int, int] = {}
         for item in inside:
             for at, weight in state.near[item].items():
-                pull[at] += weight
-        to = state.best_for(cluster.size, cluster.answers, pull)
+                if weight:
+                    pull[at] = pull.get(at, 0) + weight
+        to = state.best_for(cluster.size, cluster.answers, pull, fills)
         if to is None and cluster.halves is not None:
             for half in cluster.halves:
                 heappush(waiting, (-half.size, half.first, half))
             continue
+        if to is None:
+            to = state.opened()
+        else:
+            del fills[bisect_left(fills, (state.size[to], -to))]
         for item in inside:
-            state.put(item, state.opened() if to is None else to)
+            state.put(item, to)
+        insort(fills, (state.size[to], -to))
     return state
 
 
@@ -234,16 +245,30 @@ class _State:
         """Return whether a bin has room for that much more; negative sizes leave first."""
         return self.room.holds(self.size[at] + size, self.answers[at] + answers)
 
-    def best_for(self, size: float, answers: int, pull: Sequence[int]) -> int | None:
-        """Return the bin with room that pulls most, and of those the fullest: the room that is left should be in one piece."""
+    def best_for(
+        self, size: float, answers: int, pull: Mapping[int, int], fills: Sequence[tuple[float, int]]
+    ) -> int | None:
+        """Return the bin with room that pulls most, and of those the fullest: the room that is left should be in one piece.
+
+        Args:
+            size: How much goes in.
+            answers: How many answers it takes.
+            pull: What ties it to each bin, none of it nothing.
+            fills: How full each bin is with its number negated, in order.
+        """
         most, limit = self.room.size - size + _SLACK, self.room.answers
-        best: int | None = None
-        for at, filled in enumerate(self.size):
-            if filled > most or (limit is not None and self.answers[at] + answers > limit):
-                continue
-            if best is None or (pull[at], filled) > (pull[best], self.size[best]):
-                best = at
-        return best
+        ways = [
+            (weight, self.size[at], -at)
+            for at, weight in pull.items()
+            if self.size[at] <= most and (limit is None or self.answers[at] + answers <= limit)
+        ]
+        if ways:
+            return -max(ways)[2]
+        for place in range(bisect_right(fills, (most, 0)) - 1, -1, -1):
+            at = -fills[place][1]
+            if limit is None or self.answers[at] + answers <= limit:
+                return at
+        return None
 
     def opened(self) -> int:
         """Open a bin, and return its number."""

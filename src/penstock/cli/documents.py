@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 _MAX_SUFFIXES = 8
 EXPORTS = ("graphml", "csv", "json", "svg")
 """How the graph of an estate can be written."""
+_ASK_TOKENIZER = (
+    " The model's name does not say how it counts, so that prompts are about half as large as they could be: "
+    "--tokenizer o200k, cl100k, claude or claude3 says it."
+)
 _MAX_SPANS = 6  # of a chunk in one line
 _MINUTES_FROM = 120
 _MAX_REASONS = 3
@@ -175,6 +179,11 @@ _budget_option = click.option(
     metavar="N",
     help="Every whole prompt has at most N tokens [default: 15000].",
 )
+_tokenizer_option = click.option(
+    "--tokenizer",
+    metavar="NAME",
+    help="Who counts tokens, a model or a family (o200k, cl100k, claude, claude3), where the model's own name does not tell.",
+)
 _adaptive_option = click.option("--adaptive", is_flag=True, help="Smaller chunks where the code branches more.")
 
 
@@ -189,6 +198,7 @@ _adaptive_option = click.option("--adaptive", is_flag=True, help="Smaller chunks
     "--copybooks", type=options.FILE, multiple=True, metavar="PATH", help="Where copybooks are; as often as you like."
 )
 @_adaptive_option
+@_tokenizer_option
 @format_option
 @options.root_option
 def chunk_command(file: str, prompt_id: str | None, root: str, as_json: bool, **about: Any) -> int:
@@ -222,6 +232,7 @@ def _planned(
     max_prompt_tokens: int | None,
     copybooks: tuple[str, ...],
     adaptive: bool,
+    tokenizer: str | None,
     source_format: Format | None,
 ) -> tuple[str, ChunkPlan, Callable[[str], Prompt]]:
     """Return the path from the root, made inert, the plan, and what gives the prompt of a chunk."""
@@ -258,7 +269,8 @@ def _planned(
     if max_tokens is not None:
         return shown, plan(one.source, source_tokens=max_tokens, adaptive=adaptive), no_prompt
     # The prompts are those of `document`, byte for byte: what is planned here is what would be sent.
-    return shown, *planned(one, max_prompt_tokens=max_prompt_tokens or MAX_PROMPT_TOKENS, adaptive=adaptive)
+    budget = max_prompt_tokens or MAX_PROMPT_TOKENS
+    return shown, *planned(one, max_prompt_tokens=budget, adaptive=adaptive, tokenizer=tokenizer)
 
 
 def _chunk_lines(path: str, made: ChunkPlan) -> list[str]:
@@ -311,6 +323,7 @@ def _chunk_lines(path: str, made: ChunkPlan) -> list[str]:
     help="Write the estate's graph beside the documents too; as often as you like. graphml and svg need penstock[graph].",
 )
 @_adaptive_option
+@_tokenizer_option
 @format_option
 @queue_option
 @click.option("--finish", is_flag=True, help="Start nothing: follow a run of the queue, and make its site.")
@@ -521,6 +534,9 @@ def _summary(done: Documented, out: str, *, asked: bool) -> list[str]:
         shown.append(
             f"{count(run.calls, 'call')} for {count(run.chunks, 'chunk')}, {run.reused} answered before. Claims: "
             f"{run.accepted} accepted, {run.relocated} relocated, {run.rejected} rejected, {run.contradicted} against the code."
+        )
+        shown.append(
+            f"Prompts were counted as {run.counter}.{_ASK_TOKENIZER if run.counter.startswith('other') else ''}"
         )
     elif done.programs:
         shown.append(

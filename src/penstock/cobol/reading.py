@@ -57,6 +57,7 @@ _HEADER = re.compile(
 )
 _RUNS_ON = re.compile(r"[ ]{5}\d\d[ ]|[ ]{0,5}(?:\*>|[A-Za-z][\w-]*+(?<=[ \w-]{7}))")
 """A line that begins in the margin and goes on over column 7 with a word, or is a comment of free format."""
+_NUMBERED = re.compile(r"\d{1,6}(?=[ ])")
 _CARD = re.compile(r"[ \d]{6}[*/-]")
 _MARKS = ("\t", "*>", ">>", "$")
 _FORMATS: dict[str, Format] = {"fixed": "fixed", "free": "free", "variable": "variable"}
@@ -123,10 +124,15 @@ def shown(line: str, form: Format, kind: LineKind) -> str:
     Args:
         line: The line, decoded.
         form: The format that holds on it.
-        kind: What it is. A directive is shown from column 1, wherever it stands.
+        kind: What it is. A directive is shown from where it stands, without the numbers in front of and behind it.
     """
     text = line.expandtabs(_TAB)
-    if form != "free" and kind != "directive":
+    if form != "free" and kind == "directive":
+        # It may begin in column 1 as well as in column 8, so that no column is its own: what counts the cards goes by its
+        # looks, or numbering a program anew would ask about its first lines again.
+        cards = text[: _IDENTIFICATION if form == "fixed" else None].rstrip()
+        return cards[number.end() :].lstrip() if (number := _NUMBERED.match(cards)) else cards.lstrip()
+    if form != "free":
         # Text that tabs carry beyond column 72 is code: where people typed tabs, no card was punched.
         text = text[_AREA_A - 1 : _IDENTIFICATION if form == "fixed" and "\t" not in line else None]
     return text.rstrip()

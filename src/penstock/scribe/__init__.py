@@ -117,6 +117,7 @@ def document(
     jobs: int = JOBS,
     max_prompt_tokens: int = MAX_PROMPT_TOKENS,
     adaptive: bool = False,
+    tokenizer: str | None = None,
     reconcile: bool = False,
     fresh: bool = False,
     source_format: Format | None = None,
@@ -134,6 +135,7 @@ def document(
         jobs: How many chunks are asked about at once.
         max_prompt_tokens: The most tokens of a whole prompt.
         adaptive: Whether chunks are smaller where the code branches more.
+        tokenizer: Whose tokenizer counts prompts; that of the model unless said otherwise.
         reconcile: Whether the model says in one wording what several chunks of a program said alike.
         fresh: Whether the model is asked again about everything.
         source_format: The reference format, where the columns would say something else.
@@ -159,6 +161,7 @@ def document(
         jobs=jobs,
         max_prompt_tokens=max_prompt_tokens,
         adaptive=adaptive,
+        tokenizer=tokenizer,
         reconcile=reconcile,
         source_format=source_format,
         processes=processes,
@@ -177,6 +180,7 @@ def document_gathered(
     jobs: int = JOBS,
     max_prompt_tokens: int = MAX_PROMPT_TOKENS,
     adaptive: bool = False,
+    tokenizer: str | None = None,
     reconcile: bool = False,
     source_format: Format | None = None,
     processes: int | None = None,
@@ -195,6 +199,7 @@ def document_gathered(
         jobs: How many chunks are asked about at once.
         max_prompt_tokens: The most tokens of a whole prompt.
         adaptive: Whether chunks are smaller where the code branches more.
+        tokenizer: Whose tokenizer counts prompts; that of the model unless said otherwise.
         reconcile: Whether the model says in one wording what several chunks of a program said alike.
         source_format: The reference format, where the columns would say something else.
         processes: How many processes read and write; None for as many as there are processors and is worth their start.
@@ -229,6 +234,7 @@ def document_gathered(
                 jobs=jobs,
                 max_prompt_tokens=max_prompt_tokens,
                 adaptive=adaptive,
+                tokenizer=tokenizer,
                 reconcile=reconcile,
                 counting=counting,
                 progress=progress,

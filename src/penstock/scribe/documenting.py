@@ -20,6 +20,7 @@ from penstock.errors import CallerError
 from penstock.scribe.file_work import FileWork, PromptBudget, Subject, subject
 from penstock.scribe.pool import ATTEMPTS, ModelPool, Pool
 from penstock.scribe.results import key_of
+from penstock.text.tokens import best_counter, family
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -62,11 +63,17 @@ class DocumentingRun:
     rejected: int = 0
     contradicted: int = 0
     was_interrupted: bool = False
+    counter: str = ""
+    """Whose tokenizer counted the prompts, and whether exactly."""
 
     def to_dict(self) -> dict[str, Json]:
         """Return the figures, under the keys that `run.json` has."""
         names = ("calls", "chunks", "resent", "reused", "failed", "accepted", "relocated", "rejected", "contradicted")
-        return {**{name: getattr(self, name) for name in names}, "interrupted": self.was_interrupted}
+        return {
+            **{name: getattr(self, name) for name in names},
+            "interrupted": self.was_interrupted,
+            "counter": self.counter,
+        }
 
 
 def run(
@@ -77,6 +84,7 @@ def run(
     jobs: int = JOBS,
     max_prompt_tokens: int = MAX_PROMPT_TOKENS,
     adaptive: bool = False,
+    tokenizer: str | None = None,
     reconcile: bool = False,
     attempts: int = ATTEMPTS,
     counting: Mode | None = None,
@@ -94,6 +102,7 @@ def run(
         jobs: How many chunks are asked about at once.
         max_prompt_tokens: The most tokens of a whole prompt; a model with a smaller window has less.
         adaptive: Whether chunks are smaller where the code branches more.
+        tokenizer: Whose tokenizer counts, a model's or a family's; that of the model unless said otherwise.
         reconcile: Whether the model says in one wording what several chunks of a program said alike.
         attempts: How often a request is sent that fails for what passes by itself.
         counting: How tokens are counted; None for the best way that there is here.
@@ -108,9 +117,9 @@ def run(
     Raises:
         CallerError: A budget has no room for a line, or `jobs` is less than 1.
     """
-    budget = PromptBudget.of(model, max_prompt_tokens, adaptive=adaptive, counting=counting)
+    budget = PromptBudget.of(model, max_prompt_tokens, adaptive=adaptive, tokenizer=tokenizer, counting=counting)
     name = f"{model.wire}:{model.name}" if model is not None else ""
-    made = DocumentingRun()
+    made = DocumentingRun(counter=counter_name(tokenizer or (model.name if model is not None else "o200k")))
 
     def complete(file: FileWork, reword: _Reword | None = None) -> None:
         documents = file.documents(reword)
@@ -148,6 +157,11 @@ def run(
     return made
 
 
+def counter_name(model: str) -> str:
+    """Return whose tokenizer counts for a model, and whether exactly: `o200k, exact`."""
+    return f"{family(model)}, {'exact' if best_counter(model).mode == 'exact' else 'estimated'}"
+
+
 def _count(made: DocumentingRun, file: FileWork, answered: Answered) -> None:
     made.calls += answered.calls
     made.reused += answered.was_kept
@@ -166,13 +180,20 @@ def _is_failed(answered: Answered) -> bool:
 
 
 def planned(
-    subject: Subject, *, model: Model | None = None, max_prompt_tokens: int = MAX_PROMPT_TOKENS, adaptive: bool = False
+    subject: Subject,
+    *,
+    model: Model | None = None,
+    max_prompt_tokens: int = MAX_PROMPT_TOKENS,
+    adaptive: bool = False,
+    tokenizer: str | None = None,
 ) -> tuple[ChunkPlan, Callable[[str], prompts.Prompt]]:
     """Return the chunks that `run` would ask about, and the function from a chunk's id to its prompt exactly as it would be sent.
 
     Whoever drives workers of their own, or wants to see the price first, gets the same cuts and texts as `run`.
     """
-    file = FileWork(subject, PromptBudget.of(model, max_prompt_tokens, adaptive=adaptive), None, "")
+    file = FileWork(
+        subject, PromptBudget.of(model, max_prompt_tokens, adaptive=adaptive, tokenizer=tokenizer), None, ""
+    )
     made = file.plan
 
     def prompt_of(chunk_id: str) -> prompts.Prompt:

@@ -113,15 +113,25 @@ class PromptBudget(NamedTuple):
     # chunks that were too large are made smaller then.
     @classmethod
     def of(
-        cls, model: Model | None, max_prompt_tokens: int, *, adaptive: bool, counting: Mode | None = None
+        cls,
+        model: Model | None,
+        max_prompt_tokens: int,
+        *,
+        adaptive: bool,
+        tokenizer: str | None = None,
+        counting: Mode | None = None,
     ) -> PromptBudget:
-        """Return the budget of a model's prompts, counted in a given way or in the best that there is here."""
+        """Return the budget of a model's prompts, counted by its own tokenizer unless another is named.
+
+        A name that says nothing is counted with care, which makes chunks half as large: whoever knows the tokenizer says so.
+        `counting` says in which way; None for the best that there is here.
+        """
         window = model.window_tokens if model is not None else None
         reply = REPLY_TOKENS
         if window is not None:
             reply = min(reply, max(window // _REPLY_SHARE, MIN_REPLY_TOKENS))
             max_prompt_tokens = min(max_prompt_tokens, max(window - reply, 1))
-        name = model.name if model is not None else "o200k"
+        name = tokenizer or (model.name if model is not None else "o200k")
         counter = best_counter(name) if counting is None else Tokens(model=name, mode=counting)
         return cls(max_prompt_tokens, reply, counter, adaptive)
 
