@@ -18,7 +18,7 @@ from penstock.scribe.filling import filled
 from penstock.scribe.gathering import GatheredFile
 from penstock.scribe.graphing import parts_of
 from penstock.scribe.pages.copies import near_copies, sketch_of
-from penstock.scribe.pages.wiring import outer_part
+from penstock.scribe.pages.wiring import inner_table, outer_part
 
 if TYPE_CHECKING:
     from penstock.scribe.pages import EstateView
@@ -35,6 +35,7 @@ class Made(NamedTuple):
     estate: EstateView
     listings: dict[str, list[tuple[int, str]]]
     flows: pages.EstateFlows
+    inner: dict[str, Any]
 
 
 def estate_at(root: Path) -> Made:
@@ -78,8 +79,9 @@ def estate_at(root: Path) -> Made:
     estate = pages.estate_of("Millwater", programs, layouts, linked)
     graph = EstateGraph(map(outer_part, drawn), around)
     places = {(part.path, part.line): f"programs/{part.name}" for part in drawn if part.name in programs}
+    inner = {places[part.path, part.line]: inner_table(part) for part in drawn if (part.path, part.line) in places}
     sketches = {page: sketch_of(page, listings[f"programs/{page}"]) for page in programs}
-    return Made(estate, listings, pages.EstateFlows(graph, near_copies(sketches), places))
+    return Made(estate, listings, pages.EstateFlows(graph, near_copies(sketches), places), inner)
 
 
 @pytest.fixture(scope="session")
@@ -144,7 +146,7 @@ def hostile(made: Made, word: str) -> Made:
         estate[kept] = {page: _changed(document, word) for page, document in made.estate[kept].items()}
     listings = {page: [(at, line + word) for at, line in rows[:50]] for page, rows in made.listings.items()}
     graph = EstateGraph([_named(part, word) for part in made.flows.graph.parts])
-    return Made(estate, listings, made.flows._replace(graph=graph))
+    return Made(estate, listings, made.flows._replace(graph=graph), _changed(made.inner, word))
 
 
 def _named(part: ProgramPart, word: str) -> ProgramPart:

@@ -165,6 +165,47 @@ def ordered(page: Page, index: str) -> dict[str, Any]:
     return {"up": up, "down": down, "says": table.locator("th[aria-sort]").get_attribute("aria-sort")}
 
 
+def explored(page: Page, program: str) -> dict[str, Any]:
+    """From a program into the graph of the estate: deeper, without a kind, larger; and what touches a field, by keyboard."""
+    opened(page, program)
+    calls = page.locator("section[aria-labelledby=calls]")
+    calls.get_by_role("button", name="Further around").click()
+    calls.locator("rect.main").wait_for()
+    boxes = [calls.locator("rect.box").count()]
+    calls.get_by_role("button", name="Deeper").click()
+    boxes.append(calls.locator("rect.box").count())
+    calls.get_by_label("copybook").uncheck()
+    boxes.append(calls.locator("rect.box").count())
+    width = int(calls.locator("svg.graph").get_attribute("width") or 0)
+    calls.get_by_role("button", name="Larger").click()
+    larger = int(calls.locator("svg.graph").get_attribute("width") or 0) > width
+    page.locator("#touching input").focus()
+    page.keyboard.type("cu-balance")
+    page.keyboard.press("Enter")
+    page.locator("#touching rect.main").wait_for()
+    page.locator("#touching summary").click()
+    said = page.locator("#touching li").all_inner_texts()
+    page.locator("#touching li a.at").first.click()
+    page.locator("li.target").wait_for()
+    return {"boxes": boxes, "larger": larger, "said": said, "line": page.locator("li.target").inner_text()}
+
+
+def turned(page: Page, program: str) -> dict[str, Any]:
+    """A table of many rows: the next page of it, only the rows with a word, and a row of a later page by its address."""
+    opened(page, program)
+    data = page.locator("section[aria-labelledby=paragraphs]")
+    said = [data.locator("[role=status]").inner_text()]
+    data.get_by_role("button", name="Next").click()
+    said.append(data.locator("[role=status]").inner_text())
+    data.locator(".turn input").fill("sewage")
+    said.append(data.locator("[role=status]").inner_text())
+    data.locator(".turn input").fill("")
+    data.get_by_role("button", name="Next").click()
+    last = data.locator("tbody tr").last.get_attribute("id")
+    opened(page, f"{program}#{last}")
+    return {"said": said, "row": page.locator("tr.target").count()}
+
+
 def coloured(page: Page, index: str) -> list[str]:
     """Light, then dark, and dark still on the next page."""
     background = "() => getComputedStyle(document.body).backgroundColor"
@@ -213,6 +254,8 @@ def main(chromium: str, site: str, hostile: str, picture: str = "") -> None:
             opened(page, address)
             told[f"drawn_{name}"] = page.evaluate(BOXES)
         told["apart"] = page.evaluate(APART)
+        told["explored"] = explored(page, program)
+        told["turned"] = turned(page, program.replace("MWB020", "MWRATE"))
         told["coloured"] = coloured(page, index)
         told["plain"] = plain(browser, seen, program)
         told["narrow"] = narrow(browser, seen, site)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.scribe.pages.rendered import rendered, scripted
@@ -22,6 +23,7 @@ def blocks_of(made: Made, title: str) -> list[Any]:
     return [block for one in sections(made.estate, made.flows) if one.title == title for block in one.blocks]
 
 
+@pytest.mark.proves("C-18")
 def test_a_step_that_writes_a_data_set_feeds_those_that_read_it(millwater: Made) -> None:
     """The bills of one step are read by the next; each step leads to its program, and the diagram has both ways."""
     picture, table = blocks_of(millwater, "Jobs and data sets")
@@ -34,6 +36,7 @@ def test_a_step_that_writes_a_data_set_feeds_those_that_read_it(millwater: Made)
     assert ("dataset MW.PROD.BILLS", "step MWDAILY.REGISTER") in arrows
 
 
+@pytest.mark.proves("C-18")
 def test_screens_lead_to_each_other(millwater: Made) -> None:
     """A transaction runs a program, that shows a map and passes control on; a program that is not here is drawn as that."""
     picture, table = blocks_of(millwater, "Screens and transactions")
@@ -70,6 +73,7 @@ def many(name: str, *, but: dict[int, str] | None = None) -> list[tuple[int, str
     )
 
 
+@pytest.mark.proves("C-18")
 def test_near_copies_are_found_with_their_differences() -> None:
     """One line that is other, and one more: both are told, with their lines; the names of the programs are no difference."""
     one, other = many("ONE"), many("OTHER", but={40: "ADD 1 TO TOTAL.", 60: "DISPLAY X."})
@@ -112,6 +116,7 @@ def rule(*conditions: str, actions: tuple[str, ...] = ("THEN: PERFORM X",), mean
     return {"conditions": list(conditions), "actions": list(actions), "meanings": meanings}
 
 
+@pytest.mark.proves("C-18")
 def test_business_comes_before_plumbing() -> None:
     """What computes on data first, then what decides on it, then ends of files, states and keys; equals keep their order."""
     rules = [
@@ -128,6 +133,7 @@ def test_business_comes_before_plumbing() -> None:
     assert [rules.index(one) for _, one in ordered] == [4, 1, 5, 0, 2, 3, 6]
 
 
+@pytest.mark.proves("C-18")
 def test_reach_is_who_comes_to_a_paragraph() -> None:
     """Directly or through others, each once, also in a circle; a paragraph does not reach itself."""
     names = {"A": ["B", "C"], "B": ["D"], "C": ["D"], "D": ["B"]}

@@ -304,6 +304,7 @@ def test_every_citation_is_a_link_to_its_line(site: dict[str, str], millwater: M
     assert " ".join(unescape(line[1]).split()).startswith(at["evidence"][:40])
 
 
+@pytest.mark.proves("C-19")
 def test_a_large_program_is_a_small_page(millwater: Made) -> None:
     """4,900 lines with tables of 900 items are less than 150 kB, the source beside it; Markdown folds its flow into sections."""
     site = dict(pages.site(*millwater))
@@ -317,8 +318,9 @@ def test_a_large_program_is_a_small_page(millwater: Made) -> None:
 
 def test_nothing_that_is_shown_can_act(millwater: Made) -> None:
     """Every text of an estate is hostile: markup, a script's end, an address, controls. None of it becomes an element."""
-    estate, listings, flows = hostile(millwater, HOSTILE)
-    for path, text in pages.site(estate, listings, flows):
+    made = hostile(millwater, HOSTILE)
+    estate = made.estate
+    for path, text in pages.site(*made):
         assert escape.show(text)[1] == 0, path
         if path.endswith(".html"):
             parsed = Parsed(text)

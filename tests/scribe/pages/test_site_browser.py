@@ -60,7 +60,7 @@ def with_a_fan(made: Made) -> Made:
     ]
     document["paragraphs"][0]["calls"] = names[1:]
     estate: EstateView = {**made.estate, "programs": {**made.estate["programs"], "MWFAN": document}}
-    return Made(estate, {**made.listings, "programs/MWFAN": made.listings["programs/MWB020"]}, made.flows)
+    return Made(estate, {**made.listings, "programs/MWFAN": made.listings["programs/MWB020"]}, made.flows, made.inner)
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +114,31 @@ def test_hostile_names_stay_text(seen: dict[str, Any]) -> None:
     """On every page of the hostile estate, while it is searched: nothing ran, and no picture came to be."""
     assert len(seen["acted"]) > 15
     assert set(map(tuple, seen["acted"])) == {(None, 0)}
+
+
+@pytest.mark.proves("C-19")
+def test_any_box_can_be_gone_around(seen: dict[str, Any]) -> None:
+    """Deeper shows more, a kind less shows fewer, and what touches a field is a list of sentences whose lines open."""
+    explored = seen["explored"]
+    near, deeper, fewer = explored["boxes"]
+    assert near < deeper
+    assert 1 < fewer < deeper
+    assert explored["larger"]
+    assert any(
+        said.startswith("2800-WRITE reads, writes CU-BALANCE") or "CU-BALANCE" in said for said in explored["said"]
+    )
+    assert any(said.startswith("BO-GROSS computes CU-BALANCE") for said in explored["said"])
+    assert explored["line"].strip()
+
+
+@pytest.mark.proves("C-19")
+def test_long_tables_turn_pages(seen: dict[str, Any]) -> None:
+    """A hundred rows at a time, then the rest; a word leaves the rows that have it; an address finds its row on any page."""
+    first, rest, only = seen["turned"]["said"]
+    assert (first, rest) == ("1–100 of 130", "101–130 of 130")
+    assert only.startswith("1–")
+    assert int(only.split(" of ")[1]) < 130
+    assert seen["turned"]["row"] == 1
 
 
 def test_tables_sort_by_number(seen: dict[str, Any]) -> None:

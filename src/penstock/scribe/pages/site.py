@@ -63,7 +63,10 @@ class SiteFrame(NamedTuple):
 
 
 def site(
-    estate: EstateView, listings: Mapping[str, Sequence[tuple[int, str]]], flows: EstateFlows | None = None
+    estate: EstateView,
+    listings: Mapping[str, Sequence[tuple[int, str]]],
+    flows: EstateFlows | None = None,
+    inner: Mapping[str, Json] | None = None,
 ) -> Iterator[tuple[str, str]]:
     """Yield the path and the text of each file of the site: those of the estate, then those of each document.
 
@@ -72,6 +75,7 @@ def site(
         listings: The numbered lines of programs and copybooks, by the paths of their pages without suffix. Where a document has
             none, its citations are no links.
         flows: What flows are told from; None where the estate has no graph.
+        inner: What the fields and paragraphs of programs do to each other, by the paths of their pages.
     """
     frame = SiteFrame.of(estate, flows)
     yield from of_estate(estate, frame, flows)
@@ -80,7 +84,9 @@ def site(
     for path, document in (*of_programs, *of_layouts):
         copies = _copies(path, estate, listings, flows) if flows is not None else []
         told = (*sections_of(path, document, frame.names), *of_copies(copies))
-        yield from of_document(path, name_of(document), document["header"], told, frame, listings.get(path, ()))
+        yield from of_document(
+            path, name_of(document), document["header"], told, frame, listings.get(path, ()), (inner or {}).get(path)
+        )
 
 
 def _copies(
