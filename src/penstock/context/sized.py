@@ -137,10 +137,6 @@ class Sized:
         rows = [message.counts.tokens for message in measure_entries(shown, self.counter)]
         return KindCounts(tuple(map(sum, zip(fixed.tokens, *rows, strict=True))), len(shown))
 
-    def entry_high(self, entry: Entry) -> int:
-        """Return what a message takes at most, its frame included."""
-        return measure_entry(entry, self.counter).high
-
     def count(self, text: str) -> Count:
         """Return what a text takes."""
         return self.counter.count(text)

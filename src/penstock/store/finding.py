@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import ToolError
@@ -126,10 +125,6 @@ def _found(found: FoundLines, shown: int, around: str) -> str:
     return f"{found.handle}: " + " | ".join(parts)
 
 
-FOUND_LINE = re.compile(r"^\d+\|\d+\|(.*)$")
-"""What a line of `find` looks like; the group is the text of the line."""
-
-
 def _found_line(match: ArtifactMatch) -> str:
     """Return a line that matches: its number, the byte at which what is shown of it begins, and its text."""
     return f"{match.line}|{match.start_byte}|{match.text}"
@@ -196,7 +191,6 @@ class _Block(NamedTuple):
 
     data: bytes
     start_byte: int
-    overlaps: int  # bytes of it at the end that the next block begins with
 
 
 def _blocks(source: Artifact, deadline: Deadline) -> Iterator[_Block]:
@@ -213,13 +207,13 @@ def _blocks(source: Artifact, deadline: Deadline) -> Iterator[_Block]:
             return
         end = held.rfind(b"\n") + 1
         if not more or start + len(held) >= source.size_bytes:
-            yield _Block(held, start, 0)
+            yield _Block(held, start)
             return
         if end:
-            yield _Block(held[:end], start, 0)
+            yield _Block(held[:end], start)
             held, start = held[end:], start + end
         elif len(held) >= _LONGEST_LINE:
-            yield _Block(held, start, _OVERLAP)
+            yield _Block(held, start)
             held, start = held[-_OVERLAP:], start + len(held) - _OVERLAP
 
 

@@ -1,5 +1,9 @@
 """Who plays the provider? `LoopbackProvider`: real HTTP on 127.0.0.1, real refusals, answers from a script or a policy.
 
+    import anthropic
+    from penstock.models import call, say
+    from penstock.testing import LoopbackProvider
+
     with LoopbackProvider("anthropic", 32_768, script=[call("read_file", path="a.py"), say("done")]) as provider:
         client = anthropic.Anthropic(base_url=provider.base_url, api_key="any", max_retries=0)
 
