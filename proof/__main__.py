@@ -46,6 +46,8 @@ RIGS = {
     "R25": "trees",
     "R26": "relayed",
     "R27": "soaked",
+    "R28": "queued",
+    "R29": "queue_load",
 }
 
 

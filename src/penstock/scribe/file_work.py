@@ -163,9 +163,25 @@ class ChunkDone(NamedTuple):
 
 
 class FileWork:
-    """The work on one subject: its chunks, what came of them, and in the end its documents."""
+    """The work on one subject: its chunks, what came of them, and in the end its documents.
 
-    def __init__(self, subject: Subject, budget: PromptBudget, results: Results | None, model: str) -> None:
+    Args:
+        subject: The file.
+        budget: How large its prompts may be.
+        results: Where answers are kept, and the plan of the run before.
+        model: What the model is called, wire included; empty for none.
+        planned: A plan of the same source for the same budget, which is not made again.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        budget: PromptBudget,
+        results: Results | None,
+        model: str,
+        *,
+        planned: ChunkPlan | None = None,
+    ) -> None:
         self.subject = subject
         is_asked = bool(model and subject.parts)
         self._budget, self._results = budget, results if is_asked else None
@@ -177,6 +193,8 @@ class FileWork:
         self._smaller: dict[tuple[int, int], ChunkPlan] = {}  # by the id of the plan that was too large, and tokens
         self._done: list[ChunkDone] = []
         self._known: Known | None = None
+        if planned is not None:
+            self.plan = planned
         self.tasks = _tasks(self, self.plan, self.plan.chunks) if is_asked else []
         self.open = len(self.tasks)
 

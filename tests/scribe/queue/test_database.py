@@ -19,6 +19,8 @@ from penstock.store import StoreFault
 if TYPE_CHECKING:
     from tests.scribe.author import Author
 
+    from penstock.scribe.queue.database import Connection
+
 
 def tables(database: Database) -> list[str]:
     rows = database.rows(
@@ -140,3 +142,18 @@ def test_what_a_queue_is_made_of_is_not_loaded_with_penstock() -> None:
     said = f"import sys, penstock, penstock.cli.queues, penstock.cli.documents; {looked}"
     done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_a_connection_that_gives_no_answer_is_given_up(url: str) -> None:
+    """As behind a proxy that confirms what it swallows: the kernel sees nothing wrong, and a thread would wait for ever."""
+    database = Database(url, patience_seconds=30.0, answer_seconds=0.4)
+    asked: list[int] = []
+
+    def work(connection: Connection) -> int:
+        asked.append(1)
+        connection.execute("SELECT pg_sleep(%s)", (60 if len(asked) == 1 else 0,))
+        return 7
+
+    assert database.run(work) == 7
+    assert len(asked) == 2
+    database.close()

@@ -192,3 +192,45 @@ def test_neither_keys_nor_passwords_are_in_the_queue(
     assert b"PROG0" in written  # it is the right place to look
     assert secret.encode() not in written
     assert password.encode() not in written
+
+
+def test_what_a_survey_links_is_what_the_estate_links(database: Database) -> None:
+    """Claims may name who calls and starts a program: workers know the same of it as where the site is made, plans included."""
+    from penstock.cobol.estate import Estate, Located, member
+    from penstock.scribe import around
+    from penstock.scribe.queue.estates import QueuedEstate
+
+    found = estate(3, 4)
+    run = started(database, found)
+    sources = {number: one for number, one in enumerate(found.files) if one.kind in runs.SOURCES}
+    queued = QueuedEstate(database, run)
+    surveyed = {number: queued.survey(number) for number in sources}
+    linked = queued.linked({number: made.programs for number, made in surveyed.items()})
+    located = [
+        Located(sources[number].path, part.facts)
+        for number, made in surveyed.items()
+        if made.programs
+        for part in queued.work(number).subject.parts
+    ]
+    estate_of_all = Estate(
+        [member(one.path, one.kind, one.data) for one in found.files if one.kind != "cobol"], located
+    )
+    assert sum(map(len, linked.values())) == len(located) == 3
+    for number, neighbours in linked.items():
+        parts = queued.work(number).subject.parts if neighbours else ()
+        assert neighbours == [around(part.facts.program, estate_of_all) for part in parts]
+    assert (
+        sum(len(one.called_by) + len(one.jobs) + len(one.transactions) for each in linked.values() for one in each) == 4
+    )
+    # Another worker, which has not surveyed them, plans them as they were, and so asks under the same keys.
+    other = QueuedEstate(database, run)
+    for number, made in surveyed.items():
+        if made.chunks:
+            database.rows(
+                "UPDATE files SET assignment = %(made)s WHERE run = %(run)s AND number = %(number)s",
+                made=json.dumps(made.assignment),
+                run=run.id,
+                number=number,
+            )
+            keys = [task.chunk.digest for task in other.work(number).tasks]
+            assert keys == [task.chunk.digest for task in queued.work(number).tasks]

@@ -7,8 +7,11 @@ Keeps out: what is asked of it, and the engine's own connections (`engine`).
 
 from __future__ import annotations
 
+import os
+import socket
+import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from penstock.scribe.queue.connecting import SCHEMA, conninfo, missing_extra
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 
 PATIENCE_SECONDS = 600.0
 """How long a worker waits for a database that is away, with an answer in its hands."""
+ANSWER_SECONDS = 600.0
+"""How long something may take in the database; to link a large estate takes minutes."""
 _LOCK = 0x50454E51  # of whoever migrates
 _PAUSES_SECONDS = (0.1, 0.3, 1.0, 2.0, 5.0)
 
@@ -38,6 +43,7 @@ class Database:
         connections: How many there are at most.
         patience_seconds: How long a database that is away is waited for; 0 for not at all.
         given_up: Says that nobody waits any more.
+        answer_seconds: After how long a connection is given up that gives no answer.
 
     Raises:
         CallerError: It is no URL of PostgreSQL, or the extra is not installed.
@@ -51,6 +57,7 @@ class Database:
         connections: int = 2,
         patience_seconds: float = 0.0,
         given_up: Callable[[], bool] = lambda: False,
+        answer_seconds: float = ANSWER_SECONDS,
     ) -> None:
         address = conninfo(url)
         try:
@@ -66,6 +73,9 @@ class Database:
                 psycopg.connect(address, autocommit=True).close()
             except psycopg.Error as error:
                 raise self._translated(error) from error
+        self._answer_seconds = answer_seconds
+        self._lent: dict[int, tuple[Connection, float]] = {}
+        self._closed = threading.Event()
         # Opened by the first who asks, and looked at before they are lent: one that the server has dropped is replaced.
         self._pool: ConnectionPool[Connection] = ConnectionPool(
             address,
@@ -76,9 +86,12 @@ class Database:
             check=ConnectionPool.check_connection,
             open=True,
         )
+        if patience_seconds:
+            threading.Thread(target=self._watch, name="penstock-queue-watch", daemon=True).start()
 
     def close(self) -> None:
         """Give the connections back."""
+        self._closed.set()
         self._pool.close(timeout=1.0)
 
     def run(self, work: Callable[[Connection], Value]) -> Value:
@@ -93,7 +106,7 @@ class Database:
         attempt = 0
         while True:
             try:
-                with self._pool.connection() as connection, connection.transaction():
+                with self._pool.connection() as connection, self._watched(connection), connection.transaction():
                     return work(connection)
             except self._lost as error:
                 # A full disk is one of them, and passes like an outage: somebody makes room.
@@ -103,6 +116,24 @@ class Database:
                 attempt += 1
             except self._errors.Error as error:
                 raise self._translated(error) from error
+
+    # The kernel notices a network that swallows everything. One that confirms what it swallows, such as a proxy that hangs, only
+    # an answer that does not come can tell of; and a thread that waits in libpq can only be woken by its socket.
+    @contextmanager
+    def _watched(self, connection: Connection) -> Iterator[None]:
+        self._lent[id(connection)] = connection, time.monotonic() + self._answer_seconds
+        try:
+            yield
+        finally:
+            self._lent.pop(id(connection), None)
+
+    def _watch(self) -> None:
+        """End connections that have waited too long, until there are none any more."""
+        while not self._closed.wait(min(5.0, self._answer_seconds / 2)):
+            for connection, until in list(self._lent.values()):
+                if time.monotonic() >= until:
+                    with suppress(Exception), socket.socket(fileno=os.dup(connection.pgconn.socket)) as ended:
+                        ended.shutdown(socket.SHUT_RDWR)
 
     def rows(self, statement: str, **values: object) -> list[tuple[Any, ...]]:
         """Return the rows that a statement gives, none where it gives none.

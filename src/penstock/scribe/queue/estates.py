@@ -51,6 +51,33 @@ class Surveyed(NamedTuple):
     """Of each that is asked about: its place in the plan, the key of its answer, and the tokens of its prompt."""
 
 
+class _Kept:
+    """The work on files, those that were used last, as long as their sources are not too many bytes together."""
+
+    def __init__(self) -> None:
+        self._works: OrderedDict[int, FileWork] = OrderedDict()
+        self._bytes = 0
+
+    def put(self, number: int, file: FileWork) -> None:
+        self.take(number)
+        self._works[number] = file
+        self._bytes += len(file.subject.source.data)
+        while self._bytes > _KEPT_BYTES and len(self._works) > 1:
+            self.take(next(iter(self._works)))
+
+    def get(self, number: int) -> FileWork | None:
+        if number in self._works:
+            self._works.move_to_end(number)
+        return self._works.get(number)
+
+    def take(self, number: int) -> FileWork | None:
+        """Return the work on a file, and keep it no longer."""
+        found = self._works.pop(number, None)
+        if found is not None:
+            self._bytes -= len(found.subject.source.data)
+        return found
+
+
 class QueuedEstate:
     """The files of one run. Threads share it; what two need at once is read twice.
 
@@ -76,8 +103,8 @@ class QueuedEstate:
             [(one.path, one.kind, partial(self._content, one.digest)) for one in self._files.values()], mapsets
         )
         self._lock = threading.Lock()
-        self._works: OrderedDict[int, FileWork] = OrderedDict()
-        self._kept_bytes = 0
+        self._works = _Kept()
+        self._surveyed = _Kept()
 
     def _contents(self, digests: Iterable[bytes]) -> dict[bytes, bytes]:
         rows = self._database.rows("SELECT digest, data FROM contents WHERE digest = ANY(%(all)s)", all=list(digests))
@@ -103,6 +130,8 @@ class QueuedEstate:
             return Surveyed([], None, [])
         caught = Planning()
         file = FileWork(one, self.budget, caught, self.run.model_id)
+        with self._lock:  # this worker may be the one that asks, and then neither reads nor plans it again
+            self._surveyed.put(number, file)
         # A statement that is larger than a prompt is never sent, and about comments alone nothing can be proved: neither is asked.
         chunks = [
             (number, answer_key(task.chunk, self.run.model_id), task.chunk.prompt_tokens or 0)
@@ -119,7 +148,8 @@ class QueuedEstate:
     def prefetch(self, numbers: Sequence[int]) -> None:
         """Make the work on some files ready, with one question to the database for all that are not."""
         with self._lock:
-            missing = [number for number in numbers if number not in self._works]
+            missing = [number for number in numbers if self._works.get(number) is None]
+            surveyed = {number: file for number in missing if (file := self._surveyed.take(number)) is not None}
         if not missing:
             return
         rows = self._database.rows(
@@ -128,28 +158,24 @@ class QueuedEstate:
             numbers=missing,
         )
         known = {number: (assignment, neighbours) for number, assignment, neighbours in rows}
-        for number, one in self._subjects(missing).items():
+        subjects = self._subjects([number for number in missing if number not in surveyed])
+        subjects |= {number: file.subject for number, file in surveyed.items()}
+        for number, one in subjects.items():
             assignment, neighbours = known[number]
             around_each = [Around(*map(tuple, each)) for each in neighbours or [((), (), ())] * len(one.parts)]
             key = assignment_key(one.file_name, self.budget, self.run.model_id)
             results = Accepted(
                 self._database, self.run.id, since=self.run.fresh_since, assignments={key: assignment or {}}
             )
-            self._keep(number, FileWork(situated(one, around_each), self.budget, results, self.run.model_id))
-
-    def _keep(self, number: int, file: FileWork) -> None:
-        with self._lock:
-            self._works[number] = file
-            self._kept_bytes += len(file.subject.source.data)
-            while self._kept_bytes > _KEPT_BYTES and len(self._works) > 1:
-                _, dropped = self._works.popitem(last=False)
-                self._kept_bytes -= len(dropped.subject.source.data)
+            before = surveyed[number].plan if number in surveyed else None
+            made = FileWork(situated(one, around_each), self.budget, results, self.run.model_id, planned=before)
+            with self._lock:
+                self._works.put(number, made)
 
     def work(self, number: int) -> FileWork:
         """Return the work on a file, planned as it was surveyed."""
         with self._lock:
             if (found := self._works.get(number)) is not None:
-                self._works.move_to_end(number)
                 return found
         self.prefetch([number])
         return self.work(number)

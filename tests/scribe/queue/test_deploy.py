@@ -1,0 +1,171 @@
+"""What `deploy/` has for a queue: each is read by what it is for, and its commands do a run as plain processes."""
+
+from __future__ import annotations
+
+import configparser
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.scribe.queue.conftest import ended, estate, loopback, started
+
+from penstock.cli import cli
+
+if TYPE_CHECKING:
+    import click
+    from tests.scribe.author import Author
+
+    from penstock.scribe.queue.database import Database
+
+DEPLOY = Path(__file__).parents[3] / "deploy"
+UNITS = ("penstock-worker@.service", "penstock-queue-page.service")
+SECRET = re.compile(r"(?:PASSWORD|_KEY)$")
+
+
+def unit(name: str) -> configparser.SectionProxy:
+    read = configparser.ConfigParser(interpolation=None)
+    read.optionxform = str  # type: ignore[assignment,method-assign]
+    read.read_string((DEPLOY / name).read_text("utf-8"))
+    return read["Service"]
+
+
+def read(name: str) -> dict[str, Any]:
+    """A file of YAML that is JSON but for the lines that begin with a #."""
+    lines = (DEPLOY / name).read_text("utf-8").splitlines()
+    made: dict[str, Any] = json.loads("\n".join(line for line in lines if not line.lstrip().startswith("#")))
+    return made
+
+
+def compose() -> dict[str, Any]:
+    return read("queue.compose.yaml")
+
+
+def pod() -> dict[str, Any]:
+    return read("queue.kubernetes.yaml")
+
+
+def commands() -> dict[str, list[str]]:
+    """What stands behind `penstock` in each of them."""
+    (container,) = pod()["spec"]["template"]["spec"]["containers"]
+    return {
+        "compose": compose()["services"]["worker"]["command"],
+        "compose, page": compose()["services"]["page"]["command"],
+        "systemd": shlex.split(unit(UNITS[0])["ExecStart"])[1:],
+        "systemd, page": shlex.split(unit(UNITS[1])["ExecStart"])[1:],
+        "kubernetes": container["args"],
+    }
+
+
+@pytest.mark.parametrize("where", commands())
+def test_every_command_is_one_that_the_program_takes(where: str) -> None:
+    """Its flags are parsed by the very command; the queue comes from the environment, since command lines are seen by all."""
+    arguments = commands()[where]
+    command: click.Command = cli
+    context = cli.make_context("penstock", list(arguments), resilient_parsing=True)
+    while hasattr(command, "get_command"):
+        command = command.get_command(context, arguments[0])
+        arguments = arguments[1:]
+    context = command.make_context("x", list(arguments))
+    assert context.params["queue_url"] is None or "PENSTOCK_QUEUE" in os.environ
+    assert not any("postgresql://" in one for one in commands()[where])
+
+
+def test_the_command_of_each_does_a_run_as_a_plain_process(
+    url: str, database: Database, author: Author, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three workers, as compose, systemd and a cluster start them, and a stop by SIGTERM, which is how all of them stop."""
+    monkeypatch.delenv("PENSTOCK_QUEUE", raising=False)
+    run = started(database, estate(2))
+    with loopback(author) as provider:
+        environment = {
+            **os.environ,
+            "PENSTOCK_QUEUE": url,
+            "OPENAI_BASE_URL": provider.base_url,
+            "PYTHONPATH": str(DEPLOY.parent / "src"),
+        }
+        workers = [
+            subprocess.Popen(
+                [sys.executable, "-m", "penstock", *commands()[where]], env=environment, stderr=subprocess.DEVNULL
+            )
+            for where in ("compose", "systemd", "kubernetes")
+        ]
+        try:
+            seen = ended(database, run)
+        finally:
+            for worker in workers:
+                worker.terminate()
+            statuses = [worker.wait(60) for worker in workers]
+    assert (seen.phase, seen.failed, seen.answered) == ("done", 0, seen.chunks)
+    assert statuses == [0, 0, 0]
+
+
+@pytest.mark.parametrize("name", UNITS)
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not here")
+def test_systemd_finds_no_fault_in_the_units(name: str, tmp_path: Path) -> None:
+    """Every setting is one that it knows; program and files stand where this machine has some."""
+    copy = tmp_path / name.replace("@", "@1")
+    said = (DEPLOY / name).read_text("utf-8").replace("/usr/local/bin/penstock", sys.executable)
+    copy.write_text(said.replace("User=penstock", "User=root"), "utf-8")
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", copy], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, copy.name in done.stderr) == (0, False), done.stderr
+
+
+def test_no_secret_stands_in_any_of_them() -> None:
+    """Keys and passwords come from the environment or a secret; the units read a file that is root's."""
+    services = compose()["services"].values()
+    given = [(name, value) for one in services for name, value in one["environment"].items() if SECRET.search(name)]
+    assert len(given) >= 6
+    assert all(str(value).startswith("${") for _, value in given)
+    (container,) = pod()["spec"]["template"]["spec"]["containers"]
+    assert all("secretKeyRef" in one["valueFrom"] for one in container["env"])
+    for name in UNITS:
+        assert unit(name)["EnvironmentFile"].startswith("/etc/penstock/")
+        assert "Environment" not in unit(name)
+
+
+def test_each_waits_until_what_is_under_way_is_answered_and_runs_as_no_root() -> None:
+    """Three minutes, more than an answer takes; whoever is killed then loses what the next one asks again."""
+    worker = compose()["services"]["worker"]
+    spec = pod()["spec"]["template"]["spec"]
+    waits = [int(unit(UNITS[0])["TimeoutStopSec"]), spec["terminationGracePeriodSeconds"]]
+    waits.append(60 * int(worker["stop_grace_period"].removesuffix("m")))
+    assert min(waits) == max(waits) == 180
+    assert unit(UNITS[0])["User"] not in {"root", "0"}
+    assert unit(UNITS[0])["KillMode"] == "mixed"
+    assert spec["securityContext"]["runAsNonRoot"]
+    assert worker["read_only"]
+    assert worker["cap_drop"] == ["ALL"]
+    assert "USER penstock" in (DEPLOY / "queue.Containerfile").read_text("utf-8")
+
+
+def test_the_cluster_s_manifest_has_the_shape_of_a_deployment() -> None:
+    """Names that must agree agree, and every field is one that the version of the API has."""
+    made = pod()
+    assert (made["apiVersion"], made["kind"]) == ("apps/v1", "Deployment")
+    assert set(made["spec"]) <= {"replicas", "selector", "strategy", "template", "minReadySeconds"}
+    labels = made["spec"]["template"]["metadata"]["labels"]
+    assert made["spec"]["selector"]["matchLabels"].items() <= labels.items()
+    (container,) = made["spec"]["template"]["spec"]["containers"]
+    assert set(container) <= {"name", "image", "args", "env", "resources", "securityContext", "volumeMounts"}
+    assert len({one["name"] for one in container["env"]}) == len(container["env"])
+
+
+def test_the_compose_file_has_what_it_names() -> None:
+    """Files to build from are there, services that are waited for too, and volumes are declared."""
+    made = compose()
+    assert set(made) == {"name", "services", "volumes"}
+    for service in made["services"].values():
+        if "build" in service:
+            assert (DEPLOY / service["build"]["context"] / service["build"]["dockerfile"]).exists()
+        assert set(service.get("depends_on", {})) <= set(made["services"])
+        for volume in service.get("volumes", ()):
+            assert volume.partition(":")[0] in made["volumes"]
