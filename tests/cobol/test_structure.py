@@ -570,3 +570,36 @@ def test_any_source_is_read_in_linear_time(name: str) -> None:
         return read
 
     assert growth(work, 1_200) < BOUND
+
+
+@pytest.mark.parametrize(
+    ("code", "depths"),
+    [
+        # What goes on with the IF says that the period was the COPY's.
+        ("IF A = 1 COPY X. MOVE 2 TO A END-IF. MOVE 3 TO A.", "IF 0 COPY 1 MOVE 1 END-IF 0 MOVE 0"),
+        ("IF A = 1 COPY X. ELSE MOVE 2 TO A. MOVE 3 TO A.", "IF 0 COPY 1 ELSE 0 MOVE 1 MOVE 0"),
+        (
+            "EVALUATE A WHEN 1 COPY X. WHEN 2 GOBACK END-EVALUATE.",
+            "EVALUATE 0 WHEN 0 COPY 1 WHEN 0 GOBACK 1 END-EVALUATE 0",
+        ),
+        ("PERFORM UNTIL A = 1 COPY X. PERFORM B END-PERFORM.", "PERFORM 0 COPY 1 PERFORM 1 END-PERFORM 0"),
+        # The IF behind it is another one.
+        ("IF A = 1 COPY X. IF A = 2 MOVE 1 TO A END-IF.", "IF 0 COPY 1 IF 0 MOVE 1 END-IF 0"),
+        # Without a word of its own around it the sentence ends, as it does where the copied text ends with a period.
+        ("IF A = 1 COPY X. MOVE 2 TO A.", "IF 0 COPY 1 MOVE 0"),
+        # A PERFORM of a paragraph at the end of a loop takes nothing from its END-PERFORM.
+        ("PERFORM UNTIL A = 1 PERFORM B END-PERFORM MOVE 1 TO A.", "PERFORM 0 PERFORM 1 END-PERFORM 0 MOVE 0"),
+    ],
+)
+def test_a_statement_ends_where_its_own_words_say(code: str, depths: str) -> None:
+    """`COPY X.` within an IF is replaced with its period: what follows up to END-IF is still within."""
+    assert _depths(code) == depths
+
+
+def _depths(code: str) -> str:
+    """Return the statements of some code, each with how many are open around it."""
+    head = (
+        "ID DIVISION.\nPROGRAM-ID. P.\nDATA DIVISION.\nWORKING-STORAGE SECTION.\n01 A PIC 9.\nPROCEDURE DIVISION.\nM.\n"
+    )
+    (found,) = scan(f"{head} {code}\nB.\n EXIT.\n", source_format="free").programs
+    return " ".join(f"{said.verb} {said.depth}" for said in found.statements if said.verb != "EXIT")

@@ -61,6 +61,9 @@ _FORMS = {
     "XML": re.compile(r"XML\s++(?:PARSE|GENERATE)(?![\w-])"),
     "JSON": re.compile(r"JSON\s++(?:PARSE|GENERATE)(?![\w-])"),
 }
+_NESTED = frozenset({"IF", "EVALUATE", "PERFORM"})
+_PART_OF = {"ELSE": "IF", "END-IF": "IF", "WHEN": "EVALUATE", "END-EVALUATE": "EVALUATE", "END-PERFORM": "PERFORM"}
+"""The words that go on with a statement around them, or end it, and what that is called."""
 _TERMINATORS = frozenset(
     f"END-{verb}"
     for verb in vocabulary(
@@ -262,6 +265,8 @@ class Procedure:
 
     def _period(self, token: re.Match[str]) -> None:
         """End the sentence; behind its period a header may stand or, in a copybook, data begin."""
+        if self._open and token[_HEAD] is None and self._is_of_copy(token):
+            return
         self._end_sentence()
         if token[_HEAD] is not None:
             self._head(token)
@@ -269,6 +274,29 @@ class Procedure:
         self.begun.append(token.end())
         if self._mixed and _DATA_BEGINS.match(self._folded, token.end()):
             self._ended = token.end()
+
+    def _is_of_copy(self, token: re.Match[str]) -> bool:
+        """Return whether a period ends a COPY and no more: `IF A COPY X. MOVE B TO C END-IF` is one statement.
+
+        What is copied takes the place of the COPY with its period, and whether that text ends with one is not known here.
+        Where a part of what is open follows before the next period, it does not.
+        """
+        if self.rows[-1][0] != "COPY" or self.blocks[-1][1] > token.start():
+            return False
+        if self._folded[self.blocks[-1][1] : token.start(_PERIOD)].strip():
+            return False  # operands of what stood around the COPY
+        opened: dict[str, int] = {}
+        for following in _TOKEN.finditer(self._folded, token.end()):
+            word = following[_WORD]
+            if following[_PERIOD] is not None or (word is None and following[_BLOCK] is None):
+                return False
+            if word in _NESTED and (word != "PERFORM" or self._loop(following.start(_WORD)) is not None):
+                opened[word] = opened.get(word, 0) + 1
+            elif word is not None and (around := _PART_OF.get(word)) is not None:
+                if not opened.get(around):
+                    return around in self._open or (around == "IF" and "ELSE" in self._open)
+                opened[around] -= word.startswith("END-")
+        return False
 
     def _end_sentence(self) -> None:
         """Count a sentence and close everything that is open: nothing reaches over a period."""
@@ -375,11 +403,17 @@ class Procedure:
         names a paragraph 200; `PERFORM 3 TIMES` none.
         """
         self._row(verb, start)
-        loop = _LOOP.match(self._folded, start)
-        if loop and (loop["loop"] or loop["times"] or loop["first"] in VERBS):
+        if (loop := self._loop(start)) is not None:
             self.loops.add(start)
             self._push(verb)
             self._until = loop.end("loop")
+        else:
+            self._last = ""  # an END-PERFORM behind it ends a loop around it: PERFORM of paragraphs has none
+
+    def _loop(self, start: int) -> re.Match[str] | None:
+        """Return the words that make a PERFORM hold statements itself; None for one of paragraphs."""
+        loop = _LOOP.match(self._folded, start)
+        return loop if loop and (loop["loop"] or loop["times"] or loop["first"] in VERBS) else None
 
     def _terminator(self, word: str, start: int) -> None:
         """Take END-IF and the like, and close the innermost statement that it ends."""
