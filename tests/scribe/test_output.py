@@ -34,10 +34,10 @@ def test_what_somebody_else_writes_meanwhile_is_written_over(
         file.write_text(before)
     replace = Root.replace_file
 
-    def interrupted(self: Root, *given: Any) -> tuple[str, ...]:
+    def interrupted(self: Root, *given: Any, **how: Any) -> tuple[str, ...]:
         monkeypatch.setattr(Root, "replace_file", replace)
         file.write_text("what another program writes")
-        return replace(self, *given)
+        return replace(self, *given, **how)
 
     monkeypatch.setattr(Root, "replace_file", interrupted)
     output.write("A.json", "ours")
