@@ -69,11 +69,15 @@ class LoopbackModel:
         self._server.shutdown()
         self._server.server_close()
 
+    def counted(self, sent: bytes) -> int:
+        """Return how many tokens a request has for it."""
+        return len(sent) // 4
+
     def measures(self, sent: bytes) -> bool:
         """Count a request into the figures of the next answer; False where it is too large."""
         if self.window_tokens is None:
             return True
-        tokens = len(sent) // 4
+        tokens = self.counted(sent)
         self.usage = {"input_tokens": tokens, "output_tokens": 1, "total_tokens": tokens + 1}
         self.refused += tokens > self.window_tokens
         return tokens <= self.window_tokens
@@ -270,7 +274,7 @@ def _handler(model: LoopbackModel) -> type[BaseHTTPRequestHandler]:
                 frames, status = _image_refusal(path, len(sent), model.max_image_bytes or 0)
                 self._answer(frames, stream=status == 200, status=status)
             elif not model.measures(sent):
-                frames, status = _refusal(path, len(sent) // 4, model.window_tokens or 0)
+                frames, status = _refusal(path, model.counted(sent), model.window_tokens or 0)
                 self._answer(frames, stream=status == 200, status=status)
             elif path.endswith("/responses"):
                 frames = _responses(model.turn(body), model.usage, model.answer)

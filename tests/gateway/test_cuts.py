@@ -102,6 +102,24 @@ def test_a_cut_stays_where_it_is(tmp_path: Path) -> None:
         assert double.refused == 1
 
 
+@pytest.mark.proves("W-2")
+def test_a_tight_window_is_not_written_anew_in_each_turn(tmp_path: Path) -> None:
+    """Where instructions take a third of it, what is sent at another place than before is little more than what is new."""
+    double = provider("anthropic", 30_000, count=lambda text: int(1.3 * estimate(text)))
+    rules = "".join(f"rule {number}: do {number * 7919 % 997} things\n" for number in range(1_000))
+    with double, standing(tmp_path, upstream_of(double), offering="never") as gateway:
+        anew = 0
+        before: list[Any] = []
+        for turns in range(1, 60):
+            assert gateway.ask("/v1/messages", {**body_of("anthropic", story(turns)), "system": rules}).status == 200
+            sent = double.requests[-1].request["messages"]
+            anew += len(json.dumps(sent[shared(before, sent) :]))
+            before = sent
+        new = len(json.dumps(body_of("anthropic", story(59))["messages"]))
+        assert double.refused == 1
+        assert anew < 1.9 * new
+
+
 @pytest.mark.proves("W-4")
 @pytest.mark.parametrize("streamed", [False, True])
 def test_what_answers_report_is_learned(streamed: bool, tmp_path: Path) -> None:

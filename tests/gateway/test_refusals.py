@@ -11,6 +11,7 @@ import pytest
 
 from penstock.gateway import answers
 from penstock.gateway.provider import Windows
+from penstock.models.sizes import estimate
 from penstock.wires import WIRES, messages_of
 from tests.gateway.standing import RecordingUpstream, Said, standing
 from tests.gateway.stories import body_of, path_of, story
@@ -247,3 +248,22 @@ def test_who_observes_changes_nothing(tmp_path: Path) -> None:
         assert session.refusals == 1
         assert session.cuts > 0
         assert session.cut_tokens > 0
+
+
+@pytest.mark.proves("W-4", "R-5")
+def test_a_provider_that_never_names_its_limit_refuses_once(tmp_path: Path) -> None:
+    """Its answers say how it counts and its refusal what it does not take: nothing as large is sent again, nor much less."""
+    count = lambda text: int(1.3 * estimate(text))  # noqa: E731
+    with (
+        provider("openai-responses", 20_000, count=count) as double,
+        standing(tmp_path, upstream_of(double)) as gateway,
+    ):
+        sizes = []
+        for turns in range(1, 60):
+            body = {**body_of("openai-responses", story(turns, 2_000)), "stream": turns % 2 == 0}
+            assert gateway.ask("/v1/responses", body).status == 200
+            sizes.append(len(str(double.requests[-1].request)))
+        seen = gateway.gateway.seen
+    assert double.refused == 1
+    assert not any(outcome == "returned" for _, outcome in seen.refusals)
+    assert max(sizes[30:]) > 0.85 * max(sizes)

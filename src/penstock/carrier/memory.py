@@ -47,9 +47,16 @@ class Memory:
         known = [believed_tokens]
         if self.limit_tokens is not None:
             known.append(self.limit_tokens)
-        # Once a number is known it says more: without one, only the size that was refused is.
-        if self.refused_tokens is not None and not self.observations:
-            known.append(int(self.refused_tokens * _SAFETY))
+        if self.refused_tokens is not None:
+            refused = int(self.refused_tokens * _SAFETY)
+            if not self.observations:
+                known.append(refused)
+            # Answers say how it counts, and a refusal without a number what it does not take: of a provider that never names its
+            # limit (OpenAI's streams) that is all there will ever be. What it has taken it takes again. A stated limit says more.
+            elif self.limit_tokens is None:
+                seen = self.observations[-1]
+                share = seen.stated_tokens / max(1, seen.counts.total)
+                known.append(max(self.taken_tokens, int(refused * share)))
         return min(known)
 
     def never_refused(self, believed_tokens: int) -> int:

@@ -122,6 +122,11 @@ class Ladder:
         """The last rung that leaves what is newer and all words of the user; a model's summary could spare what goes below it."""
         return self._starts[_GENTLE_PHASES]
 
+    @property
+    def recent(self) -> int:
+        """The last rung that leaves the newest results and all words of the user, and recent results only where they are newest."""
+        return self._starts[_GENTLE_PHASES + 1]
+
     def strategy(self, rung: int) -> str:
         """Return the name of the deepest kind of step that a rung takes, as results of recovery have it."""
         if rung >= self.floor:

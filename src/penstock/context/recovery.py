@@ -192,13 +192,28 @@ def trim(
         # is too large by our own count is then cut by that.
     else:  # not even the floor fits by our count: that, or the window that the caller believes in, is in doubt
         return None
-    if headroom_share and rung < ladder.gentle:
-        rung = min(_first_that(fits, ladder, round(room * (1 - headroom_share))), ladder.gentle)
+    if headroom_share:
+        rung = _with_headroom(fits, ladder, rung, room, headroom_share)
     if can_summarise and situation.calls_left > 1 and rung > ladder.gentle:
         asked = _summary_of(situation)
         if asked is not None:
             return asked
     return _send(situation, ladder.plan(rung, situation.room_tokens), ladder.strategy(rung))
+
+
+def _with_headroom(
+    fits: Callable[[KindCounts, int], bool], ladder: Ladder, rung: int, room: int, headroom_share: float
+) -> int:
+    """Return the rung that leaves a share of the room free, as far as that is worth what goes with it."""
+    if rung < ladder.gentle:
+        rung = min(_first_that(fits, ladder, round(room * (1 - headroom_share))), ladder.gentle)
+    # Where instructions, tools and stubs take most of a window, what is gentle frees one result a turn, the sixth newest: each
+    # turn has everything behind it written anew. So half the share is bought with results that are recent; they can be read
+    # back, and the newest stay.
+    least = round(room * (1 - headroom_share / 2))
+    if rung < ladder.recent and not fits(ladder.counts(rung), least):
+        rung = min(_first_that(fits, ladder, least), ladder.recent)
+    return rung
 
 
 def _first_that(fits: Callable[[KindCounts, int], bool], ladder: Ladder, room: int) -> int:
