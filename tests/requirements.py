@@ -103,6 +103,8 @@ BUILT: dict[str, str] = {
     "C-13": "a second run sends what changed; columns that are no code, padding and line ends change nothing",
     "C-14": "source as it really is: headers from COPY, Librarian, Panvalet, Telon, translated CICS, IDMS, IMS named",
     "C-15": "evidence is a statement within what a claim speaks of; numbers in a claim are checked",
+    "C-16": "the estate is one typed graph, each edge with citation and certainty; exports",
+    "C-17": "impact NAME: what a change touches, through calls, files, tables and data sets",
     "C-21": "one queue for any number of workers on any machines: one accepted answer each, a key's limits, nothing lost by kills",
     "C-18": "flows of data sets and screens, near-copies, rules ranked",
     "C-19": "the site of 10,000 programs opens as quickly as that of ten",
@@ -140,8 +142,6 @@ BUILT: dict[str, str] = {
 }
 
 PENDING: dict[str, str] = {
-    "C-16": "the estate is one typed graph, each edge with citation and certainty; exports",
-    "C-17": "impact NAME: what a change touches, through calls, files, tables and data sets",
     "C-20": "a million lines in 60 s of processor time and 400 MB a process",
     "S-14": "a conversation: line editing, commands, approvals, undo (later)",
     "S-15": "project rules are read, pinned, priced (later)",

@@ -143,6 +143,7 @@ def test_every_kind_of_thing_has_the_edges_that_its_sources_say(name: str, verb:
     assert is_edges(name, verb) == sentences
 
 
+@pytest.mark.proves("C-17")
 def test_a_field_is_followed_through_three_programs_and_a_job() -> None:
     """A reading goes from MWB010 by a sort and a data set to MWB020, is calculated with, and goes to the register."""
     followed = is_edges("MWB010.RD-INDEX-M3", "moves to", "computes", "carried to", depth=4)
@@ -198,6 +199,7 @@ def test_the_field_of_a_copybook_stands_for_its_instances() -> None:
     assert {"MWB020.BO-NET", "MWB030.BI-NET"} < {node.name for node in nodes_named(estate(), "MWBILL.:TAG:-NET")}
 
 
+@pytest.mark.proves("C-16")
 def test_every_edge_is_cited_where_the_source_names_one_of_its_ends() -> None:
     """The cited lines name an end, its level 88, its file, or the copybook that says it; a way of areas names them."""
     graph = estate()
@@ -314,3 +316,19 @@ def test_a_redefinition_and_a_foreign_layout_no_longer_fit() -> None:
     assert {("redefinition", "ONE.A-PARTS"), ("other layout", "TWO.L"), ("record", "ONE.AREA-1")} <= found.keys()
     carried = {(edge.source.name, edge.target.name) for edge in Carrying(graph).after(nodes_named(graph, "ONE.B")[0])}
     assert carried == {("ONE.B", "TWO.LB")}
+
+
+def test_a_commarea_that_is_text_of_any_length_is_no_other_layout() -> None:
+    """DFHCOMMAREA as a table of PIC X takes whatever comes: nothing lies elsewhere in it."""
+    head = "       ID DIVISION.\n       PROGRAM-ID. {}.\n       DATA DIVISION.\n"
+    caller = head.format("ONE") + (
+        "       WORKING-STORAGE SECTION.\n       01  CA.\n           05  A PIC X(4).\n           05  B PIC X(4).\n"
+        "       PROCEDURE DIVISION.\n           EXEC CICS LINK PROGRAM('TWO') COMMAREA(CA) END-EXEC.\n"
+        "           GOBACK.\n"
+    )
+    callee = head.format("TWO") + (
+        "       LINKAGE SECTION.\n       01  DFHCOMMAREA.\n           05  LK PIC X OCCURS 1 TO 99 DEPENDING ON EIBCALEN.\n"
+        "       PROCEDURE DIVISION.\n           GOBACK.\n"
+    )
+    found = _grown("ONE.A", 2, graph_of({"one.cbl": caller.encode(), "two.cbl": callee.encode()}))
+    assert {what for what, _ in found} == {"field", "record"}

@@ -43,6 +43,17 @@ SURE, MAY, UNKNOWN = (True, False), (False, False), (False, True)
             ("MOVE 'A' TO X. PERFORM Q. CALL X. MOVE 'B' TO X. PERFORM Q. CALL X. STOP RUN.", "Q.", "DISPLAY C."),
             [(("A",), *SURE), (("B",), *SURE)],
         ),
+        # A range comes back by its shorter way first: what its longer one brings is there, too.
+        (
+            (
+                "MOVE 'Z' TO X. PERFORM Q. CALL X. STOP RUN.",
+                "Q.",
+                "IF C = 1 MOVE 'A' TO X ELSE PERFORM R END-IF.",
+                "R.",
+                "DISPLAY C. MOVE 'B' TO X.",
+            ),
+            [(("A", "B"), *MAY)],
+        ),
         # In the paragraph itself both are there.
         (
             ("MOVE 'A' TO X. PERFORM Q. MOVE 'B' TO X. PERFORM Q. STOP RUN.", "Q.", "CALL X."),

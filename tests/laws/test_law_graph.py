@@ -8,6 +8,7 @@ import json
 from typing import TYPE_CHECKING
 
 import networkx as nx
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -53,6 +54,7 @@ def estates(draw: st.DrawFn) -> list[ProgramPart]:
     return [_part(name, draw(st.lists(st.sampled_from(_STATEMENTS), max_size=6))) for name in names]
 
 
+@pytest.mark.proves("C-17")
 @settings(max_examples=40, deadline=None)
 @given(estates(), st.sampled_from(FIELDS), st.integers(1, 4), st.randoms(use_true_random=False))
 def test_a_tree_is_of_the_graph_grows_with_its_depth_and_knows_no_order(
@@ -76,6 +78,7 @@ def test_a_tree_is_of_the_graph_grows_with_its_depth_and_knows_no_order(
     assert impact(again, f"ONE.{name}", depth=depth) == found
 
 
+@pytest.mark.proves("C-16")
 @settings(max_examples=25, deadline=None)
 @given(estates())
 def test_exports_are_read_again_as_the_same_graph(parts: list[ProgramPart]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -197,6 +198,7 @@ def _follow(verb: str, rest: list[Any], here: tuple[int, int], stack: Any, size:
         yield (paragraph, at + 1), stack
 
 
+@pytest.mark.proves("C-16")
 @settings(max_examples=60, deadline=None)
 @given(programs())
 def test_what_a_way_brings_is_there_and_what_is_sure_is_alone(

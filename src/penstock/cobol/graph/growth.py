@@ -235,7 +235,7 @@ class _Growing:
                 what: What = "too short" if edge.verb == "moves to" else "other layout"
                 why = f"{edge.source} {edge.verb} it" + (f"; {edge.why}" if edge.why else "")
                 self._add(what, edge.target, (target.bytes, longer), wave.steps, why, edge.citations, edge.certainty)
-            elif target.usage == "GROUP" and group.usage == "GROUP":
+            elif group.usage == "GROUP" and _has_fields(*placed):
                 why = f"{edge.source} {edge.verb} it, and what lies behind {wave.node} no longer lies where it did"
                 self._add(
                     "other layout", edge.target, (target.bytes, longer), wave.steps, why, edge.citations, edge.certainty
@@ -263,6 +263,12 @@ class _Growing:
                 lengths = (target.bytes, None if target.bytes is None else target.bytes + short)
                 self._add("too short", edge.target, lengths, wave.steps + 1, why, edge.citations, edge.certainty)
                 self.begin(edge.target, short, wave.steps + 1)
+
+
+def _has_fields(part: ProgramPart, group: LaidField) -> bool:
+    """Return whether a group gives its bytes names, rather than be text of any length: DFHCOMMAREA as a table of X."""
+    inside = (field for field in part.fields if field.record == group.record and field.line > group.line)
+    return group.usage == "GROUP" and any(field.name and not field.in_table for field in inside)
 
 
 def _declared(part: ProgramPart, field: LaidField) -> tuple[str, int]:
