@@ -31,6 +31,7 @@ from penstock.overflow import (
     parse,
     settling,
     silent_overflow,
+    walk,
 )
 
 DATA = Path(os.environ.get("PENSTOCK_DATA", Path(__file__).parents[3] / "shared" / "data")) / "overflow_dev.jsonl"
@@ -696,3 +697,24 @@ def test_a_limit_that_looks_like_a_status_is_a_limit(limit: int) -> None:
     found = parse(f"prompt is too long: {limit + 12} tokens > {limit} maximum")
     assert found is not None
     assert (found.kind, found.limit, found.input, found.excess) == ("context_input", limit, limit + 12, 12)
+
+
+def test_a_status_in_words_counts_under_the_name_of_one() -> None:
+    """`"status": "413"` is one; three digits under another name of a code are none."""
+    (said,) = walk.layers({"error": {"status": "413", "message": "no"}})
+    assert (said.statuses, said.codes) == ([413], ["413"])
+    (said,) = walk.layers({"error": {"type": "413", "status": "4130", "message": "no"}})
+    assert (said.statuses, said.codes) == ([], ["413", "4130"])
+
+
+def test_codes_are_kept_in_bounds() -> None:
+    """None that is empty, and so many at most, however many an error has."""
+    (said,) = walk.layers({"errors": [{"code": f"e{number}", "type": ""} for number in range(30)] * 2})
+    assert "" not in said.codes
+    many = {
+        "errors": [
+            {"code": f"e{a}{b}", "errors": [{"code": f"f{a}{b}"} for b in range(9)]} for a in range(9) for b in range(4)
+        ]
+    }
+    (said,) = walk.layers(many)
+    assert len(said.codes) == walk.MAX_ITEMS

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from penstock.cli import main
 from penstock.errors import CallerError, ToolError
-from penstock.store import Retention, StoreFault, default_retention, open_store
+from penstock.store import Retention, StoreFault, default_retention, open_store, removal
 from penstock.store.pieces import PIECE_BYTES
 from penstock.store.postgres import PostgresStore
 from penstock.store.retention import Removal, overdue
@@ -642,6 +642,20 @@ def test_rules_come_from_the_environment() -> None:
                 default_retention({name: text})
     with pytest.raises(CallerError, match="above 0"):
         Retention(max_sessions=0)
+
+
+def test_so_many_removals_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The newest, whether rules took them one by one or many at once."""
+    monkeypatch.setattr(removal, "_WRITTEN_DOWN", 4)
+    path, names = str(tmp_path / "store"), [f"s{number:02d}" for number in range(15)]
+    with closing(SqliteStore(path)) as store:
+        for name in names:
+            store.append(name, 0, "begun", {})
+    with closing(SqliteStore(path)) as store:
+        for left in (10, 9, 8, 7, 6, 5, 4):
+            store.collect(Retention(max_sessions=left))
+        told = [one.name for one in store.removals()]
+    assert told == names[:11][:-5:-1]
 
 
 def test_room_of_removed_sessions_is_given_back(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import subprocess
@@ -528,3 +529,12 @@ def test_a_pipe_in_a_listed_folder_is_never_opened(tmp_path: Path, monkeypatch: 
         monkeypatch.setattr(os, "open", mock.Mock(side_effect=AssertionError("it was opened")))
         with pytest.raises(OSError, match="not a regular file"):
             root.open_entry(str(tmp_path), "pipe")
+
+
+def test_a_folder_on_another_mount_is_closed_again(tmp_path: Path) -> None:
+    """A walk meets many of them."""
+    (tmp_path / "below").mkdir()
+    with closing(Root(tmp_path, confinement="walk")) as root:
+        root.device += 1  # as if all that is here lay on another
+        with nothing_left_open(), pytest.raises(OSError, match=os.strerror(errno.EXDEV)):
+            root.open_subfolder(root.descriptor, "below")
