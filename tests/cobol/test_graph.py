@@ -188,6 +188,14 @@ def test_a_procedure_runs_with_what_its_exec_gives_to_its_symbols() -> None:
     assert "NIGHTLY.S3.RUN reads TEST.BILLS is" not in found
 
 
+def test_the_other_parts_of_a_group_are_not_touched_by_one() -> None:
+    """The tree goes on from a field to the group that holds it, and not down again to what else that holds."""
+    assert "MWB010.RD-INDEX-M3 part of MWB010.MWREAD-RECORD" in is_edges("MWB010.RD-INDEX-M3", depth=3)
+    assert not any("RD-DATE" in sentence for sentence in is_edges("MWB010.RD-INDEX-M3", depth=3))
+    # Asked for itself a group has its parts.
+    assert "MWB010.RD-DATE part of MWB010.MWREAD-RECORD" in is_edges("MWB010.MWREAD-RECORD", depth=1)
+
+
 def test_the_field_of_a_copybook_stands_for_its_instances() -> None:
     """`MWCUST.CU-NUMBER` is the field in every program that copies it, under the name that it has there."""
     assert [node.name for node in nodes_named(estate(), "mwcust.cu-number")] == [
