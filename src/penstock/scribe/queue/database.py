@@ -7,6 +7,7 @@ Keeps out: what is asked of it, and the engine's own connections (`engine`).
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import threading
@@ -73,6 +74,12 @@ class Database:
                 psycopg.connect(address, autocommit=True).close()
             except psycopg.Error as error:
                 raise self._translated(error) from error
+        pools = logging.getLogger(
+            "psycopg.pool"
+        )  # a line for each try to reach a database that is away; we say so once
+        pools.propagate = False
+        if not pools.handlers:
+            pools.addHandler(logging.NullHandler())
         self._answer_seconds = answer_seconds
         self._lent: dict[int, tuple[Connection, float]] = {}
         self._closed = threading.Event()
