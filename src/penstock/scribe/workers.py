@@ -83,9 +83,7 @@ class Workers:
             work = make(setup)
             yield from map(work, pieces)
             return
-        round_: _Round[Piece, Made] = _Round(
-            pickle.dumps(("setup", (make, setup)), pickle.HIGHEST_PROTOCOL), pieces, _AHEAD * self.processes
-        )
+        round_: _Round[Piece, Made] = _Round((make, setup), pieces, _AHEAD * self.processes)
         threads = [threading.Thread(target=round_.serve, args=(child,), daemon=True) for child in self._children]
         for thread in threads:
             thread.start()
@@ -104,7 +102,7 @@ class Workers:
 class _Round(Generic[Piece, Made]):
     """One round of pieces, taken by the threads of all processes and given back in their order."""
 
-    def __init__(self, setup: bytes, pieces: Sequence[Piece], ahead: int) -> None:
+    def __init__(self, setup: object, pieces: Sequence[Piece], ahead: int) -> None:
         self._setup, self._pieces = setup, pieces
         self._next = 0
         self._lock = threading.Lock()
@@ -170,11 +168,13 @@ class _Child:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        self._setup: bytes | None = None
+        self._setup: object = None
         self._lock = threading.Lock()  # of starting and ending, which may come from two threads
 
-    def ask(self, setup: bytes, piece: object) -> tuple[str, Any]:
+    def ask(self, setup: object, piece: object) -> tuple[str, Any]:
         """Return `done` and what was made of a piece, or `raised` and the exception.
+
+        The setup is made a message each time that a process needs it, and not kept as one: it may hold all sources.
 
         Raises:
             EOFError: The process ended.
@@ -182,7 +182,7 @@ class _Child:
         """
         process = self._started()
         if self._setup is not setup:
-            answer = self._told(process, setup)
+            answer = self._told(process, pickle.dumps(("setup", setup), pickle.HIGHEST_PROTOCOL))
             if answer[0] == "raised":
                 return answer
             self._setup = setup
