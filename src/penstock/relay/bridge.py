@@ -22,7 +22,7 @@ from penstock.relay.mirrored import Mirror
 from penstock.relay.sse import Events, StreamPlace
 from penstock.relay.stdio import read_some
 from penstock.relay.turns import SendTurns, has_passed
-from penstock.relay.unanswered import Unanswered, error_of_ours, first_words, is_error, read_messages, under_id
+from penstock.relay.unanswered import OpenRequests, error_of_ours, first_words, is_error, read_messages, under_id
 from penstock.relay.writing import MessageWriter
 from penstock.text.json_slices import Object
 from penstock.text.sse import data_of
@@ -84,7 +84,7 @@ class Bridge:
         self._version: bytes | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._requests: dict[Id, asyncio.Task[None]] = {}
-        self._unanswered = Unanswered()
+        self._unanswered = OpenRequests()
         self._turns = SendTurns()
         self._listening: asyncio.Task[None] | None = None
 

@@ -35,7 +35,7 @@ _REST_SECONDS = 30.0
 _LEAST_CUT = 600  # a notice with its handle, and some text
 
 
-class Unkept(PenstockError):
+class UnkeptResult(PenstockError):
     """The whole could not be kept, so nothing is cut."""
 
 
@@ -123,10 +123,10 @@ class Guard:
         return list(_with_content(result, shown, b"[" + b",".join(blocks) + b"]"))
 
     def _cut(self, pieces: Iterable[bytes], share: Allowance, asked: AskedCall, prefix: str) -> str:
-        """Return a text within its share, the whole kept. Raises `Unkept`."""
+        """Return a text within its share, the whole kept. Raises `UnkeptResult`."""
         start = time.monotonic()
         if start < self._rests_until:
-            raise Unkept(
+            raise UnkeptResult(
                 f"not tried again within {_REST_SECONDS:.0f} seconds, as that failed slowly: {self._why_it_rests}"
             )
         passed = stream.drain(
@@ -136,7 +136,7 @@ class Guard:
             # A store that somebody holds, or that is out of reach: whatever else a server says waits behind each try.
             self._rests_until, self._why_it_rests = time.monotonic() + _REST_SECONDS, passed.fault
         if passed.fault or passed.lost_bytes:
-            raise Unkept(passed.fault or "it is larger than what is kept of one output")
+            raise UnkeptResult(passed.fault or "it is larger than what is kept of one output")
         return passed.result.text
 
 

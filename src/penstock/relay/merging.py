@@ -31,7 +31,7 @@ LISTS = {
 """What is asked for lists: where the entries stand in the answer, and what an entry is called by."""
 
 
-class Answer(NamedTuple):
+class ServerAnswer(NamedTuple):
     """What one server answered."""
 
     server: int
@@ -50,7 +50,7 @@ class MergedEntry(NamedTuple):
     raw: bytes
 
 
-def list_entries(method: str, answers: Sequence[Answer], server_names: Sequence[str]) -> list[MergedEntry]:
+def list_entries(method: str, answers: Sequence[ServerAnswer], server_names: Sequence[str]) -> list[MergedEntry]:
     """Return the entries of all servers, in their order; names that two have begin with that of their server.
 
     Law: each tool and prompt of each server is there, under a name of its own; a name that one server has alone stays.
@@ -104,7 +104,7 @@ def _entry(raw: bytes, item: Object, called: str, name: str | None) -> bytes:
     return splice(raw[item.start : item.end], moved)
 
 
-def merge_list(method: str, found: Sequence[MergedEntry], answers: Sequence[Answer], names: Names) -> bytes:
+def merge_list(method: str, found: Sequence[MergedEntry], answers: Sequence[ServerAnswer], names: Names) -> bytes:
     """Return the result of a list of all servers, ours behind the tools."""
     written = [entry.raw for entry in found]
     if method == "tools/list":
@@ -117,7 +117,7 @@ def merge_list(method: str, found: Sequence[MergedEntry], answers: Sequence[Answ
     )
 
 
-def merge_introductions(answers: Sequence[Answer], server_names: Sequence[str]) -> bytes:
+def merge_introductions(answers: Sequence[ServerAnswer], server_names: Sequence[str]) -> bytes:
     """Return one answer to `initialize` or `server/discover`: all that one of the servers can, in a version that all speak."""
     results = [(server_names[answer.server], _decoded(answer)) for answer in answers]
     merged: dict[str, Any] = dict(_hints([result for _, result in results]))
@@ -139,7 +139,7 @@ def merge_introductions(answers: Sequence[Answer], server_names: Sequence[str]) 
     return json.dumps(merged).encode()
 
 
-def _decoded(answer: Answer) -> dict[str, Any]:
+def _decoded(answer: ServerAnswer) -> dict[str, Any]:
     """Return the members of a result that are no lists of entries."""
     if not isinstance(answer.result, Object):
         return {}

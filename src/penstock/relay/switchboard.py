@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.relay.conversation import Conversation
 from penstock.relay.listing import Names, is_last_page
-from penstock.relay.merging import LISTS, Answer, list_entries, merge_introductions, merge_list
+from penstock.relay.merging import LISTS, ServerAnswer, list_entries, merge_introductions, merge_list
 from penstock.relay.messages import Id, OwnCall, RpcMessage, parse, text_in
 from penstock.text.json_slices import Edit, NotJson, Object, Slice, Value, decode, splice
 
@@ -57,7 +57,7 @@ class _Gathering:
     request: bytes
     message: RpcMessage
     waiting: set[int] = field(default_factory=set)
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[ServerAnswer] = field(default_factory=list)
     errors: list[tuple[bytes, RpcMessage]] = field(default_factory=list)
     then: list[bytes] = field(default_factory=list)
     """What the host asked and could not be passed on before this is known; then nobody waits for the answer itself."""
@@ -353,7 +353,7 @@ class Switchboard:
         if not isinstance(result, Object):
             gathering.errors.append((raw, message))
         else:
-            gathering.answers.append(Answer(server, raw, result))
+            gathering.answers.append(ServerAnswer(server, raw, result))
             if gathering.method in LISTS and not is_last_page(raw, result):
                 cursor = result.get("nextCursor")
                 if cursor is not None:

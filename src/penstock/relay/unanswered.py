@@ -20,7 +20,7 @@ _WORDS_CHARS = 500
 """How much of what a server says instead of a message is told."""
 
 
-class Unanswered:
+class OpenRequests:
     """The requests that have no answer yet, each with its id as it was written."""
 
     def __init__(self) -> None:
