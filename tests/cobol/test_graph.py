@@ -340,3 +340,32 @@ def test_a_commarea_that_is_text_of_any_length_is_no_other_layout() -> None:
     )
     found = _grown("ONE.A", 2, graph_of({"one.cbl": caller.encode(), "two.cbl": callee.encode()}))
     assert {what for what, _ in found} == {"field", "record"}
+
+
+def test_a_field_is_carried_to_its_place_in_the_other_area() -> None:
+    """The inner group begins at byte 4 and goes to a record that begins at 0: places count from the areas."""
+    program = b"""       ID DIVISION.
+       PROGRAM-ID. ONE.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       01  R.
+           05  X PIC X(4).
+           05  G.
+               10  A PIC X(2).
+               10  B PIC X(3).
+       01  H.
+           05  C PIC X(2).
+           05  D PIC X(3).
+           05  E PIC X(4).
+       PROCEDURE DIVISION.
+           MOVE G TO H.
+           GOBACK.
+"""
+    graph = graph_of({"one.cbl": program})
+    carrying = Carrying(graph)
+    found = {
+        (edge.source.name, edge.target.name, edge.certainty)
+        for name in ("ONE.A", "ONE.B")
+        for edge in carrying.after(nodes_named(graph, name)[0])
+    }
+    assert found == {("ONE.A", "ONE.C", "is"), ("ONE.B", "ONE.D", "is")}
