@@ -369,3 +369,16 @@ def test_a_field_is_carried_to_its_place_in_the_other_area() -> None:
         for edge in carrying.after(nodes_named(graph, name)[0])
     }
     assert found == {("ONE.A", "ONE.C", "is"), ("ONE.B", "ONE.D", "is")}
+
+
+def test_one_of_two_programs_of_one_name_is_asked_for_by_its_path() -> None:
+    """Both have their path in their names, a call may mean either, and letters of a path may be small."""
+    program = (
+        b"       ID DIVISION.\n       PROGRAM-ID. ONE.\n       PROCEDURE DIVISION.\n       M.\n           CALL 'ONE'.\n"
+    )
+    graph = graph_of({"old/one.cbl": program, "new/one.cbl": program})
+    assert [node.name for node in nodes_named(graph, "ONE@old/one.cbl")] == ["ONE@old/one.cbl"]
+    assert len(nodes_named(graph, "one")) == 2
+    calls = [edge for edge in graph.drawn if edge.verb == "calls"]
+    assert {edge.certainty for edge in calls} == {"may"}
+    assert len(calls) == 4

@@ -133,8 +133,9 @@ def nodes_named(graph: EstateGraph, name: str, kind: Kind | None = None) -> list
     """
     wanted = name.strip().upper()
     nodes = [node for node in graph.nodes() if kind is None or node.kind == kind]
-    found = [node for node in nodes if node.name == wanted]
-    found = found or [node for node in nodes if node.name.endswith(f".{wanted}")]
+    # The path in the name of one of several programs keeps its letters.
+    found = [node for node in nodes if node.name.upper() == wanted]
+    found = found or [node for node in nodes if node.name.upper().endswith(f".{wanted}")]
     found = found or [node for node in nodes if _bare(node.name) == wanted or _in_order(node.name, wanted)]
     if not found:
         found = [
