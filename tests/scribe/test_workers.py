@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
+import subprocess
+import sys
 import time
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
@@ -101,6 +104,14 @@ def test_whoever_walks_away_leaves_no_process_behind(tmp_path: Path) -> None:
             break
     assert time.monotonic() - begun < 20
     assert not is_there(seen)
+
+
+def test_a_process_ends_with_who_started_it() -> None:
+    """It ends when its input does, in the middle of a request, too, and says nothing."""
+    start = [sys.executable, "-c", "from penstock.scribe.work_process import main; main()"]
+    for request in (b"", pickle.dumps(("piece", "x" * 1_000))[:500]):
+        done = subprocess.run(start, input=request, capture_output=True, timeout=60, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 def test_small_work_needs_no_process() -> None:

@@ -1,6 +1,6 @@
 """The far end of `workers`: a process that takes pieces of work from its standard input until that ends.
 
-An interrupt at the keyboard goes to the whole group; this process leaves it to the one that started it, which ends all of them.
+An interrupt is for the process that started this one, which ends all of them; when that is killed itself, the input ends.
 Law: one answer a request, in their order; what a piece prints does not get among the answers. Keeps out: what is done.
 """
 
@@ -29,7 +29,7 @@ def main() -> None:
     while True:
         try:
             kind, value = pickle.load(sys.stdin.buffer)  # noqa: S301  # a pipe from the process that started us
-        except EOFError:
+        except (EOFError, pickle.UnpicklingError):  # nobody asks any more, or in the middle of a request
             return
         try:
             if kind == "setup":

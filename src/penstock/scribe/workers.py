@@ -199,7 +199,10 @@ class _Child:
         with self._lock:
             if self._process is None:
                 command = [sys.executable, "-c", _START, *sys.path]
-                self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                # In a session of its own: an interrupt at the keyboard is ours to answer, and would meet it at its start.
+                self._process = subprocess.Popen(
+                    command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+                )
                 self._setup = None
             return self._process
 
