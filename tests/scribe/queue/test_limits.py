@@ -74,6 +74,16 @@ def test_no_minute_of_the_provider_has_more_than_the_limit(
     assert arrived
 
 
+def test_a_grant_that_is_used_late_counts_for_a_minute_from_then(database: Database) -> None:
+    """It is used two seconds after it was given and takes one to the provider: a minute behind that is 63 s behind the grant."""
+    with_own_clock(database)
+    set_limits(database, "k", _MODEL, 1, None)
+    for now, is_granted in ((3_000_000.0, True), (3_000_062.9, False), (3_000_065.0, True)):
+        database.rows("DELETE FROM test_clock")
+        database.rows("INSERT INTO test_clock VALUES (%(now)s)", now=now)
+        assert bool(Bucket(database, "k", _MODEL).take(1)[0]) == is_granted
+
+
 def test_who_waits_as_long_as_it_was_told_gets_its_turn(database: Database) -> None:
     """The wait that is named is the one after which there is room."""
     with_own_clock(database)
@@ -119,8 +129,9 @@ def test_of_many_at_once_as_many_are_granted_as_may_be(database: Database) -> No
 
 
 def test_a_429_holds_everybody_for_as_long_as_the_provider_asks(database: Database) -> None:
-    """Another worker with the same key does not even ask."""
+    """Another worker with the same key does not even ask; a shorter hold that is told later changes nothing."""
     database.prepare()
+    set_limits(database, "k", _MODEL, 1_000, None)
 
     class Refusing:
         wire, name, window_tokens = "openai-chat", "loopback", None
@@ -134,6 +145,7 @@ def test_a_429_holds_everybody_for_as_long_as_the_provider_asks(database: Databa
     with pytest.raises(Refused):
         first.send({"messages": [{"role": "user", "content": "hi"}]})
     assert first.tally().diagnosis is not None
+    Bucket(database, "k", _MODEL).hold(1)
     other = MeteredModel(loopback(Author()), Bucket(database, "k", _MODEL), pause=lambda _: None)
     with pytest.raises(Cancelled):
         other.send({"messages": [{"role": "user", "content": "hi"}]})
