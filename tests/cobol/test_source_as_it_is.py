@@ -233,6 +233,47 @@ def test_a_host_looks_for_eight_letters_of_a_longer_name() -> None:
     assert shelf.path("CUSTOMERRECORD") == "lib/CUSTOMER.cpy"
 
 
+def test_a_call_may_name_a_constant() -> None:
+    """A level 78 is a literal under a name: the program that it calls is known."""
+    text = fixed(
+        "PROGRAM-ID. A.",
+        "DATA DIVISION.",
+        "WORKING-STORAGE SECTION.",
+        "78  C-SLEEP VALUE 'CS06S'.",
+        "PROCEDURE DIVISION.",
+        "    CALL C-SLEEP.",
+    )
+    source = scan(text)
+    (call,) = facts(source, source.programs[0]).calls
+    assert (call.names, call.resolved[0].line) == (("CS06S",), 4)
+
+
+def test_a_file_section_may_have_no_header() -> None:
+    """Some compilers do without; the section of the division before does not reach into the data."""
+    text = fixed(
+        "PROGRAM-ID. A.",
+        "ENVIRONMENT DIVISION.",
+        "CONFIGURATION SECTION.",
+        "SPECIAL-NAMES. DECIMAL-POINT IS COMMA.",
+        "SELECT USERS ASSIGN TO DISK.",
+        "DATA DIVISION.",
+        "COPY USERS.",
+        "WORKING-STORAGE SECTION.",
+        "01  W PIC X.",
+        "PROCEDURE DIVISION.",
+        "    OPEN INPUT USERS.",
+    )
+    book = scan(fixed("FD  USERS.", "01  USER-RECORD.", "    03  USER-ID PIC 9(4)."))
+    source = scan(text)
+    found = facts(source, source.programs[0], copybooks={"USERS": book})
+    assert [(file.name, file.records) for file in found.files] == [("USERS", ("USER-RECORD",))]
+    assert {(item.name, item.section) for item in found.items} == {
+        ("USER-RECORD", "FILE"),
+        ("USER-ID", "FILE"),
+        ("W", "WORKING-STORAGE"),
+    }
+
+
 # ── CICS after its translator, IDMS ──────────────────────────────────────────────────────────────────────────────
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .references import References
     from .resolving import Values
     from .shape import Shape
-    from .values import DataItem, ParagraphFacts, Transform, Undeclared, Unread
+    from .values import DataItem, ParagraphFacts, Resolved, Transform, Undeclared, Unread
 
 __all__ = ["Copybooks", "Facts", "call_diagram", "facts", "flow_diagram"]
 
@@ -115,7 +115,7 @@ def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | Non
         crud=accesses,
         inputs=inputs,
         outputs=outputs,
-        calls=calls.calls(code, called, found.cics, reaching),
+        calls=calls.calls(code, called, found.cics, reaching, _literals(data)),
         using=program.using,
         linkage=tuple(item.name for item in data.items if item.section == "LINKAGE" and item.level in {1, 77}),
         entry_points=program.entry_points,
@@ -175,6 +175,18 @@ def _data(code: Code, rows: tuple[EntryRow, ...]) -> _Data:
     referred = references(code, DataNames(described.items), records)
     items = referred.applied(described.items)
     return _Data(items, described.constants, DataNames(items), records, referred)
+
+
+def _literals(data: _Data) -> dict[str, Resolved]:
+    """Return what each level 78 is that stands for a text, by its name in capitals."""
+    from .resolving import literal
+    from .values import Resolved
+
+    return {
+        key(name): Resolved(said, "VALUE", line, copybook)
+        for name, value, line, copybook in data.constants
+        if (said := literal(value)) is not None
+    }
 
 
 def _operations(

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from ..program import key
 from .translated import is_translated
-from .values import CicsOperation, ProgramCall
+from .values import CicsOperation, ProgramCall, Resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from .code import Code, Said, Site
     from .reaching import Reaching
@@ -49,7 +50,11 @@ def callings(code: Code) -> tuple[Calling, ...]:
 
 
 def calls(
-    code: Code, found: Sequence[Calling], cics: Sequence[CicsOperation], reaching: Reaching
+    code: Code,
+    found: Sequence[Calling],
+    cics: Sequence[CicsOperation],
+    reaching: Reaching,
+    constants: Mapping[str, Resolved],
 ) -> tuple[ProgramCall, ...]:
     """Return everything that reaches another program, in the order of the source.
 
@@ -58,8 +63,9 @@ def calls(
         found: The CALLs, as `callings` gives them.
         cics: The commands of CICS, some of which transfer control.
         reaching: What data items can hold at a statement, for calls by name.
+        constants: What each level 78 is, by its name in capitals: a CALL may name one in place of a literal.
     """
-    reached = [_called(call, code, reaching) for call in found]
+    reached = [_called(call, code, reaching, constants) for call in found]
     for operation in cics:
         call_type = _BY_COMMAND.get(operation.command)
         if call_type is not None and operation.resource and operation.kind in {"program", "transaction", "service"}:
@@ -91,14 +97,15 @@ def is_interface(target: str) -> bool:
     return named or name[:2] == "MQ" or name[:3] in {"CEE", "DSN", "DFH", "IGZ", "ILB", "EZA"}
 
 
-def _called(call: Calling, code: Code, reaching: Reaching) -> ProgramCall:
+def _called(call: Calling, code: Code, reaching: Reaching, constants: Mapping[str, Resolved]) -> ProgramCall:
     """Return a CALL as a way to another program."""
     static = call.target[:1] in "'\""
-    reached = None if static else reaching.at(call.target, call.site)
+    constant = None if static else constants.get(key(call.target))
+    reached = None if static or constant is not None else reaching.at(call.target, call.site)
     return ProgramCall(
         target=call.target.strip("'\"").strip() if static else call.target,
         call_type="static" if static else "dynamic",
-        resolved=reached.values if reached else (),
+        resolved=reached.values if reached else (constant,) if constant is not None else (),
         parameters=call.parameters,
         line=call.line,
         end_line=call.end_line,

@@ -37,6 +37,7 @@ _SYSTEM = re.compile(
     re.IGNORECASE,
 )
 _ELSEWHERE = frozenset({"COPY", "EXEC", "REPLACE"})  # sentences that are told by Program.copies and Program.execs
+_FILES = frozenset({"FD", "SD"})
 _PARTS = re.compile(r"\S+")
 
 
@@ -131,16 +132,20 @@ class _Expanding:
             self.pieces.append(CodePiece(source, program))
         elif program.statements and place.division in {"PROCEDURE", ""}:
             self.pieces.append(CodePiece(source, program, place.copybook, place.line, place.end_line))
-        section = ""
+        section = division = ""
         # By line, an entry before a COPY on the same one: in `01  R. COPY REC.` the record comes first.
         queue: list[tuple[int, int, DeclarationEntry | Copy]] = [
             (entry.line, 0, entry) for entry in program.entries if entry.word.upper() not in _ELSEWHERE
         ]
         queue += [(copy.line, 1, copy) for copy in program.copies]
         queue.sort(key=lambda row: row[:2])
-        for _, _, found in queue:
+        for line, _, found in queue:
+            # A section ends with its division, also where the next one leaves its header out: the FILE SECTION of some
+            # compilers begins with its first FD.
+            if place is None and (here := _division(program, line)) != division:
+                section, division = "", here
             if isinstance(found, DeclarationEntry):
-                section = found.section or section
+                section = found.section or ("FILE" if found.word.upper() in _FILES else section)
                 code = source.code[found.start : found.end].replace(BREAK, "")
                 if place is None:
                     yield EntryRow(found, code, section, found.line, found.end_line, None)
