@@ -44,7 +44,7 @@ BEFORE = planned(program(paragraphs(), DATA))
 def test_the_same_file_changes_nothing() -> None:
     """Planned with what was assigned before, every chunk is as it was."""
     after = planned(program(paragraphs(), DATA), BEFORE)
-    assert len(BEFORE.chunks) > 5
+    assert len(BEFORE.chunks) >= 5
     assert [(chunk.id, chunk.spans, chunk.digest) for chunk in after.chunks] == [
         (chunk.id, chunk.spans, chunk.digest) for chunk in BEFORE.chunks
     ]

@@ -260,7 +260,7 @@ def test_a_person_at_a_terminal_sees_how_far_it_is(tmp_path: Path) -> None:
         asked += ["--max-prompt-tokens", "4000", "--jobs", "1"]
         status, drawn = on_terminal((*warm_penstock(), *asked), cwd=tmp_path, streams=("stderr",))
     assert status == 0
-    assert re.search(r"chunks, \d+ s left [━╸╺]+ +\d+/5\b", plain(drawn))
+    assert re.search(r"chunks, \d+ s left [━╸╺]+ +\d+/4\b", plain(drawn))
     assert drawn.endswith("\x1b[2K")
 
 

@@ -14,9 +14,12 @@ RUNNERS = {
     SOURCE / "relay" / "child.py",
     SOURCE / "hosts" / "probing.py",
     SOURCE / "hosts" / "tool_definitions.py",
+    SOURCE / "scribe" / "workers.py",
+    SOURCE / "scribe" / "work_process.py",
 }
 """What a person typed behind `penstock guard --` and `penstock relay --` is run as it would be without it, what `penstock install`
-put into other agents is tried by `penstock doctor`, and servers that hosts start are started by `penstock bill --mcp`."""
+put into other agents is tried by `penstock doctor`, and servers that hosts start are started by `penstock bill --mcp`. A large
+estate is read by processes of our own, over the pipes to them."""
 
 _METHODS = {
     "read_text",

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import marshal
 import os
-import shutil
-import tempfile
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from penstock.text.json_access import Json
-from contextlib import contextmanager
 
 MAX_BYTES = 1 << 30
 """The largest value that is read back: a program of 32 MB has a document of some hundred."""
@@ -61,8 +59,5 @@ class Spool:
 @contextmanager
 def spooled(beneath: str) -> Iterator[Spool]:
     """Yield a spool in a new private folder beneath another, which goes at the end."""
-    folder = tempfile.mkdtemp(prefix=".penstock-", dir=beneath)
-    try:
+    with own_files.private_folder(beneath) as folder:
         yield Spool(folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

@@ -59,7 +59,7 @@ def alternatives(words: Iterable[str]) -> str:
 
 
 # A value is judged by its first 160 characters, or a text could be made where each name is followed by all the others.
-_BARE_REST = re.compile(r"(?:[^\s\"'`,;&|<>(){}\[\]$%\\]|%(?=[\w%]))*+")
+_BARE_REST = re.compile(r"(?>(?:[^\s\"'`,;&|<>(){}\[\]$%\\]|%(?=[\w%]))*)")
 
 
 def to_end(text: str, span: tuple[int, int]) -> Spans:

@@ -358,6 +358,19 @@ class OwnFolder:
             system.flush_folder(self._folder)
 
 
+@contextmanager
+def private_folder(beneath: str) -> Iterator[str]:
+    """Yield the path of a new folder beneath another that only its owner may enter; it goes at the end, with what is in it."""
+    import shutil  # few commands need such a folder, and every start would pay for these two
+    import tempfile
+
+    folder = tempfile.mkdtemp(prefix=".penstock-", dir=beneath)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def scratch_file() -> int:
     """Return a file without a name, open for reading and writing: it is gone when it is closed. Raises OSError.
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.scribe import prompts
 from penstock.scribe.queue.connecting import conninfo, missing_extra
 from penstock.version import __version__
+from penstock.workspace import own_files
 
 try:
     import procrastinate
@@ -215,9 +216,5 @@ def engine_schema() -> str:
 def engine_steps() -> list[tuple[str, str]]:
     """Return the engine's own migrations, by name, in their order: all that its schema has been through."""
     folder = procrastinate.schema.SchemaManager.get_migrations_path()
-    made = []
-    for name in sorted(os.listdir(folder)):
-        if name.endswith(".sql"):
-            with open(os.path.join(folder, name), encoding="utf-8") as file:  # of the package itself
-                made.append((name, file.read()))
-    return made
+    paths = sorted(own_files.own_files_like(str(folder), "*.sql"))
+    return [(os.path.basename(path), (own_files.read_own(path) or b"").decode()) for path in paths]
