@@ -192,3 +192,27 @@ def test_usage_that_leaves_the_floor_in_doubt_does_not_let_pass_what_is_three_ti
         carrier.execute(poster(served), {"model": "gpt-4o", "messages": messages})
         assert len(served.requests) > 1
         assert max(received.input_tokens for received in served.requests) < 5 * 8_000
+
+
+@pytest.mark.parametrize("door", ["execute", "aexecute"])
+def test_what_was_refused_as_small_as_it_can_be_ends_with_the_proof_again(store: Store, door: str) -> None:
+    """Nothing is left to send then, which is an end like any other: no call, the bill, and the reason."""
+    sent: list[Any] = []
+
+    def send(request: Any) -> Any:
+        sent.append(request)
+        raise ValueError("prompt is too long: 9000 tokens > 4000 maximum")
+
+    async def asend(request: Any) -> Any:
+        return send(request)
+
+    carrier = Carrier(wire="openai-chat", window_tokens=100_000, store=store)
+    request = {"model": "gpt-4o", "messages": [{"role": "user", "content": "word " * 3_000}]}
+
+    def ask() -> Any:
+        return carrier.execute(send, request) if door == "execute" else asyncio.run(carrier.aexecute(asend, request))
+
+    first, again = ask(), ask()
+    assert (first.success, again.success, len(sent)) == (False, False, 1)
+    assert (again.attempts, again.strategy) == (0, "irreducible")
+    assert "newest user message" in str(again.error) or "task" in str(again.error)

@@ -140,8 +140,9 @@ def drive(course: Course, send: Callable[[Json], Any], summarise: Callable[[str]
         Exception: what `send` raised, where the course says that it is no overflow.
     """
     steps = course.run()
-    step = next(steps)
-    while True:
+    # None at once where nothing is left to send: the request and all that is smaller were refused before.
+    step = next(steps, None)
+    while step is not None:
         try:
             if isinstance(step, Send):
                 value = checked(_not_awaitable(send(step.request)))
@@ -193,8 +194,8 @@ async def adrive(
 ) -> RecoveryResult:
     """Carry a request to its end with functions that may have to be awaited; otherwise as `drive`."""
     steps = course.run()
-    step = next(steps)
-    while True:
+    step = next(steps, None)  # as in `drive`
+    while step is not None:
         try:
             if isinstance(step, Send):
                 value = checked(await _awaited(send(step.request)))
