@@ -307,7 +307,7 @@ class Client:
                 got = b"".join(parts)
             else:
                 got = await reader.readexactly(int(lower.partition(b"content-length: ")[2].partition(b"\r\n")[0]))
-            return int(said_head.split(b" ", 2)[1]), lower, got
+            return int(said_head.split(b" ", 2)[1]), said_head, got
         except ValueError as error:  # it broke off where the length of a chunk should stand
             raise Broken(str(error)) from error
         finally:
