@@ -124,7 +124,9 @@ def test_notes_that_a_later_one_takes_are_not_written_and_not_missed(story: Stor
     ladder = ladder_of(request_of(story, wire), wire)
     rung = round(share * ladder.last)
     phases = zip(ladder._phases, ladder._starts, ladder._starts[1:], strict=False)
-    written = [step for phase, start, end in phases if start < rung for step in phase.steps(min(rung, end) - start)]
+    written = [
+        step for phase, start, end in phases if start < min(rung, end) for step in phase.steps(min(rung, end) - start)
+    ]
     assert ladder.steps(rung) == lasting(written)
 
 

@@ -260,4 +260,6 @@ def _left_role(before: str) -> _Role | None:
         if ends:
             told = position > 0 and left["too large"].search(clause)
             return None if told else _Role(LIMIT, _COMPARED_ONLY)
+        if clause.strip(" \t:('\"`") and re.search(r"\w{3}", clause) and "token" not in clause:
+            return None
     return None
