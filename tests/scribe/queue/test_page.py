@@ -23,6 +23,7 @@ from penstock.scribe.queue.progress import MoneyToCome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.scribe.author import Author
 
@@ -146,3 +147,35 @@ def test_whoever_types_wrongly_is_told_what_works(
     assert main(["queue", "limit", "openai-chat:x", "--requests", "5", "--queue", url]) == 0
     assert "5 requests a minute" in capsys.readouterr().out
     assert main(["queue", "migrate", "--queue", url]) == 0
+
+
+@pytest.mark.proves("C-21")
+def test_what_a_person_types_makes_a_site(
+    url: str, author: Author, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`document --queue` puts in, follows and makes the site, with all flags about chunks; `--finish` makes it again."""
+    for one in estate(1, 4).files:
+        (tmp_path / one.path).parent.mkdir(exist_ok=True)
+        (tmp_path / one.path).write_bytes(one.data)
+    monkeypatch.chdir(tmp_path)
+    with loopback(author) as provider, working(url, loopback(author)):
+        typed = ["document", ".", "--model", "openai-chat:loopback", "--base-url", provider.base_url, "--queue", url]
+        flags = [
+            "--max-prompt-tokens",
+            "2500",
+            "--tokenizer",
+            "o200k",
+            "--adaptive",
+            "--urgency",
+            "3",
+            "--window",
+            "100000",
+        ]
+        assert main([*typed, *flags, "--out", "site"]) == 0
+    shown = capsys.readouterr()
+    assert "1 program" in shown.out
+    assert "run 1 of" in shown.err
+    assert (tmp_path / "site/index.html").exists()
+    assert main(["document", "--finish", "--queue", url, "--out", "again", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["queue"]["phase"] == "done"
+    assert (tmp_path / "again/index.html").read_bytes() == (tmp_path / "site/index.html").read_bytes()

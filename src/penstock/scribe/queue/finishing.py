@@ -103,6 +103,7 @@ def finish(
         max_prompt_tokens=run.max_prompt_tokens,
         adaptive=run.adaptive,
         source_format=run.source_format,
+        tokenizer=run.tokenizer,
         counting=run.counting,
         step=step,
     )

@@ -71,6 +71,8 @@ class Run:
     urgency: int
     phase: str
     fresh_since: datetime | None
+    tokenizer: str | None
+    """Whose tokenizer counts prompts; None for the model's."""
     counting: Mode
 
     @property
@@ -85,7 +87,9 @@ class Run:
 
     def budget(self) -> PromptBudget:
         """Return how large its prompts may be."""
-        return PromptBudget.of(self.model, self.max_prompt_tokens, adaptive=self.adaptive, counting=self.counting)
+        return PromptBudget.of(
+            self.model, self.max_prompt_tokens, adaptive=self.adaptive, tokenizer=self.tokenizer, counting=self.counting
+        )
 
 
 def own_fingerprints() -> dict[Mode, str]:
@@ -102,6 +106,7 @@ def start(
     max_prompt_tokens: int,
     adaptive: bool,
     source_format: Format | None,
+    tokenizer: str | None = None,
     urgency: int = 0,
     fresh: bool = False,
 ) -> tuple[Run, bool]:
@@ -115,6 +120,7 @@ def start(
         max_prompt_tokens: The most tokens of a whole prompt.
         adaptive: Whether chunks are smaller where the code branches more.
         source_format: The reference format, where the columns would say something else.
+        tokenizer: Whose tokenizer counts prompts; that of the model unless said otherwise.
         urgency: Runs of a higher one come first; those of the same take turns.
         fresh: Whether answers of earlier runs are not taken.
 
@@ -122,7 +128,7 @@ def start(
         StoreFault: The database cannot be reached, or does not let us.
     """
     digests = [sha256(one.data).digest() for one in found.files]
-    counting = best_counter(model.name).mode
+    counting = best_counter(tokenizer or model.name).mode
     mark = fingerprint(counting)
     about: dict[str, Any] = {
         "title": title,
@@ -130,6 +136,7 @@ def start(
         "wire": model.wire,
         "model": model.name,
         "window_tokens": model.window_tokens,
+        "tokenizer": tokenizer,
         "counting": counting,
         "max_prompt_tokens": max_prompt_tokens,
         "adaptive": adaptive,
@@ -247,12 +254,27 @@ def run_of(database: Database, number: int) -> Run:
     """
     found = database.rows(
         """SELECT id, title, fingerprint, wire, model, window_tokens, max_prompt_tokens, adaptive, source_format, priority,
-                  phase, fresh_since, counting FROM runs WHERE id = %(run)s""",
+                  phase, fresh_since, tokenizer, counting FROM runs WHERE id = %(run)s""",
         run=number,
     )
     if not found:
         raise CallerError(f"There is no run {number} in this queue: penstock queue status lists them")
-    (run, title, mark, wire, model, window, tokens, adaptive, source_format, urgency, phase, since, counting) = found[0]
+    (
+        run,
+        title,
+        mark,
+        wire,
+        model,
+        window,
+        tokens,
+        adaptive,
+        source_format,
+        urgency,
+        phase,
+        since,
+        tokenizer,
+        counting,
+    ) = found[0]
     return Run(
         id=run,
         title=title,
@@ -264,6 +286,7 @@ def run_of(database: Database, number: int) -> Run:
         urgency=urgency,
         phase=phase,
         fresh_since=since,
+        tokenizer=tokenizer,
         counting=counting,
     )
 

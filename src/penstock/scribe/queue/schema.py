@@ -93,6 +93,7 @@ STEPS: tuple[Step, ...] = (
                 wire text NOT NULL,
                 model text NOT NULL,
                 window_tokens integer,
+                tokenizer text,
                 counting text NOT NULL,
                 max_prompt_tokens integer NOT NULL,
                 adaptive boolean NOT NULL,
