@@ -96,16 +96,21 @@ class Server:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-@pytest.fixture(scope="session")
-def server() -> Iterator[Server]:
-    """One server for all tests of a worker."""
+def needed_programs() -> str:
+    """Where PostgreSQL's programs are; skips the test where they are not, or fails it where all is required."""
     folder = programs()
     if folder is None:
         missing = "PostgreSQL is not installed (Debian package postgresql)"
         if os.environ.get("PENSTOCK_TEST_REQUIRE") == "all":
             pytest.fail(missing)
         pytest.skip(missing)
-    server = Server(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """One server for all tests of a worker."""
+    server = Server(needed_programs())
     yield server
     server.close()
 

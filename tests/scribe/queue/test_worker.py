@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.scribe.queue.conftest import QUICK, ended, estate, loopback, started, working
-from tests.store.conftest import Server, programs
+from tests.store.conftest import Server, needed_programs
 
 from penstock.models import Refused
 from penstock.scribe.queue.database import Database
@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def own_server() -> Iterator[Server]:
     """A server that a test may stop."""
-    folder = programs()
-    if folder is None:
-        pytest.skip("PostgreSQL is not installed (Debian package postgresql)")
-    made = Server(folder)
+    made = Server(needed_programs())
     yield made
     made.close()
 
