@@ -156,26 +156,7 @@ def start(
         known = connection.execute(_GOING_ON.encode(), {"digest": whole}).fetchone()
         if known is not None and not fresh:
             return int(known[0])
-        names = ", ".join(about)
-        (made,) = cast(
-            "tuple[Any, ...]",
-            connection.execute(
-                f"""INSERT INTO runs ({names}, digest, priority, skipped, left_out, fresh_since)
-                    VALUES ({", ".join(f"%({name})s" for name in about)}, %(digest)s, %(urgency)s, %(skipped)s, %(left_out)s,
-                            CASE WHEN %(fresh)s THEN clock_timestamp() END) RETURNING id""".encode(),  # noqa: S608 - names of ours
-                {
-                    **about,
-                    "digest": whole,
-                    "urgency": urgency,
-                    "skipped": json.dumps([(_hex(one.path), one.reason) for one in found.skipped]),
-                    "left_out": json.dumps(
-                        [(_hex(one.suffix), one.files, [_hex(path) for path in one.examples]) for one in found.left_out]
-                    ),
-                    "fresh": fresh,
-                },
-            ).fetchone(),
-        )
-        number = int(made)
+        number = _insert_run(connection, {**about, "digest": whole, "priority": urgency}, found, fresh=fresh)
         with connection.cursor().copy(b"COPY files (run, number, path, kind, digest, state) FROM STDIN") as copy:
             for place, (one, digest) in enumerate(zip(found.files, digests, strict=True)):
                 state = "waiting" if one.kind in SOURCES else "beside"
@@ -187,6 +168,31 @@ def start(
 
     number = database.run(enqueue)
     return run_of(database, number), True
+
+
+def _insert_run(connection: Connection, about: dict[str, Any], found: Gathered, *, fresh: bool) -> int:
+    """Insert the row of a run and return its number.
+
+    Args:
+        connection: Whose transaction it is part of.
+        about: What is known of the run, by column.
+        found: Of which estate; what is not read of it stands in the row.
+        fresh: Whether answers from before now are not taken.
+    """
+    values = {
+        **about,
+        "skipped": json.dumps([(_hex(one.path), one.reason) for one in found.skipped]),
+        "left_out": json.dumps(
+            [(_hex(one.suffix), one.files, [_hex(path) for path in one.examples]) for one in found.left_out]
+        ),
+    }
+    made = connection.execute(
+        f"""INSERT INTO runs ({", ".join(values)}, fresh_since)
+            VALUES ({", ".join(f"%({name})s" for name in values)}, CASE WHEN %(fresh)s THEN clock_timestamp() END)
+            RETURNING id""".encode(),  # noqa: S608 - names of ours
+        {**values, "fresh": fresh},
+    ).fetchone()
+    return int(cast("tuple[Any, ...]", made)[0])
 
 
 _GOING_ON = (
