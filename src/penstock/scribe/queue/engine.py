@@ -69,10 +69,10 @@ def asking_queue(mark: str, wire: str) -> str:
 
 
 class Patience(procrastinate.PsycopgConnector):
-    """The engine's connector, which makes again what ends a job until it is done, and never waits for an answer for ever."""
+    """A connection of the engine that repeats the statement which ends a job until it has been done, and bounds every wait."""
 
     async def execute_query_async(self, query: Any, **arguments: Any) -> None:
-        """Make a statement that gives nothing: a job is finished or given back, a worker is alive."""
+        """Execute a statement without an answer, again and again while the database is away: a job has ended, a worker lives."""
         begun, attempt = asyncio.get_running_loop().time(), 0
         while True:
             try:
