@@ -56,7 +56,7 @@ class Prompt:
         """What it shows until that is shown, and nothing more comes for a moment."""
         shown, end = "", time.monotonic() + seconds
         while time.monotonic() < end:
-            ready, _, _ = select.select([self._terminal], [], [], 0.25)
+            ready, _, _ = select.select([self._terminal], [], [], 0.05)
             if not ready and re.search(until, shown):
                 return shown
             if ready:
@@ -65,11 +65,10 @@ class Prompt:
         raise AssertionError(f"{until!r} is not in {shown!r}")
 
     def type(self, keys: str, until: str) -> str:
-        """Types keys, and waits for what they lead to; the line is then given up."""
+        """Types keys, and waits for what they lead to; the line is then rubbed out, as further keys, which need no waiting for."""
         os.write(self._terminal, keys.encode())
         shown = self.read(until)
-        os.write(self._terminal, b"\x03")
-        self.read("")
+        os.write(self._terminal, b"\x15")
         return shown
 
 

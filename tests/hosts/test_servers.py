@@ -195,8 +195,9 @@ for line in sys.stdin:
     schema = {} if sys.argv[1] == "none" else {"inputSchema": {"type": "object"}}
     tools = {"tools": [{"name": "a\\nb", **schema}], **({"nextCursor": "on"} if sys.argv[1] == "endless" else {})}
     result = {"initialize": about, "tools/list": tools}.get(message["method"])
-    if result:
-        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+    if "id" in message:  # a client that asks for what is newer waits ten seconds for this error
+        answer = {"result": result} if result else {"error": {"code": -32601, "message": "not known"}}
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer}), flush=True)
 """
 
 
