@@ -51,6 +51,8 @@ async def ask_names(
                 async with upstream.send("POST", sent, talk.ask_names(call, cursor)) as response:
                     async for message in _messages(response):
                         talk.from_server(message)
+                        # Servers may say other things on the same stream, and keep it open behind the answer: the
+                        # answer ends the reading.
                         if not talk.pages.empty():
                             break
                 cursor = talk.pages.get_nowait()

@@ -99,6 +99,7 @@ class Bridge:
 
         def end() -> None:
             stopped.set()
+            # Woken by an end of input that has not come: the loop waits for lines, and a signal brings none.
             lines.put_nowait(None)
 
         stop(end)
@@ -117,6 +118,8 @@ class Bridge:
         """Wait for what was asked, and once a signal came only for what is about to end."""
         waits = [asyncio.ensure_future(wait) for wait in (self._last_answers(), stopped.wait())]
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        # After a signal answers that are nearly there still go out; whoever sent it, systemd or a host, waits longer
+        # than this.
         await asyncio.wait(waits[:1], timeout=_STOPPED_SECONDS)
         for wait in waits:
             wait.cancel()
@@ -135,6 +138,8 @@ class Bridge:
 
         def bring(frames: Iterable[Frame]) -> None:
             for frame in frames:
+                # Waits in this thread, so that the host's pipe fills and it finds that we are slow, as it would find
+                # the server slow.
                 room.acquire()
                 loop.call_soon_threadsafe(lines.put_nowait, frame)
 
@@ -166,6 +171,8 @@ class Bridge:
             return
         said = self._talk.from_client(frame.raw)
         if said.own and not self._talk.names.is_known:
+            # The server is asked for its tools only when it has heard of what was said before,
+            # `notifications/initialized` above all: many refuse everything until then.
             await has_passed(self._turns.last)
             asking = (parse(frame.raw) or [])[0]
             await ask_names(self._upstream, self._talk, said.own[0], self._request_headers(frame.raw, asking))
@@ -179,6 +186,8 @@ class Bridge:
         message = messages[0] if messages else None
         if message is not None and message.method == "notifications/cancelled" and self._cancelled(raw, message):
             return
+        # Notifications keep their order; requests may overtake each other but no notification, so that each waits for
+        # the last turn.
         if messages and all(one.id is None and one.method is not None for one in messages):
             await self._turns.put(partial(self._post, raw, message, ()))
             return
@@ -211,6 +220,8 @@ class Bridge:
 
     def _cancelled(self, raw: bytes, message: RpcMessage) -> bool:
         """End a request that the host waits for no more, where ending is how that is said: since 2026-07-28."""
+        # Over HTTP the old way is a message and the new one is to hang up. To do both would cancel, at a server of the
+        # old era, a request that might just have had its answer.
         if self._version is not None:  # a version was negotiated: an older era, in which the server is told
             return False
         ended = parse(b'{"id":' + _raw_id(raw, message) + b"}")
@@ -243,6 +254,8 @@ class Bridge:
         try:
             async with self._upstream.send("POST", headers, raw) as response:
                 is_initialize = method == "initialize" and response.is_success
+                # Before the body is read: what the host sends next belongs to this session, even if that comes while
+                # the body still does.
                 if is_initialize and _SESSION in response.headers:
                     self._session = response.headers[_SESSION].encode()
                 if response.is_success and response.headers.get("content-type", "").lower().startswith(_EVENTS):
@@ -251,6 +264,8 @@ class Bridge:
                     await self._body(response, asked, is_initialize=is_initialize)
         except Exception as error:  # noqa: BLE001 - whatever went wrong, who asked waits for an answer
             await self._fail(asked, _ENDED, f"The server did not answer: {type(error).__name__}: {error}")
+        # A stream for what the server says unasked is opened only now, for servers refuse one before they are
+        # initialized.
         if method == "notifications/initialized" and self._listening is None:
             self._listening = asyncio.ensure_future(self._listen())
 
@@ -307,6 +322,8 @@ class Bridge:
         place = StreamPlace()
         with suppress(httpx2.HTTPError):
             await self._carry(response, place, asked, is_initialize=is_initialize)
+        # Taken up by the id of the last event (SSE), which servers give to those streams alone that they can take up.
+        # Without one, to ask again would do the work twice.
         for _ in range(_MAX_RETRIES):
             if place.event_id is None or not self._unanswered.has_any(asked):
                 break
@@ -359,6 +376,8 @@ class Bridge:
                 async with self._upstream.send("GET", [*self._headers(_EVENTS.encode()), *resuming], b"") as stream:
                     if not stream.headers.get("content-type", "").startswith(_EVENTS):
                         return  # 405: it has none
+                    # Counted anew once a stream stands: a server that closes one every minute, as many do, is no server
+                    # that has failed.
                     retries = 0
                     await self._carry(stream, place, ())
             except httpx2.HTTPError:

@@ -52,6 +52,7 @@ class Child(NamedTuple):
 
     def end(self) -> None:
         """End what is left of the group, and whoever watches it."""
+        # The program first and by itself, so that its exit status is collected; what it started goes with the group.
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
@@ -107,6 +108,7 @@ def _child(process: subprocess.Popen[bytes], watch: _Watch | None) -> Child:
 
         for end in ends:
             with suppress(OSError):  # the user's pipes are many already
+                # A pipe of 64 KiB has a message of 1 MB change hands sixteen times, a switch of processes each.
                 fcntl.fcntl(end, _F_SETPIPE_SZ, _PIPE_BYTES)
     return Child(process, *ends, watch)
 
@@ -163,6 +165,7 @@ if sys.platform != "win32":
                 for descriptor in (0, 1, 2):  # who waits for the end of our output must not wait for this process
                     os.dup2(null, descriptor)
                 os.read(end, 1)
+                # KILL, because nobody is left who could wait for a program that takes its time over TERM.
                 os.killpg(0, signal.SIGKILL)
             finally:
                 os._exit(0)

@@ -110,6 +110,7 @@ class Conversation:
             else:
                 self._remember(raw, message)
                 kept.append(message)
+        # Nothing here is ours: the very bytes go on, whatever stands between the messages.
         if len(kept) == len(messages):
             return ToServer(raw)
         forward = _batch_of(raw, kept) if kept else b""
@@ -217,6 +218,7 @@ class Conversation:
         """Return whether a message of the server passes as it is, by how it begins."""
         if beginning is None or beginning.method is not None or self.is_idle:
             return True
+        # Of an answer whose id stands behind its result nothing is known yet: it is held.
         return beginning.id is not None and beginning.id not in self._waiting
 
     def from_server(self, raw: bytes) -> bytes:
@@ -239,6 +241,7 @@ class Conversation:
         if not message.is_answer or message.id not in self._asked_names:
             return False
         self._asked_names.discard(message.id)
+        # It was counted as waiting so that the stream is looked into although the host has asked nothing.
         self._waiting.pop(message.id, b"")
         cursor = None
         with suppress(NotJson):

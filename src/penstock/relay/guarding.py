@@ -91,6 +91,8 @@ class Guard:
         if shown.structured is not None and not says_the_same(raw, shown):
             parts.append(shown.structured)
         pictures = min(PICTURE_CHARS * len(shown.pictures), room.limit // 2)
+        # A picture costs a host tokens by its size in pixels, not by its bytes, which we do not decode: each counts as
+        # a fixed number of characters, and all together at most half of the room, so that text is never crowded out.
         left = fitting.of(room, room.limit - pictures - shown.other_bytes)
         sizes = [part.size(raw, room) for part in parts]
         shares = fitting.share(sizes, max(0, left.limit))
@@ -98,6 +100,8 @@ class Guard:
         if left.limit < room.limit // 4 or (
             too_large and (len(too_large) > MAX_CUT or (min(too_large) < _LEAST_CUT and len(parts) > 1))
         ):
+            # Parts in their own places are what a host lays out best. That ends where the notices alone would fill the
+            # room, or where most of it is what is no text: then one text of all says more.
             return self._flat(raw, result, shown, fitting.of(room, room.limit - pictures), asked, prefix)
         cut = [
             _Cut(part, self._cut(part.pieces(raw), fitting.of(room, share), asked, prefix) if size > share else None)

@@ -56,6 +56,8 @@ class HoldRoom:
 
     def _has_room(self, place: HeldPlace, held_bytes: int) -> bool:
         others = sum(size for other, size in self._held.items() if other is not place)
+        # The oldest may always grow, else two that each hold half would wait for each other for ever. That is why the
+        # whole is bounded by twice the cap and not by the cap.
         return others + held_bytes <= self._max_held or next(iter(self._held)) is place
 
     def _note(self, place: HeldPlace, held_bytes: int) -> None:
@@ -65,6 +67,8 @@ class HoldRoom:
         else:
             shrinks = self._held.pop(place, None) is not None
         if shrinks:
+            # An event of their own for each generation of waiters: one that is set and cleared could be missed by who
+            # is about to wait.
             left, self._left = self._left, asyncio.Event()
             left.set()
 

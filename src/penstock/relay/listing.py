@@ -42,6 +42,8 @@ class Names:
         for prefix in _PREFIXES:
             if self._is_free(prefix):
                 return prefix
+        # A host that runs one relay inside another, or a server that took our names for its own, still gets tools that
+        # it can call.
         while not self._is_free(f"penstock_{more}_ctx_"):
             more += 1
         return f"penstock_{more}_ctx_"

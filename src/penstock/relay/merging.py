@@ -67,7 +67,10 @@ def list_entries(method: str, answers: Sequence[ServerAnswer], server_names: Seq
         for item in _items(answer.result, key)
         if (name := text_in(answer.raw, item, called)) is not None
     ]
+    # Counted by server and name: a server that lists a tool twice shares its name with nobody.
     having = Counter(name for _, name in {(answer.server, name) for answer, _, name in found})
+    # Only names that one server has alone are taken from the beginning. Of two that share one neither keeps it: which
+    # of them would depend on the order of a file, and a model could not tell which one it calls.
     taken = {name for name in having if having[name] == 1}
     merged: dict[tuple[int, str], MergedEntry] = {}
     for answer, item, name in found:
@@ -123,6 +126,8 @@ def merge_introductions(answers: Sequence[ServerAnswer], server_names: Sequence[
     merged: dict[str, Any] = dict(_hints([result for _, result in results]))
     versions = [str(result["protocolVersion"]) for _, result in results if "protocolVersion" in result]
     if versions:
+        # Versions are dates, so that the least is the oldest: what all of them speak, as newer servers answer older
+        # clients too.
         merged["protocolVersion"] = min(versions)  # dates
     supported = [
         result["supportedVersions"] for _, result in results if isinstance(result.get("supportedVersions"), list)

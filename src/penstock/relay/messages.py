@@ -183,6 +183,8 @@ def _members_until_cut(reader: JsonReader) -> Iterator[tuple[str, Slice | None]]
         except CutShort:
             yield name, None
             return
+        # Only what ends before the bytes do is whole: of the id 1234 the first two digits would be the id of another
+        # request.
         yield name, value if value.end < len(reader.raw) else None  # a number may go on
         reader.blanks()
         if reader.raw[reader.at : reader.at + 1] != b",":

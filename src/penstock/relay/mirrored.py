@@ -39,6 +39,8 @@ class Mirror:
             return
         try:
             tools = json.loads(raw)["result"]["tools"]
+            # Decoded by the standard library, although everything else here is cut from bytes: few servers have the
+            # mark, and a schema is walked to its leaves.
             self._of_tool.update({tool["name"]: dict(_headers_in(tool["inputSchema"], ())) for tool in tools})
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):  # no list of tools
             return

@@ -63,6 +63,8 @@ class OwnTools:
         result: dict[str, object] = {"content": [{"type": "text", "text": answer.text}], "isError": answer.is_error}
         if answer.is_error:
             result["_meta"] = {"penstock/code": answer.code}
+        # Since 2026-07-28 each result says whether it is complete or asks for more; an older client may refuse a member
+        # it does not know.
         if call.is_modern:
             result["resultType"] = "complete"
         message = b'{"jsonrpc":"2.0","id":' + call.id_json + b',"result":' + _written(result) + b"}"

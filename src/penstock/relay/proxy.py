@@ -94,6 +94,8 @@ class Proxy:
             return
         passing = asyncio.ensure_future(self._pass(scope, headers, body, send))
         gone = asyncio.ensure_future(_hung_up(receive))
+        # Both are waited for, because a server that works for minutes sends nothing meanwhile: that its host is gone
+        # shows only here.
         await asyncio.wait({passing, gone}, return_when=asyncio.FIRST_COMPLETED)
         gone.cancel()
         if not passing.done():
@@ -119,6 +121,8 @@ class Proxy:
         import httpx2
 
         # A host without a session is known by its connection, never by what another one said.
+        # The user agent is the weaker sign: two windows of one host send the same, so that it is asked only where the
+        # connection is new.
         known: dict[str, str] = scope.get("state", {}).get(OF_CONNECTION, {})
         agent = next((value for name, value in headers if name == b"user-agent"), b"")
         talk = self._conversation(headers, known.get("client") or self._agents.client(agent))
@@ -129,6 +133,8 @@ class Proxy:
         if said.own and not talk.names.is_known:
             await ask_names(self._upstream, talk, said.own[0], self._sent(headers))
             said = talk.with_names(body, said)
+        # A batch may hold calls for us and calls for the server. The server gets what is left of it, and our answers
+        # join its own.
         own = await self._own_answers(talk, said)
         if own and not said.forward:
             await _answer(send, 200, b"[" + own + b"]" if said.own[0].is_in_batch else own, _JSON)
@@ -170,6 +176,8 @@ class Proxy:
         """Keep a session that begins, and forget one that ends."""
         session = response.headers.get("mcp-session-id")
         if session:
+            # Kept as soon as the headers have come, before the body: a host may send its next request while it still
+            # reads this answer.
             self._sessions[session.encode()] = talk
             while len(self._sessions) > MAX_SESSIONS:
                 self._sessions.popitem(last=False)

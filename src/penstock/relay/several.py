@@ -66,6 +66,8 @@ class Several:
         self._max_held = max_held_bytes
         self._say = say
         self._output = HostOutput(1)
+        # One lock for what is decided, one for each server that is written to. A server that reads nothing blocks who
+        # writes to it, and if that held the turn, nobody else would be answered.
         self._turn = threading.Lock()
         self._writing = [threading.Lock() for _ in servers]
         self._places = threading.Semaphore(_CALLS_AT_ONCE)
@@ -152,6 +154,8 @@ class Several:
         for line in lines:
             with suppress(OSError):
                 line.program.close_input() if line.program is not None else os.close(line.to)
+        # A host that closed our input may wait for what is under way; one that sent a signal, or has no server left,
+        # does not.
         seconds = _END_SECONDS if self._status == 0 else _END_SECONDS / 5
         for reader in readers:
             reader.join(seconds)
@@ -167,6 +171,8 @@ class Several:
 
     def _read_host(self) -> None:
         """Bring what the host says to the switchboard, until its end."""
+        # Whole messages only: where one goes is known from what stands in it, so that none may pass before it has
+        # ended.
         lines = Lines(lambda _: False, lambda: False, self._max_held)
         while part := read_some(0):
             for frame in lines.feed(part):
@@ -184,6 +190,8 @@ class Several:
                 if frame.is_too_long:
                     self._say(f"a message of more than {self._max_held} bytes did not pass")
                 if frame.is_message:
+                    # Decided under the lock and written outside of it, so that two threads may be late against each
+                    # other, but each server's own messages keep their order: one thread reads them.
                     self._send(self._turned(lambda raw=frame.raw: self._board.from_server(number, raw)))  # type: ignore[misc]
         self._send(self._turned(partial(self._board.lost, number)))
 

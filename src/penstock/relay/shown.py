@@ -45,6 +45,8 @@ class ShownPart(NamedTuple):
     def size(self, raw: bytes, room: Allowance) -> int:
         """Return what it takes: exactly where it may fit, else about."""
         length = self.value.end - self.value.start
+        # So long in bytes that no escapes could bring it within the room: that it is too large is all that anybody
+        # asks.
         if length > _BYTES_PER_CHAR * room.limit:
             return length
         if self.is_json:

@@ -60,6 +60,8 @@ class HostOutput:
         Raises:
             OSError: nobody reads any more.
         """
+        # The lock stays taken from the first part of a message to its last: an answer of ours that came in between
+        # would tear a line in two, and the host would read neither.
         if not self._is_within:
             self._lock.acquire()
         self._is_within = is_within
@@ -144,6 +146,8 @@ class Relay:
             down.start()
             try:
                 status = end_of(self._child.process)
+                # Its last words may still lie in the pipe when it has ended. The pipe itself need not end: what the
+                # program started may hold it.
                 down.join(_LINGER_SECONDS)
                 self._finish_answers()
             finally:
@@ -175,6 +179,8 @@ class Relay:
             for frame in lines.end():
                 self._say_up(frame.raw, is_message=frame.is_message)
         except OSError:  # the program reads no more: who writes to us finds the same
+            # Our end of the host's pipe goes as well, so that its next write fails at once and is not kept in a buffer
+            # that nobody empties.
             leave(0)
             return
         self._child.close_input()
@@ -187,6 +193,8 @@ class Relay:
         said = self._decided(self._conversation.from_client, raw) or ToServer(raw)
         if said.own and not self._conversation.names.is_known:
             said = self._asked_first(raw, said)
+        # The server is told first. Our own answers read a store, which may be slow: each has a thread, and the host's
+        # next message is read meanwhile.
         if said.forward:
             write_all(self._child.input, said.forward)
         for call in said.own:
@@ -254,6 +262,9 @@ class Relay:
         """End a program that goes on although its host has gone: its input has ended, and nobody reads what it prints."""
         if sys.platform == "win32":
             return
+        # Input that has ended is no host that has gone: a script may pipe its questions in and wait for the answers. It
+        # has gone when nobody reads our output either, which a poll for no event at all still reports, as an error of
+        # the pipe.
         waiting = select.poll()
         waiting.register(1, 0)  # an error is all that is waited for
         process = self._child.process

@@ -117,6 +117,8 @@ class Switchboard:
             yield from self._listen(raw, message)
         elif message.method == "ping":
             yield Out(HOST, _result(raw, message, b"{}"))
+        # Ours is asked for behind what every server is asked: a server may have a tool of this name, and then it is the
+        # server's.
         elif self._names.ours(text_in(raw, message.params, "name")) and message.method == "tools/call":
             if self._known["tools/list"]:
                 yield from (Out(HOST, b"", call) for call in self._desk.from_client(raw).own)
@@ -136,6 +138,8 @@ class Switchboard:
         if name in self._known[listed]:
             server, own_name = self._known[listed][name]
             yield from self._to(server, _renamed(raw, message.params, own_name) if own_name != name else raw, message)
+        # With one server alone there is no doubt, whatever the list said or did not say: it answers for what it does
+        # not know.
         elif len(self._living) == 1:
             yield from self._to(next(iter(self._living)), raw, message)
         elif not self._known[listed]:
@@ -154,6 +158,9 @@ class Switchboard:
         """
         first = min(self._living, default=0)
         if message.method in _OF_TASKS:
+            # Tasks are known from lists only. One that was made and never listed is the first server's, as everything
+            # that says of nobody whose it is; with one server that is right, with several it is a guess that its error
+            # message mends.
             task = text_in(raw, message.params, "taskId") or ""
             return self._known["tasks/list"].get(task, (first, ""))[0], raw
         ref = message.params.get("ref") if isinstance(message.params, Object) else None
@@ -166,12 +173,15 @@ class Switchboard:
             return self._known["resources/list"][uri][0], raw
         templates = self._known["resources/templates/list"].items()
         fits = (server for form, (server, _) in templates if uri.startswith(form.partition("{")[0]))
+        # A template is compared up to its first variable and no further: what RFC 6570 allows behind it is for the
+        # server to refuse.
         return next(fits, first) if uri else first, raw
 
     def _to(self, server: int, raw: bytes, message: RpcMessage) -> Iterator[Out]:
         if server not in self._living or message.id is None:
             yield Out(HOST, _error(raw, message, _GONE, f"The server {self._server_names[server]} has ended"))
             return
+        # Kept whole, not only its id: should the server end, the error needs the id as it was written.
         self._asked[message.id] = (server, raw)
         yield Out(server, self._talks[server].from_client(raw).forward.strip() + b"\n")
 
@@ -211,6 +221,8 @@ class Switchboard:
 
     def lost(self, server: int) -> list[Out]:
         """Return what follows from the end of a server: what was asked of it is answered."""
+        # Three things may wait for it, and each has to end here: a request of its own, a subscription that it was the
+        # last of, and a question to all that only it has not answered.
         self._living.discard(server)
         outs: list[Out] = []
         for number, (asked, raw) in list(self._asked.items()):
@@ -333,6 +345,8 @@ class Switchboard:
             for talk in (*self._talks, self._desk):
                 talk.client = text_in(gathering.request, message.params, "clientInfo", "name")
             self._patience_seconds = _PATIENCE_SECONDS.get(self._desk.client or "", PATIENCE_SECONDS)
+        # Who was silent once is left out from then on, unless nobody else is there: else each list would cost the whole
+        # patience anew.
         gathering.waiting = self._living - self._silent or set(self._living)
         if not gathering.waiting:
             yield from self._finished(gathering)
@@ -341,6 +355,7 @@ class Switchboard:
 
     def _ask(self, gathering: _Gathering, server: int, request: bytes) -> Out:
         self._count += 1
+        # An id of our own for each server and page: the host's id, sent to three servers, would come back three times.
         key = f"{_THEIRS}{self._count}"
         self._gatherings[key] = (gathering, server)
         places = [message.id_at for message in parse(request) or () if message.id_at is not None]
@@ -375,6 +390,8 @@ class Switchboard:
         elif result is not None:
             yield Out(HOST, _result(gathering.request, gathering.message, result))
         elif gathering.errors:
+            # All refused. The host gets the first refusal as its server wrote it, which says more than a sentence of
+            # ours could.
             raw, message = gathering.errors[0]
             at, asked = message.id_at, gathering.message.id_at
             number = gathering.request[asked.start : asked.end] if asked is not None else b"null"

@@ -66,6 +66,9 @@ class SendTurns:
             sending, turn = self._waiting.popleft()
             task = asyncio.ensure_future(sending())
             self._overdue.append(task)
+            # A server that never answers notifications would have each cost the full three seconds, and a call behind
+            # ten of them half a minute. So only the first waits long; what is overdue is kept, for an answer may still
+            # end it properly.
             is_one_late = len(self._overdue) > 1
             await asyncio.wait({task}, timeout=_NEXT_TURN_SECONDS if is_one_late else TURN_SECONDS)
             turn.set()

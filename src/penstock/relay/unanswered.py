@@ -38,6 +38,7 @@ class OpenRequests:
             for message in messages
             if message.method is not None and message.id is not None and message.id_at is not None
         }
+        # As it was written: a host that asks under 1.0 and is answered under 1 may wait for ever.
         self._written.update(requests)
         return tuple(requests)
 

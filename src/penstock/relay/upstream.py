@@ -43,6 +43,7 @@ class Upstream:
         if self.url.scheme not in {"http", "https"} or not self.url.host:
             raise CallerError(f"--url {url}: http://… or https://…, for example http://127.0.0.1:8000/mcp")
         self._headers = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
+        # No limit for reading: a tool may work for an hour, and the host's own limit is the one that its user knows.
         timeout = httpx2.Timeout(None, connect=_CONNECT_SECONDS)
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
         self._client = httpx2.AsyncClient(timeout=timeout, limits=limits)
@@ -75,6 +76,8 @@ class Upstream:
         # Bodies are looked into: what is not packed need not be unpacked.
         sent += [*self._headers, (b"accept-encoding", b"identity")]
         response = await self._send(method, target or self.url, sent, body)
+        # By hand, because a client that follows by itself would turn a POST into a GET at some statuses and take tokens
+        # elsewhere.
         for _ in range(_REDIRECTS):
             following = response.next_request
             if response.status_code not in _KEEPS_METHOD or following is None or not self._is_ours(following.url):
