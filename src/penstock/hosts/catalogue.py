@@ -179,6 +179,8 @@ class HostConfig:
     base_url_help: str = "its own settings for a model's provider have a base URL, if it takes another one at all"
 
 
+# An entry has the members that its host's documentation names and no other: one host that is strict about a member it
+# does not know would lose the person all servers of that file.
 _PLAIN = {"command": COMMAND, "args": ARGUMENTS}
 _STDIO = {"type": "stdio", **_PLAIN}
 _AGENTS_MD = "AGENTS.md"
@@ -216,6 +218,8 @@ _ALL = (
         title="Claude Code",
         program="claude",
         servers=Servers(
+            # Servers lie beside the settings and not in them: `.claude.json` is where Claude Code itself writes them,
+            # in the home folder and not beneath `.claude`, unless the variable moves both.
             file=ConfigFile(user=UserPath("CLAUDE_CONFIG_DIR", ".claude.json", ".claude.json"), project=".mcp.json"),
             key=("mcpServers",),
             entry=_STDIO,
@@ -245,6 +249,7 @@ _ALL = (
             note="Codex asks once whether the hook is to be trusted: until then it does not run.",
         ),
         rules=_markdown(UserPath("CODEX_HOME", _AGENTS_MD, ".codex/AGENTS.md"), _AGENTS_MD),
+        # Of a project Codex reads no address: a repository could else lead its user's key to a server of its own.
         base_url=BaseUrl(file=replace(_CODEX_CONFIG, project=""), key=("openai_base_url",), path="/v1"),
     ),
     HostConfig(
@@ -260,6 +265,7 @@ _ALL = (
         ),
         rules=_markdown(UserPath("GEMINI_CLI_HOME", ".gemini/GEMINI.md", ".gemini/GEMINI.md"), "GEMINI.md"),
         base_url=BaseUrl(
+            # Its settings have no member for an address. The `.env` is read into its environment at each start.
             file=ConfigFile(user=UserPath("GEMINI_CLI_HOME", ".gemini/.env", ".gemini/.env"), project="", form="env"),
             key=("GOOGLE_GEMINI_BASE_URL",),
         ),
@@ -272,6 +278,8 @@ _ALL = (
             file=ConfigFile(
                 user=UserPath("XDG_CONFIG_HOME", "opencode/opencode.json", ".config/opencode/opencode.json"),
                 project="opencode.json",
+                # A second file beside the one that is there would be read as well, and which of the two holds for a key
+                # is opencode's affair.
                 alternatives=("opencode.jsonc",),
             ),
             key=("mcp",),
@@ -315,6 +323,7 @@ _ALL = (
                 user=UserPath("COPILOT_HOME", "mcp-config.json", ".copilot/mcp-config.json"), project=".mcp.json"
             ),
             key=("mcpServers",),
+            # `tools` is the list of those that its model may call.
             entry={"type": "local", **_PLAIN, "tools": ["*"]},
             remote={"type": "http", "url": URL},
         ),

@@ -85,6 +85,8 @@ class HandingOn:
         read = read_session(host.name, path)
         names = {"session_id": _session(event), "folder": _folder(event), "path": path}
         made = handed_on(read, host=host.name, agent=host.title, **names)
+        # A session is compacted many times, and a host that writes its history anew shows the newest part of it alone:
+        # what the person asked for in the beginning is known only to the handoff before.
         made = _with_earlier(made, self._earlier(host, event))
         # What is behind is in the host's own summary: given back is what is open, and the words of the person.
         still_open = replace(made, summary="", commands=(), failed_attempts=(), completed_tasks=())
@@ -106,6 +108,8 @@ class HandingOn:
             name = _name(host, event)
             files = {".json": encode(made), ".txt": written}
             if host.after_compaction not in {"", host.start}:
+                # Where no event comes after a compaction, the file tells: what is written behind this size is looked
+                # through at each of the person's messages, until a history written anew is found there.
                 files[".due"] = str(os.stat(path).st_size)
             for kind, text in files.items():
                 own_files.replace_own(os.path.join(self.folder, name + kind), _kept(text))
@@ -134,6 +138,8 @@ class HandingOn:
             return ""
         title = f"Pinned rules ({at}):\n" if rules else ""
         room = self.budget_tokens - _HEAD_TOKENS - _tokens(title)
+        # Rules are a person's standing orders, open ends are derived: at least three fifths for the rules, and all that
+        # the ends leave.
         rules = _fitted(rules, max(int(room * _PINNED_PART), room - _tokens(ends)), "… the rest is in the file.")
         ends = _fitted(ends, room - _tokens(rules), "… the rest is left out.")
         parts = (("pinned rules", title + rules if rules else ""), ("open ends", ends))
@@ -182,10 +188,14 @@ class HandingOn:
 
     def _open_ends(self, host: HookHost, event: Event) -> str:
         """Return the open ends of the session; of a new one those of the last that was compacted in its folder."""
+        # Three cases: after `clear` nothing, at `startup` what another session of this folder left open, else the
+        # session's own.
         source = event.get("source")
         if source == "clear":  # the person wants to begin anew
             return ""
         is_new = source == "startup"
+        # A session that goes on is known by its id alone, for its model may have changed the folder since; a new one
+        # has only the folder.
         start, end = (_project(host, event), ".txt") if is_new else (_anywhere(host, event), f"-{_own_part(event)}.txt")
         try:
             found = self._newest(self._names(start, end), _FRESH_SECONDS if is_new else None)
@@ -224,6 +234,8 @@ def _with_earlier(made: Handoff, earlier: Handoff | None) -> Handoff:
 def _above(folder: str) -> list[str]:
     """Return where the pinned rules of a folder may be, the nearest first."""
     at, found = os.path.abspath(folder), [os.path.join(os.path.abspath(folder), PINNED)]
+    # Up to the root of the repository, as with `AGENTS.md`; beyond it, or without any, whoever can write to a folder
+    # above, such as /tmp, could give rules to every session beneath it.
     while not os.path.exists(os.path.join(at, ".git")):
         above = os.path.dirname(at)
         if above == at:  # it is in no repository: a folder above may be anybody's
@@ -301,6 +313,8 @@ def _tokens(text: str) -> int:
 
 def _shortened(text: str, tokens: int) -> str:
     """Return the beginning of a text that takes about so many tokens; a mark says that there was more."""
+    # Eight characters a token is more than prose ever has: the first cut only saves counting a pasted log of a million
+    # characters to its end.
     beginning = text[: 8 * tokens]
     while _tokens(beginning) > tokens:
         beginning = beginning[: len(beginning) * 3 // 4]
@@ -313,6 +327,8 @@ def _fitted(text: str, tokens: int, more: str) -> str:
         return text
     lines = text.split("\n")
     fewest, most = 0, len(lines)
+    # Halved, although counts are not sums of those of lines: a longer text never counts less (`text.tokens`), which is
+    # all this needs.
     while fewest < most:  # the most lines that fit
         middle = (fewest + most + 1) // 2
         fits = _tokens("\n".join([*lines[:middle], more])) <= tokens

@@ -172,9 +172,12 @@ def _apply(change: FileEdit, scope: Scope, records: InstallRecords, made: list[s
         made += own_files.make_folders(os.path.dirname(change.target))
     if change.record is not None:
         folders = [folder for folder in made if _is_beneath(change.target, folder)]
+        # Remembered before it is done. Should this end in between, a record of something that is not there harms
+        # nobody; a change that nobody remembers could never be taken back to the byte.
         records.keep(replace(change.record, folders=(*change.record.folders, *folders)))
     lost: list[str] = []
     if change.before != change.after:
+        # Only for a file that is made: one that is there keeps its own. Settings of a user's may come to hold tokens.
         mode = _PRIVATE if scope == "user" else _SHARED
         lost = [f"{change.path}: {what}" for what in own_files.change_own(change.target, new, known, mode)]
     if change.record is None and change.earlier.parts:
@@ -195,6 +198,8 @@ class _Draft:
 
     def add(self, path: str, decide: Decide, by_hand: str = "") -> None:
         """Add what becomes of one file, or why nothing does."""
+        # Files of settings are often links into a repository of dotfiles. What is written is their target; a rename
+        # over the link would part the two, and the person would edit a file that nothing reads.
         target = os.path.realpath(path)
         try:
             text = _read(path, target, self.scope, self.around)
@@ -207,6 +212,8 @@ class _Draft:
             self.refused.append(f"{what}.{f' To add by hand:{chr(10)}{by_hand}' if by_hand else ''}")
             return
         self.notes += [f"{path}: {note}." for note in outcome.notes]
+        # A file that already says what it should is still a change where nobody remembers that it is ours: uninstalling
+        # would leave it.
         is_remembered = outcome.record == (earlier if earlier.parts else None)
         if outcome.text != text or not is_remembered:
             self.changes.append(
@@ -289,6 +296,7 @@ def _switched_off(host: HostConfig, scope: Scope, around: HostSurroundings) -> l
         return []
     file, way, off = host.hooks.switch
     notes: list[str] = []
+    # A switch of the user's turns off hooks of a project too; the other way round it does not.
     for each in dict.fromkeys((scope, "user")):
         path = file.path("user" if each == "user" else "project", around)
         try:
@@ -337,5 +345,7 @@ def _expect_writable(target: str) -> None:
         return
     except OSError as error:
         raise CannotEditError(f"it cannot be looked at: {error.strerror}") from error
+    # Both are asked: root may write everything, and for anybody else the bit of the owner says nothing of an access
+    # list.
     if not mode & 0o200 or not os.access(target, os.W_OK):
         raise CannotEditError(f"it is read-only; `chmod u+w {shlex.quote(target)}` makes it writable")

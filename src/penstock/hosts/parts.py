@@ -122,6 +122,8 @@ def take(
             # From the last to the first, so that the indexes before stay true.
             for path in reversed([*_own_hooks(document)]):
                 found, hook = True, path[:-1]
+                # A group is a matcher with hooks beneath it. With ours alone in it the group is ours too; beside one of
+                # the person's only our own line goes, and their matcher stays.
                 is_grouped = len(hook) > 3
                 document.remove(hook[:-2] if is_grouped and len(document.get(hook[:-1])) == 1 else hook)
             if is_plugin(document.text):
@@ -196,6 +198,7 @@ def prune(document: Document, before: object, paths: Sequence[Path]) -> None:
     for path in paths:
         for depth in range(len(path), 0, -1):
             at = path[:depth]
+            # An object that was there empty before us was somebody's choice, and stays.
             if trees.get(before, at) is trees.MISSING and document.is_blank(at):
                 document.remove(at)
 
@@ -261,6 +264,8 @@ def _add_hook(document: Document, host: HostConfig, program: Sequence[str], *, i
     own = [*_own_hooks(document)]
     for path in own if is_renewed else ():
         words = shlex.split(document.get(path))
+        # Renewed in its place: an entry that is taken out and added anew would lose its matcher, its timeout and its
+        # place in the order.
         if (renewed := _renewed(words, "hook", program)) != words:
             document.replace(path, shlex.join(renewed))
     there = {path[1] for path in own}
@@ -274,6 +279,8 @@ def _add_hook(document: Document, host: HostConfig, program: Sequence[str], *, i
         at = 0 if entries is trees.MISSING else len(entries) if isinstance(entries, list) else None
         if at is None:
             raise CannotEditError(f"hooks.{event} is no list")
+        # Event by event: an older version of ours knew fewer of them, and a person may have taken one of ours out and
+        # left the rest.
         if event not in there:
             document.put(("hooks", event, at), hook_entry(host, program))
     return []
@@ -289,6 +296,8 @@ def _own_hooks(document: Document) -> Iterator[Path]:
             if isinstance(inner, list):
                 ways = [(("hooks", event, at, "hooks", place), hook) for place, hook in enumerate(inner)]
             for way, hook in ways:
+                # Copilot's key is `bash`, everybody else's `command`. Both are looked at everywhere, for files are
+                # copied from host to host.
                 for key in ("command", "bash") if isinstance(hook, dict) else ():
                     if isinstance(hook.get(key), str) and is_ours(_split(hook[key]), "hook"):
                         yield (*way, key)

@@ -47,6 +47,8 @@ def probe_all(installed: Sequence[Installed]) -> list[Probe]:
     """Return what came of each part, in their order. One command line is tried once, however many hosts have it."""
 
     def key(part: Installed) -> Installed:
+        # A hook is tried for each host, because it writes another answer to each; a server is the same whoever starts
+        # it.
         return replace(part, host=part.host if part.part == "hook" else "", scope="user", path="")
 
     different = [*dict.fromkeys(map(key, installed))]
@@ -121,6 +123,8 @@ def _server(part: Installed, store: str) -> str:
 
 def _hook(part: Installed, store: str) -> str:
     at = {"PENSTOCK_STORE": store}
+    # The small one first: a hook that changes everything would pass the second test, and spoil every result of the
+    # person's.
     small = _run(part.words, json.dumps(_event(part.host, "small")), at)
     if small.returncode or small.stdout:
         raise _DoesNotWork(f"it changes a small result: {_last_words(small)}")

@@ -208,6 +208,8 @@ def _smaller(read: _Read, limit: int | None, tools: OfferedTools) -> Smaller | S
         raise CallerError(
             "Nobody says how much the model holds: not the host, and the refusal names no number. Say it: --window TOKENS"
         )
+    # Two ways to be too large: a provider has said so, or the count says so against a limit that somebody named. Only
+    # then is anything taken out for its size; a session that was refused for a picture keeps all its words.
     space = _room(read, limit) if is_size and limit is not None else None
     transcript = load(whole_messages(projection.said), tools.wire)
     refused = [entry.index for entry in unusable_reasoning(transcript, projection)]
@@ -250,6 +252,8 @@ def _limit(projection: Projection, window_tokens: int | None) -> tuple[int | Non
     if window_tokens is not None:
         return window_tokens, "as you said"
     if projection.limits:
+        # The smallest of several: a session may have changed its model, and what is rescued has to fit whichever goes
+        # on with it.
         return min(projection.limits), "as the provider said"
     if projection.window_tokens is not None:
         return projection.window_tokens, "as the host notes"

@@ -33,6 +33,8 @@ NOTHING = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write"
 
 def new_session(path: str) -> tuple[str, str]:
     """Return an id, and the path of a file beside an export."""
+    # As the host makes them: milliseconds, then twelve bits that count. Of sessions the bits are turned round, so that
+    # a list by id has the newest first.
     now = time.time_ns() // 1_000_000 << 12
     session = identifier("ses", ~now)  # the newest sorts first
     return session, os.path.join(os.path.dirname(path), f"{session}.json")
@@ -76,6 +78,7 @@ class _Writing:
         numbered = enumerate(lines)
         for _, group in groupby(numbered, lambda row: row[1].said[0].place if row[1].said else row[0]):
             own = [line for _, line in group]
+            # From the first cut on figures no longer hold: each counted all that stood before it.
             self._is_cut = self._is_cut or any(line.message is not None for line in own)
             record = self._file.record(own[0].said[0].place) if own[0].said else {}
             if field(record, "info", "role") == "assistant":
@@ -154,6 +157,7 @@ class _Writing:
     def _message(self, info: Record, parts: Sequence[Record], created: int | None) -> Record:
         key = self._identifier("msg")
         # By time first, then by id: what is said later must not be older.
+        # A message of ours has no time of its own: it takes that of the one before, and its id puts it behind.
         self._created = max(self._created, created or 0)
         timed = {**(info["time"] if isinstance(info.get("time"), dict) else {}), "created": self._created}
         if info["role"] == "user":

@@ -141,6 +141,8 @@ class _Index:
         key = field(message, "id")
         if not isinstance(key, str):
             return
+        # Put where the first one of its id stands: a dictionary keeps the place of a key whose value changes, and so
+        # does the host.
         self._held[key] = _Held(key, place, number)
         tokens = message.get("tokens")
         if isinstance(tokens, dict):
@@ -159,6 +161,8 @@ class _Index:
     def _replace(self, messages: list[Json], place: Place) -> None:
         if _is_compaction(messages, self._held):
             answers = [self.answers[key] for key in self._held if key in self.answers]
+            # The host notes no size of what it compacted. What the last answer before was asked with is the nearest
+            # figure there is.
             before = answers[-1].input_tokens if answers else None
             at = next((string(message.get("timestamp")) for message in reversed(objects(messages))), "")
             self.segments.append((list(self._held.values()), Compacted(before, None, place, at)))
@@ -169,6 +173,9 @@ class _Index:
 
 def _is_compaction(messages: list[Json], held: dict[str, _Held]) -> bool:
     """Return whether messages begin with a summary that the model was never asked to answer."""
+    # Nothing marks a compaction. Two messages do, together: a summary as if the person had said it, and the host's
+    # fixed answer to it under an id that no answer had. The context that is renewed at each start may stand before
+    # them.
     begun = [message for message in objects(messages) if not _words(message).startswith(_CONTEXT)][:2]
     return (
         len(begun) == 2
@@ -232,6 +239,8 @@ class _Told:
     def _read(self, held: _Held) -> Record:
         if held.number < 0:
             return self._file.record(held.place)
+        # One record may hold a whole history: it is read once for all its messages that follow each other, and never
+        # two at a time.
         if self._list[0] != held.place:  # one after another is read from it
             record = self._file.record(held.place)
             listed = field(record, "$set", "messages") or record.get("messages")
@@ -285,6 +294,8 @@ class _Told:
             call = string(field(part, "functionResponse", "id"))
             # What comes without an id of its own, such as a picture, belongs to the result before it.
             part_is_copy = call in self._answered if call else is_copy
+            # Results that came before are told apart: they take room again in each request, and nobody is to count them
+            # as new work.
             if part_is_copy != is_copy and group:
                 yield said._replace(message=_content("user", group), by_host=is_copy, again=again)
                 group, again = [], said.again

@@ -101,6 +101,8 @@ class _Told:
                 yield Compacted(self._held, not self._asked[asked].get("auto"), place, at)
                 keys = list(self._places)
                 begun = keys[keys.index(asked) : -1]
+                # The order in which opencode sends: the request for a summary and what followed it, the summary, then
+                # the tail from before it.
                 yield from self._again(begun)
                 yield from (one._replace(is_summary=True, by_host=True) for one in said(record, place))
                 yield from self._again(tail)

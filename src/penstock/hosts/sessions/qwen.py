@@ -105,6 +105,8 @@ def _on_the_way(file: SessionFile) -> list[Place]:
         known.setdefault(uuid, _Known(uuid, string(record.get("parentUuid")), place))
         last, size_bytes = uuid, size_bytes + size
     way: dict[str, Place] = {}
+    # From the newest back to the first. A loop of parents, which a torn or edited file may have, ends where it meets
+    # itself.
     while last in known and last not in way:
         way[last], last = known[last].place, known[last].parent
     if away := size_bytes - sum(place.end_byte - place.start_byte for place in way.values()):
@@ -158,6 +160,8 @@ class _Told:
         self._said.add(_digest(message))
         said = Said(message, place, at, by_host=_is_of_the_host(record))
         if type_of(record) == "user" and not record.get("subtype"):
+            # It may be `/help`: the host records the words first and only behind them that it answered itself. Until
+            # the next record nobody knows whether a model saw them.
             self._waiting.append(said)
         else:
             yield said
@@ -188,6 +192,8 @@ class _Told:
         """Yield what a compaction left: what was said before, and what the host says in place of the rest."""
         before, self._said = self._said, {_digest(content) for content in contents}
         for number, content in enumerate(contents):
+            # The kept history has no ids. What was said before is known by its content, and only the rest, a summary
+            # first, is the host's.
             again = _digest(content) in before
             yield Said(content, place, at, by_host=not again, again=again, is_summary=not again and number == 0)
 
