@@ -120,6 +120,8 @@ class Gateway:
         """Serve one request of ASGI."""
         if scope["type"] != "http":
             return
+        # As it was written, escapes and all: what goes to the provider is the client's own path, and two spellings are
+        # two paths there.
         path = scope["raw_path"].decode("latin-1").partition("?")[0]
         try:
             path, is_known = self._asked(scope, path)
@@ -154,6 +156,8 @@ class Gateway:
         # Programs that can set a base URL and no header have it in the path: /~TOKEN/v1/messages.
         in_path, rest = (path[2:].partition("/")[0], path[2:].partition("/")[2]) if path.startswith("/~") else ("", "")
         token = shown[0] if len(shown) == 1 else in_path.encode("latin-1")
+        # Compared in a time that does not depend on how much of it is right; two headers with a token count as none,
+        # not as a choice.
         return f"/{rest}" if in_path else path, hmac.compare_digest(token, self._token)
 
     async def _serve(self, scope: Event, path: str, receive: Receive, send: Send) -> None:
@@ -180,6 +184,7 @@ class Gateway:
             packed = await asyncio.to_thread(unpacked, body, headers, MAX_BODY_BYTES)
 
         async def post(plain: bytes, is_unpacked: bool) -> UpstreamResponse:
+            # Signed again for each try, since a signature is over the body, and a body that was cut is another one.
             raw, own = packed.sent(plain, headers)
             own = await asyncio.to_thread(signed, url, raw) if signed else own
             sent = [pair for pair in own if pair[0] != b"accept-encoding"] if is_unpacked else own
@@ -187,6 +192,8 @@ class Gateway:
 
         passing = self._pass(route, base_url, packed.plain, owner_of(headers, query, self._digest_key), post)
         task = asyncio.ensure_future(self._pass_on(passing, send, scope, route, base_url))
+        # A client that hangs up ends the request at the provider, where it costs money, whether an answer has begun or
+        # not.
         gone = asyncio.ensure_future(_hung_up(receive))
         try:
             await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
@@ -230,6 +237,8 @@ class Gateway:
     ) -> tuple[HeldAnswer | OwnCalls, Passed]:
         """Return the answer of a request that is made to fit, and what was done with it."""
         route, body = request
+        # Most requests: so small in bytes that no way of counting could bring them past the window. They pass unparsed,
+        # and only if one is refused for its size after all is it read.
         if provider.fits_unread(body, unread.model):
             held = HeldAnswer(await post(body, False))
             outcome = await held.outcome(route.wire)
@@ -242,6 +251,8 @@ class Gateway:
         passage = await asyncio.to_thread(provider.begin, request, owner)
         if passage is None:
             return HeldAnswer(await post(body, False)), unread
+        # A client that asks how many tokens a request has means the one that would be sent; to answer with the whole
+        # would have it compact what we make fit.
         if route.is_count:
             return HeldAnswer(await post(await asyncio.to_thread(passage.trimmed), False)), passage.passed
         return await self._carry(provider, passage, owner, post), passage.passed
@@ -262,6 +273,8 @@ class Gateway:
         async def ask_again(said: list[Json]) -> HeldAnswer:
             raw = passage.incoming.followed_by(said)
             request = Request(passage.incoming.request.route, raw)
+            # In a thread, as all that reads a request: 1 MB of JSON takes tens of milliseconds, in which no stream
+            # under way would go on.
             following = await asyncio.to_thread(provider.begin, request, owner, is_follow_up=True)
             assert following is not None  # noqa: S101 - it was read before
             passage.passed.follow_ups.append(following.passed)
@@ -285,6 +298,7 @@ class Gateway:
         """Return the answer of a request that passed as it came, and what would have been done with it."""
         if unread.is_count:
             return HeldAnswer(await post(request.raw, False)), unread
+        # To look on must cost the client nothing: what is to be learned is worked out while its answer is on the way.
         reading = asyncio.ensure_future(asyncio.to_thread(provider.begin, request, owner))  # while the provider thinks
         try:
             held = HeldAnswer(await post(request.raw, False))

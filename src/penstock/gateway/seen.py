@@ -359,6 +359,8 @@ class Seen:
         for one in (passed, *passed.follow_ups):
             self._used(one, model)
         session = self._sessions.get(passed.session)
+        # Bounded by what was seen last, since names of sessions come from clients: a thousand of them an hour are
+        # forgotten, not kept.
         if session is None:
             session = self._sessions[passed.session] = SeenSession(passed)
         session.add(passed)
@@ -375,6 +377,8 @@ class Seen:
 
     def _named(self, model: str) -> str:
         """Return the name under which a model is counted."""
+        # A client may name a model anything: as a label each name would be a time series of its own in whoever collects
+        # these.
         if model not in self._models:
             if len(self._models) >= MAX_MODELS or len(model) > MAX_MODEL_CHARS:
                 return OTHERS

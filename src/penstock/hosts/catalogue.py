@@ -249,7 +249,7 @@ _ALL = (
             note="Codex asks once whether the hook is to be trusted: until then it does not run.",
         ),
         rules=_markdown(UserPath("CODEX_HOME", _AGENTS_MD, ".codex/AGENTS.md"), _AGENTS_MD),
-        # Of a project Codex reads no address: a repository could else lead its user's key to a server of its own.
+        # For the user alone: an address in a repository could lead its user's key to a server of somebody else's.
         base_url=BaseUrl(file=replace(_CODEX_CONFIG, project=""), key=("openai_base_url",), path="/v1"),
     ),
     HostConfig(
