@@ -3,10 +3,11 @@
     python -m bench.recovery [--providers 10000] [--seed 1] [--counter kinds|characters]
 
 Each provider counts the sum of our counts by kind of content, each kind times a factor of its own between 1/4 and 4, plus up to 16
-a message, each message up to 6 % off but by the same in every send (behaviour R-1). Each meets one history in which the floor fits
-and the request as it is sent first does not, on a random wire, with a window that the caller believes to be right or up to four
-times as large. `--counter characters` counts letters, digits, blanks and marks by factors instead, which no row of the assumption
-describes.
+a message, each message up to 6 % off but by the same in every send (behaviour R-1). What it takes for an image, a file and what was
+thought is its own affair: from 10 tokens to 16,384 an image, from nothing to 24 times our count for the others. Each meets one
+history in which the floor fits and the request as it is sent first does not, on a random wire, with a window that the caller
+believes to be right or up to four times as large. `--counter characters` counts letters, digits, blanks and marks by factors
+instead, which no row of the assumption describes.
 
 Printed by the wording of refusals: the share that got through, within 2, 3 and 4 calls; how often the floor was sent; tokens given
 up against the largest request in the same clearing order that would have fitted, in the provider's count; and sends that were not
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import random
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -31,7 +33,7 @@ from bench.ladders import PEERS, Refused
 from penstock import execute
 from penstock.carrier.ways_back import call_syntax
 from penstock.context.compaction import apply
-from penstock.context.counts import CONTENT_KINDS
+from penstock.context.counts import CONTENT_KINDS, IMAGE_TOKENS
 from penstock.context.ladder import Ladder
 from penstock.context.sized import Sized, measure_entry
 from penstock.text.json_access import nested
@@ -44,6 +46,17 @@ if TYPE_CHECKING:
 WORDINGS = ("exact", "total only", "lower bound", "limit only", "code only", "none", "wrong by 10 %")
 VOCABULARY = [f"word{number}" for number in range(400)] + ["return", "value", "error:", "def", "if", "the", "index"]
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk" * 400
+
+
+IMAGE = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
+PRICES = (85, 258, 1_105, 1_568, 4_784)
+"""What an image takes: OpenAI's low detail, a tile of Gemini's, OpenAI's high detail, Claude's old and new most."""
+
+
+def document(kilobytes: int) -> dict[str, Any]:
+    """Return a file of so many kilobytes as a part of a message."""
+    data = (PNG * kilobytes)[: kilobytes * 1_024 * 4 // 3 // 4 * 4]
+    return {"type": "file", "file": {"filename": "a.pdf", "file_data": f"data:application/pdf;base64,{data}"}}
 
 
 class FourCharacters:
@@ -79,7 +92,9 @@ def words(dice: random.Random, tokens: int) -> str:
 
 def history(dice: random.Random, wire: str) -> dict[str, Any]:
     """Return a request of one of the shapes that agents and chats have."""
-    shape = dice.choice(["flood", "many small", "long words", "images", "parallel", "thinking", "dialogue"])
+    shape = dice.choice(
+        ["flood", "many small", "long words", "images", "screenshots", "documents", "parallel", "thinking", "dialogue"]
+    )
     turns = dice.choice([6, 15, 40, 120])
     messages: list[Any] = [{"role": "user", "content": words(dice, dice.randint(10, 300))}]
     flooded = {dice.randrange(turns) for _ in range(dice.choice([1, 1, 3]))} if shape == "flood" else set()
@@ -101,27 +116,29 @@ def history(dice: random.Random, wire: str) -> dict[str, Any]:
             )
             size = dice.randint(20_000, 150_000) if turn in flooded else int(dice.lognormvariate(5.8, 1.0)) + 5
             size = min(size, 60) if shape == "many small" else size
-            results.append({"role": "tool", "tool_call_id": f"call{number}", "content": words(dice, size)})
+            told: Any = words(dice, size)
+            if shape == "screenshots" and dice.random() < 0.7:
+                told = [{"type": "text", "text": words(dice, min(size, 100))}, IMAGE]
+            results.append({"role": "tool", "tool_call_id": f"call{number}", "content": told})
         text = words(dice, dice.randint(5, 150)) if dice.random() < 0.6 else None
         messages += [{"role": "assistant", "content": text, "tool_calls": calls}, *results]
-        if dice.random() < (0.3 if shape in {"long words", "images"} else 0.04):
+        if dice.random() < (0.3 if shape in {"long words", "images", "documents"} else 0.04):
             said: Any = words(dice, dice.randint(10, 2_500 if shape == "long words" else 200))
             if shape == "images":
-                said = [
-                    {"type": "text", "text": said},
-                    {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}},
-                ]
+                said = [{"type": "text", "text": said}, IMAGE]
+            if shape == "documents":
+                said = [{"type": "text", "text": said}, document(dice.randint(1, 60))]
             messages.append({"role": "user", "content": said})
     if messages[-1]["role"] == "assistant":
         messages.append({"role": "user", "content": words(dice, 30)})
-    told = dump(load(messages, "openai-chat"), wire)
+    dumped = dump(load(messages, "openai-chat"), wire)
     if wire == "anthropic" and shape == "thinking":
-        for message in told:
+        for message in dumped:
             if message["role"] == "assistant" and isinstance(message["content"], list):
                 thought = {"type": "thinking", "thinking": words(dice, 120), "signature": words(dice, 60)}
                 message["content"].insert(0, thought)
     spoken = wire_named(wire)
-    request: dict[str, Any] = {"model": "gpt-4o", spoken.body.messages_key: told}
+    request: dict[str, Any] = {"model": "gpt-4o", spoken.body.messages_key: dumped}
     if spoken.body.system_paths and dice.random() < 0.8:
         system = spoken.codec.write_system(words(dice, dice.randint(50, 3_000)))
         request = nested(request, spoken.body.system_paths[0], system)
@@ -236,6 +253,11 @@ def case(dice: random.Random, wording: str, by_characters: bool = False, wire: s
     request = history(dice, wire)
     kinds = [*CONTENT_KINDS]
     factors: dict[str, float] = {kind: 4 ** dice.uniform(-1, 1) for kind in kinds}
+    price = dice.choice(PRICES) if dice.random() < 0.5 else math.exp(dice.uniform(math.log(10), math.log(16_384)))
+    factors["images"] = price / IMAGE_TOKENS.tokens
+    factors["files"] = math.exp(dice.uniform(math.log(1 / 1_000), math.log(24)))
+    for kind in ("reasoning", "other"):  # what was thought in earlier turns is not counted everywhere
+        factors[kind] *= dice.random() < 0.7
     provider = Provider(wire, wording, factors, dice.uniform(0, 16), by_characters)
     provider.off = dice.uniform(-0.1, 0.1) if wording == "wrong by 10 %" else 0.0
     ladder = Ladder(

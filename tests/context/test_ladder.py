@@ -17,7 +17,7 @@ from penstock import execute
 from penstock.context import recovery, rung_choice
 from penstock.context.compaction import apply
 from penstock.context.compaction.plans import lasting
-from penstock.context.counts import CONTENT_KINDS, KindCounts, counts_of
+from penstock.context.counts import CONTENT_KINDS, IMAGE_TOKENS, KindCounts, counts_of
 from penstock.context.ladder import Ladder, RungChange
 from penstock.context.provider_counts import min_decrease
 from penstock.context.recovery import MARGIN, MAX_CALLS
@@ -72,6 +72,15 @@ BESIDE_WORDS = Story(
         for n in range(8)
     )
 )
+
+
+def screens(words: int) -> Story:
+    """Pages that are looked at one after the other, with so many words about each."""
+    looked = [Call(id=f"call{n}", name="look", arguments={"page": f"{n}"}, result="ok", image=True) for n in range(12)]
+    return Story(rounds=tuple(Round(text="word " * words, calls=(call,)) for call in looked))
+
+
+SCREENS = screens(240)
 STUB_WORDS_TOKENS = 16
 """By how much two stubs of one result differ at most: that of one cut before names what the cut said, a handle too."""
 WORDINGS = ("exact", "total only", "lower bound", "limit only", "code only", "none")
@@ -134,6 +143,7 @@ def test_notes_that_a_later_one_takes_are_not_written_and_not_missed(story: Stor
 @given(stories(max_rounds=12), st.sampled_from(WIRES))
 @example(CHAT, "gemini")
 @example(TALK, "openai-chat")
+@example(SCREENS, "anthropic")
 def test_a_note_of_finished_turns_is_smaller_whoever_counts(story: Story, wire: str) -> None:
     """Else no rung below it would be smaller for certain, and a retry would give up more than the numbers ask for."""
     ladder = ladder_of(request_of(story, wire), wire)
@@ -141,13 +151,37 @@ def test_a_note_of_finished_turns_is_smaller_whoever_counts(story: Story, wire: 
     for step in ladder.steps(ladder.gentle):
         if step.strategy == "spans":
             shown = [entry for entry in transcript.visible() if step.first <= entry.index <= step.last]
-            gone = sum(measure_entry(entry, COUNTER).counts.total for entry in shown)
+            gone = sum((measure_entry(entry, COUNTER).counts for entry in shown), KindCounts())
             messages = 1 + len(transcript.beside_note(step.first, step.last))
             note = step.after_tokens - MESSAGE_TOKENS * messages
-            assert min_decrease(counts_of([("results", gone)]), counts_of([("notes", note)], messages=messages)) > 0
+            assert min_decrease(gone, counts_of([("notes", note)], messages=messages)) > 0
 
 
-FACTORS = st.fixed_dictionaries({kind: st.sampled_from([0.25, 1.0, 4.0]) for kind in CONTENT_KINDS})
+@pytest.mark.proves("R-1")
+@pytest.mark.parametrize("wire", [wire for wire in WIRES if wire != "openai-chat"])
+def test_images_in_results_count_as_images_and_pay_for_nothing(wire: str) -> None:
+    """Who takes little for an image would get a larger request for it: a stub needs more than that, a note the words beside it."""
+    ladder = ladder_of(request_of(SCREENS, wire), wire)
+    assert ladder.sized.counts.of("images") == 12 * IMAGE_TOKENS.tokens
+    assert ladder.sized.counts.of("results") < 100
+    first = ladder.change(1)
+    assert first.removed.of("images") - first.added.of("images") == IMAGE_TOKENS.tokens
+    assert min_decrease(first.removed, first.added) < 0
+    (note,) = [step for step in ladder.steps(ladder.gentle) if step.strategy == "spans"]
+    assert "called:" in note.text, "what the words beside the images pay for"
+    floor = ladder.change(ladder.floor)
+    assert min_decrease(floor.removed, floor.added) > 0
+
+
+def test_a_longer_row_of_turns_is_not_without_a_note() -> None:
+    """Where the words of a note would be dear, the line alone stands there: going down brings no turn back."""
+    ladder = ladder_of(request_of(screens(120), "anthropic"), "anthropic")
+    said = [ladder.counts(rung).of("assistant") for rung in range(ladder.last + 1)]
+    assert said == sorted(said, reverse=True)
+
+
+_FREE = {"images": [0.0, 85 / 1_568, 10.4], "files": [0.0, 1.0, 24.0], "reasoning": [0.0, 4.0], "other": [0.0, 4.0]}
+FACTORS = st.fixed_dictionaries({kind: st.sampled_from(_FREE.get(kind, [0.25, 1.0, 4.0])) for kind in CONTENT_KINDS})
 DEAR_WORDS = {kind: 4.0 if kind == "user" else 0.25 for kind in CONTENT_KINDS}
 
 

@@ -25,7 +25,11 @@ from penstock.context.provider_counts import (
 )
 
 KINDS = len(CONTENT_KINDS)
-FACTORS = st.tuples(*[st.floats(-1, 1).map(lambda power: MAX_FACTOR**power)] * KINDS)
+_TEXT = st.floats(-1, 1).map(lambda power: MAX_FACTOR**power)
+_PRICES = st.sampled_from([0.0, 10.0, 85.0, 258.0, 1_568.0, 4_784.0, 16_384.0]) | st.floats(0, 16_384)
+_OTHERS = {"images": _PRICES.map(lambda price: price / 1_568), "files": st.floats(0, 24)}
+_OTHERS |= dict.fromkeys(("reasoning", "other"), st.floats(0, MAX_FACTOR))
+FACTORS = st.tuples(*[_OTHERS.get(kind, _TEXT) for kind in CONTENT_KINDS])
 TOKENS = st.tuples(*[st.integers(0, 50_000)] * KINDS)
 SHARES = st.tuples(*[st.floats(0, 1)] * KINDS)
 ERRORS = st.floats(-MESSAGE_ERROR, MESSAGE_ERROR)

@@ -13,7 +13,9 @@ from tests.wires.strategies import MESSAGES, REPLY, TELLERS, WIRES, asking, stor
 
 from penstock import aexecute, execute
 from penstock.context.bill import bill
+from penstock.context.counts import IMAGE_TOKENS
 from penstock.context.recovery import LAST_HANDOFF_TOKENS, MAX_CALLS, TooLarge
+from penstock.context.sized import Sized
 from penstock.store import open_store
 from penstock.text.tokens import Tokens
 from penstock.wires import ToolResult, load_request, messages_of, reply_tokens, violations, with_messages
@@ -38,16 +40,19 @@ class Refused(Exception):
 
 
 class Provider:
-    """A window that it enforces by its own count: ours times `factor`. Remembers what it was sent."""
+    """A window that it enforces by its own count: ours times `factor`, and a price an image. Remembers what it was sent."""
 
-    def __init__(self, wire: str, window: int, factor: float, form: str, stubborn: bool) -> None:
+    def __init__(self, wire: str, window: int, factor: float, image_tokens: int, form: str, stubborn: bool) -> None:
         self.wire, self.window, self.factor, self.form, self.stubborn = wire, window, factor, form, stubborn
+        self.image_tokens = image_tokens
         self.sent: list[Any] = []
         self.sizes: list[int] = []
         self.summaries = 0
 
     def count(self, request: Any) -> int:
-        return int(bill(request, self.wire, counter=Tokens(model="o200k")).input.tokens * self.factor)
+        tokens = bill(request, self.wire, counter=Tokens(model="o200k")).input.tokens
+        images = Sized(load_request(request, self.wire)).counts.of("images")
+        return int((tokens - images) * self.factor + images // IMAGE_TOKENS.tokens * self.image_tokens)
 
     def __call__(self, request: Any) -> dict[str, Any]:
         size, output = self.count(request), reply_tokens(request) or 0
@@ -80,7 +85,8 @@ def cases(draw: st.DrawFn) -> tuple[Any, Provider, int]:
     believed = draw(st.sampled_from([window, window, window * 2, 200_000]))
     stubborn = draw(st.integers(0, 9)) == 0
     factor = draw(st.sampled_from([0.5, 1.0, 1.3]))
-    return request, Provider(wire, window, factor, draw(st.sampled_from(FORMS)), stubborn), believed
+    image_tokens = draw(st.sampled_from([1_568, 10, 85, 258, 16_000]))
+    return request, Provider(wire, window, factor, image_tokens, draw(st.sampled_from(FORMS)), stubborn), believed
 
 
 @pytest.fixture(scope="module")

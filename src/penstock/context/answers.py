@@ -58,7 +58,8 @@ def overflow_in(error: object, http_status: int | None = None, *, rules: Sequenc
     if told.kind == "rate_limit_single_request":
         return _above_the_minute(error) or Overflow(kind="context_input")
     # Bytes are no tokens, and images take many of the one and few of the other: without a number, what can shrink is halved.
-    return Overflow(kind="context_input") if told.recovery in {"shrink_input", "shrink_payload"} else None
+    unit = {"shrink_input": "tokens", "shrink_payload": "bytes"}.get(told.recovery)
+    return None if unit is None else Overflow(kind="context_input", unit=unit)
 
 
 def _above_the_minute(error: object) -> Overflow | None:

@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
+from penstock.text.tokens import Count
 from penstock.wires import Media, Reasoning, Text, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from penstock.text.tokens import Count
     from penstock.wires import Entry, Part
 
 ContentKind: TypeAlias = Literal[
@@ -25,6 +25,12 @@ ContentKind: TypeAlias = Literal[
 CONTENT_KINDS: Final[tuple[ContentKind, ...]] = get_args(ContentKind)
 """All kinds of content, in the order in which `KindCounts.tokens` has them."""
 _PLACE: Final = {kind: place for place, kind in enumerate(CONTENT_KINDS)}
+# What one image takes. Anthropic: width * height / 750, at most 1,568, 4,784 for high resolution; OpenAI: 85 to 1,445.
+IMAGE_TOKENS: Final = Count(tokens=1_568, low=85, high=4_784, method="image")
+"""What one image takes, whatever its size: nobody decodes it."""
+# Of bytes before base64.
+FILE_BYTES_PER_TOKEN: Final = (16, 4)
+"""Bytes of a document or a sound for each token: as is likely, and at the least, which gives the upper bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +89,36 @@ def kind_of(part: Part, entry: Entry) -> ContentKind:
             return "other"
 
 
+def media_count(part: Media) -> Count | None:
+    """Return what an image or a file takes, by its kind and its bytes; None for a reference, which is the text that it is."""
+    if part.kind == "image":
+        return IMAGE_TOKENS
+    if not part.data:
+        return None
+    likely, most = FILE_BYTES_PER_TOKEN
+    high = part.bytes_estimate // most + 1
+    return Count(tokens=part.bytes_estimate // likely, low=0, high=high, method=part.kind)
+
+
+def part_counts(part: Part, entry: Entry, count: Count) -> KindCounts:
+    """Return the count of one part of a message by kind: an image in a result costs what images do."""
+    tokens = [0] * len(CONTENT_KINDS)
+    _add_part(tokens, part, entry, count)
+    return KindCounts(tuple(tokens))
+
+
 def entry_counts(entry: Entry, counts: Iterable[Count]) -> KindCounts:
     """Return the counts of one message, given the count of each of its parts in their order."""
     tokens = [0] * len(CONTENT_KINDS)
     for part, count in zip(entry.parts, counts, strict=True):
-        tokens[_PLACE[kind_of(part, entry)]] += count.tokens
+        _add_part(tokens, part, entry, count)
     return KindCounts(tuple(tokens), 1)
+
+
+def _add_part(tokens: list[int], part: Part, entry: Entry, count: Count) -> None:
+    own = count.tokens
+    for inner in part.parts if isinstance(part, ToolResult) else ():
+        if isinstance(inner, Media) and (media := media_count(inner)) is not None:
+            tokens[_PLACE[kind_of(inner, entry)]] += media.tokens
+            own -= media.tokens
+    tokens[_PLACE[kind_of(part, entry)]] += own

@@ -13,7 +13,6 @@ leaves a valid request; going down never brings anything back; the last rung is 
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import cached_property, partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
@@ -155,12 +154,13 @@ class Ladder:
         if rung not in self._changes:
             removed, come = [0] * len(CONTENT_KINDS), [0] * len(CONTENT_KINDS)
             added = notes = messages_gone = messages_come = 0
-            stubbed: Counter[int] = Counter()  # of each message with results that go, how many tokens go
+            stubbed: dict[int, KindCounts] = {}  # of each message with results that go, what of it goes
             for step in self.steps(rung):
                 if step.call_id is not None:
                     # Results are counted as they are likely, not at most: what a provider stated is compared with
                     # likely counts too.
-                    stubbed[step.first] += self._result_tokens[step.first, step.call_id]
+                    gone_of_it = self._result_counts[step.first, step.call_id]
+                    stubbed[step.first] = stubbed[step.first] + gone_of_it if step.first in stubbed else gone_of_it
                     added += step.after_tokens
                     continue
                 gone = self._view.entries_between(step.first, step.last)
@@ -176,17 +176,16 @@ class Ladder:
                 for entry in gone:
                     for place, tokens in enumerate(measure_entry(entry, self._view.counter).counts.tokens):
                         removed[place] += tokens
-            for index, tokens in stubbed.items():
+            gone_rows, beside_rows = [tuple(removed)], [tuple(come)]
+            for index, stubbed_of_it in stubbed.items():
                 # A provider may be off by a part of each message, the same for the same message. One with a stub in it is
                 # another message: what stands beside the stub goes with the old one and comes with the new (R-1).
-                removed[_RESULTS] += tokens
                 entry = self._view.by_index[index]
-                if len(entry.parts) == 1:  # nothing stands beside it, as on most wires
-                    continue
-                for place, all_of_it in enumerate(measure_entry(entry, self._view.counter).counts.tokens):
-                    beside = all_of_it - tokens if place == _RESULTS else all_of_it
-                    removed[place] += beside
-                    come[place] += beside
+                all_of_it = measure_entry(entry, self._view.counter).counts
+                gone_rows.append(all_of_it.tokens)
+                if len(entry.parts) > 1:  # on most wires nothing stands beside it
+                    beside_rows.append((all_of_it - stubbed_of_it).tokens)
+            removed, come = (list(map(sum, zip(*rows, strict=True))) for rows in (gone_rows, beside_rows))
             come[_RESULTS] += added
             come[_NOTES] += notes
             self._changes[rung] = RungChange(
@@ -241,10 +240,10 @@ class Ladder:
         return mechanical(view.transcript, session_id=self._session_id, reason="context", done=view.actions)
 
     @cached_property
-    def _result_tokens(self) -> dict[tuple[int, str], int]:
+    def _result_counts(self) -> dict[tuple[int, str], KindCounts]:
         """What each result takes, as is likely, by its message and its call."""
         results = (*self._view.results, *self._view.cited_results)
-        return {(result.entry.index, result.part.call_id): result.likely_tokens for result in results}
+        return {(result.entry.index, result.part.call_id): result.counts for result in results}
 
     # ── the phases, in their order ───────────────────────────────────────────────────────────────────────────────
 

@@ -10,9 +10,9 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from penstock.context.compaction.spans import neighbours, note_frame, span_step
-from penstock.context.counts import counts_of
-from penstock.context.provider_counts import min_decrease
-from penstock.context.sized import MESSAGE_TOKENS, measure_entries
+from penstock.context.counts import KindCounts, counts_of
+from penstock.context.provider_counts import min_decrease, sure_tokens
+from penstock.context.sized import MESSAGE_TOKENS, high_of, measure_entries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -25,7 +25,8 @@ _Item = TypeVar("_Item")
 
 # A note may be made of other content than what it stands for, and a provider may count one kind 16 times as dear as
 # another (4 against 1/4, R-1). So a note has at most .16 characters for each token that goes, a twentieth in tokens:
-# even at the worst factors it is smaller.
+# even at the worst factors it is smaller. What images, files and reasoning take does not pay for a note: a provider may count
+# hardly anything for them.
 NOTE_SHARE = 0.16
 """The characters that a note may have for each token that goes."""
 # A note that grows turn by turn is written anew for each rung that is looked at; more rungs would hardly fit better.
@@ -142,20 +143,38 @@ class SpanRungs:
         """Return the note for some turns, or None where it would not shrink or would only replace a single note."""
         key = turns[0].first, turns[-1].last
         if key not in self._written:
-            is_one_note = all(turn.kind == "note" for turn in turns)
-            step = span_step(
-                self._view, "spans", turns, users=self._users, note_share=NOTE_SHARE, can_be_bare=not self._users
+            # The line that is left where words would be dear is tried last, so that no longer row of turns is without a note.
+            shares = [self._note_share(*key), *([] if self._users else [0.0])]
+            steps = (
+                span_step(self._view, "spans", turns, users=self._users, note_share=share, can_be_bare=not self._users)
+                for share in shares
             )
-            # Between words of the user that stay, each answer would become a note of its own, and many small notes are not
-            # smaller for certain: such turns wait for the phase that takes those words too, and makes one note of all.
-            is_worth_it = step.after_tokens < step.before_tokens if self._users else self._is_smaller(step)
-            self._written[key] = step if is_worth_it and not is_one_note else None
+            is_one_note = all(turn.kind == "note" for turn in turns)
+            self._written[key] = None if is_one_note else next(filter(self._is_worth_it, steps), None)
         return self._written[key]
+
+    def _is_worth_it(self, step: PlanStep) -> bool:
+        """Whether a note is worth its place: smaller by our own count where words of the user go too, else whoever counts."""
+        # Between words of the user that stay, each answer would become a note of its own, and many small notes are not
+        # smaller for certain: such turns wait for the phase that takes those words too, and makes one note of all.
+        return step.after_tokens < step.before_tokens if self._users else self._is_smaller(step)
+
+    def _note_share(self, first: int, last: int) -> float:
+        """Return the characters that a note may have for each token of these messages, most of which may pay for nothing."""
+        counts = self._counts(first, last)
+        sure = sure_tokens(counts)
+        if sure == counts.total:
+            return NOTE_SHARE
+        return NOTE_SHARE * sure / high_of(self._view.entries_between(first, last), self._view.counter)
 
     def _is_smaller(self, step: PlanStep) -> bool:
         """Whether a note is smaller than what it stands for, however a provider counts either."""
-        gone = self._view.entries_between(step.first, step.last)
         messages, _ = note_frame(self._view, step.first, step.last)
-        removed = sum([message.counts.total for message in measure_entries(gone, self._view.counter)])
-        added = step.after_tokens - messages * MESSAGE_TOKENS
-        return min_decrease(counts_of([("other", removed)]), counts_of([("notes", added)], messages=messages)) > 0
+        added = counts_of([("notes", step.after_tokens - messages * MESSAGE_TOKENS)], messages=messages)
+        return min_decrease(self._counts(step.first, step.last), added) > 0
+
+    def _counts(self, first: int, last: int) -> KindCounts:
+        """Return what the messages from index `first` to `last` take, both inclusive, by kind of content."""
+        gone = self._view.entries_between(first, last)
+        rows = [message.counts.tokens for message in measure_entries(gone, self._view.counter)]
+        return KindCounts(tuple(map(sum, zip(*rows, strict=True))), len(rows))

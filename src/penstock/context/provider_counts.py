@@ -1,15 +1,17 @@
 """How a provider counts, as far as its refusals and usage have shown, and what that means for the next request.
 
 Every provider counts in its own way: its tokenizer, its frames, its images. The assumption is behaviour R-1: its count of a request
-is the sum of our counts by kind of content, each kind times a factor of its own between 1/4 and 4, plus at most 16 tokens a
-message, each message up to 6 % off but by the same in every send. Each number that a provider states about a request *as it was
-sent* is then one linear equation for these factors. Two questions are answered from all equations so far:
+is the sum of our counts by kind of content, each kind times a factor of its own, plus at most 16 tokens a message, each message up
+to 6 % off but by the same in every send. The factor of text lies between 1/4 and 4; images, files, reasoning and the like have
+wider ranges (`FACTOR_RANGES`), because what they cost has little to do with what can be seen of them. Each number that a provider
+states about a request *as it was sent* is then one linear equation for these factors. Two questions are answered from all equations
+so far:
 
 - `worst_case`: the most that the provider can count for a request, under the worst factors that the numbers still allow. It is a
   linear programme with a box and a few rows; what fits by this bound fits for certain.
-- `chance_that_fits`: how probable it is that a request fits, if all factors were equally likely (in their logarithm) before the
-  provider said anything. It sizes the *first* retry: the worst case would give up a third of the request to cure an excess of one
-  percent, a plain ratio is refused again in a quarter of the cases.
+- `chance_that_fits`: how probable it is that a request fits, if all usual factors were equally likely (in their logarithm) before
+  the provider said anything. It sizes the *first* retry: the worst case would give up a third of the request to cure an excess of
+  one percent, a plain ratio is refused again in a quarter of the cases.
 
 Both are pure and deterministic: the sample of factors is a fixed low-discrepancy sequence, no dice are thrown. Keeps out: which
 requests there are to choose from (`ladder`), and what was refused (`recovery`).
@@ -20,19 +22,50 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from penstock.context.counts import CONTENT_KINDS
+from penstock.context.counts import CONTENT_KINDS, IMAGE_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from penstock.context.counts import KindCounts
+    from penstock.context.counts import ContentKind, KindCounts
 
 MAX_FACTOR: Final = 4.0
-"""The most that a provider may count for a token of ours, of any kind (R-1)."""
+"""The most that a provider may count for a token of text as we count it (R-1)."""
 MIN_FACTOR: Final = 1 / MAX_FACTOR
-"""The least that a provider may count for a token of ours, of any kind (R-1)."""
+"""The least that a provider may count for a token of text as we count it (R-1)."""
+
+
+class FactorRange(NamedTuple):
+    """What a provider may count for a token of ours, of one kind of content."""
+
+    least: float
+    """The least that is possible: what is smaller for certain is so down to here."""
+    most: float
+    """The most that is possible: what fits for certain fits up to here."""
+    usual_least: float
+    """The least that is usual: what is likely is judged from here."""
+    usual_most: float
+    """The most that is usual: what is likely is judged up to here."""
+
+
+_TEXT = FactorRange(MIN_FACTOR, MAX_FACTOR, MIN_FACTOR, MAX_FACTOR)
+_OTHER_RANGES: Final[dict[ContentKind, FactorRange]] = {
+    # We count each image as 1,568 tokens, because nobody decodes it. Where patches of 28 or 32 pixels are counted, an icon is a
+    # handful of tokens and a photograph up to 16,384 (Qwen-VL; gpt-5.5 at full resolution takes 10,600). Usual are 85
+    # (OpenAI's low detail), 258 (Gemini's tile) to 4,784 (Claude at high resolution).
+    "images": FactorRange(0.0, 16_384 / IMAGE_TOKENS.tokens, 85 / IMAGE_TOKENS.tokens, 4_784 / IMAGE_TOKENS.tokens),
+    # We count bytes, providers count pages and seconds: 258 for a scanned page of megabytes (Gemini), 3,000 and more for
+    # a page of text that is 2 KB when it is packed (Claude); 32 for a second of sound of 32,000 bytes.
+    "files": FactorRange(0.0, 24.0, 1 / 16, 16.0),
+    # Claude does not count what it thought in earlier turns, whether it is sent or not; neither are signatures.
+    "reasoning": FactorRange(0.0, MAX_FACTOR, MIN_FACTOR, MAX_FACTOR),
+    # What hosted tools made is counted as the JSON that it is: a picture as its base64.
+    "other": FactorRange(0.0, MAX_FACTOR, MIN_FACTOR, MAX_FACTOR),
+}
+FACTOR_RANGES: Final = tuple(_OTHER_RANGES.get(kind, _TEXT) for kind in CONTENT_KINDS)
+"""The range of the factor of each kind, in the order of `CONTENT_KINDS`."""
 MAX_FRAME_TOKENS: Final = 16
 """What a provider adds to each message at most: roles, separators, ids."""
 MESSAGE_ERROR: Final = 0.06
@@ -125,7 +158,7 @@ def _bound(gains: Sequence[float], rows: Sequence[_Row]) -> float:
     A programme without a solution has an unbounded dual: it falls below the least that any factors in the box give.
     """
     bound = _dual(gains, rows)
-    least = sum(MIN_FACTOR * gain if gain > 0 else MAX_FACTOR * gain for gain in gains)
+    least = sum((ends.least if gain > 0 else ends.most) * gain for ends, gain in zip(FACTOR_RANGES, gains, strict=True))
     return bound if bound >= least - _ROUNDING else _dual(gains, [])
 
 
@@ -142,7 +175,9 @@ def _dual(gains: Sequence[float], rows: Sequence[_Row]) -> float:
     convex in y.
     """
     if not rows:
-        return sum(MAX_FACTOR * gain if gain > 0 else MIN_FACTOR * gain for gain in gains)
+        return sum(
+            (ends.most if gain > 0 else ends.least) * gain for ends, gain in zip(FACTOR_RANGES, gains, strict=True)
+        )
     (weights, low, high), *rest = rows
 
     def at(multiplier: float) -> float:
@@ -193,15 +228,21 @@ def min_decrease(removed: KindCounts, added: KindCounts, observations: Sequence[
     return -_bound(gains, rows) - MAX_FRAME_TOKENS * added.messages
 
 
+def sure_tokens(counts: KindCounts) -> int:
+    """Return our tokens of which every provider counts at least a quarter: all but images, files and the like."""
+    return sum(n for n, ends in zip(counts.tokens, FACTOR_RANGES, strict=True) if ends.least >= MIN_FACTOR)
+
+
 # ── what is likely ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 class Likelihood:
     """A weighted sample of the ways in which a provider may count, after what it said of requests.
 
-    Before anything was said, the logarithm of each kind's factor is taken as equally likely all over its range. A number that was
-    stated for a request fixes the weighted sum of the factors; each sample point is moved along its common scale until it agrees,
-    because what providers differ in most is that scale. Further numbers, and refusals that only say "more than", weigh the points.
+    Before anything was said, the logarithm of each kind's factor is taken as equally likely all over its usual range. A number that
+    was stated for a request fixes the weighted sum of the factors; each sample point is moved along its common scale until it
+    agrees, because what providers differ in most is that scale. Further numbers, and refusals that only say "more than", weigh the
+    points.
     """
 
     def __init__(self, observations: Sequence[Observation] = ()) -> None:
@@ -258,15 +299,15 @@ class Likelihood:
         tokens = seen.counts.tokens
         present = [place for place in _KINDS if tokens[place]]
         target = max(1.0, seen.stated_tokens - _LIKELY_FRAME_TOKENS * seen.counts.messages)
-        reach = math.log(MAX_FACTOR)
         points: list[tuple[float, ...]] = []
         weights: list[float] = []
         for factors in self._points:
             scale = target / sum(factors[place] * tokens[place] for place in present)
-            logs = [math.log(factors[place]) for place in present]
-            length = max(_SHORTEST, 2 * reach - (max(logs) - min(logs)))
-            shift = math.log(scale)
-            is_possible = max(logs) + shift <= reach + _SLACK and min(logs) + shift >= -reach - _SLACK
+            # How far the point can go along its line, down and up, until one of its factors leaves its range.
+            down = max(math.log(FACTOR_RANGES[place].usual_least / factors[place]) for place in present)
+            up = min(math.log(FACTOR_RANGES[place].usual_most / factors[place]) for place in present)
+            length = max(_SHORTEST, up - down)
+            is_possible = down - _SLACK <= math.log(scale) <= up + _SLACK
             points.append(tuple(f * scale if place in present else f for place, f in enumerate(factors)))
             weights.append(1 / length if is_possible else 0.0)
         if any(weights):
@@ -310,8 +351,10 @@ def _sample() -> list[tuple[float, ...]]:
     for _ in range(40):
         root = (1 + root) ** (1 / (dimensions + 1))
     steps = [root ** -(place + 1) for place in range(dimensions)]
-    span = 2 * math.log(MAX_FACTOR)
     return [
-        tuple(math.exp(span * ((0.5 + number * step) % 1.0) - span / 2) for step in steps)
+        tuple(
+            ends.usual_least * (ends.usual_most / ends.usual_least) ** ((0.5 + number * step) % 1.0)
+            for ends, step in zip(FACTOR_RANGES, steps, strict=True)
+        )
         for number in range(1, _POINTS + 1)
     ]

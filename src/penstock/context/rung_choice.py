@@ -55,6 +55,9 @@ def choose(
         change = ladder.change(rung)
         removed = change.removed if before is None else change.removed + before.removed
         added = change.added if before is None else change.added + before.added
+        if situation.newest.overflow.unit == "bytes":
+            # Whatever a provider takes for an image, in a body it is its data; of text our tokens are measure enough.
+            return removed.total > added.total
         return min_decrease(removed, added, observations) >= 1
 
     def is_certain(rung: int) -> bool:

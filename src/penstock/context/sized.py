@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.context.activity import actions
-from penstock.context.counts import KindCounts, counts_of, entry_counts
+from penstock.context.counts import KindCounts, counts_of, entry_counts, media_count
 from penstock.text.json_access import as_json
 from penstock.text.tokens import Count, Tokens, count_texts
 from penstock.wires import Media, Text, ToolCall, ToolResult
@@ -28,12 +28,6 @@ if TYPE_CHECKING:
 # OpenAI's cookbook says 3 and the role; Anthropic's count endpoint gives 3 to 5.
 MESSAGE_TOKENS = 4
 """What the frame of a message takes: role and separators."""
-# What one image takes. Anthropic: width * height / 750, at most 1,568, 4,784 for high resolution; OpenAI: 85 to 1,445.
-IMAGE_TOKENS = Count(tokens=1_568, low=85, high=4_784, method="image")
-"""What one image takes, whatever its size: nobody decodes it."""
-# Of bytes before base64.
-FILE_BYTES_PER_TOKEN = (16, 4)
-"""Bytes of a document or a sound for each token: as is likely, and at the least, which gives the upper bound."""
 ESTIMATOR = Tokens()
 """What counts where nobody names a counter."""
 
@@ -176,7 +170,7 @@ def _texts(part: Part) -> list[str]:
             return [part.text, *(text for inner in _beside_text(part) for text in _texts(inner))]
         case Media():
             # An image and a file are taken by their kind and their bytes; a reference without data is the text that it is.
-            return [] if part.kind == "image" or part.data else [as_json(part.raw)]
+            return [] if media_count(part) else [as_json(part.raw)]
         case _:
             return [as_json(part.raw)]
 
@@ -188,12 +182,8 @@ def _counted(part: Part, counts: Iterator[Count]) -> Count:
             said = next(counts)
             beside = [_counted(inner, counts) for inner in _beside_text(part)]
             return total([said, *beside]) if beside else said
-        case Media(kind="image"):
-            return IMAGE_TOKENS
-        case Media() if part.data:
-            likely, most = FILE_BYTES_PER_TOKEN
-            high = part.bytes_estimate // most + 1
-            return Count(tokens=part.bytes_estimate // likely, low=0, high=high, method=part.kind)
+        case Media() if media := media_count(part):
+            return media
         case _:
             return next(counts)
 

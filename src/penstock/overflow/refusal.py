@@ -36,7 +36,7 @@ class Overflow:
     bound: str = "exact"
     """How exact the size of the request is: `exact`, `approx`, or `lower_bound` where a server stopped counting at its limit."""
     unit: str = "tokens"
-    """What limit, input, total and excess count: `tokens` or `chars`."""
+    """What limit, input, total and excess count: `tokens`, `chars`, or `bytes` where a whole body was too large."""
 
     @property
     def severity(self) -> Severity:

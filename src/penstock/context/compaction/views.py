@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.context.compaction.names import names_in
 from penstock.context.compaction.plans import HANDLE, SAMPLE_HANDLE, PlanStep, with_handle
+from penstock.context.counts import part_counts
 from penstock.context.sized import ESTIMATOR, measure_entries
 from penstock.text import escape, stand_ins
 from penstock.text.tokens import count_texts
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.context.activity import Action
+    from penstock.context.counts import KindCounts
     from penstock.text.calls import Dialect
     from penstock.text.tokens import TokenCounter
     from penstock.wires import Entry, Transcript
@@ -48,8 +50,8 @@ class ShownResult(NamedTuple):
     part: ToolResult
     tokens: int
     """What it takes at most."""
-    likely_tokens: int
-    """What it takes, as is likely."""
+    counts: KindCounts
+    """What it takes, as is likely, by kind of content."""
     start_tokens: int
     """How much of the prompt stands before its message, at most: what stays cached if the first edit is here."""
     action: Action | None
@@ -112,7 +114,11 @@ class View:
                     action = about[0] if len(about) == 1 else None
                     age = answers[-1] - answers[place]
                     row = cited if part.is_cited else found
-                    row.append(ShownResult(entry, part, count.high, count.tokens, starts[place], action, age))
+                    row.append(
+                        ShownResult(
+                            entry, part, count.high, part_counts(part, entry, count), starts[place], action, age
+                        )
+                    )
         return tuple(found), tuple(cited)
 
     @cached_property

@@ -14,7 +14,7 @@ from penstock.context.activity import actions
 from penstock.context.compaction.plans import whole, with_steps
 from penstock.context.compaction.spans import neighbours, span_step
 from penstock.context.compaction.views import View
-from penstock.context.sized import IMAGE_TOKENS
+from penstock.context.counts import IMAGE_TOKENS
 from penstock.hosts.rescue.diagnosis import is_too_large, media_of
 from penstock.hosts.rescue.pairs import find_unpaired
 from penstock.text import fitting, stand_ins
