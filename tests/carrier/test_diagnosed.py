@@ -188,6 +188,25 @@ def test_a_request_that_was_cut_without_a_word_is_sent_smaller(wire: str, store:
     assert "4096 tokens of input" in result.warnings[0]
 
 
+def test_a_provider_that_does_not_count_earlier_thought_cuts_nothing(store: Store) -> None:
+    """Claude reports a fraction of such a request. It was called cut without a word, and sent again without its history."""
+    messages: list[Any] = [{"role": "user", "content": "Think about the plan."}]
+    for part in range(12):
+        thought = {"type": "thinking", "thinking": f"let me think of part {part}. " * 300, "signature": "Qk" * 400}
+        messages += [
+            {"role": "assistant", "content": [thought, {"type": "text", "text": f"Part {part} is done."}]},
+            {"role": "user", "content": f"Go on with {part}."},
+        ]
+    request = {"model": "claude-opus-4-6", "max_tokens": 500, "messages": messages}
+
+    def server(body: Any) -> Any:
+        said = [[part for part in turn["content"] if "thinking" not in part] for turn in body["messages"]]
+        return answer("anthropic", given=size(said))
+
+    result = execute(server, request, wire="anthropic", window_tokens=200_000, store=store)
+    assert (result.attempts, result.request, result.warnings) == (1, request, [])
+
+
 def test_a_carrier_keeps_below_a_silent_cut_from_then_on(store: Store) -> None:
     """What the usage gave away is the window of the next request."""
     carrier = Carrier(wire="openai-chat", window_tokens=100_000, store=store)

@@ -60,7 +60,7 @@ _OTHER_RANGES: Final[dict[ContentKind, FactorRange]] = {
     # a page of text that is 2 KB when it is packed (Claude); 32 for a second of sound of 32,000 bytes.
     "files": FactorRange(0.0, 24.0, 1 / 16, 16.0),
     # Claude does not count what it thought in earlier turns, whether it is sent or not; neither are signatures.
-    "reasoning": FactorRange(0.0, MAX_FACTOR, MIN_FACTOR, MAX_FACTOR),
+    "reasoning": FactorRange(0.0, MAX_FACTOR, 0.02, MAX_FACTOR),
     # What hosted tools made is counted as the JSON that it is: a picture as its base64.
     "other": FactorRange(0.0, MAX_FACTOR, MIN_FACTOR, MAX_FACTOR),
 }

@@ -16,7 +16,7 @@ from penstock.context.activity import actions
 from penstock.context.counts import KindCounts, counts_of, entry_counts, media_count
 from penstock.text.json_access import as_json
 from penstock.text.tokens import Count, Tokens, count_texts
-from penstock.wires import Media, Text, ToolCall, ToolResult
+from penstock.wires import Media, Reasoning, Text, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -184,6 +184,10 @@ def _counted(part: Part, counts: Iterator[Count]) -> Count:
             return total([said, *beside]) if beside else said
         case Media() if media := media_count(part):
             return media
+        case Reasoning():
+            # Claude neither counts nor reads what it thought in earlier turns: nobody may take that for a request that was cut.
+            said = next(counts)
+            return Count(tokens=said.tokens, low=0, high=said.high, method=said.method)
         case _:
             return next(counts)
 
