@@ -144,12 +144,14 @@ def test_what_is_no_flood_passes_with_its_status_and_headers(odd: OddServer, tmp
         assert "x-mine" not in sent
 
 
-def test_a_stream_is_taken_up_where_it_broke_off(odd: OddServer, tmp_path: Path) -> None:
+@pytest.mark.parametrize("session", [{"mcp_session_id": "session-1"}, {}], ids=["session", "no session"])
+def test_a_stream_is_taken_up_where_it_broke_off(session: dict[str, str], odd: OddServer, tmp_path: Path) -> None:
     """The answer to a call comes on another request, with `Last-Event-ID`, and is cut there."""
     with proxied(odd.url, tmp_path / "s") as port:
-        ask(port, request("initialize", 0, clientInfo={"name": "x"}))
-        ask(port, call("breaks off", "7"), mcp_session_id="session-1")
-        _, _, body = ask(port, b"", "GET", last_event_id="7", mcp_session_id="session-1")
+        if session:
+            ask(port, request("initialize", 0, clientInfo={"name": "x"}))
+        ask(port, call("breaks off", "7"), **session)
+        _, _, body = ask(port, b"", "GET", last_event_id="7", **session)
         assert body.startswith(b"id: 2\r\ndata: ")
         assert is_cut(text_of(body.partition(b"data: ")[2]), tmp_path / "s")
 

@@ -354,6 +354,35 @@ def test_programs_and_urls_stand_behind_one_relay(config: Path, tmp_path: Path) 
     assert all(map(is_gone, children))
 
 
+DEAF = """
+import json, sys, time
+for _ in range(2):
+    asked = json.loads(sys.stdin.buffer.readline())
+    result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "tools": []}
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.proves("Y-3")
+def test_a_server_that_reads_no_more_keeps_nobody_from_the_others(tmp_path: Path) -> None:
+    """Neither their calls nor the end, though its pipe is full."""
+    path = tmp_path / "servers.json"
+    one = {"command": SERVER[0], "args": SERVER[1:], "env": {"PYTHONPATH": str(REPOSITORY)}}
+    deaf = {"command": sys.executable, "args": ["-S", "-c", DEAF]}
+    path.write_text(json.dumps({"mcpServers": {"deaf": deaf, "one": one}}))
+    ends = Ends([*RELAY, "--config", str(path)], tmp_path / "store")
+    ends.ask(request("initialize", 0, protocolVersion="2025-11-25"))
+    assert next(tool["name"] for tool in ends.ask(request("tools/list", 1))["result"]["tools"]) == "text"
+    told = line({"jsonrpc": "2.0", "method": "notifications/x", "params": {"text": "x" * 400_000}})
+    ends.send(*[told] * 8)  # more than the pipe takes
+    assert len(ends.text(call("text", 2, size=500))) == 500
+    children = children_of(ends.process.pid)
+    ends.process.terminate()
+    assert ends.end()[0] == 143
+    assert all(map(is_gone, children))
+
+
 @pytest.mark.proves("Y-3")
 def test_a_small_call_takes_at_most_two_milliseconds_more(config: Path, tmp_path: Path) -> None:
     """At the median, before one server and before several; the calls take turns, so that all have the same machine."""

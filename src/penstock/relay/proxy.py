@@ -21,7 +21,7 @@ from penstock.relay.holding import HoldRoom, decided
 from penstock.relay.listing import Names
 from penstock.relay.sse import Events
 from penstock.text.http_headers import end_to_end
-from penstock.text.sse import data_of, with_data
+from penstock.text.sse import data_of, field_of, with_data
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
@@ -41,7 +41,9 @@ if TYPE_CHECKING:
 
 MAX_SESSIONS = 1_000
 """How many sessions of hosts are remembered; of more the one used longest ago is forgotten, and its host's name with it."""
-_SESSION = b"mcp-session-id"
+MAX_EVENTS = 10_000
+"""How many places are remembered at which a stream can be taken up again that has no session."""
+_SESSION, _LAST_EVENT = b"mcp-session-id", b"last-event-id"
 _PLAIN, _JSON = b"text/plain; charset=utf-8", b"application/json"
 _UNPACKED = frozenset({"gzip", "deflate", "identity"})
 # A body is written in parts: each waits until the host has read most of those before it.
@@ -78,6 +80,7 @@ class Proxy:
         self._room = HoldRoom(max_held_bytes)
         self._names = Names()
         self._sessions: OrderedDict[bytes, Conversation] = OrderedDict()
+        self._places: OrderedDict[bytes, Conversation] = OrderedDict()
         self._agents = _Agents()
 
     async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
@@ -165,11 +168,14 @@ class Proxy:
             await _answer(send, 502, why.encode(), _PLAIN)
 
     def _conversation(self, headers: Pairs, client: str | None) -> Conversation:
-        """Return what was said before in a session; one of its own for a request without any."""
+        """Return what was said before in a session, or before a stream broke off; one of its own for another request."""
         session = next((value for name, value in headers if name == _SESSION), b"")
         if session in self._sessions:
             self._sessions.move_to_end(session)
             return self._sessions[session]
+        place = next((value for name, value in headers if name == _LAST_EVENT), b"")
+        if place in self._places:
+            return self._places[place]
         return Conversation(self._guard, self._names, client=client)
 
     def _remember(self, method: str, headers: Pairs, response: httpx2.Response, talk: Conversation) -> None:
@@ -305,12 +311,22 @@ class Proxy:
                 for frame in stream.feed(part):
                     if frame.is_too_long:
                         self._say_uncut(len(frame.raw))
+                    if frame.is_message:
+                        self._note_place(frame.raw, talk)
                     yield await _event(talk, frame.raw) if frame.is_message else frame.raw
                 if not await place.grow(stream.held_bytes):
                     self._say_uncut(stream.held_bytes)
                     yield stream.give_up().raw
         for frame in stream.end():
             yield frame.raw
+
+    def _note_place(self, event: bytes, talk: Conversation) -> None:
+        """Remember whose answers a stream owes that may be taken up again behind an event: its call comes only once."""
+        place = None if talk.is_idle else field_of(event, b"id")
+        if place:
+            self._places[place] = talk
+            while len(self._places) > MAX_EVENTS:
+                self._places.popitem(last=False)
 
     def _say_uncut(self, held_bytes: int) -> None:
         if held_bytes > self._max_held:

@@ -1,7 +1,8 @@
 """Carry messages between a host at standard input and output and several servers, programs or URLs.
 
-A thread reads the host and one each server; what they bring goes through one switchboard, one message at a time. Law: the order
-in which a server speaks is kept, and no program is left when this ends. Keeps out: what goes where (`switchboard`).
+A thread reads the host and two each read and write a server; what they bring goes through one switchboard, one message at a
+time. Laws: the order in which a server speaks is kept; a server that does not read keeps nobody from the others; no program is
+left when this ends. Keeps out: what goes where (`switchboard`).
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock.relay import child
 from penstock.relay.conversation import Conversation
 from penstock.relay.frames import Lines
-from penstock.relay.stdio import HostOutput, read_some, write_all
+from penstock.relay.stdio import HostOutput, read_some
 from penstock.relay.switchboard import HOST, Out, Switchboard
+from penstock.relay.writing import ServerInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,9 +38,9 @@ _CALLS_AT_ONCE = 8
 
 
 class _Line(NamedTuple):
-    """What leads to one server."""
+    """What leads to one server and back."""
 
-    to: int
+    to: ServerInput
     from_: int
     program: child.Child | None
 
@@ -66,10 +68,9 @@ class Several:
         self._max_held = max_held_bytes
         self._say = say
         self._output = HostOutput(1)
-        # One lock for what is decided, one for each server that is written to. A server that reads nothing blocks who
-        # writes to it, and if that held the turn, nobody else would be answered.
+        # For what is decided alone: what follows is written outside of it, or a host that reads slowly would hold up
+        # what the servers say to each other's calls.
         self._turn = threading.Lock()
-        self._writing = [threading.Lock() for _ in servers]
         self._places = threading.Semaphore(_CALLS_AT_ONCE)
         self._ended = threading.Event()
         self._status = 0
@@ -77,7 +78,7 @@ class Several:
         # Programs first: the watch over each is forked before there are threads.
         programs = [self._started(server) if server.words else None for server in servers]
         self._lines = [
-            _Line(program.input, program.output, program)
+            _Line(ServerInput(program.input, program.close_input, max_held_bytes), program.output, program)
             if program is not None
             else (self._bridged(server) if server.url else None)
             for server, program in zip(servers, programs, strict=True)
@@ -118,7 +119,7 @@ class Several:
                 os.close(theirs_to)
 
         threading.Thread(target=run, daemon=True, name=f"penstock-{server.name}").start()
-        return _Line(ours_to, ours_from, None)
+        return _Line(ServerInput(ours_to, partial(os.close, ours_to), self._max_held), ours_from, None)
 
     def run(self) -> int:
         """Carry until the host's input ends or a signal comes, and return the exit status."""
@@ -152,8 +153,7 @@ class Several:
         """Let every server find the end of its input, and end what does not end then."""
         lines = [line for line in self._lines if line is not None]
         for line in lines:
-            with suppress(OSError):
-                line.program.close_input() if line.program is not None else os.close(line.to)
+            line.to.end()
         # A host that closed our input may wait for what is under way; one that sent a signal, or has no server left,
         # does not.
         seconds = _END_SECONDS if self._status == 0 else _END_SECONDS / 5
@@ -224,8 +224,7 @@ class Several:
                 if out.to == HOST:
                     self._output.write_message(out.raw)
                 elif line is not None:
-                    with self._writing[out.to]:
-                        write_all(line.to, out.raw)
+                    line.to.write(out.raw)
 
     def _answer(self, call: OwnCall) -> None:
         with self._places:

@@ -1,7 +1,7 @@
-"""Write whole messages to a host that may read slowly, while an event loop goes on.
+"""Write whole messages to who may read slowly or not at all, while others are spoken with.
 
 A thread of its own writes: a signal must end the relay also when its host reads no more, and nobody can break off a write. Laws:
-messages are written in the order in which `write` is called; whoever writes waits until that is done, so nothing piles up.
+messages are written in the order in which `write` is called; whoever writes waits where too much would pile up.
 """
 
 from __future__ import annotations
@@ -9,10 +9,15 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+from collections import deque
 from contextlib import suppress
 from queue import SimpleQueue
+from typing import TYPE_CHECKING
 
 from penstock.relay.stdio import write_all
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class MessageWriter:
@@ -50,3 +55,52 @@ class MessageWriter:
 def _note(written: asyncio.Future[None]) -> None:
     if not written.done():
         written.set_result(None)
+
+
+class ServerInput:
+    """What leads to one server of several: one that does not read must not keep the host from the others.
+
+    Args:
+        descriptor: where to.
+        close: closes it, once all has been written behind `end`.
+        max_waiting_bytes: how much may wait to be written; who writes more waits until some of it is.
+    """
+
+    def __init__(self, descriptor: int, close: Callable[[], None], max_waiting_bytes: int) -> None:
+        self._descriptor = descriptor
+        self._close = close
+        self._max_waiting = max_waiting_bytes
+        self._messages: deque[bytes] = deque()
+        self._waiting_bytes = 0
+        self._is_ending = False
+        self._changed = threading.Condition()
+        threading.Thread(target=self._carry, daemon=True, name="penstock-down").start()
+
+    def write(self, raw: bytes) -> None:
+        """Take a message that is to be written; a server that reads no more will be found to have ended."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting_bytes <= self._max_waiting)
+            self._messages.append(raw)
+            self._waiting_bytes += len(raw)
+            self._changed.notify_all()
+
+    def end(self) -> None:
+        """Let the server find the end of its input behind what waits; nothing may be written any more."""
+        with self._changed:
+            self._is_ending = True
+            self._changed.notify_all()
+
+    def _carry(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._messages or self._is_ending)
+                if not self._messages:
+                    break
+                raw = self._messages.popleft()
+            with suppress(OSError):
+                write_all(self._descriptor, raw)
+            with self._changed:
+                self._waiting_bytes -= len(raw)
+                self._changed.notify_all()
+        with suppress(OSError):
+            self._close()
