@@ -52,7 +52,7 @@ _CHAT = rb"""{"temperature":1.0,"model":"c","x_unknown":{"b":1.0,"a":1e3,"big":1
 _SENT_HEADERS = {
     "anthropic-beta": "context-management-2025-06-27,prompt-caching-2024-07-31",
     "anthropic-version": "2023-06-01",
-    "user-agent": "claude-cli/2.1.330",
+    "user-agent": "claude-cli/2.1.332",
     "x-claude-code-session-id": "11111111-2222-3333-4444-555555555555",
 }
 _CHAT_ANSWER = json.dumps(

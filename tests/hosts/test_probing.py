@@ -36,7 +36,7 @@ def test_what_is_installed_is_tried(machine: Machine) -> None:
     """The server lists its tools, each hook cuts a flood all of which comes back; with the version of the host that is there."""
     assert told(machine, 0) == []
     assert "penstock install HOST" in machine.done("doctor")
-    program = machine.write("bin/codex", "#!/bin/sh\necho codex-cli 0.169.0\n")
+    program = machine.write("bin/codex", "#!/bin/sh\necho codex-cli 0.171.0\n")
     program.chmod(0o755)
     machine.environment["PATH"] += f":{program.parent}"
     for host in ("claude", "codex", "gemini", "copilot", "opencode"):
@@ -51,7 +51,7 @@ def test_what_is_installed_is_tried(machine: Machine) -> None:
         ("opencode", "hook", True),
         ("copilot", "hook", True),
     ]
-    assert {each["version"] for each in found if each["host"] == "codex"} == {"0.169.0"}
+    assert {each["version"] for each in found if each["host"] == "codex"} == {"0.171.0"}
     assert {each["version"] for each in found if each["host"] == "claude"} == {"not found"}
     assert "answers with 8 tools" in found[1]["seen"]
     assert all("keeps all of them" in found[at]["seen"] for at in (0, 2, 4, 5, 6))

@@ -1,6 +1,6 @@
 """The hosts whose configuration Penstock edits, as data: which file by scope and system, which format, which entry (H-3).
 
-Measured with Claude Code 2.1.330, Codex 0.169.0, Gemini CLI 0.61.0, opencode 1.18.33, qwen-code 0.24.4 and Copilot CLI 1.0.102;
+Measured with Claude Code 2.1.332, Codex 0.171.0, Gemini CLI 0.61.0, opencode 1.18.33, qwen-code 0.24.4 and Copilot CLI 1.0.102;
 Cursor, VS Code, Zed and Cline by their documentation. Keeps out: what is written there (`parts`), and how (`documents`).
 """
 

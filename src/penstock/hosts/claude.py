@@ -1,6 +1,6 @@
 """Read what Claude Code says of a finished call, and write what its model is to see instead.
 
-A reply has the shape of the tool's own result, or the host passes it over. Measured with 2.1.330.
+A reply has the shape of the tool's own result, or the host passes it over. Measured with 2.1.332.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ CLAUDE = HookHost(
     start="SessionStart",
     after_compaction="SessionStart",
     budget=28_000,
-    measured="30,000 characters of a command, 20,000 of a search, 50,000 of MCP (2.1.330)",
+    measured="30,000 characters of a command, 20,000 of a search, 50,000 of MCP (2.1.332)",
     slots=_slots,
     reply=_reply,
     turn=_turn,

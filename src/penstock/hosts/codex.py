@@ -1,6 +1,6 @@
 """Read what Codex says of a finished call, and write what its model is to see instead.
 
-Of the output of a command it has cut the middle before any hook, and keeps that nowhere. Measured with 0.169.0.
+Of the output of a command it has cut the middle before any hook, and keeps that nowhere. Measured with 0.171.0.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ CODEX = HookHost(
     after_compaction="SessionStart",
     budget=9_500,
     unit="bytes",
-    measured="10,000 bytes of what a hook answers and of a command, 12,000 of MCP (0.169.0)",
+    measured="10,000 bytes of what a hook answers and of a command, 12,000 of MCP (0.171.0)",
     slots=_slots,
     reply=_reply,
 )

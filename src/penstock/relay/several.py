@@ -68,8 +68,7 @@ class Several:
         self._max_held = max_held_bytes
         self._say = say
         self._output = HostOutput(1)
-        # For what is decided alone: what follows is written outside of it, or a host that reads slowly would hold up
-        # what the servers say to each other's calls.
+        # For what is decided alone. What follows is written outside of it: a host that reads slowly holds up no decision.
         self._turn = threading.Lock()
         self._places = threading.Semaphore(_CALLS_AT_ONCE)
         self._ended = threading.Event()

@@ -73,7 +73,7 @@ def ended(host: str, folder: Path, root: Path) -> str:
     talk.says("Leave the lexer alone.")
     talk.answers_with("I changed it.")
     for record in talk.records:
-        record |= {"sessionId": "old", "cwd": str(root), "version": "2.1.330"}
+        record |= {"sessionId": "old", "cwd": str(root), "version": "2.1.332"}
     return written(folder / "old.jsonl", talk.records)
 
 

@@ -1,4 +1,4 @@
-"""Sessions of Codex (0.169.0): which figures are measurements, and which items are sent."""
+"""Sessions of Codex (0.171.0): which figures are measurements, and which items are sent."""
 
 from __future__ import annotations
 

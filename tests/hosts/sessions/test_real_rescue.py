@@ -164,7 +164,7 @@ def draw(path: Path, side: int = 420) -> None:
 
 
 def refuse_image(path: Path) -> None:
-    """Write the refusal as the host writes it. 2.1.330 itself leaves the image out and goes on; older versions stayed like this."""
+    """Write the refusal as the host writes it. 2.1.332 itself leaves the image out and goes on; older versions stayed like this."""
     records = [json.loads(line) for line in path.read_text().splitlines()]
     at = next(place for place, record in enumerate(records) if '"tool_result"' in json.dumps(record))
     words = "messages.2.content.0.image.source.base64: image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes"

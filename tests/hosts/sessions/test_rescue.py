@@ -38,7 +38,7 @@ def claude(path: Path, refused: str = "Prompt is too long", results: tuple[str, 
     if refused:
         talk.add("assistant", [{"type": "text", "text": refused}], isApiErrorMessage=True)
     for record in talk.records:
-        record |= {"sessionId": "old", "cwd": "/p", "version": "2.1.330"}
+        record |= {"sessionId": "old", "cwd": "/p", "version": "2.1.332"}
     return written(path, talk.records)
 
 

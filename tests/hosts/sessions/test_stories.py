@@ -43,7 +43,7 @@ def talk(measured: Sequence[int] = (20_000, 31_000), *, is_stuck: bool = False) 
         made.says("And now?")
         made.is_refused("prompt is too long: 213462 tokens > 200000 maximum")
     for record in made.records:
-        record |= {"sessionId": "id-1", "cwd": "/p", "version": "2.1.330", "timestamp": "t"}
+        record |= {"sessionId": "id-1", "cwd": "/p", "version": "2.1.332", "timestamp": "t"}
     return made
 
 
@@ -84,7 +84,7 @@ def test_a_glance_says_what_the_story_says_of_the_newest_request(tmp_path: Path)
         path = written(tmp_path / "s.jsonl", talk(is_stuck=is_stuck).records)
         subject, glance = glance_at("claude", path)
         _, story = story_of("claude", path)
-        assert (subject.session, subject.project, subject.version) == ("id-1", "/p", "2.1.330")
+        assert (subject.session, subject.project, subject.version) == ("id-1", "/p", "2.1.332")
         assert glance.fill is not None
         assert story.fill is not None
         assert (glance.fill.tokens, glance.state) == (story.fill.tokens, story.state) == (tokens, state)

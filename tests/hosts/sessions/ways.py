@@ -55,7 +55,7 @@ def _claude(way: str) -> list[Record]:
         talk.records.insert(at + 2, said_again(talk.records[at - 1]["message"], talk.records[at]["uuid"]))
         talk.records[at + 3]["parentUuid"] = "again"
     for record in talk.records:
-        record |= {"sessionId": "old", "cwd": "/p", "version": "2.1.330"}
+        record |= {"sessionId": "old", "cwd": "/p", "version": "2.1.332"}
     return talk.records
 
 

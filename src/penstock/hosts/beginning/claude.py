@@ -1,4 +1,4 @@
-"""Begin a session of Claude Code (2.1.330)."""
+"""Begin a session of Claude Code (2.1.332)."""
 
 from __future__ import annotations
 
@@ -39,4 +39,4 @@ def records(first: First) -> list[Record]:
         {"type": "attachment", **dated},
         {"type": "assistant", "message": {**answer, "content": [{"type": "text", "text": NOTED}]}},
     ]
-    return linked(said, first, "2.1.330", isSidechain=False, userType="external")
+    return linked(said, first, "2.1.332", isSidechain=False, userType="external")

@@ -1,4 +1,4 @@
-"""Begin a session of Codex (0.169.0)."""
+"""Begin a session of Codex (0.171.0)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def sessions_folder(_folder: str, environment: Mapping[str, str]) -> str:
 def records(first: First) -> list[Record]:
     """Return the records of a new session."""
     about = {"id": first.session, "timestamp": first.now, "cwd": first.folder}
-    meta = {**about, "originator": "penstock", "cli_version": "0.169.0", "source": "cli"}
+    meta = {**about, "originator": "penstock", "cli_version": "0.171.0", "source": "cli"}
     message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": first.text}]}
     return [
         {"timestamp": first.now, "type": "session_meta", "payload": meta},

@@ -1,4 +1,4 @@
-"""Write a session of Claude Code beside another: one chain of records, of which the host makes up the rest (2.1.330)."""
+"""Write a session of Claude Code beside another: one chain of records, of which the host makes up the rest (2.1.332)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write a session of Codex beside another: what it says of itself, then the items of the next request (0.169.0)."""
+"""Write a session of Codex beside another: what it says of itself, then the items of the next request (0.171.0)."""
 
 from __future__ import annotations
 

@@ -32,9 +32,9 @@ class KnownHost(NamedTuple):
 
 
 KNOWN_HOSTS: dict[str, KnownHost] = {
-    "claude": KnownHost("Claude Code", ("2.1.330",), 32_000, LiveSign("projects", "sessions/*.json", is_lock=False)),
+    "claude": KnownHost("Claude Code", ("2.1.332",), 32_000, LiveSign("projects", "sessions/*.json", is_lock=False)),
     "codex": KnownHost(
-        "Codex", ("0.169.0",), 9_500, LiveSign("sessions", "thread-writer-locks/{session}.lock", is_lock=True)
+        "Codex", ("0.171.0",), 9_500, LiveSign("sessions", "thread-writer-locks/{session}.lock", is_lock=True)
     ),
     "gemini": KnownHost("Gemini CLI", ("0.61.0",), 12_000),
     "qwen": KnownHost("qwen-code", ("0.24.4",), 19_000),

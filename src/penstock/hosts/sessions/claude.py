@@ -1,4 +1,4 @@
-"""Read a session of Claude Code: `~/.claude/projects/FOLDER/ID.jsonl` (2.1.330).
+"""Read a session of Claude Code: `~/.claude/projects/FOLDER/ID.jsonl` (2.1.332).
 
 Records name the one that they go on from. What a person took back stays in the file, off the way from the newest record to the
 first; results of parallel calls hang off the record of their own call, beside that way. An answer is one record a block.

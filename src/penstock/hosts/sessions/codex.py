@@ -1,4 +1,4 @@
-"""Read a session of Codex: `~/.codex/sessions/YEAR/MONTH/DAY/rollout-….jsonl` (0.169.0).
+"""Read a session of Codex: `~/.codex/sessions/YEAR/MONTH/DAY/rollout-….jsonl` (0.171.0).
 
 Its `response_item` records are the items of the provider's API; the others are copies of them, settings and figures.
 """
