@@ -155,6 +155,29 @@ def test_pictures_beside_a_flood_stay(opened: Opened) -> None:
     assert answered(CLAUDE, claude("mcp__db__rows", [picture]), opened) is None
 
 
+PICTURE = "iVBORw0KGgo" * 900
+CELL = {"cellType": "code", "source": "plot()", "cell_id": "c", "language": "python", "execution_count": 1}
+PLOT = {"output_type": "display_data", "text": FLOOD, "image": {"image_data": PICTURE, "media_type": "image/png"}}
+
+
+@pytest.mark.proves("H-1")
+def test_pictures_that_tools_of_the_host_return_stay(opened: Opened) -> None:
+    """A provider refuses one that is cut, now and in all later requests: a data URI that a command prints, plots of a notebook."""
+    printed = bash("data:image/png;base64," + PICTURE * 10, "2 warnings", isImage=True)
+    assert answered(CLAUDE, printed, opened) is None
+    shown = shown_by_claude(answered(CLAUDE, bash(PICTURE * 10, FLOOD, isImage=True), opened))
+    assert shown["stdout"] == PICTURE * 10
+    assert opened.whole(shown["stderr"]) == FLOOD
+    cells = [{**CELL, "outputs": [PLOT]} for _ in range(9)]
+    notebook = claude("Read", {"type": "notebook", "file": {"filePath": "/a.ipynb", "cells": cells}})
+    for cell in shown_by_claude(answered(CLAUDE, notebook, opened))["file"]["cells"]:
+        (plot,) = cell["outputs"]
+        assert plot["image"] == PLOT["image"]
+        assert opened.whole(plot["text"]) == FLOOD
+    source = {"type": "base64", "media_type": "image/png", "data": PICTURE * 10}
+    assert answered(CLAUDE, claude("mcp__p__plot", [{"type": "image", "source": source}]), opened) is None
+
+
 @pytest.mark.proves("H-1")
 def test_a_flood_on_both_outputs_is_shared_out(opened: Opened) -> None:
     """Each has a handle of its own."""

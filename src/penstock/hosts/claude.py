@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # The model is shown a sentence for these; what they hold besides, a file before and after, is for the person's screen.
 _QUIET = frozenset({"Edit", "MultiEdit", "NotebookEdit", "TodoWrite", "Write"})
+_ENCODED = frozenset({"base64", "blob", "image_data"})
 _PERSISTED = ("persistedOutputPath", "persistedOutputSize")
 
 
@@ -83,7 +84,10 @@ def _renumbered(response: Event, text: Guarded) -> Event:
 
 
 def _texts(value: object, place: Place) -> Iterator[Slot]:
-    """Yield every text in a value, and every list of texts as one; encoded pictures and files are none."""
+    """Yield every text in a value, and every list of texts as one; encoded pictures and files are none.
+
+    A picture that is cut is worse than one that is too large: the provider refuses it, in this request and in all that follow.
+    """
     if isinstance(value, str):
         yield Slot(place, value)
     elif isinstance(value, list) and value and all(isinstance(item, str) for item in value):
@@ -92,9 +96,16 @@ def _texts(value: object, place: Place) -> Iterator[Slot]:
         for at, item in enumerate(value):
             yield from _texts(item, (*place, at))
     elif isinstance(value, dict):
+        encoded = _encoded_in(value)
         for name, item in value.items():
-            if not (name in {"base64", "blob"} or (name == "data" and "mimeType" in value)):
+            if name not in encoded:
                 yield from _texts(item, (*place, name))
+
+
+def _encoded_in(value: Event) -> frozenset[str]:
+    """Return which texts of a result are pictures or files: what a command prints as a data URI, plots of a notebook, PDFs."""
+    is_data = "mimeType" in value or "media_type" in value
+    return _ENCODED | ({"data"} if is_data else frozenset()) | ({"stdout"} if value.get("isImage") else frozenset())
 
 
 def _put(value: Any, place: Place, new: object) -> Any:
