@@ -199,7 +199,8 @@ def _by_lead() -> dict[str, tuple[tuple[tuple[str, ...], Shape], ...]]:
     for shape in _shapes():
         leads = tuple(lead.lower() for lead in shape.leads)
         for key in dict.fromkeys(lead[:_KEY_CHARS] for lead in leads):
-            shapes[key] = (*shapes.get(key, ()), (leads, shape))
+            own = tuple(lead for lead in leads if lead.startswith(key))
+            shapes[key] = (*shapes.get(key, ()), (own, shape))
     return shapes
 
 

@@ -222,7 +222,7 @@ AT_WORDS = (
     KeyFormat("Alibaba key", "LTAI", _DIGIT + r"[A-Za-z0-9]{16}"),
     KeyFormat("Artifactory key", "AKC", r"[A-Za-z0-9]{10}"),
     KeyFormat("Artifactory token", "cmVmd", r"[A-Za-z0-9]{59}"),
-    KeyFormat("Artifactory password", "AP0 AP1 AP2 AP3 AP4 AP5 AP6 AP7 AP8 AP9", r"[A-Za-z0-9]{8}"),
+    KeyFormat("Artifactory password", "AP0 AP1 AP2 AP3 AP4 AP5 AP6 AP7 AP8 AP9", r"[A-Za-z0-9]{8,100}+(?![\w+/=])"),
     KeyFormat("Artifactory password", "APA APB APC APD APE APF", r"(?=[A-Za-z]{0,12}+[0-9])[A-Za-z0-9]{20}"),
     KeyFormat("Atlassian token", "ATBB ATOA", _DIGIT + r"[A-Za-z0-9]{24}"),
     KeyFormat("Authress key", "sc_ ext_", r"[a-z0-9]{5,30}+\.[a-z0-9]{4,6}+\.acc[_-][\w-]{10,32}+\.[\w+/=-]{30}"),
@@ -240,7 +240,7 @@ AT_WORDS = (
     KeyFormat("ElevenLabs key", "sk_", r"[a-f0-9]{48}"),
     KeyFormat("Facebook token", "EAACEdEose0cBA EAAB EAAC EAAD EAAG EAAI EAAM", _DIGIT + r"[A-Za-z0-9]{80}"),
     KeyFormat("Firecrawl key", "fc-", r"[a-f0-9]{32}"),
-    KeyFormat("Fireworks key", "fw_", _DIGIT + r"[A-Za-z0-9]{22}(?!\w)"),
+    KeyFormat("Fireworks key", "fw_", _DIGIT + r"[A-Za-z0-9]{22,24}+(?!\w)"),
     KeyFormat("Fly.io token", "fo1_", r"[\w-]{43}"),
     KeyFormat("Fly.io token", "fm1a_ fm1r_ fm2_", r"[A-Za-z0-9+/]{80}[A-Za-z0-9+/=,_]*+"),
     KeyFormat("FullStory key", "na1. eu1.", r"[A-Za-z0-9+/]{60}[A-Za-z0-9+/=]*+"),
@@ -273,7 +273,7 @@ AT_WORDS = (
     KeyFormat("SendGrid key", "SG.", r"(?=[A-Za-z_.=-]{0,40}+[0-9])[\w=.-]{66}"),
     KeyFormat("SonarQube token", "squ_ sqp_ sqa_", r"[A-Za-z0-9]{40}"),
     KeyFormat("Sourcegraph token", "slk_", r"[a-f0-9]{64}"),
-    KeyFormat("Square token", "EAAA", r"(?=[A-Za-z_-]{0,24}+[0-9])[\w-]{60}(?![\w+/=])"),
+    KeyFormat("Square token", "EAAA", r"(?=[A-Za-z_-]{0,24}+[0-9])[\w-]{60,61}+(?![\w+/=])"),
     KeyFormat("Telnyx key", "KEY0", r"[A-F0-9]{31}_[A-Za-z0-9]{22}"),
     KeyFormat("Tencent key", "AKID", _DIGIT + r"[A-Za-z0-9]{32}(?!\w)"),
     KeyFormat("Twilio key", "SK AC", r"[0-9a-fA-F]{32}(?![\w+/=])"),
@@ -294,7 +294,7 @@ BY_SERVICE = (
     NamedFormat("Adobe key", "adobe", _HEX32),
     NamedFormat("Algolia key", "algolia", "[a-z0-9]{32}"),
     NamedFormat("Asana token", "asana", r"(?:\d{16}|(?:\d/)?\d{12,}+:?[a-z0-9]{32}|[a-z0-9]{32})"),
-    NamedFormat("Atlassian token", "atlassian confluence jira", "[A-Za-z0-9]{20,24}"),
+    NamedFormat("Atlassian token", "atlassian confluence jira", r"(?:[A-Za-z0-9]{20,24}|[MNO][A-Za-z0-9+/]{43})"),
     NamedFormat("Azure DevOps token", "ado_pat azure_devops devops_pat", "[a-z0-9]{52}"),
     NamedFormat("Beamer token", "beamer", r"b_[\w=-]{44}"),
     NamedFormat("Bitbucket key", "bitbucket", r"(?:[A-Za-z0-9]{32}|[\w=-]{64})"),
@@ -371,10 +371,3 @@ BY_SERVICE = (
     NamedFormat("Zendesk key", "zendesk", "[A-Za-z0-9]{40}"),
 )
 """Keys that are known where their service is named before them."""
-
-SERVICES = (
-    "apifonica apitemplate ayrshare blazemeter calendarific chartmogul cloudimage cloudsmith dareboost everhour fastforex "
-    "freshworks graphhopper holidayapi invoiceocean jotform mailjet metaapi mixpanel nicereply nozbe onesignal openuv openweather "
-    "parseur pepipost postmark pyowm runscope skrapp smartsheets surveybot textmagic theoddsapi the-odds-api wandb websitepulse"
-)
-"""Services whose keys have no format of their own: what is random beyond doubt beside such a name is one."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from penstock.text.secret_formats import BY_SERVICE, DJANGO_CHARS, SERVICES
-from penstock.text.secret_shape import WORD_END, Shape, Spans, alternatives, compiled, to_end
-from penstock.text.secret_values import is_key, is_random, is_strong, mixes_cases
+from penstock.text.secret_formats import BY_SERVICE, DJANGO_CHARS
+from penstock.text.secret_shape import PUBLIC, WORD_END, Shape, Spans, alternatives, compiled, to_end
+from penstock.text.secret_values import is_key, is_random, is_strong, mixes_cases, reads_as_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -32,10 +32,12 @@ _ASSIGNED = (
     r"(?:[bBrR]?\\?\"([^\s\"]{8,}+)\"|[bBrR]?\\?'([^\s']{8,}+)'|((?:\d{13,17}\|(?=[\w-]{20}))?[^\s\"'`,;&|<>(){}\[\]$%\\]{8,160}+)(?![(\[{])"
     r"|(?<==)([^\s\"'`;|<>(){}\[\]\\]{8,160}+)(?=[ \t]*+(?:#|$|\r?\n)))"
 )
-NO_SECRET = re.compile(r"\*+|\.+|x+|X+|[.#]?[<\[{$%(].*|.*(?:\$\{|\{\{|%\(\w+\)|%s|\{\w*\}|\(\)).*", re.DOTALL)
+NO_SECRET = re.compile(
+    r"\*+|\.+|x+|X+|(?i:redacted)|/\^.*|&lt;.*|[.#]?[<\[{$%(].*|.*(?:\$\{|\{\{|%\(\w+\)|%s|\{\w*\}|\(\)).*", re.DOTALL
+)
 # A name that ends in KEY, or one of these with no more than a blank or a sign behind it, before a random value.
 _KEYED_LEADS = ("key", "token", "secret", "access", "private")
-_KEYED_BETWEEN = r"[\"'\])]{0,2}(?:[ \t]{0,4}(?:=>|[:=?]{1,2}|\|)[ \t]{0,4}|[ \t.-]{1,3}|[ \t]is:?[ \t])[\"'`]?"
+_KEYED_BETWEEN = r"[\"'\])]{0,2}(?:[ \t]{0,4}(?:=>|[:=?]{1,2}|\|)[ \t]{0,4}|[ \t._-]{1,3}|[ \t]is:?[ \t])[\"'`]?"
 _KEYED = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}([\w+/=.~-]{{11,160}}+)(?![(\[{{])"
 _KEYED_HINT = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}[\w+/=.~-]{{8}}"
 _SETTING = (
@@ -60,14 +62,10 @@ _BETWEEN = (
 )
 _LOOSE = rf"(?i:{_LOOSE_NAMES})({_BETWEEN})([\w+/=.~-]{{11,160}}+)(?![(\[{{])"
 _DJANGO = rf"(?i:secret_key)({_BETWEEN}(?:default=[\"'])?)({DJANGO_CHARS}{{50}})(?![\w-])"
-_BESIDE = rf"(?i:{alternatives(SERVICES.split())})(?:{_BETWEEN}|[ \t-]{{1,4}}[\"']?)([\w+/=.~-]{{15,160}}+)(?![(\[{{])"
-_BESIDE_HINT = rf"(?i:{alternatives(SERVICES.split())})[\w :=\"'-]{{1,8}}[\w+/=.~-]{{12}}"
 # What Jenkins has encrypted stands in braces, with blanks.
 _ELEMENT = r"<([\w.:-]{1,64}+)>([^\s<>]{6,512}+|\{[^<>{}\n]{12,512}+\})</\1>"
-# A name that says that the value is no secret, though it is random.
 # The name of a kind of things, as `"AWS::KMS::Key"`, whose value is one of them or a digest.
 _TYPE, _TYPE_CHARS = re.compile(r"[\"']\w+::[\w:]*\Z"), 64
-_PUBLIC = re.compile(r"(?i:sha\d|md5|hash|digest|checksum|commit|revision|version|etag|public|fingerprint|integrity)")
 
 
 def _named(text: str, at: int, floor: int) -> Spans:
@@ -76,7 +74,7 @@ def _named(text: str, at: int, floor: int) -> Spans:
     if (match := compiled(_ASSIGNED).match(text, at)) and (spans := _assigned(match)):
         return spans
     match = compiled(_LOOSE).match(text, at)
-    if match is None or _PUBLIC.search(match[1]) or not is_key(match[2]) or _is_class(match[2]):
+    if match is None or PUBLIC.search(match[1]) or not is_key(match[2]) or _is_class(match[2]):
         return ()
     if _TYPE.search(text, max(0, at - _TYPE_CHARS), at):
         return ()
@@ -92,21 +90,17 @@ def _element(text: str, at: int, floor: int) -> Spans:
     return (match.span(2),) if not _IDENTIFIER.fullmatch(match[2]) else ()
 
 
-def _beside(text: str, at: int, floor: int) -> Spans:
-    """Return what is random beyond doubt beside the name of a service."""
-    del floor
-    match = compiled(_BESIDE).match(text, at)
-    return to_end(text, match.span(1)) if match and is_strong(match[1]) else ()
-
-
 def _keyed(text: str, at: int, floor: int) -> Spans:
     """Return a random value behind a name that ends in what such a value is called, though no sign stands between."""
     match = compiled(_KEYED).match(text, at)
-    if match is None or _PUBLIC.search(text[max(floor, at - _BEFORE_CHARS) : at]) or not is_key(match[1]):
+    if match is None or PUBLIC.search(text[max(floor, at - _BEFORE_CHARS) : at]) or not is_key(match[1]):
         return ()
     if _is_class(match[1]) or _TYPE.search(text, max(0, at - _TYPE_CHARS), at):
         return ()
-    if not any(sign in text[at : match.start(1)] for sign in ":=|") and not is_strong(match[1]):
+    between = text[at : match.start(1)]
+    if not any(sign in between for sign in ":=|") and not is_strong(match[1]) and between[-1] not in "\"'":
+        return ()
+    if between.endswith("_") and not reads_as_key(match[1]):
         return ()
     ((start, end),) = to_end(text, match.span(1))
     return ((start, start + len(text[start:end].rstrip(".-~"))),)  # a sentence may end there
@@ -191,7 +185,7 @@ def _of_service(pattern: str) -> Callable[[str, int, int], Spans]:
     def spans(text: str, at: int, floor: int) -> Spans:
         del floor
         match = compiled(pattern).match(text, at)
-        if match is None or _PUBLIC.search(match[1]) or not _is_mixed(match[2]):
+        if match is None or PUBLIC.search(match[1]) or not _is_mixed(match[2]):
             return ()
         return (match.span(2),)
 
@@ -220,7 +214,6 @@ def by_names() -> Iterable[Shape]:
     yield Shape("Django key", ("secret_key",), (), _of_service(_DJANGO), is_folded=True)
     yield Shape("secret", _NAMED_LEADS, (_NAMED_HINT,), _named, is_folded=True)
     yield Shape("secret", _NAMED_LEADS, (), _element, is_folded=True)
-    yield Shape("secret", tuple(SERVICES.split()), (_BESIDE_HINT,), _beside, is_folded=True)
     yield Shape("secret", _KEYED_LEADS, (_KEYED_HINT,), _keyed, is_folded=True)
     yield Shape("secret", ("_pass", "-pass"), (_SETTING_HINT,), _pass, is_folded=True)
     yield Shape("secret", ("password", "passphrase", "secret"), (_SAID_HINT,), _said, is_folded=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from penstock.text.secret_names import NO_SECRET
 from penstock.text.secret_shape import WORD_BEGINS, Shape, Spans, compiled, to_end
-from penstock.text.secret_values import is_random, is_strong
+from penstock.text.secret_values import is_random, is_strong, reads_as_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,11 +25,12 @@ _HEADER = (
 )
 _HEADER_VALUE = r"([^\s\"',;<>{}()\[\]$%\\]{8,160}+)"
 _BEARER = r"(?i:bearer)[ \t]{1,4}([A-Za-z0-9._~+/-]{16,}+=*+)"
+# Where a password is written by hand it may hold an @, and a % that escapes nothing; a name may be a variable's.
 _URL = (
-    r"://([^\s/@:\"'<>{}$%(]{0,256}+)"
-    r"(?::(?:(?i:pass(?:w(?:or)?d)?|pwd|x-oauth-basic)(?=@)|((?:[^\s/@\"'<>{}$%\[(]|%[0-9A-Fa-f]{2}){1,256}+)))?@"
+    r"://([^\s/@:\"'<>{}$%(]{0,256}+|\{\w{1,64}\})"
+    r"(?::(?:(?i:pass(?:w(?:or)?d)?|pwd|x-oauth-basic)(?=@)"
+    r"|((?:[^\s/@\"'<>{}$%\[(]|%(?=\w)|@(?=[^\s/@:\"'<>{}$\[(]{1,64}@)){1,256}+)))?@"
 )
-# The password may itself hold an @, as people write it who do not know that it has to be escaped.
 _CURL_USER = r"(?:-u[ \t=]{0,4}|--user[ \t=]{1,4})[\"']?[^\s:\"'<>]{0,64}[\"']?:[\"']?"
 _CURL = rf"{_CURL_USER}([^\s\"'<>$:{{}}\[\]]{{3,128}}+)"
 _COMMAND_CHARS = 400
@@ -61,7 +62,23 @@ def _url(text: str, at: int, floor: int) -> Spans:
     if match is None:
         return ()
     # A token may stand in the place of a name, with a password that says so or without one.
-    return tuple(match.span(part) for part in (1, 2) if match[part] and (part == 2 or is_strong(match[1])))
+    is_told = {1: is_strong(match[1]), 2: match[2] and not NO_SECRET.fullmatch(match[2])}
+    return tuple(match.span(part) for part in (1, 2) if is_told[part])
+
+
+# Whoever knows the address of a hook may call it; some services take their key as the end of a path.
+_HOOKS = ("/hook/", "/hooks/", "/webhook/", "/webhooks/", *(f"/v{number}/" for number in range(1, 10)))
+_HOOK = r"(?i:/(?:web)?hooks?/)((?:[\w-]{1,40}+/){0,2}[\w@-]{20,128}+)|/v[1-9]/([0-9a-f]{32}|[\w-]{26,64}+)(?![\w/.-])"
+_HOOK_HINT = r"(?i:/(?:web)?hooks?/)[\w@/-]{20}|/v[1-9]/[\w-]{26}"
+
+
+def _hook(text: str, at: int, floor: int) -> Spans:
+    """Return the end of an address that opens what it names."""
+    match = compiled(_HOOK).match(text, at)
+    if match is None or "://" not in text[max(floor, at - _COMMAND_CHARS) : at].rpartition(" ")[2]:
+        return ()
+    key = match[match.lastindex or 0]
+    return (match.span(match.lastindex or 0),) if reads_as_key(key) or is_random(key) else ()
 
 
 def _signature(text: str, at: int, floor: int) -> Spans:
@@ -236,9 +253,8 @@ def by_places() -> Iterable[Shape]:
     """Yield the shapes of all that its place gives away."""
     yield Shape("credential", ("authorization",), (), _header, is_folded=True)
     yield Shape("credential", ("bearer",), (r"(?i:bearer)[ \t]{1,4}[\w.~+/-]{8}",), _bearer, is_folded=True)
-    yield Shape(
-        "URL password", ("://",), (r"://[^\s/@:\"'<>{}$%(]*(?::(?:[^\s/@\"'<>{}$%\[(]|%[0-9A-Fa-f]{2})+)?@",), _url
-    )
+    yield Shape("URL password", ("://",), (r"://[^\s/@:\"'<>$%(]*(?::(?:[^\s/@\"'<>{}$%\[(]|%\w)+)?@",), _url)
+    yield Shape("URL key", _HOOKS, (_HOOK_HINT,), _hook, is_folded=True)
     yield Shape("URL signature", ("?sig=", "&sig="), (r"[?&]sig=[\w%+/-]{16}",), _signature)
     yield Shape("password", ("-u", "--user"), (_CURL_HINT,), _curl)
     yield Shape("password", ("-password",), (_OPTION_HINT,), _option, is_folded=True)

@@ -41,6 +41,10 @@ WORD_END = r"(?![\w-]|\[redacted: )"
 """Where a word ends. A mark that is glued to it counts as its rest: it was that, before it was redacted."""
 
 
+PUBLIC = re.compile(r"(?i:sha\d|md5|hash|digest|checksum|commit|revision|version|etag|public|fingerprint|integrity)")
+"""In a name that says that the value is no secret, though it is random."""
+
+
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
     """Return a pattern compiled when it is first needed: most formats never are, and all of them take 50 ms."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from penstock.text.secret_formats import ANYWHERE, AT_WORDS
 from penstock.text.secret_names import by_names
 from penstock.text.secret_places import by_places
+from penstock.text.secret_services import by_services
 from penstock.text.secret_shape import WORD_BEGINS, WORD_END, Shape, Spans, alternatives, compiled, to_tail
 
 if TYPE_CHECKING:
@@ -199,5 +200,6 @@ SHAPES = (
     Shape("New Relic key", ("NRAL",), (r"NRAL\b",), _around("[A-Za-z0-9]{36}", 36, "NRAL")),
     *by_places(),
     *by_names(),
+    by_services(),
 )
 """All shapes, the most telling first."""

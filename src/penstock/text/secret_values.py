@@ -24,6 +24,8 @@ _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 # installed packages 9 have fewer than 3 on the average, seven of them base64; of random letters 84 in a hundred.
 _PIECE_CHARS, _MIN_PIECED = 3, 20
 _SHORT_PIECE_CHARS, _MIN_SHORT_PIECED = 2.5, 15
+# Of a name; of 34 MB of an authentication framework 1,300 were taken for keys without this.
+_MAX_NAME_NUMBERS, _MAX_NAME_DIGITS, _NAME_WORD_CHARS = 2, 3, 3.5
 
 
 def is_random(value: str) -> bool:
@@ -35,12 +37,21 @@ def is_random(value: str) -> bool:
     ):
         return True
     run = max(_RUN.findall(value[:512]), key=len, default="")
-    if mixes_cases(run):
+    if mixes_cases(run) or _is_joined(value):
         return True
-    if len(run) < _MIN_RUN or sum(1 for _ in _CHANGE.finditer(run)) < 2:
+    if len(run) < _MIN_RUN or sum(1 for _ in _CHANGE.finditer(run)) < 2 or _is_name(run):
         return False
     counts = Counter(run).values()
     return -sum(n / len(run) * math.log2(n / len(run)) for n in counts) >= _MIN_ENTROPY
+
+
+def _is_name(run: str) -> bool:
+    """Return whether words are joined with capitals and a number or two: `OAuth2ParameterNames`, `x509Filter`."""
+    pieces = _PIECE.findall(run)
+    numbers = [piece for piece in pieces if piece.isdigit()]
+    words = len(pieces) - len(numbers)
+    is_few = len(numbers) <= _MAX_NAME_NUMBERS and all(len(number) <= _MAX_NAME_DIGITS for number in numbers)
+    return is_few and not run.islower() and not run.isupper() and len(run) >= _NAME_WORD_CHARS * words
 
 
 def mixes_cases(run: str) -> bool:
@@ -60,6 +71,41 @@ def counts_up(value: str) -> bool:
     run = "".join(_RUN.findall(value[:512]))
     steps = sum(abs(ord(one) - ord(other)) == 1 for one, other in pairwise(run))
     return len(run) >= _MIN_COUNTED and steps * 4 >= len(run) * 3
+
+
+_JOINTS = re.compile(r"[_+-]")
+_MIN_JOINED, _MIN_JOINED_CHANGES = 18, 4
+_HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
+_MIN_HEX, _MIN_HEX_CHANGES = 28, 6
+_MIN_MIXED, _MIN_MIXED_CHANGES = 16, 4
+
+
+def _is_joined(value: str) -> bool:
+    """Return whether a value mixes capitals, small letters and digits throughout, though signs part it into short runs."""
+    joined = _JOINTS.sub("", value[:512])
+    return (
+        len(joined) >= _MIN_JOINED
+        and joined.isalnum()
+        and sum(1 for _ in _CHANGE.finditer(joined)) >= _MIN_JOINED_CHANGES
+        and mixes_cases(joined)
+    )
+
+
+def reads_as_key(value: str) -> bool:
+    """Return whether a value, or a part of it, is mixed so thoroughly that it is no name, whatever it is called."""
+    if _is_joined(value) or _UUID.search(value) or _GROUPS.search(value) or counts_up(value):
+        return True
+    return any(map(_is_mixed_run, _RUN.findall(value[:512])))
+
+
+def _is_mixed_run(run: str) -> bool:
+    """Return whether letters and digits, or capitals and small letters, change often in a long run."""
+    if mixes_cases(run):
+        return True
+    changes = sum(1 for _ in _CHANGE.finditer(run))
+    if _HEX.fullmatch(run):
+        return len(run) >= _MIN_HEX and changes >= _MIN_HEX_CHANGES
+    return len(run) >= _MIN_MIXED and changes >= _MIN_MIXED_CHANGES and (run.islower() or run.isupper())
 
 
 _MIN_STRONG_RUN = 20
