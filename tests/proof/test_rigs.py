@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 import os
 import random
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from proof.__main__ import RIGS, table
 from proof.faces import Answer, Direct, resident
-from proof.figure import SEED, Figure, folder
+from proof.figure import REPOSITORY, SEED, Figure, folder
 from proof.hostile_tree import CANARY
 
 from penstock.errors import ToolError
@@ -303,3 +306,36 @@ def test_the_scoreboard_has_a_line_for_every_rig() -> None:
     lines = table(figures).split("\n")
     assert len(lines) == 2 + len(RIGS)
     assert sum("MISSED" in line for line in lines) == 1
+
+
+_DEAF = """
+import time
+from proof.figure import clean_up_when_terminated, folder
+
+
+def deaf():
+    try:
+        yield
+    finally:
+        print(path, flush=True)
+        time.sleep(30)
+
+
+clean_up_when_terminated()
+with folder("deaf") as path:
+    next(deaf())  # and nobody reads on
+    time.sleep(30)
+"""
+
+
+def test_a_rig_that_is_told_to_end_within_a_finalizer_ends() -> None:
+    """Python ignores an exit that is raised there; it is raised anew, and the rig's tree is gone."""
+    with subprocess.Popen(
+        [sys.executable, "-c", _DEAF], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=REPOSITORY
+    ) as rig:
+        assert rig.stdout is not None
+        path = rig.stdout.readline().strip()
+        rig.terminate()
+        assert rig.wait(20) == 128 + signal.SIGTERM
+    assert path
+    assert not os.path.exists(path)
