@@ -136,7 +136,7 @@ ROOMS = (
             "wires/openai_chat/repair.py",
             "wires/openai_responses/rules.py",
         ),
-        ("wires/test_violations.py", "wires/test_repair.py", "wires/test_conversion.py"),
+        ("wires/test_violations.py", "wires/test_repair.py", "wires/test_bends.py", "wires/test_conversion.py"),
         ("proof/test_mended.py", "wires/test_wire_record.py", "wires/test_history.py"),
     ),
     Room(
@@ -148,7 +148,12 @@ ROOMS = (
     Room(
         "compaction",
         ("context/compaction/plans.py", "context/compaction/spans.py", "context/compaction/results.py"),
-        ("context/compaction/test_strategies.py", "context/compaction/test_prices.py", "laws/test_law_plan.py"),
+        (
+            "context/compaction/test_strategies.py",
+            "context/compaction/test_prices.py",
+            "context/compaction/test_bends.py",
+            "laws/test_law_plan.py",
+        ),
         ("context/compaction/test_plans.py", "context/test_ladder.py", "session/test_compression.py"),
     ),
     Room(

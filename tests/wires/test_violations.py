@@ -49,6 +49,7 @@ REASONING = {"id": "rs_1", "type": "reasoning", "summary": []}
 REFERENCE = {"type": "item_reference", "id": "fc_1"}
 
 
+CALLED = {"role": "assistant", "content": None, "function_call": {"name": "view", "arguments": "{}"}}
 PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
 RAN = {"type": "code_execution_tool_result", "tool_use_id": "s", "content": []}
 
@@ -127,6 +128,7 @@ BROKEN: dict[str, list[tuple[str, list[Any], list[int]]]] = {
         ("empty_content", [USER, {"role": "assistant", "content": ""}], [1]),
         ("empty_content", [USER, {"role": "assistant", "content": None}], [1]),
         ("empty_content", [{"role": "user", "content": []}], [0]),
+        ("empty_content", [USER, CALLED, {"role": "function", "name": "view", "content": []}], [2]),
     ],
     "openai-responses": [
         ("bad_shape", [USER, 7], [1]),

@@ -39,9 +39,11 @@ def _mend_shapes(draft: RepairDraft) -> None:
         if message.get("content") is not None or role not in {"assistant", "function"}:
             held = mend_content(draft, place, message)
             message = with_own_parts(draft, place, held, role, "content", is_misplaced, "text")
-        if message.get("content") or isinstance(message.get("content"), str) or role in {"assistant", "function"}:
+        content = message.get("content")
+        may_lack = role == "assistant" or (role == "function" and content is None)
+        if content or isinstance(content, str) or may_lack:
             return message
-        if role == "tool":
+        if role in {"tool", "function"}:
             draft.note(place, "an empty result is an empty text")
             return {**message, "content": ""}
         draft.note(place, "dropped, it says nothing")

@@ -1,0 +1,22 @@
+"""Tables that a person has looked at: what is found in many cases, one case a line."""
+
+from __future__ import annotations
+
+import os
+from difflib import unified_diff
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+WRITE = "WRITE_TABLES"
+
+
+def check_table(path: Path, rows: Sequence[str]) -> None:
+    """Compare the lines with those of a table; where the variable is set the table is written anew, to be looked at."""
+    if os.environ.get(WRITE):
+        path.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+    table = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    different = list(unified_diff(table, list(rows), "the table", "now", lineterm="", n=0))
+    assert not different, "\n".join([f"{path.name}; {WRITE}=1 writes it anew", *different[:40]])
