@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import pytest
@@ -35,6 +36,7 @@ from penstock.context.compaction import (
     summary_problem,
     summary_span,
 )
+from penstock.context.sized import ESTIMATOR, high_of, size_of
 from penstock.wires import dump, violations
 
 if TYPE_CHECKING:
@@ -536,3 +538,29 @@ def test_a_note_is_bare_where_its_share_is_less_than_the_least_and_not_at_the_le
         for chars in (199, 200)
     ]
     assert ["other" in text for text in said] == [False, True]
+
+
+@pytest.mark.proves("S-4")
+def test_no_more_turns_go_than_free_what_is_wanted() -> None:
+    """The oldest whose sizes reach the goal and what the note itself may take; one token more takes one turn more."""
+    talk = told("openai-chat", *fillers(10))
+    turns = spans.finished_turns(seen(talk), 2, users=False)
+    sizes = list(accumulate(high_of(turn.entries, ESTIMATOR) for turn in turns))
+    for number in (3, 4, 5):
+        goal = sizes[number - 1] - spans.NOTE_CHARS // 3
+        for one, count in ((0, number), (1, number + 1)):
+            (made,) = Spans().steps(seen(talk, goal_tokens=goal + one))
+            assert (made.first, made.last) == (turns[0].first, turns[count - 1].last)
+
+
+@pytest.mark.proves("S-4")
+def test_the_names_of_a_note_take_no_more_than_what_goes_now() -> None:
+    """Results that were cleared before have left little: their names are not brought back at the length of the whole."""
+    names = " ".join(f"Identifier_{at:04d}" for at in range(900))
+    talk = told("openai-chat", *[step(did("lookup", names, what=f"w{at}")) for at in range(12)])
+    less = apply(talk, plan(talk, size_of(talk) // 2, [Clear()]), Shelf())
+    view = seen(less)
+    turns = spans.finished_turns(view, 6, users=False)
+    before = high_of([entry for turn in turns for entry in turn.entries], ESTIMATOR)
+    made = spans.span_step(view, "spans", turns, users=False, names_share=1.0)
+    assert made.after_tokens * 2 <= made.before_tokens == before

@@ -1,0 +1,157 @@
+"""What is held of an error has a bound, however large the error is: the last item within each bound and the first beyond it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from penstock.overflow import walk
+from penstock.overflow.walk import (
+    MAX_DEPTH,
+    MAX_ITEMS,
+    MAX_LAYERS,
+    MAX_NODES,
+    MAX_PARSED_CHARS,
+    MAX_TEXT_CHARS,
+    MAX_TEXTS,
+    Evidence,
+)
+
+pytestmark = pytest.mark.proves("O-2")
+
+
+def of(error: object) -> Evidence:
+    """Return what the outermost layer of an error says."""
+    return next(walk.layers(error))
+
+
+def nested(levels: int, inner: Any) -> Any:
+    """Return a value within so many mappings."""
+    for _ in range(levels):
+        inner = {"error": inner}
+    return inner
+
+
+@pytest.mark.parametrize("number", [99, 100, 599, 600])
+def test_a_status_is_one_of_http(number: int) -> None:
+    """Another number under such a key is a field; under another key it always is."""
+    said = of({"status": number, "limit": number})
+    assert said.statuses == ([number] if 100 <= number <= 599 else [])
+    assert said.fields == {"limit": number, **({} if said.statuses else {"status": number})}
+
+
+@pytest.mark.parametrize("digits", ["99", "413", "4130", "abc"])
+@pytest.mark.parametrize("key", ["code", "status", "type", "reason"])
+def test_a_status_may_be_written_as_a_string(key: str, digits: str) -> None:
+    """Of three digits, and where a status may stand; it is a code beside."""
+    said = of({key: digits})
+    assert said.statuses == ([413] if digits == "413" and key in {"code", "status"} else [])
+    assert said.codes == [digits]
+
+
+def test_words_that_stop_or_delay_are_held_to_forty_characters() -> None:
+    """As a field, within an answer, and in a header."""
+    word = "S" * 39
+    for end in ("x", "xy"):
+        said = of(
+            {
+                "finish_reason": word + end,
+                "retry_delay": word + end,
+                "choices": [{"finish_reason": word + end}, {"stop_reason": "END"}],
+                "headers": {"Retry-After": word + end, "X-Other": "1"},
+            }
+        )
+        assert said.stops == [f"{word}x".lower()] * 2 + ["end"]
+        assert said.headers == {"retry-delay": f"{word}x".lower(), "retry-after": f"{word}x"}
+    assert of({"output": [{"finish_reason": str(at)} for at in range(6)]}).stops == ["0", "1", "2", "3"]
+    assert of({"delta": {"stopReason": "guardrail"}}).stops == ["guardrail"]
+    assert of(ValueError(f"'retryDelay': '{word}xy'")).headers == {"retry-delay": f"{word}x".lower()}
+
+
+def test_headers_are_read_to_the_two_hundredth() -> None:
+    """As a mapping or as pairs of bytes, names in any case."""
+    for before in (199, 200):
+        names = [(b"x-%d" % at, b"1") for at in range(before)] + [(b"RETRY-AFTER-MS", b"70")]
+        assert of({"headers": names}).headers == ({"retry-after-ms": "70"} if before < 200 else {})
+
+
+def test_codes_are_words_of_a_hundred_characters_and_forty_of_them() -> None:
+    """A longer one is read as words, and so is one with a blank, which is a code too."""
+    assert of({"code": "c" * 100}).codes == ["c" * 100]
+    assert (of({"code": "c" * 101}).codes, of({"code": "c" * 101}).texts) == ([], ["c" * 101])
+    assert (of({"code": "Too Many"}).codes, of({"code": "Too Many"}).texts) == (["too many"], ["too many"])
+    assert of({"code": ""}).codes == []
+    errors = [{"code": f"c{at}", "limit": 1, f"f{at}": 5} for at in range(MAX_ITEMS)]
+    said = of({"errors": [errors, [{"code": "beyond", "beyond": 5}]]})
+    assert len(said.codes) == len(said.fields) == MAX_ITEMS
+    assert "beyond" not in said.codes
+
+
+def test_of_a_container_forty_items_are_looked_at() -> None:
+    """Of a mapping, a list, and the arguments of an exception."""
+    assert len(of({f"k{at}": 5 for at in range(MAX_ITEMS + 1)}).fields) == MAX_ITEMS
+    for error in ([f"t{at}" for at in range(MAX_ITEMS + 1)], ValueError(*(f"t{at}" for at in range(MAX_ITEMS + 1)))):
+        texts = of(error).texts
+        assert len(texts) == MAX_TEXTS
+        assert texts[:3] == ["t0", "t1", "t2"]
+    lines = "\n".join(f'data: {{"f{at}": 5}}' for at in range(MAX_ITEMS + 1))
+    assert len(of(lines).fields) == MAX_ITEMS
+
+
+def test_a_text_is_read_from_both_its_ends() -> None:
+    """One character more than is read, and the middle goes, with the digits at its edges."""
+    whole = "a" * (MAX_TEXT_CHARS - 1)
+    assert of(f"{whole}b").texts == [f"{whole}b"]
+    (text,) = of(f"{'a' * (MAX_TEXT_CHARS // 2 - 1)}1222{'b' * (MAX_TEXT_CHARS // 2 - 1)}").texts
+    assert text == f"{'a' * (MAX_TEXT_CHARS // 2 - 1)} … {'b' * (MAX_TEXT_CHARS // 2 - 1)}"
+
+
+def test_json_is_parsed_up_to_a_size_and_a_depth() -> None:
+    """Beyond them it is words, whose fields are found by pattern."""
+    for padding, is_parsed in ((0, True), (1, False)):
+        filler = "x" * (MAX_PARSED_CHARS - len('{"id": "", "limit": 5}') + padding)
+        said = of(f'{{"id": "{filler}", "limit": 5}}')
+        assert said.texts == [] if is_parsed else len(said.texts) == 1
+    assert of(nested(MAX_DEPTH, 7)).fields == {"error": 7}
+    assert of(nested(MAX_DEPTH + 1, 7)).fields == {}
+    assert of(nested(MAX_DEPTH + 1, "words")).texts == ["words"]
+    assert of(nested(MAX_DEPTH, {"code": "words"})).texts == []
+    assert of(nested(MAX_DEPTH - 1, '{"limit": 5}')).fields == {"limit": 5}
+    assert of(nested(MAX_DEPTH, '{"other": "x"}')).texts != []
+
+
+@pytest.mark.parametrize(("around", "texts"), [(" xy", []), (" xyz", ["xyz"]), (" ]) xyz", ["xyz"])])
+def test_words_around_an_object_are_kept_if_there_are_three(around: str, texts: list[str]) -> None:
+    """Brackets that belong to the object are none."""
+    assert of(f'{{"limit": 5}}{around}').texts == texts
+    assert of(f'words [({{"limit": 5}})]{around}').texts == ["words", *texts]
+
+
+def test_objects_and_layers_are_counted() -> None:
+    """Three hundred of the one, eight of the other; each object once, however it is held."""
+    rows: list[Any] = [[{"a": {"f": 1}} for _ in range(20)] for _ in range(20)]
+    said = of([*rows, {"limit": 5}])
+    assert "limit" not in said.fields
+    assert of([[{"a": {"f": 1}}] * 20] * 20 + [{"limit": 5}]).fields == {"f": 1, "limit": 5}
+    assert MAX_NODES < 20 * 20 * 2
+    error = ValueError("0")
+    for at in range(1, MAX_LAYERS + 2):
+        outer = ValueError(str(at))
+        outer.__cause__, error = error, outer
+    assert len(list(walk.layers(error))) == MAX_LAYERS
+    hidden = ValueError("outer")
+    hidden.__context__ = ValueError("inner")
+    assert [one.texts for one in walk.layers(hidden)] == [["outer"], ["inner"]]
+    hidden.__suppress_context__ = True
+    assert [one.texts for one in walk.layers(hidden)] == [["outer"]]
+    group = ExceptionGroup("both", [ValueError("one"), ValueError("two")])
+    assert [one.texts[0] for one in walk.layers(group)] == ["both", "one", "two"]
+
+
+@pytest.mark.parametrize("value", [True, False, 1.5, None])
+def test_what_is_no_count_is_no_field(value: object) -> None:
+    """A truth, a fraction, nothing; a whole number that is written with a point is one."""
+    assert of({"limit": value}).fields == {}
+    assert of({"limit": 5.0}).fields == {"limit": 5}
+    assert of({"status": 429.0}).statuses == [429]
