@@ -31,17 +31,17 @@ _MAX_SECONDS, _SHORT_MAX_SECONDS = 0.5, 4.0
 _TRIES = 3
 """How often an instant may be late: what is ours is late each time, what another process took is not."""
 _EDITS = 3
-_FAILED_AT = {4, 5, 6}
-"""Which requests of a run are refused, so that it waits."""
+_FAILED_AT, _SHORT_FAILED_AT = frozenset({4, 5, 6}), frozenset({4})
+"""Which requests of a run are refused, so that it waits: longer each time."""
 
 
-def _policy() -> Any:
+def _policy(failed_at: frozenset[int]) -> Any:
     """A model that reads, runs a command, and adds lines one by one, as far as the request shows that they are missing."""
     asked = [0]
 
     def policy(request: dict[str, Any]) -> ScriptStep:
         asked[0] += 1
-        if asked[0] in _FAILED_AT:
+        if asked[0] in failed_at:
             return fail(503, {"error": {"message": "overloaded"}})
         last = load_request(request, "openai-chat").visible()[-1]
         text = last.results[-1].text if last.results else ""
@@ -61,11 +61,11 @@ class _Late(Exception):
     """A run that ended too late, and what the machine did meanwhile."""
 
 
-def _tried(seconds: float, max_seconds: float, told: list[str]) -> list[str]:
+def _tried(seconds: float, max_seconds: float, failed_at: frozenset[int], told: list[str]) -> list[str]:
     """Interrupt a run at an instant, again where its end was late; what was wrong."""
     for _ in range(_TRIES):
         try:
-            return _interrupted(seconds, max_seconds)
+            return _interrupted(seconds, max_seconds, failed_at)
         except _Late as late:
             told.append(str(late))
     return [f"late {_TRIES} times: {told[-1]}"]
@@ -77,13 +77,13 @@ def _processor_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _interrupted(seconds: float, max_seconds: float) -> list[str]:
+def _interrupted(seconds: float, max_seconds: float, failed_at: frozenset[int]) -> list[str]:
     """Interrupt a run after so many seconds, resume it, and return what was wrong.
 
     Raises:
         _Late: it did not end in time.
     """
-    with folder("interrupts") as home, LoopbackProvider("openai-chat", 32_000, policy=_policy()) as provider:
+    with folder("interrupts") as home, LoopbackProvider("openai-chat", 32_000, policy=_policy(failed_at)) as provider:
         tree = Path(home, "tree")
         tree.mkdir()
         (tree / "app.txt").write_text("end\n")
@@ -142,9 +142,10 @@ def _interrupted(seconds: float, max_seconds: float) -> list[str]:
 def measure(*, long: bool, seed: int) -> Figure:
     """Interrupts that did not end a run in time, or after which it did not go on."""
     dice, runs = random.Random(seed), _RUNS if long else _SHORT_RUNS
-    most = _MAX_SECONDS if long else _SHORT_MAX_SECONDS
+    most, failed_at = (_MAX_SECONDS, _FAILED_AT) if long else (_SHORT_MAX_SECONDS, _SHORT_FAILED_AT)
     late: list[str] = []
-    wrong = [line for _ in range(runs) for line in _tried(dice.uniform(0, 6), most, late)]
+    instants = [dice.uniform(0, 6 if long else 2) for _ in range(runs)]
+    wrong = [line for instant in instants for line in _tried(instant, most, failed_at, late)]
     return Figure(
         rig="R23",
         name="interrupts",
