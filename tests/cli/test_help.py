@@ -25,6 +25,11 @@ WIDTH = 80
 NOT_RUN = {
     "penstock mcp --http 127.0.0.1:8000 --token-file token": "it serves until it is stopped: tests/mcp/test_http.py does that",
     **dict.fromkeys(
+        ("penstock gateway", "penstock gateway --window 'claude-*=200000'"),
+        "it serves until it is stopped: tests/gateway does that",
+    ),
+    "penstock relay -- npx -y @modelcontextprotocol/server-filesystem .": "a server of others: tests/relay starts them",
+    **dict.fromkeys(
         (f"penstock {what}{more}" for what in ("store rm HANDLE", "sessions rm ID") for more in ("", " --json")),
         "it removes what the other examples name: tests/cli/test_sessions.py does that",
     ),

@@ -182,7 +182,7 @@ _budget_option = click.option(
 _tokenizer_option = click.option(
     "--tokenizer",
     metavar="NAME",
-    help="Who counts tokens, a model or a family (o200k, cl100k, claude, claude3), where the model's own name does not tell.",
+    help="The model or family (o200k, cl100k, claude, claude3) whose tokenizer counts, where --model does not tell.",
 )
 _adaptive_option = click.option("--adaptive", is_flag=True, help="Smaller chunks where the code branches more.")
 
@@ -202,7 +202,7 @@ _adaptive_option = click.option("--adaptive", is_flag=True, help="Smaller chunks
 @format_option
 @options.root_option
 def chunk_command(file: str, prompt_id: str | None, root: str, as_json: bool, **about: Any) -> int:
-    """Say in which chunks FILE is read, without asking any model.
+    """Show the chunks in which a model would be given FILE.
 
     Each line is in exactly one chunk. COBOL is cut for whole prompts and along its call graph; anything else at its landmarks, for
     --max-tokens of text. Exit status 7 where a chunk is above the budget and cannot be cut: it is never sent.

@@ -63,9 +63,9 @@ def gateway_command(
     APIs of OpenAI, Anthropic, Google and Bedrock. Needs penstock[gateway].
 
     Examples:
-      penstock gateway --help
-        then: penstock gateway, and ANTHROPIC_BASE_URL=http://127.0.0.1:4000 claude
-      penstock gateway --window 'claude-*=200000' --help
+      penstock gateway
+        then, in another shell: ANTHROPIC_BASE_URL=http://127.0.0.1:4000 claude
+      penstock gateway --window 'claude-*=200000'
         cut before the provider refuses; without a window its first refusal tells it
     """
     known = _windows(windows)

@@ -54,7 +54,7 @@ _PIPE_BYTES = 1 << 20
     show_default=True,
     help="Keep at most so many bytes: of more, the first and the last half.",
 )
-@click.option("--model", default="o200k", show_default=True, help="Whose tokens are counted.")
+@click.option("--model", default="o200k", show_default=True, help="The model or family whose tokenizer counts.")
 @click.option(
     "--shell-file",
     "is_shell_file",
@@ -75,7 +75,7 @@ def guard_command(
     store_url: str | None,
     as_json: bool,
 ) -> int:
-    """Pass on what comes, or what a COMMAND prints, as far as it fits.
+    """Pass on what a pipe or a COMMAND prints, as far as it fits.
 
     What is too large is cut, with a notice that comes first and names the handle of the whole. Prints at the end of input, at an
     interrupt, or after --seconds; memory does not grow with what comes. A COMMAND keeps its exit status, its signals and both

@@ -48,7 +48,7 @@ class _HookPage(HelpPage):
 
 
 @click.command("hook", cls=_HookPage)
-@click.argument("host", type=click.Choice(HOOK_NAMES))
+@click.argument("host", type=click.Choice(HOOK_NAMES), metavar="HOST")
 @click.option(
     "--budget",
     type=click.IntRange(min=1_000),
@@ -73,6 +73,8 @@ def hook_command(
     host: str, budget: int | None, has_tools: bool, store_url: str | None, pinned: str | None, handoff_tokens: int
 ) -> int:
     """Cut a result that is too large for another agent's HOST.
+
+    HOST is claude, codex, gemini, copilot or opencode; `penstock install HOST` writes this into its configuration.
 
     The host starts this after each call, with its event on standard input, and reads the answer. What is too large is kept
     whole, and the model is shown as much as fits, with the call that shows the rest. Below the budget nothing is printed and

@@ -32,7 +32,7 @@ LISTED = 40
 @click.option("--project", type=options.OWN_FOLDER, metavar="DIR", help="Only the sessions that work in this folder.")
 @click.option("--all", "is_all", is_flag=True, help=f"All sessions, and not only the newest {LISTED}.")
 @click.option("--window", "window_tokens", type=click.IntRange(min=1), metavar="TOKENS", help="What the model holds.")
-@click.option("--model", metavar="NAME", help="Whose tokens are counted; else the session's own model.")
+@click.option("--model", metavar="NAME", help="The model whose tokenizer counts; else the session's own model.")
 @click.option("--html", "page_file", type=options.OWN_FILE, metavar="FILE", help="Write a page that opens from disk.")
 @options.json_option
 def inspect_command(

@@ -39,13 +39,22 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
             help="For all projects of yours, or for the one in the current folder.",
         ),
         click.option(
-            "--gateway", "is_gateway", is_flag=True, help="The gateway's address in place of its model's API."
+            "--gateway",
+            "is_gateway",
+            is_flag=True,
+            help="The address of `penstock gateway` in place of the model's API.",
         ),
         click.option("--rules", "is_rules", is_flag=True, help="Five lines of AGENTS.md, CLAUDE.md or GEMINI.md."),
-        click.option("--relay", "is_relay", is_flag=True, help="penstock relay before the MCP servers that are there."),
-        click.option("--hook", "is_hook", is_flag=True, help="The hook that cuts results that are too long."),
-        click.option("--mcp", "is_mcp", is_flag=True, help="Our MCP server."),
-        click.argument("host", type=click.Choice(_HOSTS)),
+        click.option(
+            "--relay", "is_relay", is_flag=True, help="`penstock relay` before the MCP servers that are there."
+        ),
+        click.option(
+            "--hook", "is_hook", is_flag=True, help="The hook that cuts what is too long of any tool's result."
+        ),
+        click.option(
+            "--mcp", "is_mcp", is_flag=True, help="Penstock's MCP server: tools that read and search in pages."
+        ),
+        click.argument("host", type=click.Choice(_HOSTS), metavar="HOST"),
     ):
         function = each(function)
     return function
@@ -58,6 +67,8 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
 )
 def install_command(address: str, **how: Any) -> int:
     """Add Penstock to the configuration of another agent's HOST.
+
+    HOST is claude, codex, gemini, opencode, qwen, copilot, cursor, vscode, zed or cline.
 
     Shows what it will change as a diff, and asks. Without --mcp, --hook, --relay, --rules or --gateway it adds the first two.
     What is there stays as it is, comments included, and `penstock uninstall HOST` gives back every byte.
@@ -87,6 +98,8 @@ def install_command(address: str, **how: Any) -> int:
 @_options
 def uninstall_command(**how: Any) -> int:
     """Take Penstock out of the configuration of another agent's HOST.
+
+    HOST is claude, codex, gemini, opencode, qwen, copilot, cursor, vscode, zed or cline.
 
     It takes out what `penstock install HOST` put there and nothing else: what you or the host changed since stays. Without
     --mcp, --hook, --relay, --rules or --gateway it takes out all of them. Shows the diff, and asks.

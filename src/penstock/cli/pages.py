@@ -30,7 +30,7 @@ _version_option = click.option(
 @_version_option
 @options.root_option
 def view_command(file: str, root: str, as_json: bool, **place: Any) -> int:
-    """Show a page of FILE by lines, numbered, of how many.
+    """Show a page of FILE with numbered lines, and how many it has.
 
     The first line says which lines these are, of how many, and the command that shows the next ones.
 

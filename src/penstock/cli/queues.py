@@ -152,7 +152,7 @@ def _money(seen: RunProgress) -> str:
     help="What the limits call this worker's key (penstock queue limit); never the key itself.",
 )
 def worker_command(queue_url: str | None, base_url: str | None, jobs: int, key: str) -> int:
-    """Work at a queue of files to read and models to ask.
+    """Take work from a queue: files to read, models to ask.
 
     Any number of workers on any machines share a queue. Keys of providers are taken from their usual variables; a worker takes
     what it has a key for. The first SIGTERM or Ctrl-C ends it when the chunks that it has are answered, the second at once.
@@ -248,7 +248,7 @@ def _chosen(database: Database, run: int | None) -> Run:
 
 @group("queue")
 def queue_command() -> None:
-    """See and steer what many machines work on.
+    """Follow, end and repeat runs that many machines work on.
 
     Examples:
       penstock queue status --queue postgresql:///penstock

@@ -71,10 +71,10 @@ def relay_command(
     ctx_find, read the rest. Ends as COMMAND ends. --url needs penstock[mcp].
 
     Examples:
-      echo '{"id": 1, "method": "ping"}' | penstock relay -- cat
-        put a server's command in place of `cat`, and both into its host
-      echo '{"id": 1}' | penstock relay --budget 12000 -- cat
-        the same with less of each result
+      penstock relay -- npx -y @modelcontextprotocol/server-filesystem .
+        in a host's configuration, in place of the server's own command
+      echo '{"id": 1, "method": "ping"}' | penstock relay --budget 12000 -- cat
+        to try it: what a server says (here `cat`) comes back as it is
     """
     if sum((bool(program), bool(url), bool(config))) != 1:
         raise CallerError("Name what stands behind it: -- COMMAND…, --url URL, or --config FILE.")

@@ -34,7 +34,7 @@ UNKNOWN = (
 @click.option(
     "--window", "window_tokens", type=click.IntRange(min=1_000), metavar="TOKENS", help="What the model holds."
 )
-@click.option("--model", metavar="NAME", help="Whose tokens are counted; else the session's own model.")
+@click.option("--model", metavar="NAME", help="The model whose tokenizer counts; else the session's own model.")
 @options.json_option
 def replay_command(file: str, window_tokens: int | None, model: str | None, as_json: bool) -> int:
     """Say what Penstock would have sent for another agent's session.

@@ -41,7 +41,7 @@ _wire_option = click.option(
     "--wire", type=_WIRE, help="The API that the request is for, where the body does not show it."
 )
 _model_option = click.option(
-    "--model", metavar="NAME", help="Whose tokens are counted; else the model that the body names."
+    "--model", metavar="NAME", help="The model whose tokenizer counts; else the model that the body names."
 )
 
 

@@ -26,7 +26,7 @@ _PLAIN = string.ascii_letters + string.digits + "/-_.+,=:@ "
 @command("rescue")
 @click.argument("file", type=options.OWN_FILE, metavar="FILE")
 @click.option("--window", "window_tokens", type=click.IntRange(min=1), metavar="TOKENS", help="What the model holds.")
-@click.option("--model", metavar="NAME", help="Whose tokens are counted; else the session's own model.")
+@click.option("--model", metavar="NAME", help="The model whose tokenizer counts; else the session's own model.")
 @click.option("--append", is_flag=True, help="Append a compaction to FILE itself; make no new session.")
 @click.option("--dry-run", is_flag=True, help="Only say why, and what would go.")
 @options.store_option

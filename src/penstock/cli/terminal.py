@@ -28,7 +28,7 @@ _NUMBER = r"-?[\d.]+(?:-[\d.]+)?(?: \w+)?"  # 12, -3.5, 2-5, 40 bytes
 _QUIET_SECONDS = 1.0  # what is done sooner needs no progress: a line that flashes by only disturbs
 _REFRESH_SECONDS = 0.2
 LOG_SECONDS = 60.0
-"""Between two lines that say how far a long work is, where there is no terminal to draw on."""
+"""Seconds between two lines on how far a long work is, where there is no terminal to draw on."""
 
 
 def is_watched(stream: TextIO | None) -> bool:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from penstock.errors import CallerError
 from penstock.text import escape
 from penstock.text.json_access import as_json
+from penstock.text.notices import counted
 from penstock.wires import Cleared, Collapsed, Text
 
 if TYPE_CHECKING:
@@ -54,13 +55,13 @@ class PlanStep:
     call_id: str | None
     """The call whose result goes; None for a span."""
     text: str
-    """What stands in its place where the whole is kept nowhere."""
+    """The text in place of a step's entries where the whole is kept nowhere."""
     kept_text: str
-    """The same with the way to the whole, `HANDLE` being where the handle goes."""
+    """The text in place of a step's entries, with the way to the whole, `HANDLE` being where the handle goes."""
     before_tokens: int
-    """What is there now, at most."""
+    """Tokens of what is there now, at most."""
     after_tokens: int
-    """What stands in its place, at most, a handle included."""
+    """Tokens of the text in place of a step's entries, at most, a handle included."""
 
     def edit(self, handle: str | None) -> Cleared | Collapsed:
         """Return the step as an edit of the transcript.
@@ -119,14 +120,14 @@ class Plan:
         head = f"{self.before_tokens} tokens of at most {self.limit_tokens}: "
         if self.outcome == "fits" and not self.steps:
             return head + "nothing to do"
-        after = f"{self.after_tokens} after {len(self.steps)} steps"
+        after = f"{self.after_tokens} after {counted(len(self.steps), 'step')}"
         if self.outcome == "cannot":
             after += f", {self.after_tokens - self.limit_tokens} too many, and nothing else can go"
         lines = [head + after]
         if self.steps:
             lines.append(
                 f"reads {self.rewritten_tokens} tokens anew after the first edit, "
-                f"repaid after {self.repaid_after_calls} calls"
+                f"repaid after {counted(self.repaid_after_calls, 'call')}"
             )
         lines += [
             f"  {step.strategy:<9} {step.before_tokens:>8} -> {step.after_tokens:<6} {escape.clip(step.what, 80)}"
