@@ -242,7 +242,14 @@ def document_gathered(
             )
             estate.settle()
         written, unwritten = _write(title, estate, output, spool, workers, is_situated=model is not None, tell=tell)
-    documented = Documented(
+    documented = _documented(found, estate, unwritten, done)
+    output.write("run.json", json_lines(documented.to_dict()))
+    return replace(documented, written=output.written + written)
+
+
+def _documented(found: Gathered, estate: FoundEstate, unwritten: Iterable[Skipped], done: DocumentingRun) -> Documented:
+    """Return what became of the files of an estate."""
+    return Documented(
         programs=estate.summaries,
         copybooks=estate.layouts,
         members=estate.beside,
@@ -251,8 +258,6 @@ def document_gathered(
         empty=tuple(estate.empty),
         run=done,
     )
-    output.write("run.json", json_lines(documented.to_dict()))
-    return replace(documented, written=output.written + written)
 
 
 _SOURCES = frozenset({"cobol", "copybook", "dclgen"})

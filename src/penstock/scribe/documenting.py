@@ -45,7 +45,7 @@ __all__ = ["JOBS", "MAX_PROMPT_TOKENS", "DocumentingRun", "Subject", "planned", 
 
 @dataclass(slots=True, kw_only=True)
 class DocumentingRun:
-    """What came of a run, and what it took.
+    """The outcome of a run, and what it took.
 
     `documents` are those that nobody else was told of. `calls` are requests that went out, `resent` chunks that were asked about
     although an earlier run knew their file, `reused` those whose answer was there, `failed` those without one. The last four count
@@ -128,18 +128,10 @@ def run(
         else:
             made.documents.append((file.subject, documents))
 
-    # Everything is planned before anything is asked. Chunks of all files then wait in one queue, and no worker stands idle at
-    # the end of a file; the price is that all sources that have chunks stay in memory.
-    files = []
-    for one in subjects:
-        file = FileWork(one, budget, results, name)
-        if file.tasks:
-            made.chunks += len(file.tasks)
-            files.append(file)
-        else:
-            complete(file)  # without a model one subject is in memory at a time, whatever the size of the estate
+    files = _planned((FileWork(one, budget, results, name) for one in subjects), complete)
     if model is None:
         return made
+    made.chunks = sum(len(file.tasks) for file in files)
     desk = ModelPool(model, reply_tokens=budget.reply_tokens, attempts=attempts, clock=clock, pause=pause)
 
     def work(task: ChunkTask) -> tuple[Answered, list[ChunkTask]]:
@@ -155,6 +147,19 @@ def run(
             complete(task.file, _Reword(desk, budget, results, name, made) if reconcile else None)
     made.was_interrupted = pool.was_interrupted
     return made
+
+
+def _planned(works: Iterable[FileWork], complete: Callable[[FileWork], None]) -> list[FileWork]:
+    """Return the files that have chunks to ask about; those without are complete at once."""
+    # Everything is planned before anything is asked. Chunks of all files then wait in one queue, and no worker stands idle at
+    # the end of a file; the price is that all sources that have chunks stay in memory.
+    files = []
+    for file in works:
+        if file.tasks:
+            files.append(file)
+        else:
+            complete(file)  # without a model one subject is in memory at a time, whatever the size of the estate
+    return files
 
 
 def counter_name(model: str) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..source import ScannedSource
     from .calls import Calling
     from .code import Code
-    from .expanding import EntryRow
+    from .expanding import EntryRow, Expanded
     from .flow import Flow
     from .interface import InterfaceOperations
     from .naming import DataNames
@@ -63,16 +63,21 @@ def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | Non
         >>> [(call.target, call.call_type, call.line) for call in facts(source, source.programs[0]).calls]
         [('TAX', 'static', 3)]
     """
+    from .expanding import expand
+
+    return _facts(source, program, expand(source, program, _lookup(copybooks)))
+
+
+def _facts(source: ScannedSource, program: Program, expanded: Expanded) -> Facts:
+    """Return what a program says whose copybooks stand in their places."""
     from . import calls, failing, interface, rules, wording
     from .code import Code
-    from .expanding import expand
     from .flow import flow
     from .reaching import Reaching
     from .resolving import Values
     from .shape import counts, shape, trees
     from .translated import generator
 
-    expanded = expand(source, program, _lookup(copybooks))
     code = Code(expanded.pieces)
     data = _data(code, expanded.rows)
     values = Values(code, data.names)

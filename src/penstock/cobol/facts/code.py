@@ -37,9 +37,9 @@ class Site(NamedTuple):
 
     copybook: str | None
     start: int
-    """Its offset in the code of its own source."""
+    """The offset of a statement in the code of its own source."""
     line: int
-    """Its line in the program; that of the COPY for copied code."""
+    """The line of a statement in the program; that of the COPY for copied code."""
 
 
 class Said(NamedTuple):

@@ -46,11 +46,11 @@ class EntryRow(NamedTuple):
 
     entry: DeclarationEntry
     code: str
-    """Its text, continuations joined, after REPLACING."""
+    """The text of an entry, continuations joined, after REPLACING."""
     section: str
     """The section it is in; that of the COPY for an entry of a copybook that names none."""
     line: int
-    """Its line in the program's file: that of the COPY for an entry of a copybook."""
+    """The line of an entry in the program's file: that of the COPY for an entry of a copybook."""
     end_line: int
     copybook: str | None
     """The copybook that holds it; None where it stands in the program."""

@@ -37,13 +37,13 @@ class Mention(NamedTuple):
     line: int
     """The line of that word in the file that holds it."""
     beside: bool
-    """Whether it stands in a subscript or a length, or only its length or address is taken."""
+    """Whether the name stands in a subscript or a length, or only the item's length or address is taken."""
     in_function: bool
-    """Whether it is an argument of a function, so that its value is not moved as it is."""
+    """Whether the item is an argument of a function, so that its value is not moved as it is."""
     whole: bool
     """Whether the item is named without a subscript or a reference modification."""
     is_cut: bool
-    """Whether only some characters of it are named, by a reference modification."""
+    """Whether only some characters of the item are named, by a reference modification."""
     is_condition: bool
     """Whether a level 88 was named, and the item is the one that it tests or sets."""
 
@@ -53,7 +53,7 @@ class Write(NamedTuple):
 
     item: int
     whole: bool
-    """Whether all of it is written, rather than one occurrence or some characters."""
+    """Whether all of the item is written, rather than one occurrence or some characters."""
     is_passed: bool
 
 

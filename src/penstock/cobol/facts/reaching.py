@@ -61,6 +61,9 @@ class _Definition(NamedTuple):
     kills: bool
 
 
+# A step is not applied to a set of definitions but kept as a function of it, `added | (before & ~gone)`. So what a
+# PERFORM does is worked out once, with whatever it begins, and put to use wherever it is performed: without that, a
+# value that one caller leaves would seem to come out at every other one.
 _Function = tuple[int, int]
 """What becomes of a set of definitions: the bits that are added, and those that are gone on every way."""
 
@@ -102,6 +105,8 @@ class Reaching:
     def follow(self, texts: Iterable[str]) -> None:
         """Follow the items that some texts name, so that one pass through the program answers for all of them."""
         wanted = [index for text in texts if (index := self._names.one(text)) is not None]
+        # A solution is for all items that are followed: one more begins it anew, which is why callers name theirs
+        # together.
         if not self._items.keys() >= set(wanted):
             self._collect([*self._items, *wanted])
 
@@ -151,6 +156,7 @@ class Reaching:
                     way = (definition.source, definition.node)
                     if way not in seen:
                         seen.add(way)
+                        # The sizes on the way are kept, for a MOVE to a short item cuts what later reaches a long one.
                         queue.append((*way, (*sizes, self._names.items[item].bytes)))
                 elif definition.text is None:
                     unknown = unknown or f"line {definition.line}: {definition.how} may give it any value"
@@ -160,6 +166,7 @@ class Reaching:
                     value = _cut(definition.text, (*sizes, self._names.items[item].bytes))
                     how = definition.how if definition.how in {"VALUE", "MOVE", "SET"} else "MOVE"
                     values.setdefault(value, Resolved(value, how, definition.line, definition.copybook))  # type: ignore[arg-type]
+        # Said rather than guessed: which of many values were met first depends on the order of the walk.
         if len(values) > MAX_VALUES:
             unknown = unknown or f"more than {MAX_VALUES} values can be there"
         found = tuple(values.values())[:MAX_VALUES]
@@ -184,6 +191,8 @@ class Reaching:
         writes = self._writes()
         waiting = deque(dict.fromkeys(wanted))
         effects: dict[int, list[int]] = {}
+        # Items are followed backwards: who is asked about, then whatever is moved into it, and so on until nothing new
+        # is moved.
         while waiting and len(self._items) < MAX_ITEMS:
             item = waiting.popleft()
             if item in self._items:
@@ -216,11 +225,16 @@ class Reaching:
                 continue
             mentions = moving.mentions.get((said.copybook, said.start), ())
             for one in mentions:
+                # Bit 0 of a role is reading. What only reads the item defines nothing.
                 if one.role & ~1:
                     for item in one.items:
+                        # A name that may mean two items writes one of them, and nobody knows which: neither loses what
+                        # it had.
                         whole = one.whole and len(one.items) == 1
                         writing = _Writing(item, whole, not one.role & 2, one.is_cut, one)
                         found.setdefault(root(item), []).append((said, mentions, writing))
+            # No item is named here, and all records of the file are overwritten, one beneath the other in the same
+            # storage.
             if said.verb in {"READ", "RETURN"} and len(said.keys) > 1:
                 for item in self._records.get(said.keys[1], ()):
                     found.setdefault(root(item), []).append((said, (), _Writing(item, True, False)))
@@ -229,6 +243,7 @@ class Reaching:
     def _initial(self, index: int) -> list[_Definition]:
         """Return what an item holds when the program begins."""
         item = self._names.items[index]
+        # What a caller passes is unknown, whatever VALUE stands there: VALUE counts only for level 88s in that section.
         if item.section == "LINKAGE":
             return [_Definition(index, None, None, None, item.line, "the caller", item.copybook, False)]
         return [
@@ -247,6 +262,9 @@ class Reaching:
         if covers is None or ways is None:
             return None
         node = ways.node_of.get(said.site)
+        # Only what surely writes all of the item kills its other definitions. A READ at the end of its file, or an ADD
+        # with a SIZE ERROR, leaves the old value; a definition too many makes an answer less sure, one too few makes it
+        # wrong.
         is_sent = covers and not writing.is_passed and not writing.is_cut and said.verb in _WHOLE
         is_sent = is_sent and not (said.verb == "MOVE" and said.keys[1] in _CORRESPONDING)
         # One occurrence of a table gets the value, and the others keep theirs.
@@ -281,6 +299,7 @@ class Reaching:
                 return _BLANK, None
             if said.words[1].kind == "literal":
                 return self._sliced(_text(word), writing.item, item, offset), None
+        # Exactly one sender, and all of it: a sum, a function or part of an item gives a value that no item has.
         sender = [one for one in mentions if one.at < to and not one.beside]
         if len(sender) != 1 or len(sender[0].items) != 1 or sender[0].in_function or sender[0].is_cut:
             return None, None
@@ -326,6 +345,8 @@ class Reaching:
             for bit, definition in enumerate(self._definitions)
             if definition.node is None and not _moves(definition)
         )
+        # Two kinds have no place of their own: what is there when the program begins, and what copied code does
+        # wherever it runs.
         anywhere = sum(
             1 << bit
             for bit, definition in enumerate(self._definitions)
@@ -337,6 +358,8 @@ class Reaching:
             for bit in bits:
                 if self._definitions[bit].kills:
                     gone |= self._items[self._definitions[bit].item]
+            # A node may define several items and give one item several values, as SET of two conditions does: it kills
+            # first, then adds.
             functions[node] = (sum(1 << bit for bit in bits), gone)
         if anywhere:
             for node in ways.outside:
@@ -434,6 +457,8 @@ class _Solution:
 
     def _run(self) -> bool:
         """Follow all ways until nothing changes; return whether that was possible."""
+        # The sets only grow, so that this ends by itself. The limit is for programs of GO TOs in which it would take
+        # minutes.
         limit = _STEPS_PER_NODE * len(self._ways.after) + 10_000
         while self._queue:
             limit -= 1
@@ -454,10 +479,14 @@ class _Solution:
             callee = self._range(ran)
             self._callers[callee].add((number, node))
             result = self._results[callee]
+            # Whoever called is looked at again when it does (`_return`). Taking nothing for the result would let
+            # definitions through that the range kills.
             if result is None:  # it has not come back yet, or never does
                 return
             function = _then(function, result)
         if (following := ways.falls(node)) is not None:
+            # The end of a paragraph is where its range returns, in this range; the same paragraph falls through when it
+            # is run in another.
             if self._ends[number] is not None and ways.ends(node) == self._ends[number]:
                 self._return(number, function)
             else:
@@ -483,6 +512,7 @@ class _Solution:
         """Bring what was done so far to a node; look at it again where that is news."""
         state = self._states[number]
         known = state.get(node)
+        # Where ways meet, what any of them adds is there, and only what all of them kill is gone.
         joined = function if known is None else (known[0] | function[0], known[1] & function[1])
         if joined != known:
             state[node] = joined
@@ -511,6 +541,8 @@ class _Solution:
             caller = waiting.popleft()
             entry = self._entries[caller]
             if is_entered_again and (left := self._states[caller].get(EXIT)) is not None:
+                # WORKING-STORAGE keeps its values from one call to the next: what one left is there when the next
+                # begins.
                 again = self._entries[0] | left[0] | (entry & ~left[1])
                 if again != self._entries[0]:
                     self._entries[0] = again

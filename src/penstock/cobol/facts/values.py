@@ -24,7 +24,7 @@ class Condition(NamedTuple):
 
     name: str
     values: tuple[str, ...]
-    """Its values as they are written; a range is one, as in `'A' THRU 'F'`."""
+    """The values of a level 88 as they are written; a range is one, as in `'A' THRU 'F'`."""
     line: int
     read_lines: tuple[int, ...] = ()
     written_lines: tuple[int, ...] = ()
@@ -41,7 +41,7 @@ class DataItem:
     level: int
     """1 to 49, 66 or 77; level 88s are `conditions`, level 78s constants."""
     name: str
-    """Its name, "FILLER" where there is none."""
+    """The name of an item, "FILLER" where there is none."""
     line: int
     end_line: int
     section: str
@@ -49,13 +49,13 @@ class DataItem:
     parent: int | None = None
     """The group that holds it, as an index into `Facts.items`; None for a record."""
     record: int = 0
-    """Its level 01 or 77, as an index into `Facts.items`; its own for a record."""
+    """The level 01 or 77 above an item, as an index into `Facts.items`; of a record its own index."""
     file: str | None = None
     """The FD or SD of its record; None outside of the FILE SECTION."""
     picture: str | None = None
     """The character string of PICTURE as it is written; None for a group, and for an item whose usage needs none."""
     usage: str = "DISPLAY"
-    """Its own usage or that of its group: COMP, COMP-3, INDEX, POINTER and so on; GROUP for a group."""
+    """The usage of an item, or of its group: COMP, COMP-3, INDEX, POINTER and so on; GROUP for a group."""
     occurs: int | None = None
     """The most occurrences; None for what is no table, and where the count is not known."""
     occurs_from: int | None = None
@@ -79,7 +79,7 @@ class DataItem:
     """Whether the offset depends on an OCCURS DEPENDING before it."""
     copybook: str | None = None
     copybook_line: int | None = None
-    """Its line in that copybook; None where it stands in the program."""
+    """The line of an item in its copybook; None where it stands in the program."""
     conditions: tuple[Condition, ...] = ()
     read_lines: tuple[int, ...] = ()
     written_lines: tuple[int, ...] = ()
@@ -97,7 +97,7 @@ class SourcePlace(NamedTuple):
 
 
 class DataUse(NamedTuple):
-    """That a paragraph reads or writes an item by its name, with the places of the name."""
+    """A use of an item by a paragraph that reads or writes it by its name, with the places of the name."""
 
     item: int
     """An index into `Facts.items`; a level 88 counts as its item."""
@@ -112,7 +112,7 @@ class DataUse(NamedTuple):
 
 
 class DataMove(NamedTuple):
-    """That the value of one item goes into another, by one or several statements."""
+    """A move of the value of one item into another, by one or several statements."""
 
     source: int
     """An index into `Facts.items`, as is `target`."""
@@ -236,7 +236,7 @@ class ReachedValues(NamedTuple):
 
     values: tuple[Resolved, ...]
     is_sure: bool
-    """Whether there is one value, and nothing else can be there."""
+    """Whether an item has one value, and nothing else can be there."""
     unknown: str
     """Why other values may be there that nothing tells, as a clause; "" where none may."""
 
@@ -284,7 +284,7 @@ class CicsOperation(NamedTuple):
     paragraph: str
     copybook: str | None = None
     is_sure: bool = True
-    """Whether its resource can be nothing but what is named, or what `resolved` says."""
+    """Whether the resource can be nothing but what is named, or what `resolved` says."""
     unknown: str = ""
     """Why the resource may be another one that nothing tells; "" where it may not."""
     mapset: str | None = None
@@ -350,7 +350,7 @@ class Channel(NamedTuple):
     """file, table, segment, queue, map, screen, commarea, container, parameter, console, clock and so on."""
     lines: tuple[int, ...]
     copybook: str | None = None
-    """Where its record or map is described; None where that is in the program, or unknown."""
+    """The copybook that describes the record or map; None where it stands in the program, or is unknown."""
 
 
 # ─── programs and control ───
@@ -364,16 +364,16 @@ class ProgramCall(NamedTuple):
     quotes."""
     call_type: Literal["static", "dynamic", "link", "xctl", "start", "return_transid", "invoke"]
     resolved: tuple[Resolved, ...]
-    """What that data item may hold; empty where nothing is known."""
+    """The names that the data item of a call may hold; empty where nothing is known."""
     parameters: tuple[str, ...]
     line: int
     end_line: int
     paragraph: str
     copybook: str | None = None
     is_sure: bool = True
-    """Whether it can reach nothing but `names`, and that is one."""
+    """Whether a call can reach nothing but `names`, and that is one."""
     unknown: str = ""
-    """Why it may reach another program that nothing tells; "" where it may not."""
+    """Why a call may reach another program that nothing tells; "" where it may not."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -425,7 +425,7 @@ class ParagraphFacts:
 
     key: int
     name: str
-    """Its name, "" for the code before any header."""
+    """The name of a paragraph, "" for the code before any header."""
     section: str | None
     line: int
     start_line: int
@@ -437,7 +437,7 @@ class ParagraphFacts:
     calls: tuple[str, ...] = ()
     """The names that PERFORM and the like run from here."""
     called_by: tuple[str, ...] = ()
-    """What runs it, alone or as part of a range."""
+    """What runs a paragraph, alone or as part of a range."""
     jumps: tuple[str, ...] = ()
     """The names that GO TO, ALTER, WHENEVER and HANDLE lead to from here."""
     falls_into: str | None = None
@@ -445,7 +445,7 @@ class ParagraphFacts:
     ends_range: bool = False
     """Whether the THRU of a PERFORM names it."""
     dead: str | None = None
-    """Why no control reaches it; None where some does, or where that cannot be told."""
+    """Why no control reaches a paragraph; None where some does, or where that cannot be told."""
     doubts: tuple[str, ...] = ()
     """Why dead code could be reached all the same."""
 
@@ -475,19 +475,19 @@ class BranchRule(NamedTuple):
     verb: Literal["IF", "EVALUATE", "SEARCH"]
     condition: str
     meanings: tuple[tuple[str, str], ...]
-    """What the level 88s in it stand for, as (name, "ITEM = 'Y'")."""
+    """What the level 88s of a rule stand for, as (name, "ITEM = 'Y'")."""
     names: tuple[str, ...]
     """The data names in its conditions, each once."""
     branches: tuple[Branch, ...]
     check: str
-    """What outcome it looks at (FILE STATUS, SQLCODE, RESP and so on); "" where it decides on data."""
+    """The outcome that a rule looks at (FILE STATUS, SQLCODE, RESP and so on); "" where it decides on data."""
     line: int
     end_line: int
     paragraph: str
 
 
 class ErrorSite(NamedTuple):
-    """Where an error is met or made."""
+    """A place in a program where an error is handled or raised."""
 
     kind: str
     """FILE STATUS, SQLCODE, RESP, DLI STATUS, MQ REASON, AT END, INVALID KEY, SIZE ERROR, EXCEPTION, OVERFLOW, ABEND,
@@ -511,7 +511,7 @@ class CopybookUse(NamedTuple):
     found: bool
     """Whether the lookup had it. One that copies itself counts as found."""
     system: bool
-    """Whether it comes with CICS, DB2, MQ or the compiler: it is not missing."""
+    """Whether a copybook comes with CICS, DB2, MQ or the compiler: it is not missing."""
     division: str
     """The division that its COPY stands in; "" outside of all."""
     line: int
@@ -545,7 +545,7 @@ class Facts:
     program: str
     type: ProgramType
     type_reason: str
-    """What says that it is of that type, as a clause with its line where there is one."""
+    """What makes a program one of its type, as a clause with its line where there is one."""
     lines: int
     """The lines of the program in its file, copybooks not counted."""
     code_lines: int

@@ -76,6 +76,8 @@ class Ways:
         """The node of each statement; one of a copybook below a header of its own has none."""
         self._copied = _Copied(code, pieces)
         self._alters = _alters(code)
+        # One node between all statements and all labels: a thousand CICS commands and fifty labels would be fifty
+        # thousand edges.
         self._on_error = {kind: self._hub(code, kind) for kind in ("EXEC CICS", "EXEC SQL")}
         self._declared = list(_declared(code.program))
         self._copied_runs = [
@@ -94,6 +96,8 @@ class Ways:
 
     def falls(self, node: int) -> int | None:
         """Return what follows the end of a paragraph where no range ends; None for a node that is no such end."""
+        # By the numbers alone: a paragraph's start is odd and its end is even, those of statements come behind all of
+        # them.
         if node == EXIT or node % 2 or node > 2 * len(self.program.paragraphs):
             return None
         at = node // 2 - 1
@@ -168,6 +172,7 @@ class Ways:
         elif verb == "COPY":
             yield from self._inlined(said, number, following, loop)
         else:
+            # With AT END alone the statement may also do without it; with NOT AT END beside it one of the two is taken.
             phrases = {opener.verb for _, opener, _ in node.branches}
             both = any(f"NOT {phrase}" in phrases for phrase in phrases)
             self.after[number] = [self._first(branch, following) for branch in inner] + ([] if both else [following])
@@ -221,6 +226,7 @@ class Ways:
             self.runs[number] = found
             self.after[number] = [following]
             return
+        # The range hangs off a node of its own that leads back to itself, since the PERFORM may run it not at all.
         again = self._new()
         self.runs[again] = found
         self.after[again] = [again, following]
@@ -267,6 +273,8 @@ class Ways:
             words = said.keys[0].split()
             command = words[2].partition("(")[0] if len(words) > 2 else ""
             if command in {"RETURN", "ABEND", "XCTL"}:
+                # Without RESP or NOHANDLE an error of XCTL ends the task or goes to a label; with one, the next
+                # statement runs.
                 handled = "RESP" in said.keys[0] or "NOHANDLE" in said.keys[0]
                 hub = self._on_error["EXEC CICS"]
                 return [EXIT, *([following] if handled else []), *([hub] if hub is not None else [])]
@@ -301,6 +309,7 @@ class Ways:
         found = [self._places.find(name, None, self._here) for name in names]
         leads = [self.start(place[0]) if place else EXIT for place in found]
         if end < len(keys):
+            # DEPENDING ON a number that names none of the paragraphs does nothing.
             leads.append(following)
         return list(dict.fromkeys(leads)) or [EXIT]
 
@@ -319,6 +328,8 @@ class Ways:
 
     def _unknown(self, number: int, following: int) -> None:
         """Join a node at which code runs that is not here: it may do what copied code does, and perform what that does."""
+        # Copied code with headers of its own cannot be joined in place, for a GO TO of the program may lead into the
+        # middle of it. So it may do all that it ever does, here.
         self.outside.add(number)
         self.after[number] = [following]
         for found in self._copied_runs:
