@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 import tomllib
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import grimp
 import pytest
 
 import penstock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "penstock"
@@ -30,6 +36,12 @@ HEAVY = {
     "click",
     "rich",
 }
+
+
+@pytest.fixture(scope="module")
+def modules() -> dict[str, ast.Module]:
+    """Every module of the package, parsed, by its path."""
+    return {str(path.relative_to(SOURCE)): ast.parse(path.read_text("utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
 
 
 def test_imports_point_down_the_house() -> None:
@@ -170,25 +182,52 @@ def test_the_public_interface_is_typed_as_strangers_use_it() -> None:
 
 
 @pytest.mark.proves("S-17")
-def test_what_is_logged_passes_the_redaction() -> None:
+def test_what_is_logged_passes_the_redaction(modules: dict[str, ast.Module]) -> None:
     """A line for a log is made of plain words, the names of tools, and what `redacted` gives."""
     said: dict[str, list[str]] = {}
-    for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path, tree in modules.items():
+        for node in ast.walk(tree):
             # `logging.getLogger(name).warning(…)`, not the inner call and not levels.
             is_line = isinstance(node, ast.Call) and ast.unparse(node.func).startswith("logging.getLogger(")
             if isinstance(node, ast.Call) and is_line and not ast.unparse(node.func).endswith((")", ".setLevel")):
-                said[f"{path.parent.name}/{path.name}"] = [ast.unparse(one) for one in node.args[1:]]
+                said[path] = [ast.unparse(one) for one in node.args[1:]]
     assert said == {
         "adapters/fitting.py": ["redacted(fault.message)"],
         "mcp_server/__init__.py": ["tool.name", "redacted(traceback.format_exc())"],
     }
 
 
-@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
-def test_every_module_says_which_question_it_answers(path: Path) -> None:
+def test_every_module_says_which_question_it_answers(modules: dict[str, ast.Module]) -> None:
     """A room without a question has not found its place."""
-    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    assert [name for name, tree in modules.items() if not ast.get_docstring(tree)] == []
+
+
+# A pronoun for what another line said, or a question about one: in a tooltip nobody sees that line.
+_RIDDLE = re.compile(
+    r"(?:Its?|Their|They|Those|These|This|That|The same|Of (?:it|them)|There)\b"
+    r"|(?:How (?:long|many|much|often)|Whether|What|Where|Which|When|Who)(?: of)? (?:its?|they|them|that|those|there)\b"
+)
+
+
+def tooltips(tree: ast.Module | ast.ClassDef, path: str) -> Iterator[tuple[str, str]]:
+    """What is said of each public function, class and attribute, with its name."""
+    for node, following in pairwise([*tree.body, ast.Pass()]):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.name[0] != "_":
+            yield f"{path}{node.name}", ast.get_docstring(node) or ""
+            if isinstance(node, ast.ClassDef):
+                yield from tooltips(node, f"{path}{node.name}.")
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(following, ast.Expr):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            if isinstance(target, ast.Name) and target.id[0] != "_" and isinstance(following.value, ast.Constant):
+                yield f"{path}{target.id}", str(following.value.value)
+
+
+def test_a_tooltip_stands_alone(modules: dict[str, ast.Module]) -> None:
+    """The first sentence on a public name needs no other line to be understood."""
+    said = [found for name, tree in modules.items() for found in tooltips(tree, f"{name}: ")]
+    assert len(said) > 4_000
+    known = re.compile(r"Whether it is known")
+    assert [name for name, text in said if _RIDDLE.match(text) and not known.match(text)] == []
 
 
 def test_every_test_has_a_docstring() -> None:

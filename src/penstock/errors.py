@@ -42,7 +42,8 @@ CODES = frozenset(
 """The closed list of codes of a `ToolError`. A new one is a change of the interface."""
 
 REFUSALS = frozenset({"busy", "deadline", "denied", "outside_root", "path_changing", "secret", "stale"})
-"""Those codes that say what we or the system do not allow, or what somebody else is doing: no mistakes of the model (S-11)."""
+"""Codes of errors that say what Penstock or the system does not allow, or what somebody else is doing: no mistakes of
+the model (S-11)."""
 
 
 class PenstockError(Exception):

@@ -97,7 +97,7 @@ def result_block(call_id: str, content: str | list[Json]) -> Json:
 
 
 def thinking_block(text: str, signature: str | None) -> Json:
-    """Return the block of what a model thought; with a signature it stays, or goes with its turn."""
+    """Return the block of a model's thoughts; one with a signature must stay unchanged, or go with its whole turn."""
     return {"type": "thinking", "thinking": text, "signature": signature or ""}
 
 

@@ -16,15 +16,15 @@ class ChildFigures(NamedTuple):
 
     child: str
     description: str
-    """What its parent said that the work is."""
+    """The work that a child agent was given, in its parent's words."""
     outcome: str
-    """How it ended; `open` where it has not."""
+    """How a child agent ended; `open` where it has not."""
     turns: int
     """Answers of its model."""
     spent_tokens: int
     granted_tokens: int
     files: int
-    """How many files it changed."""
+    """How many files a child agent changed."""
 
 
 class BudgetFigures(NamedTuple):

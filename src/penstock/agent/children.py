@@ -63,7 +63,7 @@ _NAMED_FILES = 20
 
 
 class ChildTools(NamedTuple):
-    """What it takes to equip a child agent."""
+    """All that it takes to equip a child agent."""
 
     toolbox: Callable[[Limits], Toolbox]
     """Makes the tools of a child that is held to such limits."""

@@ -76,7 +76,7 @@ class TokenFlow:
     came_tokens: int = 0
     """How many came into the window."""
     cut_tokens: int = 0
-    """How many were taken from it."""
+    """How many tokens were taken from a source."""
     sent_tokens: int = 0
     """How many all answered requests sent, each request counted anew."""
 
@@ -116,7 +116,7 @@ class AnswerRecord:
     limits: Limits
     """What the session was held to when it asked."""
     seconds: float | None
-    """How long it took, from the record before it; None where the clock went back."""
+    """Seconds from the record before an answer to the answer; None where the clock went back."""
     kind: Kind = "analysis"
     """The kind of work, by what its calls did: `generation` made a file, `refactoring` changed one, `analysis` did
     neither.
@@ -176,7 +176,7 @@ class HandoffRecord:
     """After how many answers of its session."""
     reason: str
     evidence: str
-    """What says that it was due: `30 turns`."""
+    """Why a handoff was due: `30 turns`."""
     freed_tokens: int
 
 
@@ -185,7 +185,7 @@ class RefusalRecord:
     """A request that a provider refused as too large."""
 
     severity: str
-    """How far above its limit, as `classify_overflow` has it."""
+    """How far above its limit a request was, as `classify_overflow` has it."""
     remedy: str = ""
     """The strategy, or `handoff`, that came next; empty where nothing did."""
     is_recovered: bool = False

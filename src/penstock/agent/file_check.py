@@ -60,14 +60,14 @@ class Tracked:
 
     path: str
     role: Role = "read"
-    """What the session did with it, as its ledger says."""
+    """What the session did with a file, as its ledger says."""
     kind: Kind = "file"
     reason: str = ""
-    """Why it was not read; empty where it was."""
+    """Why a file was not read; empty where it was."""
     size_bytes: int | None = None
     mtime_ns: int | None = None
     ctime_ns: int | None = None
-    """When its inode changed: nobody can set this one, so it tells a file whose other times were put back."""
+    """When a file's inode changed: nobody can set this time, so it tells a file whose other times were put back."""
     mode: int | None = None
     """The file's permissions."""
     sha256: str = ""
@@ -77,7 +77,7 @@ class Tracked:
     target: str = ""
     """Where the file really lies, relative to the root, if a link leads there; else empty."""
     is_settled: bool = False
-    """Whether its times were old enough, when it was read, that any later write had to change them."""
+    """Whether a file's times were old enough, when it was read, that any later write had to change them."""
     is_known: bool = True
     """Whether this was the version that the session knew last."""
     seen: Ranges = ()
@@ -131,7 +131,7 @@ class Verified(NamedTuple):
     tracked: Tracked
     state: State
     reason: str = ""
-    """What differs, or why it cannot be told; empty where there is nothing to say."""
+    """What differs in a file, or why that cannot be told; empty where there is nothing to say."""
 
     @property
     def must_be_read(self) -> bool:

@@ -93,15 +93,15 @@ class KeptChild:
 
     name: str
     begun: dict[str, Json]
-    """What it was begun with: the header of its session, and what its parent gave it."""
+    """What a child agent was begun with: the header of its session, and what its parent gave it."""
     rows: list[tuple[str, dict[str, Json]]] = field(default_factory=list)
-    """Its events, by name, oldest first."""
+    """The events of a child agent, by name, oldest first."""
     acts: list[dict[str, Json]] = field(default_factory=list)
-    """What its ledger remembers of files."""
+    """What a child agent's ledger remembers of files."""
     changed: dict[str, None] = field(default_factory=dict)
     """The files that it changed."""
     ended: dict[str, Json] | None = None
-    """How it ended; None where it was cut off."""
+    """How a child agent ended; None where it was cut off."""
 
 
 def children_of(store: Store, session_id: str) -> dict[str, KeptChild]:

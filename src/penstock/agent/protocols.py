@@ -27,13 +27,13 @@ class Done:
     text: str
     """The result for the model."""
     failed: bool = False
-    """Whether it did not do what it was asked for."""
+    """Whether a call did not do what it was asked for."""
     is_refusal: bool = False
-    """Whether it failed because we refused it: that is no mistake that counts (S-11)."""
+    """Whether a call failed because Penstock refused it: that is no mistake that counts (S-11)."""
     seen: tuple[dict[str, Json], ...] = ()
     """What the ledger remembers of the files that were shown or changed, as acts."""
     tracked: tuple[dict[str, Json], ...] = ()
-    """Those files as they are now: what a resume compares them with."""
+    """The files of a call as they are now: what a resume compares them with."""
     notes: tuple[Noted, ...] = ()
     """Changes of the todo list."""
     change: Change | None = None

@@ -96,7 +96,7 @@ class Acting(Protocol):
 
 @runtime_checkable
 class Changing(Protocol):
-    """Those acting tools that know beforehand what a file will hold."""
+    """Acting tools that know beforehand what a file will hold."""
 
     def change(self, name: str, arguments: Mapping[str, Json]) -> Change | None:
         """Return the file that a call would change, with both contents."""
@@ -105,7 +105,7 @@ class Changing(Protocol):
 
 @runtime_checkable
 class Running(Protocol):
-    """Those acting tools that have something running and something to give back."""
+    """Acting tools that have something running and something to give back."""
 
     def interrupt(self) -> None:
         """End what runs now."""

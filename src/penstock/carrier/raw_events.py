@@ -85,7 +85,7 @@ class RawEvents:
             yield from self._line(line)
 
     def finish(self) -> Iterator[Json]:
-        """Yield what the end of the stream completes."""
+        """Yield the events that the end of the stream completes."""
         if self._is_sse:
             yield from self._line(self._rest)
             yield from self._line("")

@@ -33,7 +33,7 @@ _SHOWN_REPAIRS = 5
 
 @dataclass(kw_only=True)
 class RecoveryResult:
-    """How it went (O-7).
+    """What became of a request that may have been made smaller: the answer, and what was done for it (O-7).
 
     Attributes:
         success: whether the provider answered.

@@ -100,7 +100,7 @@ class StreamWatch:
             self._feeds(body)
 
     def named(self, error: Exception) -> Exception:
-        """Return what ends a stream that raised behind its first content: the error itself, or what names a refusal for size."""
+        """Return the error to raise for a stream that broke off: its own, or one that names a refusal for size."""
         overflow = overflow_in(error, rules=self._rules)
         return error if overflow is None else self._ended(str(error), overflow)
 

@@ -151,7 +151,7 @@ class Header(NamedTuple):
     segment: int | None
     """The number behind SECTION; None where there is none."""
     row: int
-    """How many rows stand before its own: the index of its row."""
+    """How many rows stand before that of a header: the index of its row."""
 
 
 class Procedure:

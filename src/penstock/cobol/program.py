@@ -170,7 +170,7 @@ class Section:
     segment: int | None = None
     """The segment number behind SECTION; None where there is none."""
     declarative: bool = False
-    """Whether it stands between DECLARATIVES and END DECLARATIVES."""
+    """Whether a section stands between DECLARATIVES and END DECLARATIVES."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,7 +55,7 @@ class Draft:
     parent: Draft | None
     name: str = ""
     identified: bool = False
-    """Whether its PROGRAM-ID (or FUNCTION-ID and the like) was seen."""
+    """Whether the PROGRAM-ID (or FUNCTION-ID and the like) of a program was seen."""
     closed: bool = False
     """Whether END PROGRAM was seen."""
     end: int = -1

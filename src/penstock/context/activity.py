@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from penstock.wires import Transcript
 
 Kind = Literal["read", "write", "create", "delete", "search", "run", "other"]
-"""What a call does to its target."""
+"""What a call does to its target, as one word."""
 
 # Of an error, and of one item of a summary.
 _HEAD_CHARS = 200

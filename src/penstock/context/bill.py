@@ -36,7 +36,8 @@ class BillItem:
     index: int | None
     """The message's place in the list; None for what stands beside the list."""
     count: Count
-    """What it takes, with bounds. The frame of a message is in the item of its words, or in that of its first result."""
+    """Tokens that a line of a bill takes, with bounds. The frame of a message is in the item of its words, or in that
+    of its first result."""
 
 
 @dataclass(frozen=True, slots=True)

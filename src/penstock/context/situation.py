@@ -37,7 +37,7 @@ class Attempt:
     sized: Sized
     """The request as it was sent, counted."""
     overflow: Overflow
-    """What the provider said of it."""
+    """What the provider said of a refused request."""
     reserve_tokens: int = 0
     """The reply that it asked for, in tokens."""
 

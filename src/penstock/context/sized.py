@@ -39,9 +39,9 @@ class MeasuredMessage(NamedTuple):
     parts: tuple[Count, ...]
     """What each part takes, in the order of the parts."""
     high: int
-    """What all of it takes at most, its frame included."""
+    """Tokens that all of a message takes at most, its frame included."""
     counts: KindCounts
-    """The same by kind of content, as it is likely, frames left out."""
+    """Likely tokens of a message by kind of content, frames left out."""
 
 
 def measure_entry(entry: Entry, counter: TokenCounter) -> MeasuredMessage:

@@ -59,7 +59,7 @@ DROPPED_BYTES: Final = 64 << 20
 """How much of a body that is too large is read and dropped: clients that write before they read would see a broken pipe, and not
 the answer that says what is too large."""
 DROPPED_SECONDS: Final = 5.0
-"""How long that may take."""
+"""How long the rest of a body that is too large is read to nowhere."""
 BODY_SECONDS: Final = 120.0
 """How long a body may take from its headers to its end."""
 TOKEN_HEADER: Final = b"x-penstock-token"

@@ -58,7 +58,7 @@ class KnownHistory(NamedTuple):
     transcript: Transcript
     """With the cuts that were made before."""
     name: str
-    """Whose it is and how it begins: what all its turns have in common."""
+    """A digest of whose history it is and how it begins: what all turns of a conversation have in common."""
     digests: tuple[str, ...]
 
 

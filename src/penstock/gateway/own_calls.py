@@ -40,7 +40,7 @@ _ENOUGH = "That was read often enough in this turn: answer with what you have."
 
 
 class OwnCalls:
-    """The answers of one turn, as the one that the client gets.
+    """Joins the answers of a turn in which our tools were called into the one answer that the client gets.
 
     Args:
         wire: the name of the wire.
@@ -66,7 +66,7 @@ class OwnCalls:
         """How many calls were answered."""
 
     async def begin(self) -> None:
-        """Answer the calls of an answer that is no stream; one that is a stream is answered as it passes."""
+        """Answer calls of our tools in an answer that is no stream; in a stream they are answered as it passes."""
         while not self._is_stream and self._held.status == 200:
             raw = b"".join([block async for block in self._held.blocks()])
             is_json, body = parsed(raw.decode("utf-8", "replace"))
@@ -88,7 +88,7 @@ class OwnCalls:
 
     @property
     def headers(self) -> Pairs:
-        """Its headers, without a length: that may be another by the end."""
+        """The headers of the answer, without a length: that may be another by the end."""
         return [(name, value) for name, value in self._held.headers if name != b"content-length"]
 
     async def blocks(self) -> AsyncIterator[bytes]:

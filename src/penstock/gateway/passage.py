@@ -50,21 +50,21 @@ class Passed:
     wire: str
     """The API's name; empty for a request to no model."""
     at: float = 0.0
-    """When it came, in seconds since 1970."""
+    """When a request came, in seconds since 1970."""
     seconds: float = 0.0
-    """How long it took until its answer had passed."""
+    """How long the request took until its answer had passed."""
     provider: str = ""
     """The address of its provider."""
     status: int = 0
     """What the client got."""
     is_streamed: bool = False
     is_count: bool = False
-    """Whether its tokens were asked for, and no answer."""
+    """Whether the request asked for its number of tokens, and for no answer."""
     is_observed: bool = False
-    """Whether it passed as it came, so that what is said of cuts would have been done."""
+    """Whether the request passed as it came, so that what is said of cuts would have been done."""
     model: str = ""
     session: str = ""
-    """Whose history it is and how it begins, as a digest; empty where nobody looked."""
+    """A digest of whose history a request has and how it begins; empty where nobody looked."""
     bytes_in: int = 0
     before_tokens: int | None = None
     """What came, by our count; None where nobody counted."""
@@ -79,7 +79,7 @@ class Passed:
     new_cuts: tuple[str, ...] = ()
     """What was done by each of the cuts that no earlier turn had: `cleared` or `collapsed`."""
     full_tokens: int = 0
-    """What it took with the cuts of earlier turns, where new ones were made."""
+    """Tokens of the request with the cuts of earlier turns, where new ones were made."""
     gone: KindCounts = NOTHING_COUNTED
     """What the new cuts took, by kind."""
     refusals: int = 0
@@ -95,7 +95,7 @@ class Passed:
     reported_tokens: int | None = None
     """The input that the provider reported."""
     cached_tokens: int | None = None
-    """What of that came from a cache."""
+    """Tokens of the request that came from a cache."""
     cache_write_tokens: int | None = None
     output_tokens: int | None = None
     warnings: list[str] = field(default_factory=list)
@@ -107,7 +107,7 @@ class Passed:
 
     @property
     def outcome(self) -> str:
-        """What became of it, in a word; where it was only observed, what would have."""
+        """What became of a request, in a word; where it was only observed, what would have."""
         if not self.wire:
             return "other"
         if self.is_count:

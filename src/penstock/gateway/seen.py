@@ -84,8 +84,9 @@ class RequestLabels(NamedTuple):
     """What the client got."""
     is_streamed: bool
     outcome: str
-    """What became of it: `unread`, since it fits whatever stands in it; `fits`; `cut`; `recovered` after a refusal; `refused`,
-    where nothing smaller could be sent; `counted`, where its tokens were asked for; `other` for no request to a model."""
+    """What became of requests: `unread`, since one fits whatever stands in it; `fits`; `cut`; `recovered` after a
+    refusal; `refused`, where nothing smaller could be sent; `counted`, where tokens were asked for; `other` for no
+    request to a model."""
 
 
 class SeenTurn(NamedTuple):

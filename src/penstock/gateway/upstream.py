@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Pairs = Sequence[tuple[bytes, bytes]]
 
 CONNECT_SECONDS: Final = 30.0
-"""How long it may take to reach a provider."""
+"""How long connecting to a provider may take."""
 SILENCE_SECONDS: Final = 900.0
 """How long a provider may say nothing: models think for minutes, and a plain answer comes at once when it is whole."""
 # Shorter than servers keep idle connections, so that none closes one that is just being used.

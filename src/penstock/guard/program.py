@@ -46,9 +46,9 @@ class Ran(NamedTuple):
     """How a program went."""
 
     status: int
-    """Its exit status; below 0 the signal that ended it."""
+    """The exit status of a program; below 0 the signal that ended it."""
     stdout: Passed
-    """What of its output is shown, and where the whole is."""
+    """The shown part of a program's output, and where the whole is."""
     stderr: Passed
 
 

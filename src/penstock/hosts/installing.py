@@ -85,7 +85,7 @@ class InstallPlan:
 
     @property
     def visible(self) -> list[FileEdit]:
-        """Those that change a file."""
+        """Edits that change a file."""
         return [change for change in self.changes if change.before != change.after]
 
 

@@ -48,7 +48,7 @@ class Item(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Where its value ends."""
+        """Where the value of a member or element ends."""
         return self.node.end
 
 

@@ -37,7 +37,7 @@ _VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
 
 
 class Probe(NamedTuple):
-    """What came of it: whether it `works`, None where that was not tried, and what was seen."""
+    """Whether an installed part `works`, None where that was not tried, and what was seen."""
 
     works: bool | None
     seen: str

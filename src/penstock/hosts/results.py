@@ -28,19 +28,19 @@ class Slot(NamedTuple):
     """A text of a result that a model is shown."""
 
     place: Place
-    """Where it lies in the host's result; empty where the result is one text."""
+    """Where a text lies in the host's result; empty where the result is one text."""
     text: str
     before: str = ""
     """What the host puts before the text, and behind it: it stays around whatever takes the text's place."""
     after: str = ""
     form: Literal["text", "lines", "blocks"] = "text"
-    """How the host has it: as one text, as a list of lines, or as MCP's blocks of text with others among them."""
+    """How the host writes a text: as one text, as a list of lines, or as MCP's blocks of text with others among them."""
     whole_path: str | None = None
     """The file in which the host keeps all of a text that it had cut before its hooks saw it."""
     is_end: bool = False
     """Whether the text is the end of that file, and not its beginning."""
     lost: str = ""
-    """What the host says of its own cut, where it kept the rest nowhere."""
+    """The host's own note on what it cut of a text, where it kept the rest nowhere."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ class HookHost:
     name: str
     """The word behind `penstock hook`."""
     title: str
-    """What people call it."""
+    """The name of a host for people."""
     result_event: str
     """The event after a call."""
     before_compaction: str

@@ -39,19 +39,20 @@ class ConfiguredServer:
 
     name: str
     hosts: tuple[str, ...] = ()
-    """Whose configurations name it; none for one of a file."""
+    """Hosts whose configurations name a server; none for one of a file."""
     words: tuple[str, ...] = ()
     """The command line that starts it; empty for one that has an address."""
     variables: tuple[tuple[str, str], ...] = ()
     """Variables that its process has besides."""
     url: str = ""
-    """Where it listens; empty for one that is started."""
+    """Where a server listens; empty for one that is started."""
     headers: tuple[tuple[str, str], ...] = ()
     """What each request to that address carries."""
     is_events: bool = False
     """Whether the address speaks the older transport, of server-sent events alone."""
     fault: str = ""
-    """Why it can be neither started nor called: a variable that is not set, an entry that names neither; empty where it can."""
+    """Why a server can be neither started nor called: a variable that is not set, an entry that names neither; empty
+    where it can."""
 
 
 class UnreadFile(NamedTuple):

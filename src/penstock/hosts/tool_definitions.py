@@ -39,13 +39,13 @@ class ServerTools:
 
     server: ConfiguredServer
     tools: tuple[tuple[str, int], ...] = ()
-    """Its tools with the tokens of their definitions, at most, the largest first."""
+    """The tools of a server with the tokens of their definitions, at most, the largest first."""
     fault: str = ""
     """Why there are none: what the server, its program or its address said."""
 
     @property
     def tokens(self) -> int:
-        """All of them together."""
+        """Tokens of the definitions of all tools of a server together."""
         return sum(tokens for _, tokens in self.tools)
 
 

@@ -32,7 +32,7 @@ class Band(NamedTuple):
 
     kind: str
     slot: int
-    """Its place in `KINDS`, which is its colour."""
+    """The place of a kind in `KINDS`, which is its colour."""
     path: str
     """Data of a path of SVG."""
 
@@ -42,7 +42,7 @@ class AreaSlice(NamedTuple):
 
     kind: str
     slot: int
-    """Its place in `KINDS`, which is its colour."""
+    """The place of a kind in `KINDS`, which is its colour."""
     tokens: int
     x: int
     width: int

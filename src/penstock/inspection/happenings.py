@@ -39,21 +39,21 @@ class Said(NamedTuple):
     """A message, or a block of one, that goes to the provider from here on until a compaction."""
 
     message: Json
-    """It, as the wire has it."""
+    """The message, as the wire has it."""
     place: Place = NOWHERE
     at: str = ""
-    """When, as the record writes it."""
+    """When a message was said, as the record writes it."""
     by_host: bool = False
-    """Whether the host says it by itself, in a person's name or in its own: a note, a summary, an environment."""
+    """Whether the host says a message by itself, in a person's name or in its own: a note, a summary, an environment."""
     again: bool = False
-    """Whether it was said before, and stays after a compaction."""
+    """Whether a message was said before, and stays after a compaction."""
     is_summary: bool = False
-    """Whether it stands for what a compaction took."""
+    """Whether a message stands for what a compaction took."""
     part_of: str = ""
     """The id of the message that it is a block of, where each block is recorded for itself; blocks of one id follow each other, but
     for the results of calls among them."""
     typed: str | None = None
-    """What a person typed of it, where the host puts words of its own around that; None where it does not."""
+    """The words of a message that a person typed, where the host puts words of its own around them; None where it does not."""
 
 
 class Answered(NamedTuple):
@@ -78,7 +78,7 @@ class Refused(NamedTuple):
     """What a provider said in place of an answer."""
 
     words: str
-    """Its own, or the host's where it keeps only those."""
+    """The words of a provider that refused, or the host's where it keeps only those."""
     place: Place = NOWHERE
     at: str = ""
     overflow: Overflow | None = None
@@ -89,13 +89,13 @@ class Compacted(NamedTuple):
     """Everything said so far is gone; what stays of it is said again behind this."""
 
     before_tokens: int | None = None
-    """How much there was, where the host notes it."""
+    """Tokens in the context before a compaction, where the host notes them."""
     by_hand: bool | None = None
-    """Whether a person asked for it; None where that is not recorded."""
+    """Whether a person asked for the compaction; None where that is not recorded."""
     place: Place = NOWHERE
     at: str = ""
     is_handoff: bool = False
-    """Whether it is a fresh start with a handoff, which is said behind this."""
+    """Whether a compaction is a fresh start with a handoff, which is said behind this."""
 
 
 Happening: TypeAlias = Instructed | Said | Answered | Refused | Compacted

@@ -32,10 +32,10 @@ class OverviewRow(NamedTuple):
 
     subject: Subject
     tokens: int | None
-    """What its newest request held; None where that is not known."""
+    """Tokens of a session's newest request; None where that is not known."""
     window_tokens: int | None
     state: str
-    """How it stands, in a word: of `State`, or another; empty where nobody says."""
+    """The state of a session in a word: of `State`, or another; empty where nobody says."""
     points: tuple[int, ...] = ()
     """What each request held, in their order."""
     cuts: tuple[int, ...] = ()
@@ -52,7 +52,7 @@ class PageFrame(NamedTuple):
     title: str = "Where the contexts went"
     brow: str = "Sessions"
     lead: str = ""
-    """What there is, in a sentence; empty for how many sessions there are."""
+    """A sentence about what is listed; empty for how many sessions there are."""
     tiles: tuple[Tile, ...] = ()
     tables: tuple[PageTable, ...] = ()
     """In place of those of a record; those of all sessions stand behind the list."""

@@ -59,7 +59,7 @@ class ReplayedTurn(NamedTuple):
     is_planned: bool = False
     """Whether something was forgotten before it."""
     is_over: bool = False
-    """Whether it would have been larger than the window all the same."""
+    """Whether a replayed request would have been larger than the window all the same."""
 
 
 class Forgotten(NamedTuple):
@@ -87,7 +87,7 @@ class Replayed:
     bounded_results: int
     """How many results were cut to what our tools would show."""
     bounded_tokens: int
-    """What was cut from them, each counted once."""
+    """Tokens that were cut from results as they came, each counted once."""
 
     @property
     def sent(self) -> tuple[ReplayedTurn, ...]:

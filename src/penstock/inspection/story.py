@@ -39,7 +39,7 @@ class Subject(NamedTuple):
     """Which session it is that is told about; empty where its record does not say."""
 
     host: str
-    """Whose it is, such as `claude`; `penstock` for our own."""
+    """The host of a session, such as `claude`; `penstock` for our own."""
     session: str
     """The id by which it is gone on with."""
     project: str = ""
@@ -47,7 +47,7 @@ class Subject(NamedTuple):
     path: str = ""
     """The file that records it."""
     updated: str = ""
-    """When it was written to last, as RFC 3339 in UTC."""
+    """When a session's record was written to last, as RFC 3339 in UTC."""
     version: str = ""
     """The host's."""
     size_bytes: int | None = None
@@ -62,7 +62,7 @@ class FillTurn(NamedTuple):
     tokens: int
     """All that it held: the provider's figure where there is a measured one, else our count."""
     by_kind: Mapping[str, int]
-    """The same by kind; what is zero is left out."""
+    """Tokens of a request by kind; what is zero is left out."""
     counted_tokens: int
     """Our count of what is recorded, with neither a correction nor what no record shows."""
     recorded_tokens: int | None = None
@@ -87,7 +87,7 @@ class Item(NamedTuple):
     name: str
     """Of a result or call its tool; else empty."""
     what: str
-    """What it was about, for a person: the path, the command, the first words."""
+    """The subject of an item, for a person: the path, the command, the first words."""
     tokens: int
     turn: int
     """The first request that held it."""
@@ -97,7 +97,7 @@ class Item(NamedTuple):
 
 
 class Reread(NamedTuple):
-    """The same asked of a tool more than once, with the same answer."""
+    """A question asked of a tool more than once, with the same answer."""
 
     name: str
     what: str
@@ -136,18 +136,18 @@ class CompactedAway(NamedTuple):
     by_hand: bool | None = None
     at: str = ""
     is_handoff: bool = False
-    """Whether it began afresh with a handoff."""
+    """Whether a session began afresh with a handoff."""
 
 
 class RefusedTurn(NamedTuple):
     """A request that a provider refused."""
 
     turn: int
-    """Its number among the turns."""
+    """The number of a refused request among the turns."""
     words: str
     """The provider's own, or the host's where it keeps only those."""
     kind: str
-    """What it was refused for: a kind of `overflow.diagnose`, such as `context_input`."""
+    """The reason of a refusal: a kind of `overflow.diagnose`, such as `context_input`."""
     limit_tokens: int | None = None
     """The limit that the words name."""
     input_tokens: int | None = None
@@ -219,7 +219,7 @@ class Story:
 
     @property
     def state(self) -> State:
-        """Whether it can go on, by what became of its newest request."""
+        """Whether a session can go on, by what became of its newest request."""
         if not self.turns:
             return "empty"
         if not self.turns[-1].is_refused:

@@ -27,7 +27,7 @@ class TableColumn(NamedTuple):
     title: str
     is_number: bool = True
     is_spare: bool = False
-    """Whether it goes first where there is no room."""
+    """Whether a column goes first where there is no room."""
 
 
 class Row(NamedTuple):
@@ -55,7 +55,7 @@ class PageTable(NamedTuple):
 
     title: str
     lead: str
-    """What it says as a whole, in a sentence."""
+    """What a table says as a whole, in a sentence."""
     columns: tuple[TableColumn, ...] = ()
     listings: tuple[PageListing, ...] = ()
     """None of them is empty; without one the lead says all."""

@@ -25,7 +25,8 @@ IDLE_SECONDS = 60.0
 OF_CONNECTION = "penstock.connection"
 """Where in the `state` of a request the dictionary lies that all requests of its connection share."""
 ABORT = "abort"
-"""What of that dictionary ends the connection at once, so that an answer that broke off does not look whole."""
+"""The key, in that dictionary, of a function that ends the connection at once, so that an answer that broke off does
+not look whole."""
 MAX_CONNECTIONS = 256
 """Connections that are open at once."""
 MAX_CONNECTIONS_PER_PEER = 32

@@ -16,13 +16,13 @@ class Host(NamedTuple):
     """A host and the size of result that arrives whole in it."""
 
     client: str
-    """How its `clientInfo.name` begins."""
+    """The beginning of the host's `clientInfo.name`."""
     allowance: Allowance
     """What a result may measure there: a little less than its cut."""
     cut: str
-    """What it was measured to do, with the version."""
+    """What a host was measured to do with a long result, with the version."""
     shows: Literal["text", "structured", "both"] = "both"
-    """What its model is given of a result that has text and structured content."""
+    """What a host's model is given of a result that has text and structured content."""
 
 
 # Measured against a loopback model (`proof/hosts.py`); VS Code is from its source. A little below each cut, because

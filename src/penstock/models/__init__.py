@@ -58,7 +58,7 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """What to call it, in requests and in what people read."""
+        """The name of the model, in requests and in what people read."""
         ...
 
     @property

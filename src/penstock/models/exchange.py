@@ -59,7 +59,7 @@ MAX_STREAM_BYTES = 2 * MAX_ANSWER_BYTES
 MAX_REFUSAL_BYTES = 65_536
 """How much of an error's body is read; the rest is left."""
 POLL_SECONDS = 0.05
-"""How long it may take until a cancellation is seen."""
+"""How long a cancellation may go unseen."""
 _HIDDEN = "[key]"
 # When to try again, and by which number the provider knows the request.
 _KEPT_HEADERS = ("retry-after", "retry-after-ms", "request-id", "x-request-id", "x-amzn-requestid")

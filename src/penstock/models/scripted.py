@@ -100,7 +100,7 @@ class ScriptedModel:
     """
 
     name = "scripted"
-    """What its answers name as their model."""
+    """The name of the model in its answers."""
 
     def __init__(
         self, steps: Iterable[ScriptStep], wire: str = "openai-chat", window_tokens: int | None = None

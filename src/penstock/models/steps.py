@@ -58,9 +58,9 @@ class ScriptedReply(ScriptStep):
     """A step in which the model answers."""
 
     text: str = ""
-    """What it says, before any calls."""
+    """The words of a scripted answer, before any calls."""
     calls: tuple[Asked, ...] = ()
-    """What it calls, in its order; none where it is done."""
+    """The calls of a scripted answer, in order; none where the model is done."""
 
     def __str__(self) -> str:
         if not self.calls:
@@ -73,9 +73,9 @@ class Refuse(ScriptStep):
     """A step in which the provider finds the input too large, in words of its own."""
 
     input_tokens: int
-    """How large it says that the input is."""
+    """The size of the input that the refusal names."""
     limit_tokens: int
-    """How large it says that its window is."""
+    """The size of the window that the refusal names."""
 
     def __str__(self) -> str:
         return f"refuse({self.input_tokens}, of={self.limit_tokens})"

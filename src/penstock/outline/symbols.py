@@ -29,7 +29,7 @@ class Symbol(NamedTuple):
     start_line: int
     end_line: int
     depth: int
-    """How many landmarks it lies in; 0 for the outermost."""
+    """How many landmarks enclose a landmark; 0 for the outermost."""
 
 
 class Outline(NamedTuple):

@@ -34,7 +34,7 @@ class Learned(NamedTuple):
     """Where the model runs, a region or a base URL: the same model has other limits elsewhere."""
     limit_tokens: int
     at_seconds: float
-    """When it was reported, on the clock of the caller, whichever that is."""
+    """When a limit was reported, on the clock of the caller, whichever that is."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

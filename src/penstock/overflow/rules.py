@@ -40,13 +40,13 @@ class RefusalRule:
     """Words as the provider writes them, in any case; `...` is any few words, `{limit}`, `{input}`, `{output}`, `{total}` and
     `{excess}` are whole numbers, each at most once."""
     kind: str
-    """What it means: a key of `kinds.RECOVERIES`."""
+    """The meaning of a refusal: a key of `kinds.RECOVERIES`."""
     recovery: str | None = None
-    """What cures it; None for the cure that its kind has by default."""
+    """The cure of a refusal; None for the cure that its kind has by default."""
     status: int | None = None
     """The HTTP status that it needs; None for any."""
     unit: str = "tokens"
-    """What its numbers count: `tokens` or `chars`."""
+    """What the numbers of a refusal count: `tokens` or `chars`."""
 
     def __post_init__(self) -> None:
         if self.kind not in RECOVERIES:

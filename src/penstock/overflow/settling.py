@@ -18,7 +18,8 @@ class Found(NamedTuple):
 
     value: int
     weight: int
-    """How sure its words are: of two limits "context length of N" wins over "limit N", for input and reply may have caps too."""
+    """How sure the words around a number are: of two limits "context length of N" wins over "limit N", for input and
+    reply may have caps too."""
     unit: str | None
     before: str
     """The words before it, where "at least" and "about" stand."""

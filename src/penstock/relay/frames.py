@@ -26,9 +26,9 @@ class Frame(NamedTuple):
 
     raw: bytes
     is_message: bool
-    """Whether it is one whole message to decide about; else it passes."""
+    """Whether the bytes are one whole message to decide about; else they pass."""
     is_too_long: bool = False
-    """Whether it passes only because it is too long to hold."""
+    """Whether the bytes pass only because the message is too long to hold."""
 
 
 class Lines:

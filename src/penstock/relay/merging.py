@@ -44,9 +44,9 @@ class MergedEntry(NamedTuple):
 
     server: int
     name: str
-    """Its name for the host."""
+    """The name of an entry for the host."""
     own_name: str
-    """Its name for its server."""
+    """The name of an entry for its own server."""
     raw: bytes
 
 

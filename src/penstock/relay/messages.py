@@ -50,7 +50,7 @@ class RpcMessage(NamedTuple):
 
     @property
     def is_answer(self) -> bool:
-        """Whether it answers a request, with a result or an error."""
+        """Whether a message answers a request, with a result or an error."""
         return self.method is None and self.id is not None
 
 

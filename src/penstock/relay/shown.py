@@ -30,9 +30,9 @@ class ShownPart(NamedTuple):
     """A text of a result."""
 
     value: Slice
-    """Where it lies."""
+    """Where the text lies in the message."""
     is_json: bool = False
-    """Whether it is shown as the JSON that it is; else it is a text to decode."""
+    """Whether the text is shown as raw JSON; else it is a JSON string to decode."""
 
     def pieces(self, raw: bytes) -> Iterator[bytes]:
         """Yield it as UTF-8, as a model reads it."""

@@ -52,7 +52,7 @@ class Upstream:
 
     @property
     def origin(self) -> bytes:
-        """Its scheme, host and port, as pages of its own would send them."""
+        """The scheme, host and port of the server, as pages of its own would send them."""
         return f"{self.url.scheme}://{self.url.netloc.decode()}".encode()
 
     @asynccontextmanager

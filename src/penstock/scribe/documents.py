@@ -188,7 +188,7 @@ _WORDS = {  # as `not_generated` names them
 def document_of(
     template: Template, facts: Facts, source: SourceLines, about: About, coverage: Coverage | None = None
 ) -> dict[str, Json]:
-    """Return the document of a program.
+    """Return the document of a program: what the code says of it, merged with what a model said.
 
     Args:
         template: What the code says of it, merged with what a model said.

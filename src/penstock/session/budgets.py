@@ -81,7 +81,7 @@ class Account:
     parent: str | None
     """The name of the account that it was reserved from; None for the root."""
     granted_tokens: int
-    """What it was opened with, or reserved: the most that it may ever spend and reserve."""
+    """Tokens that an account was opened with, or reserved: the most that it may ever spend and reserve."""
     spent_tokens: int = 0
     """Tokens spent by this account itself, and by its children that are closed."""
     reserved_tokens: int = 0

@@ -84,7 +84,7 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Points:
-    """What there is to go by for one model: a policy, and what was measured.
+    """The basis for judging one model's contexts: a policy, and what was measured.
 
     Raises:
         CallerError: for two measurements of one metric at one size.
@@ -174,7 +174,7 @@ class MetricReading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assessment:
-    """What there is to say about a context of `tokens` in a window; `str` of it is a report, one statement a line."""
+    """A judgement of a context of `tokens` in a window; `str` of it is a report, one statement a line."""
 
     model: str
     tokens: int

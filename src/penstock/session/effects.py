@@ -34,7 +34,7 @@ class Intent(NamedTuple):
     kind: str
     """The kind of act, such as `create` or `shell`."""
     what: str
-    """What it is done to, on one line."""
+    """The object of an intended change, on one line."""
     digest: str = ""
     """What the tool can later tell by whether it was done, once the session was killed in between; may be empty."""
 
@@ -75,4 +75,4 @@ class Acted(NamedTuple):
     change: Change | None = None
     """The change of a file that was made."""
     is_refusal: bool = False
-    """Whether it failed because we refused it, or somebody else was writing: no mistake of the model."""
+    """Whether an act failed because Penstock refused it, or somebody else was writing: no mistake of the model."""

@@ -42,9 +42,9 @@ class Outcome:
 
     call_id: str
     failed: bool = False
-    """Whether it did not do what it was asked for."""
+    """Whether a call did not do what it was asked for."""
     is_refusal: bool = False
-    """Whether it failed because we refused it, which is no mistake that counts (S-11)."""
+    """Whether a call failed because Penstock refused it, which is no mistake that counts (S-11)."""
     digest: str = ""
     """What stands for the result: an equal digest is an equal result. Empty where the result says nothing about progress."""
 
@@ -64,7 +64,7 @@ class Refused:
     """The provider refused the request as too large."""
 
     overflow: dict[str, Json]
-    """What it said, as the fields of `penstock.overflow.Overflow`."""
+    """What the refusal said, as the fields of `penstock.overflow.Overflow`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -71,7 +71,7 @@ class Definition:
     """A class, function or method of a source; its lines are 1-based and inclusive."""
 
     kind: str
-    """What its language calls it: `class`, `struct`, `method`, …."""
+    """What the language calls a definition: `class`, `struct`, `method`, …."""
     name: str
     """The name with those around it, dotted, where a syntax tree says it."""
     first_line: int
@@ -79,7 +79,7 @@ class Definition:
 
     @property
     def lines(self) -> int:
-        """How many lines it has, its first and last included."""
+        """How many lines a definition has, its first and last included."""
         return self.last_line - self.first_line + 1
 
     @property
@@ -115,7 +115,7 @@ class MeasuredCode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What there is to say about one response: all its sources count together. `str` of it is the report in words."""
+    """A report on one response's code: all its sources count together. `str` of it is the report in words."""
 
     kind: Kind
     sources: tuple[MeasuredCode, ...]

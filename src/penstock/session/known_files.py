@@ -80,7 +80,7 @@ class KnownFile:
     seen: Ranges = ()
     """The lines of that version that were shown in full, or written by the model."""
     reads: int = 0
-    """How often any page of it was read, in any version."""
+    """How often any page of a file was read, in any version."""
     repeated_reads: int = 0
     """Reads that showed nothing that had not been seen of the same version."""
     read_turn: int | None = None

@@ -108,9 +108,9 @@ class Limits:
     errors: ErrorLimits = field(default_factory=lambda: ErrorLimits(within_turns=20, cured_count=False))
     """How many failures are borne."""
     loop_advice: int = 3
-    """When the same call gave the same result so often, the model is told."""
+    """How often a call gives the same result before the model is told."""
     loop_end: int = 5
-    """When it did so often with nothing new between, the work ends."""
+    """How often a call may give the same result, with nothing new between, before the work ends."""
     domain_boundaries: bool = False
     """Whether a change of domain is a boundary; its signal is advisory (`session.domains`)."""
 

@@ -67,7 +67,7 @@ class Boundary:
 
     reason: Literal["turns", "context", "domain", "errors"]
     evidence: str
-    """What says so, with its number: `30 turns`."""
+    """Why a handoff is due, with its number: `30 turns`."""
     turn: int
     """The turn of the session at which it was crossed, counted from the beginning."""
 
@@ -91,7 +91,7 @@ class Effect:
     digest: str = ""
     """What the tool can tell by whether it was done; once known, the digest of what is there."""
     is_known: bool = False
-    """Whether it is known how it ended."""
+    """Whether it is known how an effect ended."""
 
 
 class RefusedRequest(NamedTuple):
@@ -107,7 +107,7 @@ class State:
     """All that a session knows, as a value."""
 
     limits: Limits
-    """Those of the window as far as it is known by now: a refusal may have named a smaller one."""
+    """The limits of the window as far as it is known by now: a refusal may have named a smaller one."""
     transcript: Transcript
     """What was said; forgetting is an edit of it."""
     phase: Phase = "idle"
@@ -149,7 +149,7 @@ class State:
     subtask_done: bool = False
     """Whether an item of the todo list was finished since the last request: a moment to compact."""
     effects: tuple[tuple[str, Effect], ...] = ()
-    """What was announced, by its id, in order."""
+    """Effects that were announced, by their ids, in order."""
     compactions: int = 0
     handoffs: int = 0
     input_tokens: int = 0

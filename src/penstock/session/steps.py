@@ -62,7 +62,7 @@ class HandOff:
     reason: str
     """Why: `turns`, `context`, `domain` or `errors`."""
     evidence: str
-    """What says so, with its number."""
+    """Why the handoff is due, with its number."""
     max_tokens: int
     """What the text may take with which the fresh transcript begins."""
 

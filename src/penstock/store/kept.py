@@ -42,12 +42,12 @@ class ArtifactInfo:
     """The SHA-256 of its bytes, in hexadecimal."""
     created: float
     expires: float
-    """When it may be taken away, unless a record refers to it."""
+    """When an artifact may be taken away, unless a record refers to it."""
     name: str = ""
-    """What made it, usually the name of a tool."""
+    """The maker of an artifact, usually the name of a tool."""
     kind: str = "text"
     stored_bytes: int = 0
-    """What it takes on disk: less than `bytes` where it was compressed."""
+    """Bytes that an artifact takes on disk: less than `bytes` where it was compressed."""
     is_referenced: bool = False
     """Whether a record of a session refers to it: then it does not expire."""
     secrets: Mapping[str, int] | None = field(default=None, hash=False)
@@ -61,7 +61,7 @@ class Event:
     """One event to append to the journal of a session."""
 
     seq: int
-    """Its place in the session, from 0 without gaps."""
+    """The place of an event in its session, from 0 without gaps."""
     type: str
     data: Mapping[str, object]
     """What happened: an object that JSON can hold, numbers finite."""
@@ -82,7 +82,7 @@ class JournalRecord:
     sha256: str
     """The hash over everything here but itself."""
     at: float
-    """When it was appended, in seconds since 1970."""
+    """When an event was appended, in seconds since 1970."""
     schema_version: int = SCHEMA_VERSION
 
 
@@ -94,7 +94,7 @@ class SessionInfo:
     records: int
     at: float
     bytes: int = 0
-    """What goes with it: its journal, and the contents that nothing else leads to."""
+    """Bytes that go with a session: its journal, and the contents that nothing else leads to."""
     is_running: bool = False
     """Whether a process that lives has added to it and has the store open still: then it is not removed."""
 

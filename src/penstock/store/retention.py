@@ -54,9 +54,9 @@ class Removal:
     name: str
     """The session, or the handle."""
     bytes: int
-    """What it took: of a session its journal, and the contents that nothing else leads to."""
+    """Bytes that are freed: of a session its journal, and the contents that nothing else leads to."""
     at: float
-    """When it was last used, in seconds since 1970; for an artifact, when it was made."""
+    """When a session was last used, in seconds since 1970; for an artifact, when it was made."""
     why: str = ""
     """The rule that it is beyond, in words."""
     named_by: tuple[str, ...] = ()

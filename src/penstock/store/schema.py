@@ -98,4 +98,4 @@ def _postgres(statement: str) -> str:
 POSTGRES = tuple(
     tuple(map(_postgres, step)) + _ONLY_POSTGRES.get(version, ()) for version, step in enumerate(_STEPS, 1)
 )
-"""The same steps in the types of PostgreSQL, with the tables that hold content there."""
+"""The steps of the schema in the types of PostgreSQL, with the tables that hold content there."""

@@ -25,13 +25,13 @@ class Received(NamedTuple):
     """One request that a double has got, and what became of it."""
 
     request: Json
-    """Its body as it came, None for what is no JSON object; a copy, whatever the policy did with it."""
+    """The body of a request as it came, None for what is no JSON object; a copy, whatever the policy did with it."""
     status: int
     """The HTTP status that was answered."""
     outcome: Outcome
     """`answered`, `refused` for its size, `invalid` for its shape, or `failed` because a step or an error said so."""
     input_tokens: int
-    """How large its instructions, messages and tools were in the double's own count."""
+    """Tokens of a request's instructions, messages and tools in the double's own count."""
 
 
 class DeskDecision(NamedTuple):
@@ -41,7 +41,7 @@ class DeskDecision(NamedTuple):
     number: int
     """Which request it is, from 1."""
     in_stream: bool
-    """Whether it is a refusal that comes as an event after HTTP 200."""
+    """Whether a refusal comes as an event after HTTP 200."""
 
 
 class Desk:

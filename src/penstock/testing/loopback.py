@@ -93,7 +93,7 @@ class LoopbackProvider:
 
     @property
     def window_tokens(self) -> int:
-        """How many tokens it takes; above this it refuses."""
+        """Tokens that the provider takes; above this it refuses."""
         return self._desk.window_tokens
 
     @property

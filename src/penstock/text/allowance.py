@@ -72,7 +72,7 @@ class Budget(NamedTuple):
     context_tokens: int
     """The window of the model, request and reply together."""
     reserve_tokens: int = 0
-    """What of it is kept for the reply."""
+    """Tokens of the window that are kept for the reply."""
     counter: TokenCounter | None = None
     """How tokens are counted: requests are held against the upper bound of its counts. None is the estimator of
     `penstock.tokens`.

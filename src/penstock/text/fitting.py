@@ -75,7 +75,7 @@ class Guarded(str):
     is_cut: bool
     """Whether anything is missing."""
     bounds_itself: bool
-    """Whether a tool made it that pages by itself: the guard of tools leaves it alone."""
+    """Whether a tool made the text that pages by itself: the guard of tools leaves it alone."""
 
     @property
     def text(self) -> str:

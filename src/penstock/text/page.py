@@ -22,9 +22,9 @@ class Page(NamedTuple, Generic[T]):
     limit: int
     """How many items were asked for at most."""
     total: int | None
-    """How many there are in all; None where that is not known yet."""
+    """How many items there are in all; None where that is not known yet."""
     more: bool
-    """Whether there are items behind this page."""
+    """Whether items follow behind this page."""
 
     @property
     def next_offset(self) -> int | None:

@@ -15,9 +15,9 @@ class KeyFormat(NamedTuple):
     """A key that says by its own beginning whose it is."""
 
     kind: str
-    """What it is, for the mark that takes its place: letters, digits and blanks."""
+    """The kind of a key, for the mark that takes its place: letters, digits and blanks."""
     prefixes: str
-    """How it can begin, in its case, separated by blanks."""
+    """The beginnings that a key can have, in its case, separated by blanks."""
     body: str
     """A pattern of what follows at least; what is glued to that belongs to the key."""
 
@@ -26,7 +26,7 @@ class NamedFormat(NamedTuple):
     """A key that can be told from other random words only where its service is named before it."""
 
     kind: str
-    """What it is, for the mark that takes its place."""
+    """The kind of a key, for the mark that takes its place."""
     names: str
     """Words, in lower case and separated by blanks, one of which is in the name that the key is assigned to."""
     body: str

@@ -81,7 +81,7 @@ class Count(_Value):
     high: int
     """No more, as far as is known: what limits are held against."""
     method: str
-    """How it was found, for example `estimate:o200k`."""
+    """How the count was found, for example `estimate:o200k`."""
 
     def __init__(self, *, tokens: int, low: int, high: int, method: str) -> None:
         if not 0 <= low <= tokens <= high:
@@ -586,7 +586,7 @@ class Tokens(_Value):
     model: str
     """A name of a model or of a family."""
     mode: Mode
-    """How it counts."""
+    """How texts are counted."""
     calibration: Calibration
     """Applied to every count; a new one changes nothing."""
 

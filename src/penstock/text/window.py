@@ -213,7 +213,7 @@ class Fragment(NamedTuple):
     line_start_byte: int | None
     """Where the line begins; None where that was not looked for so far back."""
     line_end_byte: int | None
-    """Where it ends, its line end included; None while the end has not been seen."""
+    """Where the line ends, its line end included; None while the end has not been seen."""
 
 
 class Line(NamedTuple):
@@ -224,21 +224,21 @@ class Line(NamedTuple):
     text: str
     """The line without its ending, as far as it is shown."""
     body_bytes: int
-    """How many bytes it has on disk, without its ending."""
+    """How many bytes the line has on disk, without its ending."""
     shown_bytes: int
-    """How many of them `text` stands for."""
+    """How many of the line's bytes `text` stands for."""
     ending: str = "\n"
-    """What ends it: a line feed, CRLF, or nothing at the end of the file."""
+    """The end of the line: a line feed, CRLF, or nothing at the end of the file."""
     invalid_bytes: int = 0
     r"""How many of the bytes that are shown are no text: they stand in `text` as `\xNN`."""
     is_endless: bool = False
-    """Whether its end was not found in time: `body_bytes` is then the least."""
+    """Whether the end of the line was not found in time: `body_bytes` is then the least."""
     way: Call | None = None
     """The call that shows the rest of a line that was clipped; None where all is shown."""
 
     @property
     def hidden_bytes(self) -> int:
-        """How many bytes of it are not shown."""
+        """How many bytes of the line are not shown."""
         return self.body_bytes - self.shown_bytes
 
     @property
@@ -269,7 +269,7 @@ class Window(NamedTuple):
     fragment: Fragment | None = None
     """Where the line lies that this page is a part of; None for whole lines."""
     lines: tuple[Line, ...] = ()
-    """The same line by line, where the page was asked for by lines."""
+    """The page line by line, where it was asked for by lines."""
     encoding: str = "UTF-8"
     invalid_bytes: int = 0
     r"""How many bytes were no text; they stand in `text` as `\xNN`."""

@@ -43,7 +43,7 @@ class Invocation(NamedTuple):
     dialect: Dialect
     """The syntax in which the next calls are printed."""
     deadline: Deadline
-    """When it has to answer with what it has by then."""
+    """When a tool has to answer with what it has by then."""
     reads: Reads
     """Where pages that were answered are counted."""
     progress: Callable[[int], None] | None = None

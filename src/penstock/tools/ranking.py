@@ -172,7 +172,7 @@ class ShownPassage(NamedTuple):
     start_line: int
     """The number of its first line, 1-based."""
     lines: tuple[str, ...]
-    """Its lines as they were shown, without their numbers."""
+    """The lines of a passage as they were shown, without their numbers."""
 
 
 _HEADING = r"## (.+):(\d+)-(\d+)"  # compiled where it is needed: every command waits for what is compiled at import

@@ -74,11 +74,11 @@ class Tool(NamedTuple):
     title: str
     """A few words for a person."""
     description: str
-    """What it does and when to use it, for a model."""
+    """What a tool does and when to use it, for a model."""
     parameters: tuple[Parameter, ...]
-    """Its arguments, in the order in which printed calls show them."""
+    """The arguments of a tool, in the order in which printed calls show them."""
     slow: bool = False
-    """Whether it walks a tree or scans files: a server runs few of those at once."""
+    """Whether a tool walks a tree or scans files: a server runs few of those at once."""
     answer: Callable[..., Result] = _answered_elsewhere
     """`answer(invocation, **arguments)` gives the result. It takes the parameters by their names, checked and with their defaults
     filled in, and raises `ToolError` for what the model has to change. Tools that another room runs (an agent's edits, its shell,

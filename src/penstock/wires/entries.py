@@ -54,7 +54,7 @@ class ToolCall:
     """A call of a tool, as a model made it."""
 
     id: str
-    """What its result names. On wires whose calls may go without ids one is made from name and place."""
+    """The id that the result of a call names. On wires whose calls may go without ids one is made from name and place."""
     name: str
     arguments: str
     """The text that the model wrote, to the character; for a `custom` call it need not be JSON. Wires that carry an object have
@@ -78,13 +78,13 @@ class ToolResult:
     text: str
     """All of its text, the texts of several parts one a line."""
     parts: tuple[Text | Media | Opaque, ...] = ()
-    """The same as parts, where it also holds media or what only its wire understands."""
+    """The parts of a result, where it also holds media or what only its wire understands."""
     is_error: bool = False
     """Whether the tool failed, as far as the wire says so."""
     is_clearable: bool = True
     """Whether another text may stand in its place; False where the wire demands the original, as for a screenshot."""
     is_cited: bool = False
-    """Whether an answer beside it cites it, so that both are worth more whole; with it the citations go."""
+    """Whether an answer beside the result cites it, so that both are worth more whole; with it the citations go."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,9 +114,9 @@ class Entry:
     """One message or item of a transcript, or a note in place of several."""
 
     index: int
-    """Its place in the transcript, from 0; it stays the same whatever is left out before it."""
+    """The place of the entry in the transcript, from 0; it stays the same whatever is left out before it."""
     last_index: int
-    """The same as `index`; of a note the place of the last entry that it stands for."""
+    """The place of the last entry that a note stands for; of any other entry its own."""
     wire: str
     """The name of the wire on which `raw` is written."""
     role: Role
@@ -125,11 +125,12 @@ class Entry:
     raw: Json = field(repr=False)
     """The message exactly as it came, or as an edit left it: what a request on this wire carries."""
     pinned: bool = False
-    """Whether it has to stay as it is."""
+    """Whether the entry has to stay as it is."""
     is_note: bool = False
-    """Whether it is a sentence of ours in place of what was left out, and nobody's words."""
+    """Whether the entry is a sentence of ours in place of what was left out, and nobody's words."""
     counts: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
-    """What its parts were counted as and by which counter: the bill's memory, so that no history is counted at every step."""
+    """Tokens of the entry's parts and the counter that found them: the bill's memory, so that no history is counted at
+    every step."""
 
     @property
     def text(self) -> str:
@@ -166,7 +167,7 @@ class Turn:
     """
 
     kind: Literal["system", "user", "assistant", "note"]
-    """Who began it: results belong to the assistant's turn whose calls they answer, and to `user` where these are gone."""
+    """Who began the turn: results belong to the assistant's turn whose calls they answer, and to `user` where these are gone."""
     entries: tuple[Entry, ...]
     """At least one, in their order."""
 

@@ -65,7 +65,7 @@ class Unreadable(Refusal):
     """An answer came and is none: no JSON, no events of the wire, or larger than any answer."""
 
     code = "server_error"
-    """Whose fault it is, as `diagnose` reads it: the server's, so that trying again may help."""
+    """The code of the failure, as `diagnose` reads it: the server's fault, so that trying again may help."""
 
 
 class Cancelled(Ended):

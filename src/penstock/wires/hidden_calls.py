@@ -80,7 +80,7 @@ class CallHider(ABC):
 
 
 class HiddenCalls(Protocol):
-    """How one wire does it."""
+    """Hides calls of our own tools from a client, in the way of one wire."""
 
     def is_possible(self, body: dict[str, Json]) -> bool:
         """Whether a request leaves its model free to call a tool that is added to it."""

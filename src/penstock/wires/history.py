@@ -382,7 +382,7 @@ def edits_to(edits: Iterable[Edit]) -> list[Json]:
 
 
 def edits_from(value: Json) -> tuple[Edit, ...]:
-    """Return the edits that `edits_to` wrote; raises as Python does where they are none."""
+    """Return edits from the JSON that `edits_to` wrote; raises as Python does where it is none."""
     return tuple(_EDITS[edit["edit"]](**{key: held for key, held in edit.items() if key != "edit"}) for edit in value)
 
 

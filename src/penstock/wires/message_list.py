@@ -52,7 +52,7 @@ class Invariant(NamedTuple):
     """One rule of a wire: a stable code, the sentence that says what has to hold, and the check that finds what breaks it."""
 
     code: str
-    """Its name for programs, the same on every wire that has the rule; several invariants of a wire may share one."""
+    """The name of a rule for programs, the same on every wire that has the rule; several invariants of a wire may share one."""
     sentence: str
     """What has to hold, without a full stop: the detail of a finding may follow."""
     check: Callable[[MessageList], Iterable[Finding]]

@@ -32,7 +32,7 @@ DOCUMENT = "[See the document.]"
 """What is said beside a document, on a wire that takes none without words."""
 
 WHOLE = frozenset({EMPTY, BEGINNING, LEFT_OUT, STOPPED, NOTED, NO_ANSWER, DOCUMENT})
-"""Those that are a message of their own: nobody said what one of them says."""
+"""Placeholders that are a message of their own: nobody said what one of them says."""
 
 
 def orphan(text: str) -> str:

@@ -44,9 +44,9 @@ class AssistantTurn:
     """What an assistant said and called, and what came back."""
 
     texts: list[str] = field(default_factory=list)
-    """What it said before it called, one part each; none is blank."""
+    """What an assistant said before it called, one part each; none is blank."""
     calls: list[ToolCall] = field(default_factory=list)
-    """What it called, in its order."""
+    """The calls of an assistant's turn, in order."""
     results: dict[int, ToolResult] = field(default_factory=dict)
     """The results by the place of their call in `calls`."""
 

@@ -36,11 +36,11 @@ class ToolDefinition(Protocol):
 
     @property
     def description(self) -> str:
-        """What it does, for the model."""
+        """What the tool does, for the model."""
         ...
 
     def schema(self) -> dict[str, object]:
-        """Its arguments as a JSON Schema."""
+        """The arguments of the tool as a JSON Schema."""
         ...
 
 
@@ -173,9 +173,9 @@ class UsageKeys:
     input: tuple[str, ...]
     output: tuple[str, ...]
     cached: tuple[tuple[str, ...], ...]
-    """Where it says how much of the input came from a cache: paths behind the holder, the first that is there."""
+    """Where an answer says how much of the input came from a cache: paths behind the holder, the first that is there."""
     written: tuple[tuple[str, ...], ...] = ()
-    """Where it says how much of the input was put into a cache."""
+    """Where an answer says how much of the input was put into a cache."""
 
 
 class StreamReader(Protocol):
@@ -255,7 +255,7 @@ class Service:
     """The public API of a wire as its provider's own SDK finds it."""
 
     telemetry_name: str
-    """Its provider in OpenTelemetry's conventions: a value of `gen_ai.provider.name`."""
+    """The provider's name in OpenTelemetry's conventions: a value of `gen_ai.provider.name`."""
     base_url: str
     """The address; `{region}` in it is the value of the first of `region_variables` that is set."""
     base_url_variable: str
@@ -267,7 +267,7 @@ class Service:
     stream_path: str
     """The path of streamed answers."""
     other_paths: tuple[str, ...]
-    """What paths begin with that its hosts ask for besides, and no other API has: lists of models, probes, files."""
+    """Beginnings of paths that hosts of the API ask for besides, and no other API has: lists of models, probes, files."""
     keys: tuple[ApiKey, ...]
     """The first whose variable is set is used."""
     signs_for: str
@@ -351,7 +351,7 @@ class Wire:
 
     name: str
     about: str
-    """What answers on it, for a person who chooses a model."""
+    """The providers that speak the wire, for a person who chooses a model."""
     body: BodyLayout
     codec: Codec
     invariants: tuple[Invariant, ...]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 READ_SECONDS = 10.0
 """Within this time a read gives an answer or a named error (`docs/reliability.md`, R2)."""
 WALK_SECONDS = 30.0
-"""The same for what walks a tree or searches."""
+"""How long a tool that walks a tree or searches may take."""
 
 
 class Deadline:

@@ -34,7 +34,7 @@ class PageRoom(Protocol):
     """The room that a page has once it is rendered. Costs never fall as what they measure grows."""
 
     limit: int
-    """What all of it may cost, in the unit of the three functions."""
+    """The cost that a whole page may have, in the unit of the three functions."""
     cap_bytes: int
     """How many bytes a page may hold; fixed for a server or client, so that pages do not depend on the length of their
     headers (B-3).
@@ -247,7 +247,7 @@ class Taken(NamedTuple):
     end: int
     """Where the lines end in the bytes."""
     bound: str
-    """What ended them: `limit`, `cap` or `end`."""
+    """Why no more lines were taken: `limit`, `cap` or `end`."""
 
 
 def take_lines(

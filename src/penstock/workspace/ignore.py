@@ -44,9 +44,9 @@ CLASSES = {
 """The named classes of bracket expressions, as classes of bytes of a regular expression."""
 _WILD = frozenset("*?[\\")
 STAR = "*"
-"""Between two pieces of a pattern: any characters but a slash."""
+"""A mark between two pieces of a pattern for any characters but a slash."""
 FOLDERS = "**/"
-"""Between two pieces of a pattern: any number of whole folders, none included."""
+"""A mark between two pieces of a pattern for any number of whole folders, none included."""
 _REST = "**"  # everything
 
 

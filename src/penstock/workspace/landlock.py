@@ -53,7 +53,7 @@ class Status(NamedTuple):
     """The version of Landlock that the kernel offers; 0 means none."""
     in_force: bool
     reason: str
-    """Why it does not stand; "" where it does."""
+    """Why the wall does not stand; "" where it does."""
 
 
 _in_force = False

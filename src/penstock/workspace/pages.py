@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 WORST_ROW = 24
-"""What a line takes besides its text, at most: a gutter with the largest number, and its end."""
+"""The most that a line takes besides its text: a gutter with the largest number, and its end."""
 WORST_ESCAPE = 4
 """How many characters show one byte, at most: four of hexadecimal."""
 

@@ -45,7 +45,7 @@ class OpenFile(NamedTuple):
 
     descriptor: int
     status: os.stat_result
-    """Its status when it was opened."""
+    """The status of the file when it was opened."""
     relative: bytes
     """The path by which it was asked for, relative to the root."""
 

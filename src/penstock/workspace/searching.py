@@ -65,7 +65,7 @@ class SearchMatch(NamedTuple):
     path: str
     """The file, inert, relative to the root: it opens the file again."""
     line: int
-    """Its number, from 1 on."""
+    """The number of the line, from 1 on."""
     text: str
     clipped: bool
     """Whether `text` is less than the line."""

@@ -50,7 +50,7 @@ class Version(NamedTuple):
 
     size_bytes: int
     cursor_byte: int
-    """Where the page that carried it ended."""
+    """Where the page ended that carried the version."""
     identity: str
     """A hash of device and inode, five digits."""
     times: str

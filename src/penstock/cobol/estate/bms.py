@@ -19,7 +19,7 @@ class Field(NamedTuple):
     """A field of a screen (DFHMDF); one without a name is a constant of the screen."""
 
     name: str
-    """Its label; "" for a constant, which no program can address."""
+    """The label of a field; "" for a constant, which no program can address."""
     line: int
     end_line: int
     row: int | None
@@ -30,7 +30,7 @@ class Field(NamedTuple):
     attributes: tuple[str, ...]
     initial: str | None
     occurs: int | None
-    """How many fields it stands for; None for one."""
+    """How many fields of the screen a field stands for; None for one."""
     group: str | None
     """The group that GRPNAME puts it in."""
     picture_in: str | None
@@ -48,7 +48,7 @@ class Map(NamedTuple):
     """Rows and columns, as they are written."""
     fields: tuple[Field, ...]
     operands: dict[str, str]
-    """Its own operands and, where it has none, those of its mapset: LANG, MODE, TIOAPFX, EXTATT, DSATTS and so on."""
+    """The operands of a map and, where it has none, those of its mapset: LANG, MODE, TIOAPFX, EXTATT, DSATTS and so on."""
 
 
 class Mapset(NamedTuple):

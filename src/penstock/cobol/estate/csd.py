@@ -20,7 +20,7 @@ class Resource(NamedTuple):
     name: str
     group: str | None
     attributes: dict[str, str]
-    """Its attributes by name in capitals, GROUP among them, with single blanks in their values."""
+    """Attributes by name in capitals, GROUP among them, with single blanks in their values."""
     line: int
     end_line: int
 

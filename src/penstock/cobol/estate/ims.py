@@ -17,9 +17,9 @@ class Segment(NamedTuple):
     parent: str
     """The segment above it; "" for the root."""
     bytes: int | None
-    """Its length; None where that is no number."""
+    """The length of a segment; None where that is no number."""
     fields: tuple[tuple[str, int | None, int | None], ...]
-    """Its fields as (name, start, bytes), the start counted from 1."""
+    """The fields of a segment as (name, start, bytes), the start counted from 1."""
     line: int
 
 

@@ -40,7 +40,7 @@ class Dd(NamedTuple):
 
     name: str
     dsns: tuple[str, ...]
-    """Its data sets in order of concatenation."""
+    """Data sets in order of concatenation."""
     disp: tuple[str, ...]
     """The parts of DISP: status, and what becomes of it."""
     in_stream: tuple[str, ...]
@@ -70,7 +70,7 @@ class JobStep(NamedTuple):
     line: int
     end_line: int
     symbols: tuple[tuple[str, str], ...] = ()
-    """What it gives to the symbols of the procedure that it runs, by their names in capitals."""
+    """What a step gives to the symbols of the procedure that it runs, by their names in capitals."""
 
 
 class Job(NamedTuple):

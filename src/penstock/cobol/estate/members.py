@@ -26,7 +26,7 @@ class Member(NamedTuple):
     path: str
     kind: Kind
     lines: int
-    """How many lines it has."""
+    """How many lines a file has."""
     jobs: tuple[Job, ...] = ()
     mapsets: tuple[Mapset, ...] = ()
     resources: tuple[Resource, ...] = ()

@@ -52,7 +52,7 @@ class Grown(NamedTuple):
     what: What
     node: NodeId
     bytes: int | None
-    """Its length now, in bytes; None where it is not known, or where it has none."""
+    """The length now, in bytes; None where it is not known, or where there is none."""
     needed_bytes: int | None
     """The length that it would need, or will have."""
     steps: int

@@ -69,7 +69,7 @@ class EstateEdge(NamedTuple):
     certainty: Certainty
     citations: tuple[CitedLine, ...]
     why: str = ""
-    """Why it is not sure, or by what way it holds; "" where the citations say all."""
+    """Why a sentence about the estate is not sure, or by what way it holds; "" where the citations say all."""
 
 
 class LaidField(NamedTuple):
@@ -100,7 +100,7 @@ class LaidField(NamedTuple):
     conditions: tuple[str, ...]
     """The names of its level 88s, in capitals."""
     in_table: bool
-    """Whether it is a table or stands in one."""
+    """Whether a field is a table or stands in one."""
 
 
 class FileBinding(NamedTuple):

@@ -76,7 +76,7 @@ class Spans:
     keep_turns: int = 2
     """The newest turns that are left alone."""
     users: bool = False
-    """Whether the user's words may go too, quoted in the note."""
+    """Whether spans may hold messages of the user too, whose words are then quoted in the note."""
     changes: bool = True
     """Whether turns that changed a file go too: what an edit wrote is what a later one replaces."""
     low_water: float = 0.0

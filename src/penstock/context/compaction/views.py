@@ -49,9 +49,9 @@ class ShownResult(NamedTuple):
     entry: Entry
     part: ToolResult
     tokens: int
-    """What it takes at most."""
+    """Tokens that a result takes at most."""
     counts: KindCounts
-    """What it takes, as is likely, by kind of content."""
+    """Tokens that a result takes, as is likely, by kind of content."""
     start_tokens: int
     """How much of the prompt stands before its message, at most: what stays cached if the first edit is here."""
     action: Action | None

@@ -35,7 +35,7 @@ class First(NamedTuple):
     session: str
     """The session's id."""
     folder: str
-    """Where it works."""
+    """The folder that the session works in."""
     now: str
     """The time, as ISO 8601 has it."""
     environment: Mapping[str, str]
@@ -58,9 +58,9 @@ class Begun(NamedTuple):
     """A session that was begun."""
 
     session: str
-    """Its id."""
+    """The id of the session."""
     path: str
-    """Its file."""
+    """The file of the session."""
     prepare: tuple[str, ...]
     """The host's command that takes its file in first; empty for a host that reads the file itself."""
     resume: tuple[str, ...]

@@ -51,13 +51,13 @@ class Rescue:
     """What came of a session."""
 
     findings: tuple[Finding, ...]
-    """What is the matter with it, what keeps it from going on first."""
+    """Findings on what is the matter with a session, what keeps it from going on first."""
     tokens_before: int
     """About what its next request takes."""
     overhead_tokens: int
-    """What of that goes beside messages: instructions and tools."""
+    """Tokens of a request that are no messages: instructions and tools."""
     overhead_basis: Basis
-    """Where that is from; where it is assumed, the fit is no more than that."""
+    """Where the number of the overhead is from; where it is assumed, the fit is no more than that."""
     limit_tokens: int | None
     """What the provider takes at most."""
     limit_source: str = ""
@@ -71,7 +71,7 @@ class Rescue:
     session: str = ""
     """The id of the session to go on with; empty where nothing was written."""
     path: str = ""
-    """Its file."""
+    """The file of the session."""
     undo_bytes: int | None = None
     """How long the file was before the append; None where there was none."""
     prepare: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ class Rescue:
     resume: tuple[str, ...] = ()
     """The host's command that goes on with it."""
     cuts: tuple[RescueCut, ...] = ()
-    """What is no longer in it."""
+    """Contents that are no longer in the session."""
     irreducible: Bill | None = None
     """What remains where nothing more can go and it still does not fit."""
 
@@ -95,7 +95,7 @@ class Rescue:
 
     @property
     def is_planned(self) -> bool:
-        """Whether there is a way out."""
+        """Whether a way out was found."""
         return self.tokens_after is not None
 
 

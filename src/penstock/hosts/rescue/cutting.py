@@ -43,7 +43,7 @@ class RescueCut(NamedTuple):
     handle: str
     """Empty for a copy of what stays."""
     tokens: int
-    """What it took, less what stands in its place."""
+    """Tokens that a cut saves: what was there, less what stands in its place."""
 
 
 class OfferedTools(NamedTuple):

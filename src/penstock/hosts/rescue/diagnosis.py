@@ -94,17 +94,17 @@ class NotedRefusal(NamedTuple):
 
     @property
     def is_of_bytes(self) -> bool:
-        """Whether it had too many bytes, which tokens say nothing of."""
+        """Whether a request was refused for its bytes, which tokens say nothing of."""
         return self.told.kind == "payload_too_large"
 
     @property
     def is_of_images(self) -> bool:
-        """Whether an image in it was refused."""
+        """Whether a request was refused for an image."""
         return self.told.kind == "image_limit"
 
     @property
     def is_of_thinking(self) -> bool:
-        """Whether reasoning in it was refused."""
+        """Whether a request was refused for its reasoning."""
         return _OF_THINKING.search(self.words) is not None
 
 

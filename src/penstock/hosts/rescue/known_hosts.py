@@ -24,11 +24,11 @@ class KnownHost(NamedTuple):
 
     title: str
     versions: tuple[str, ...]
-    """Those whose rescued sessions were resumed by the host itself."""
+    """Versions of a host that resumed rescued sessions themselves."""
     overhead_tokens: int
-    """What its first request took beside messages, at most: assumed where a session does not show it."""
+    """Tokens that a host's first request took beside messages, at most: assumed where a session does not show it."""
     live: LiveSign | None = None
-    """How it is known that a session is open; None where the host does not show it."""
+    """The sign that a session of a host is open; None where the host does not show it."""
 
 
 KNOWN_HOSTS: dict[str, KnownHost] = {

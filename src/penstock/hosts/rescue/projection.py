@@ -33,7 +33,7 @@ class Projection:
     said: list[Said] = field(default_factory=list)
     """What goes, in order."""
     instructed: Instructed = field(default_factory=Instructed)
-    """What goes beside it."""
+    """Instructions and tools that go beside the messages of the next request."""
     measured: list[Measured] = field(default_factory=list)
     """A provider's figures of what is in force, oldest first; what it counted before a compaction is gone with that."""
     first: tuple[int, tuple[Said, ...]] = (0, ())
@@ -45,7 +45,7 @@ class Projection:
     limits: list[int] = field(default_factory=list)
     """The limits that refusals named in tokens since the last answer."""
     has_compacted: bool = False
-    """Whether there was a compaction since the last answer."""
+    """Whether a session was compacted since its last answer."""
     window_tokens: int | None = None
     """How much the model can hold, where the host notes it."""
     model: str = ""

@@ -28,13 +28,13 @@ class SessionLine(NamedTuple):
     """A message of the new session."""
 
     said: tuple[Said, ...]
-    """What it was in the old one; empty for a note in place of what is left out."""
+    """What the message was in the old session; empty for a note in place of what is left out."""
     message: Json
-    """It, as the wire has it; None where it is as it was."""
+    """The message as the wire has it; None where nothing of it changed."""
 
     @property
     def is_left_over(self) -> bool:
-        """Whether a compaction left it: what a provider counted when it was said is of another request."""
+        """Whether a compaction left the message: what a provider counted when it was said is of another request."""
         return any(one.again or one.is_summary for one in self.said)
 
 
@@ -44,7 +44,7 @@ class Smaller(NamedTuple):
     lines: tuple[SessionLine, ...]
     cuts: tuple[RescueCut, ...]
     tokens: int
-    """What its messages take, at most."""
+    """Tokens that the messages of a session take, at most."""
 
 
 class StillTooLarge(NamedTuple):

@@ -39,19 +39,19 @@ class RecordSize(NamedTuple):
     fixed_tokens: int
     """What goes with every request beside them, at most."""
     likely_tokens: int
-    """What all of it takes, as is likely, without anything that is only assumed."""
+    """Tokens that the next request takes, as is likely, without anything that is only assumed."""
     basis: Basis
     """Where `fixed_tokens` comes from."""
     media_tokens: int = 0
-    """What its images and files may take above our count of them: some servers count their base64 as words."""
+    """Tokens that images and files may take above our count of them: some servers count their base64 as words."""
     measured_media_tokens: int = 0
-    """How much of that a provider did count."""
+    """Tokens of images and files that a provider did count."""
     least_fixed_tokens: int | None = None
     """What goes beside the messages at least, where a provider's figure says so: as much as if they took all that they may."""
 
     @property
     def tokens(self) -> int:
-        """All of it, at most."""
+        """Tokens that the next request takes, at most."""
         return self.messages_tokens + self.fixed_tokens
 
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 WRITERS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "pi")
 """The hosts whose sessions can be written."""
 IMPORTERS = ("opencode",)
-"""Those of them whose host has to take the new file in first: their module has `prepare` too, as `Importer` says."""
+"""Writers for hosts that have to take the new file in first: their module has `prepare` too, as `Importer` says."""
 APPENDERS = ("claude", "codex")
-"""Those of them whose file takes a compaction from us: their module has `appended` too, as `Appender` says."""
+"""Writers for hosts whose file takes a compaction from us: their module has `appended` too, as `Appender` says."""
 
 
 class Writer(Protocol):

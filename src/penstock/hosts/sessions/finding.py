@@ -28,7 +28,7 @@ class FoundFile(NamedTuple):
     host: str
     path: str
     updated: float
-    """When it was written to last, in seconds since 1970."""
+    """When a session's file was written to last, in seconds since 1970."""
 
 
 class NamedSession(NamedTuple):
@@ -36,7 +36,7 @@ class NamedSession(NamedTuple):
 
     host: str
     path: str
-    """Its file, absolute."""
+    """The file of a session, absolute."""
 
 
 def sessions_here(environment: Mapping[str, str], hosts: Collection[str] = READERS) -> list[FoundFile]:

@@ -15,4 +15,4 @@ class Head(NamedTuple):
     version: str = ""
     """The host's, when it wrote last."""
     started: str = ""
-    """When, as the host writes it."""
+    """When a session began, as the host writes it."""

@@ -30,7 +30,7 @@ class ListedTask(NamedTuple):
 
     title: str
     is_done: bool
-    """Whether the model has ticked it off: its own word, and nobody's proof."""
+    """Whether the model has ticked a task off: its own word, and nobody's proof."""
 
 
 def todos_of(transcript: Transcript) -> tuple[ListedTask, ...]:

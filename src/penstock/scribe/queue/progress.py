@@ -48,7 +48,7 @@ class SeenWorker(NamedTuple):
     jobs: int
     key: str
     serves: bool
-    """Whether it may take jobs of the run."""
+    """Whether a worker may take jobs of the run."""
 
 
 class RunProgress(NamedTuple):
@@ -85,12 +85,12 @@ class RunProgress(NamedTuple):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more comes of it by itself."""
+        """Whether nothing more comes of a run by itself."""
         return self.phase in {"done", "cancelled"}
 
     @property
     def left_seconds(self) -> float | None:
-        """How long it takes at this pace; None where nobody knows."""
+        """How long the rest of a run takes at this pace; None where nobody knows."""
         return self.open / self.per_second if self.per_second > 0 and self.phase == "asking" else None
 
     def to_dict(self) -> dict[str, Json]:

@@ -43,7 +43,7 @@ _BUGS = (ArithmeticError, AssertionError, AttributeError, LookupError, Recursion
 
 
 class KeyRefused(Exception):
-    """This worker's key is not taken: another's may be."""
+    """The provider does not take this worker's key; it may take another's."""
 
 
 class _Ended(NamedTuple):

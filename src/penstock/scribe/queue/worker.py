@@ -56,7 +56,7 @@ class WorkerSettings(NamedTuple):
 
     jobs: int = 4
     key: str = "default"
-    """What its key is called in the limits of the queue."""
+    """The name of a worker's key in the limits of the queue."""
     lease_seconds: float = LEASE_SECONDS
     heartbeat_seconds: float = HEARTBEAT_SECONDS
     sweep_seconds: float = SWEEP_SECONDS

@@ -33,7 +33,7 @@ def is_possible(body: dict[str, Json]) -> bool:
 
 
 class CandidateHider(CallHider):
-    """The answers of one turn as one."""
+    """Joins the answers of a turn with hidden calls into the one answer that the client gets."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self._parts: list[Json] = []

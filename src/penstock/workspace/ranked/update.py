@@ -92,7 +92,7 @@ class Files:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all of them were looked at."""
+        """Whether all files were looked at."""
         return self.walk is None or self.walk.complete
 
     def lose(self, code: str) -> None:
