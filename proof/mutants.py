@@ -170,7 +170,6 @@ ROOMS = (
     ),
 )
 
-_SHORT_ROOMS = (Room("pages", ("text/page.py",), ("text/test_page.py",)),)
 _PLANTED = "src/penstock/planted.py"
 _PLANTED_TEXT = b"def larger(a: int, b: int) -> int:\n    return a if a > b else b\n"
 _PLANTED_TEST = "tests/test_planted.py"
@@ -348,9 +347,8 @@ def measure(*, long: bool, seed: int) -> Figure:
     known = excuses()
     with folder("mutants") as path:
         copy = Copy(path)
-        number, rooms = (MUTANTS, ROOMS) if long else (1, _SHORT_ROOMS)
         found: list[Tried] = []
-        for one in tried(copy, [*_planted(copy), *chosen(copy, rooms, number, seed)]):
+        for one in tried(copy, [*_planted(copy), *(chosen(copy, ROOMS, MUTANTS, seed) if long else ())]):
             found.append(one)
             if long:
                 print(f"{len(found)} {one} | {one.killer or 'SURVIVED'}", file=sys.stderr, flush=True)

@@ -34,6 +34,8 @@ PACKAGES = {
 
 
 LONG = {
+    "test_conformance",
+    "test_page_browser",
     "test_site_browser",
     "test_carried",
     "test_sdks",

@@ -322,7 +322,8 @@ def test_a_store_that_somebody_holds_keeps_messages_waiting_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And not each time: floods pass uncut for a while, with a word each, and are cut again behind it."""
-    monkeypatch.setattr(guarding, "_REST_SECONDS", 2.0)
+    monkeypatch.setattr(guarding, "_REST_SECONDS", 1.2)
+    monkeypatch.setattr("penstock.store.sqlite.WAIT_SECONDS", 1.2)
     desk = Desk(tmp_path)
     assert "OUTPUT TRUNCATED" in json.dumps(desk.result(text_result(FLOOD)))
     with closing(sqlite3.connect(tmp_path / "penstock.sqlite3", isolation_level=None)) as other:
@@ -332,7 +333,7 @@ def test_a_store_that_somebody_holds_keeps_messages_waiting_once(
         assert desk.result(text_result(FLOOD)) == text_result(FLOOD)
         assert time.monotonic() - start < 1
     assert ["failed slowly" in sentence for sentence in desk.said] == [False, True]
-    time.sleep(2.0)
+    time.sleep(1.2)
     assert "OUTPUT TRUNCATED" in json.dumps(desk.result(text_result(FLOOD)))
 
 
