@@ -65,12 +65,12 @@ def opens(source: str) -> list[str]:
 
 
 @pytest.mark.proves("L-8")
-@pytest.mark.parametrize(
-    "path", sorted(set(SOURCE.rglob("*.py")) - OPENERS - RUNNERS), ids=lambda path: str(path.relative_to(SOURCE))
-)
-def test_nothing_but_the_root_opens(path: Path) -> None:
+def test_nothing_but_the_root_opens() -> None:
     """No open, no subprocess, no module that opens on its own."""
-    assert opens(path.read_text(encoding="utf-8")) == []
+    paths = sorted(set(SOURCE.rglob("*.py")) - OPENERS - RUNNERS)
+    assert len(paths) > 500
+    found = {str(path.relative_to(SOURCE)): opens(path.read_text(encoding="utf-8")) for path in paths}
+    assert {path: where for path, where in found.items() if where} == {}
 
 
 @pytest.mark.parametrize(
