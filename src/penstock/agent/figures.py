@@ -71,14 +71,14 @@ _HANDOFF = TokenSource("handoff")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenFlow:
-    """What the tokens of one source did."""
+    """How many tokens of one source came in, were cut, and were sent."""
 
     came_tokens: int = 0
-    """How many came into the window."""
+    """How many tokens of a source came into the window."""
     cut_tokens: int = 0
     """How many tokens were taken from a source."""
     sent_tokens: int = 0
-    """How many all answered requests sent, each request counted anew."""
+    """How many tokens of a source all answered requests sent, each request counted anew."""
 
     def __add__(self, other: TokenFlow) -> TokenFlow:
         return TokenFlow(

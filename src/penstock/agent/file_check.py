@@ -79,7 +79,7 @@ class Tracked:
     is_settled: bool = False
     """Whether a file's times were old enough, when it was read, that any later write had to change them."""
     is_known: bool = True
-    """Whether this was the version that the session knew last."""
+    """Whether the file was found in the version that the session knew last."""
     seen: Ranges = ()
     """The lines that were shown of this version, 1-based and inclusive."""
 

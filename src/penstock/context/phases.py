@@ -81,7 +81,7 @@ class FloorRungs:
         return len(self._makers)
 
     def steps(self, count: int, gone: Sequence[tuple[int, int]] = ()) -> Sequence[PlanStep]:
-        """Return the floor with the handoff of the rung with this number, counted from 1."""
+        """Return the steps of the floor with the handoff of the `count`-th rung, counted from 1."""
         del gone
         return self._makers[count - 1]()
 

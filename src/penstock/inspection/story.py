@@ -58,7 +58,7 @@ class FillTurn(NamedTuple):
     """A request that was answered or refused, and what it was full of."""
 
     number: int
-    """From 1."""
+    """The number of the request among the turns, from 1."""
     tokens: int
     """All that it held: the provider's figure where there is a measured one, else our count."""
     by_kind: Mapping[str, int]

@@ -178,7 +178,7 @@ def _free(wanted: str, taken: set[str]) -> str:
 
 
 def known(parts: Sequence[Part], code: str, names: Iterable[str] = ()) -> Known:
-    """Return what claims about the programs of a file may speak of.
+    """Return the names that claims about the programs of a file may mention.
 
     Args:
         parts: The programs of the file.

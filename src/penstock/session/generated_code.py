@@ -84,7 +84,7 @@ class Definition:
 
     @property
     def max_lines(self) -> int:
-        """The cap for its kind: that of a class, or that of a function."""
+        """The cap for definitions of this kind: that of a class, or that of a function."""
         return CLASS_LINES if self.kind in _CLASSES else METHOD_LINES
 
 

@@ -27,7 +27,7 @@ _LEVELS: tuple[Level, ...] = get_args(Level)
 
 
 class ActVerdict(NamedTuple):
-    """What is thought of an act before it is done."""
+    """A verdict on an act before it is done: `ok`, `advised` or `refused`, and the words for the model."""
 
     level: Level
     text: str = ""
@@ -43,7 +43,7 @@ class Limit(NamedTuple):
     maximum: int
 
     def level(self, count: int) -> Level:
-        """Return what is thought of a count; both numbers may be reached."""
+        """Return the verdict on a count; a count that equals a number is still within it."""
         return "ok" if count <= self.recommended else "advised" if count <= self.maximum else "refused"
 
 
