@@ -53,7 +53,8 @@ TOKENS = 2_000  # of a prompt: four or five chunks a program
 LEASE_SECONDS = 6.0
 JOBS = 4
 _TARGET = "no chunk lost or answered twice; at most what was under way asked again"
-_PATIENCE_SECONDS = 900.0
+_PATIENCE_SECONDS = 300.0  # of a round
+_ROUNDS = int(os.environ.get("PENSTOCK_PROOF_ROUNDS", "0"))  # of the long form; 0 for all
 
 # An hour, put between a program and the C library's answer to what time it is; only of the time of day, as a wrong clock is.
 _SHIM = r"""
@@ -99,8 +100,14 @@ class QueueDials(NamedTuple):
     """In a minute, of the one key that all have; 0 for none."""
 
 
-_SHORT = QueueDials(6, 10, 2, 1, 1, 0, 0, 0, 0.2, 0)
-_LONG = QueueDials(1_000, 2, 5, 100, 20, 4, 4, 2, 1.0, 240)
+_SHORT = (QueueDials(6, 10, 2, 1, 1, 0, 0, 0, 0.2, 0),)
+# Ten rounds, each with an estate, a database and workers of its own: a hundred kills, twenty stops, and what else there is. Without
+# limits, so that something is under way at every fault; then one round at a limit, which is reached twice.
+_ROUND = QueueDials(240, 2, 5, 10, 2, 0, 0, 0, 4.0, 0)
+_LONG = (
+    *(_ROUND._replace(freezes=at % 3 == 0, partitions=at % 3 == 1, full_disks=at % 3 == 2) for at in range(10)),
+    QueueDials(150, 2, 3, 2, 1, 0, 0, 0, 0.5, 60),
+)
 
 
 # ── the estate and the provider ──────────────────────────────────────────────────────────────────────────────────
@@ -510,7 +517,7 @@ class Trial:
         )
         for at in range(dials.workers):
             self.begin(f"w{at}")
-        until = time.monotonic() + _PATIENCE_SECONDS * (4 if dials is _LONG else 1)
+        until = time.monotonic() + _PATIENCE_SECONDS
         self._wait(run, until, lambda seen: seen.answered > 0)
         wanted = [self.kill] * dials.kills + [self.stop] * dials.stops + [self.freeze] * dials.freezes
         wanted += [self.part] * dials.partitions + [self.fill] * dials.full_disks
@@ -590,38 +597,81 @@ def differing(one: str, other: str) -> list[str]:
     ]
 
 
-def measure(*, long: bool, seed: int) -> Figure:
-    """R28: every chunk answered once, through faults of every kind."""
-    dials = _LONG if long else _SHORT
+class RoundResult(NamedTuple):
+    """What a round came to."""
+
+    wrong: list[str]
+    chunks: int
+    calls: int
+    allowed: int
+    """Calls more than a chunk each, that could be under way at the faults."""
+    under_way: int
+    """Those that were, at kills."""
+    late: int
+    most: int
+    """Requests in any minute, where there is a limit."""
+    faults: Counter[str]
+    is_skewed: bool
+
+    def __str__(self) -> str:
+        faults = ", ".join(f"{count} × {name}" for name, count in sorted(self.faults.items()))
+        minute = f", at most {self.most} a minute" if self.most else ""
+        return (
+            f"{len(self.wrong)} wrong; {self.chunks} chunks, {self.calls - self.chunks} calls more ({self.allowed} could be; "
+            f"{self.under_way} were under way at kills), {self.late} late{minute}; {faults}"
+        )
+
+
+def one_round(dials: QueueDials, seed: int) -> RoundResult:
+    """One estate through one queue, with everything that goes wrong meanwhile.
+
+    Raises:
+        NotHere: PostgreSQL is not installed.
+    """
     with ExitStack() as stack:
-        try:
-            trial = Trial(dials, random.Random(seed), stack)
-        except NotHere as why:
-            return untried("R28", "a queue and who dies at it", _TARGET, why)
+        trial = Trial(dials, random.Random(seed), stack)
         run, found, seen = trial.run()
         wrong = wrong_with(trial, run, found, seen)
-        more = len(trial.provider.log) - seen.chunks
-        faults = ", ".join(f"{count} × {name}" for name, count in sorted(trial.faults.items()))
-        for worker in trial.workers.values():
-            worker.end()
-    notes = [*wrong]
-    if not trial.skewed:
-        notes.append("clocks were not moved: there is no C compiler")
-    minute = (
-        f", at most {most_in_a_minute(trial.provider.log)} a minute of {dials.limit_requests}"
-        if dials.limit_requests
-        else ""
+        ended = {name: worker.end() for name, worker in trial.workers.items()}
+        wrong += [f"{name} ended with status {status}" for name, status in ended.items() if status != 0]
+        return RoundResult(
+            wrong,
+            seen.chunks,
+            len(trial.provider.log),
+            trial.allowed,
+            trial.under_way,
+            seen.late,
+            most_in_a_minute(trial.provider.log) if dials.limit_requests else 0,
+            trial.faults,
+            bool(trial.skewed),
+        )
+
+
+def measure(*, long: bool, seed: int) -> Figure:
+    """R28: every chunk answered once, through faults of every kind."""
+    rounds = _LONG[: _ROUNDS or None] if long else _SHORT
+    made: list[RoundResult] = []
+    for at, dials in enumerate(rounds):
+        try:
+            made.append(one_round(dials, seed + at))
+        except NotHere as why:
+            return untried("R28", "a queue and who dies at it", _TARGET, why)
+        if long:  # what was seen stays seen, whenever the rest is cut off
+            print(f"R28 round {at + 1} of {len(rounds)}, seed {seed + at}: {made[-1]}", flush=True)
+    whole = RoundResult(
+        [said for one in made for said in one.wrong],
+        *(sum(one[field] for one in made) for field in range(1, 6)),
+        max(one.most for one in made),
+        sum((one.faults for one in made), Counter()),
+        all(one.is_skewed for one in made),
     )
-    value = (
-        f"{len(wrong)} wrong; {seen.answered} of {seen.chunks} chunks, {more} calls more ({trial.allowed} could be; "
-        f"{trial.under_way} were under way at kills), {seen.late} late{minute}; {faults}"
-    )
+    notes = whole.wrong if whole.is_skewed else [*whole.wrong, "clocks were not moved: there is no C compiler"]
     return Figure(
         rig="R28",
         name="a queue and who dies at it",
-        value=value,
+        value=str(whole),
         target=_TARGET,
-        met=not wrong,
+        met=not whole.wrong,
         seed=seed,
         notes=tuple(notes),
     )

@@ -73,7 +73,9 @@ class Server:
         )
 
     def start(self) -> None:
-        options = f"-c listen_addresses='' -c unix_socket_directories='{self.folder}' -c synchronous_commit=off"
+        options = (
+            f"-c listen_addresses='' -c unix_socket_directories='{self.folder}' -c synchronous_commit=off -c fsync=off"
+        )
         self._run("pg_ctl", "-D", self.data, "-w", "-o", options, "-l", os.path.join(self.folder, "log"), "start")
 
     def stop(self, how: str = "immediate") -> None:
@@ -82,12 +84,12 @@ class Server:
     def url(self, database: str = "postgres") -> str:
         return f"postgresql://penstock@/{database}?host={quote(self.folder, safe='')}"
 
-    def database(self, name: str) -> str:
-        """The URL of a new, empty database."""
+    def database(self, name: str, template: str = "template1") -> str:
+        """The URL of a new database, an empty one or the copy of another."""
         import psycopg
 
         with psycopg.connect(self.url(), autocommit=True) as connection:
-            connection.execute(f'CREATE DATABASE "{name}"'.encode())
+            connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"'.encode())
         return self.url(name)
 
     def close(self) -> None:

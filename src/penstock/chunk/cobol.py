@@ -9,6 +9,7 @@ Keeps out: where units begin (`units`), what ties them (`affinity`), what is sho
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import cached_property
 from hashlib import sha256
 from math import ceil
 from types import MappingProxyType
@@ -131,14 +132,34 @@ class _Planner:
         self._sending = sending
         self._previous = previous
         self._apart = apart
-        self._sizes = Sizes(sending.lines)
-        self._cuts = Cuts(layout.ranks())
         self._max_paragraphs = max_paragraphs
-        self._room = BinRoom(sending.planned, max_paragraphs)
-        self._tight = BinRoom(sending.tight, max_paragraphs)
-        self._lean = BinRoom((sending.tight + sending.most) / 2, max_paragraphs)
-        self._density = _densities(layout) if adaptive else {}
+        self._is_adaptive = adaptive
         self._decisions: list[str] = []
+
+    # What follows is for cutting alone; most files fit as they are.
+    @cached_property
+    def _sizes(self) -> Sizes:
+        return Sizes(self._sending.lines)
+
+    @cached_property
+    def _cuts(self) -> Cuts:
+        return Cuts(self._layout.ranks())
+
+    @cached_property
+    def _room(self) -> BinRoom:
+        return BinRoom(self._sending.planned, self._max_paragraphs)
+
+    @cached_property
+    def _tight(self) -> BinRoom:
+        return BinRoom(self._sending.tight, self._max_paragraphs)
+
+    @cached_property
+    def _lean(self) -> BinRoom:
+        return BinRoom((self._sending.tight + self._sending.most) / 2, self._max_paragraphs)
+
+    @cached_property
+    def _density(self) -> Mapping[int, float]:
+        return _densities(self._layout) if self._is_adaptive else {}
 
     def plan(self) -> ChunkPlan:
         """Return the whole file where it fits, else what stayed, else a fresh plan of all lines that may share a chunk."""

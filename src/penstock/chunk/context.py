@@ -7,6 +7,7 @@ stands on one line of the prompt. Keeps out: the instructions to the model (the 
 
 from __future__ import annotations
 
+from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -44,11 +45,14 @@ class Surroundings:
         self._source = source = layout.source
         self._layout = layout
         self._ruler = ruler
-        self._outline = NameOutline(layout, ruler.lines)
         self._data = Data(source, copybooks or {})
         self._names = NameCounts(source)
         self._sizes: dict[int, float] = {}  # of data items
         self._shown = layout.shown
+
+    @cached_property
+    def _outline(self) -> NameOutline:
+        return NameOutline(self._layout, self._ruler.lines)
 
     def line(self, number: int) -> str:
         """Return a line as a prompt shows it: its number, its text, its end."""

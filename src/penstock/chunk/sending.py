@@ -6,6 +6,7 @@ chunk as a whole, which decides. Law: a prompt's context is at most a quarter of
 
 from __future__ import annotations
 
+from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -42,11 +43,34 @@ class Sending(Protocol):
 
     limit: int  # of one chunk as it is sent
     overhead: int  # of that, what is the same for all
-    lines: list[float]  # what each line adds
-    gap: float  # what each span adds
-    most: float  # of lines in one chunk, with no context
-    tight: float  # with half of the context that it should have
-    planned: float  # with all of it
+
+    # What follows is asked for where a file is cut, and computed then: to count line by line takes longer than all else about a
+    # file that fits.
+
+    @property
+    def lines(self) -> list[float]:
+        """What each line adds."""
+        ...
+
+    @property
+    def gap(self) -> float:
+        """What each span adds."""
+        ...
+
+    @property
+    def most(self) -> float:
+        """How much of lines one chunk holds, with no context."""
+        ...
+
+    @property
+    def tight(self) -> float:
+        """How much of lines it holds with half of the context that it should have."""
+        ...
+
+    @property
+    def planned(self) -> float:
+        """How much of lines it holds with all of its context."""
+        ...
 
     def whole(self) -> MeasuredChunk:
         """Return the file in one piece."""
@@ -68,12 +92,16 @@ class Texts:
     gap = 0.0
 
     def __init__(self, layout: UnitLayout, ruler: Ruler) -> None:
-        self._source = source = layout.source
+        self._source = layout.source
         self._shown = layout.shown
         self._ruler = ruler
         self.limit = ruler.limit
-        self.lines = ruler.lines([text_of(source, [(line, line)]) for line in range(1, source.lines + 1)])
         self.most = self.tight = self.planned = float(ruler.limit)
+
+    @cached_property
+    def lines(self) -> list[float]:
+        """What each line adds."""
+        return self._ruler.lines([text_of(self._source, [(line, line)]) for line in range(1, self._source.lines + 1)])
 
     def whole(self) -> MeasuredChunk:
         """Return the text of the file."""
@@ -101,19 +129,48 @@ class Prompts:
     ) -> None:
         self._source = layout.source
         self._ruler = ruler
-        self._view = view = Surroundings(layout, ruler, copybooks)
+        self._view = Surroundings(layout, ruler, copybooks)
         self.limit = ruler.limit - overhead.reserve_tokens
         self.overhead = overhead.frame_tokens + sum(ruler.whole(text) for text in overhead.texts)
-        self.lines = ruler.lines([view.line(number) for number in range(1, layout.source.lines + 1)])
-        self.gap = ruler.lines([f"{wording.GAP}\n"])[0]
-        self._least = view.least
-        # `most` leaves room for the notes that say what is left out: a prompt without context has them, too.
-        bare = self.overhead + ruler.whole(view.frame) + self.gap + self._least
-        self.most = float(self.limit - bare)
-        self._share = ruler.limit / CONTEXT_SHARE - ruler.whole(view.head)
-        context = min(self._share, self.most * _CONTEXT_OF_ROOM)
-        self.tight = self.most - context / 2
-        self.planned = self.most - context
+
+    @cached_property
+    def lines(self) -> list[float]:
+        """What each line adds."""
+        return self._ruler.lines([self._view.line(number) for number in range(1, self._source.lines + 1)])
+
+    @cached_property
+    def gap(self) -> float:
+        """What each span adds."""
+        return self._ruler.lines([f"{wording.GAP}\n"])[0]
+
+    @cached_property
+    def most(self) -> float:
+        """How much of lines one chunk holds, with no context."""
+        # With room for the notes that say what is left out: a prompt without context has them, too.
+        bare = self.overhead + self._ruler.whole(self._view.frame) + self.gap + self._least
+        return float(self.limit - bare)
+
+    @property
+    def tight(self) -> float:
+        """How much of lines it holds with half of the context that it should have."""
+        return self.most - self._context / 2
+
+    @property
+    def planned(self) -> float:
+        """How much of lines it holds with all of its context."""
+        return self.most - self._context
+
+    @cached_property
+    def _least(self) -> float:
+        return self._view.least
+
+    @cached_property
+    def _share(self) -> float:
+        return self._ruler.limit / CONTEXT_SHARE - self._ruler.whole(self._view.head)
+
+    @property
+    def _context(self) -> float:
+        return min(self._share, self.most * _CONTEXT_OF_ROOM)
 
     def whole(self) -> MeasuredChunk:
         """Return the prompt of the file as it is."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -136,6 +136,12 @@ class PromptBudget(NamedTuple):
         return cls(max_prompt_tokens, reply, counter, adaptive)
 
 
+@cache
+def _instruction_tokens(counter: TokenCounter) -> int:
+    """Return what the fixed instructions of every prompt take, counted once: they are as long as a small program."""
+    return counter.count(prompts.SYSTEM).high
+
+
 def assignment_key(file_name: str, budget: PromptBudget, model: str) -> str:
     """Return the key under which results hold which lines of a file were in which chunk, so that the next plan keeps to it."""
     return key_of("assignment", file_name, f"{budget.prompt_tokens} {budget.adaptive}", model)
@@ -230,7 +236,10 @@ class FileWork:
         return plan(
             self.subject.source,
             prompt_tokens=prompt_tokens,
-            overhead=Overhead(texts=(prompts.SYSTEM,), reserve_tokens=reserve_tokens),
+            overhead=Overhead(
+                frame_tokens=Overhead().frame_tokens + _instruction_tokens(self._budget.counter),
+                reserve_tokens=reserve_tokens,
+            ),
             counter=self._budget.counter,
             previous=previous,
             adaptive=self._budget.adaptive,

@@ -85,15 +85,30 @@ def ended(database: Database, run: Run, seconds: float = 90.0) -> RunProgress:
     raise AssertionError(f"the run is not over: {seen}")
 
 
+@pytest.fixture(scope="session")
+def template(server: Server) -> str:
+    """The name of a database with all tables: to copy one takes a quarter of what it takes to make them."""
+    made = Database(server.database("queue_template"))
+    made.migrate()
+    made.close()
+    return "queue_template"
+
+
 @pytest.fixture
-def url(server: Server) -> str:
-    """An empty database."""
+def url(server: Server, template: str) -> str:
+    """A database with the tables of a queue, and nothing in them."""
+    return server.database(f"queue{os.urandom(6).hex()}", template)
+
+
+@pytest.fixture
+def empty_url(server: Server) -> str:
+    """A database without tables."""
     return server.database(f"queue{os.urandom(6).hex()}")
 
 
 @pytest.fixture
 def database(url: str) -> Iterator[Database]:
-    """A connection to an empty database."""
+    """A connection to an empty queue."""
     made = Database(url, patience_seconds=30.0)
     yield made
     made.close()

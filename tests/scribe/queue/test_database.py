@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.scribe.queue.conftest import ended, estate, loopback, started, working
+from tests.scribe.queue.conftest import QUICK, ended, estate, loopback, started, working
 
 from penstock.errors import CallerError
 from penstock.scribe.queue import database as database_module
 from penstock.scribe.queue.connecting import conninfo
 from penstock.scribe.queue.database import Database
 from penstock.scribe.queue.schema import STEPS, Step
+from penstock.scribe.queue.worker import QueueWorker
 from penstock.store import StoreFault
 
 if TYPE_CHECKING:
@@ -31,8 +34,9 @@ def tables(database: Database) -> list[str]:
     return sorted(row[0] for row in rows)
 
 
-def test_the_schema_goes_forwards_and_back_and_forwards_again(database: Database) -> None:
+def test_the_schema_goes_forwards_and_back_and_forwards_again(empty_url: str) -> None:
     """To each version and to none; what comes back is what there was."""
+    database = Database(empty_url)
     seen = {0: tables(database)}
     assert seen[0] == []
     for version in range(1, len(STEPS) + 1):
@@ -43,6 +47,7 @@ def test_the_schema_goes_forwards_and_back_and_forwards_again(database: Database
         assert tables(database) == seen[version]
     assert database.migrate() == (0, len(STEPS))
     assert tables(database) == seen[len(STEPS)]
+    database.close()
 
 
 def test_old_workers_go_on_beside_new_tables(
@@ -70,14 +75,14 @@ def test_old_workers_go_on_beside_new_tables(
     database.prepare()
 
 
-def test_who_finds_no_tables_and_may_make_none_is_told_what_does(url: str) -> None:
+def test_who_finds_no_tables_and_may_make_none_is_told_what_does(empty_url: str) -> None:
     """A role without rights is told the command and the page with the grants."""
     import psycopg
 
-    with psycopg.connect(url, autocommit=True) as connection:
+    with psycopg.connect(empty_url, autocommit=True) as connection:
         connection.execute("DROP ROLE IF EXISTS nobody_special")
         connection.execute("CREATE ROLE nobody_special LOGIN")
-    poor = Database(url.replace("penstock@", "nobody_special@"))
+    poor = Database(empty_url.replace("penstock@", "nobody_special@"))
     with pytest.raises(StoreFault, match=r"docs/queue\.md"):
         poor.prepare()
     with pytest.raises(StoreFault, match="penstock queue migrate"):
@@ -157,3 +162,15 @@ def test_a_connection_that_gives_no_answer_is_given_up(url: str) -> None:
     assert database.run(work) == 7
     assert len(asked) == 2
     database.close()
+
+
+def test_a_worker_ends_when_the_tables_become_newer_than_it_knows(url: str, database: Database, author: Author) -> None:
+    """It looks again and again, and does not write into what it does not understand until somebody starts it anew."""
+    worker = QueueWorker(url, lambda _run: loopback(author), ["openai-chat"], settings=QUICK)
+    with ThreadPoolExecutor(1) as pool:
+        working_on = pool.submit(worker.run)
+        while not database.rows("SELECT 1 FROM workers"):
+            time.sleep(0.02)
+        database.rows("UPDATE schema_version SET version = 99, oldest = 99")
+        with pytest.raises(StoreFault, match="use the newer one"):
+            working_on.result(20)

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.scribe.programs import program
 from tests.scribe.queue.conftest import TOKENS, ended, estate, loopback, started, working
 
 from penstock.errors import CallerError
 from penstock.scribe import document_gathered
-from penstock.scribe.gathering import Gathered
+from penstock.scribe.gathering import Gathered, GatheredFile
 from penstock.scribe.output import Output
 from penstock.scribe.queue import runs
 from penstock.scribe.queue.finishing import finish
@@ -204,7 +205,7 @@ def test_what_a_survey_links_is_what_the_estate_links(database: Database) -> Non
     run = started(database, found)
     sources = {number: one for number, one in enumerate(found.files) if one.kind in runs.SOURCES}
     queued = QueuedEstate(database, run)
-    surveyed = {number: queued.survey(number) for number in sources}
+    surveyed = {number: queued.survey(number, one.data) for number, one in sources.items()}
     linked = queued.linked({number: made.programs for number, made in surveyed.items()})
     located = [
         Located(sources[number].path, part.facts)
@@ -234,3 +235,52 @@ def test_what_a_survey_links_is_what_the_estate_links(database: Database) -> Non
             )
             keys = [task.chunk.digest for task in other.work(number).tasks]
             assert keys == [task.chunk.digest for task in queued.work(number).tasks]
+
+
+ROOMY = 6_000  # tokens of a prompt: each of these is one chunk
+HOSTILE = {
+    b"nul.cbl": program(2, name="NULS").replace("AUDITLOG", "AU\0LOG"),
+    b"line\nbreak %s %(x)s ';DROP TABLE runs;--.cbl": program(2, name="LINES"),
+    b"\xff\xfe\x80.cbl": program(2, name="BYTES"),
+    b"x" * 250: program(2, name="LONG"),
+    "\u202eevil\u0085.cbl".encode(): program(2, name="RIGHT"),
+}
+
+
+def hostile() -> Gathered:
+    """Programs whose paths and texts hold what a database may stumble over."""
+    files = [GatheredFile(os.fsdecode(name), "cobol", text.encode()) for name, text in HOSTILE.items()]
+    return Gathered(tuple(files), (), ())
+
+
+def test_names_and_texts_may_hold_anything(url: str, database: Database, author: Author, tmp_path: Path) -> None:
+    """NUL, line ends, bytes that are no text, what would be a statement: each is documented as without a queue."""
+    found = hostile()
+    run = started(database, found, max_prompt_tokens=ROOMY)
+    with working(url, loopback(author)):
+        seen = ended(database, run)
+    assert (seen.phase, seen.files_failed, seen.failed, seen.answered) == ("done", 0, 0, seen.chunks)
+    finish(database, run, str(tmp_path / "queue"))
+    kept = Folder(str(tmp_path / "local/.penstock"))
+    local = Output(str(tmp_path / "local"))
+    document_gathered(found, "estate", local, model=loopback(author), results=kept, max_prompt_tokens=ROOMY)
+    assert files_of(tmp_path / "queue") == files_of(tmp_path / "local")
+
+
+def test_a_file_that_the_database_does_not_take_keeps_no_other_waiting(
+    url: str, database: Database, author: Author, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it does not like of it: that file is told of with the reason, and the run goes on without it."""
+    from penstock.scribe.queue import estates
+
+    told = estates._program
+    monkeypatch.setattr(
+        estates, "_program", lambda facts: {"program": "\0"} if facts.program == "NULS" else told(facts)
+    )
+    run = started(database, hostile(), max_prompt_tokens=ROOMY)
+    with working(url, loopback(author)):
+        seen = ended(database, run)
+    assert (seen.phase, seen.files_failed, seen.failed, seen.answered) == ("done", 1, 0, len(HOSTILE) - 1)
+    ((path, reason),) = database.rows("SELECT path, reason FROM files WHERE state = 'failed'")
+    assert bytes(path) == b"nul.cbl"
+    assert "Unicode" in reason

@@ -68,6 +68,7 @@ class Database:
             raise missing_extra(error) from None
         self._errors = psycopg.errors
         self._lost = (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout)
+        self._free_tries, self._none_in_time = connections, PoolTimeout
         self._patience_seconds, self._given_up = patience_seconds, given_up
         if not patience_seconds:  # a pool tries for ten seconds, and then only says that it could not
             try:
@@ -83,14 +84,14 @@ class Database:
         self._answer_seconds = answer_seconds
         self._lent: dict[int, tuple[Connection, float]] = {}
         self._closed = threading.Event()
-        # Opened by the first who asks, and looked at before they are lent: one that the server has dropped is replaced.
+        # Opened by the first who asks. None is looked at before it is lent, which would be a round trip for each that is needed:
+        # one that the server has dropped says so, and what was asked is asked again.
         self._pool: ConnectionPool[Connection] = ConnectionPool(
             address,
             min_size=0,
             max_size=connections,
             timeout=10.0,
             kwargs={"autocommit": True},
-            check=ConnectionPool.check_connection,
             open=True,
         )
         if patience_seconds:
@@ -109,15 +110,26 @@ class Database:
         Raises:
             StoreFault: The database is away for longer than anybody waits, or does not let us.
         """
+
+        def whole(connection: Connection) -> Value:
+            with connection.transaction():
+                return work(connection)
+
+        return self._tried(whole)
+
+    def _tried(self, work: Callable[[Connection], Value]) -> Value:
+        """Return what some work gives, again where the database was lost meanwhile."""
         until = time.monotonic() + self._patience_seconds
         attempt = 0
         while True:
             try:
-                with self._pool.connection() as connection, self._watched(connection), connection.transaction():
+                with self._pool.connection() as connection, self._watched(connection):
                     return work(connection)
             except self._lost as error:
-                # A full disk is one of them, and passes like an outage: somebody makes room.
-                if time.monotonic() >= until or self._given_up():
+                # A full disk is one of them, and passes like an outage: somebody makes room. As many connections as there are may
+                # have been dropped since they were last used, which is no outage.
+                may_be_stale = attempt < self._free_tries and not isinstance(error, self._none_in_time)
+                if not may_be_stale and (time.monotonic() >= until or self._given_up()):
                     raise self._translated(error) from error
                 time.sleep(_PAUSES_SECONDS[min(attempt, len(_PAUSES_SECONDS) - 1)])
                 attempt += 1
@@ -153,7 +165,7 @@ class Database:
             cursor = connection.execute(statement.encode(), values or None)  # without values a % is a %
             return cursor.fetchall() if cursor.description is not None else []
 
-        return self.run(work)
+        return self._tried(work)  # a statement by itself is a transaction, in one round trip instead of three
 
     @contextmanager
     def alone(self, number: int) -> Iterator[bool]:
@@ -189,17 +201,25 @@ class Database:
         found = self.rows("SELECT version, oldest FROM schema_version")
         return (int(found[0][0]), int(found[0][1])) if found else (0, 0)
 
+    def check(self) -> int:
+        """Return the version of the schema, which is one that this version of Penstock works with, or an older one.
+
+        Raises:
+            StoreFault: It is newer than this version understands.
+        """
+        version, oldest = self.version()
+        if oldest > len(STEPS):
+            said = f"The queue has schema {version}, and this Penstock knows {len(STEPS)}: use the newer one."
+            raise StoreFault("newer", said)
+        return version
+
     def prepare(self) -> None:
         """See that the schema is one that this version works with, and make it where there is none or an older one.
 
         Raises:
             StoreFault: It is newer than this version understands, or this role may not change it.
         """
-        version, oldest = self.version()
-        if oldest > len(STEPS):
-            said = f"The queue has schema {version}, and this Penstock knows {len(STEPS)}: use the newer one."
-            raise StoreFault("newer", said)
-        if version < len(STEPS):
+        if self.check() < len(STEPS):
             self.migrate()
 
     def migrate(self, to: int = len(STEPS)) -> tuple[int, int]:

@@ -30,7 +30,7 @@ except ImportError as error:
     raise missing_extra(error) from None
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     import psycopg
 
@@ -158,10 +158,12 @@ def defer(
     connection: psycopg.Connection[tuple[Any, ...]],
     queue: str,
     task: str,
-    arguments: Iterable[Mapping[str, Json]],
+    arguments: Sequence[Mapping[str, Json]],
     urgency: int,
-) -> list[int]:
-    """Put jobs into a queue in the transaction of a connection, and return their numbers.
+    *,
+    first: int | None = None,
+) -> list[tuple[int, int]]:
+    """Put jobs into a queue in the transaction of a connection, and return the number and the priority of each.
 
     Runs of one urgency take turns. A job's priority falls by one for each job of its run before it, and a run that comes later
     begins where the others are by now: it gets every second job from then on, and does not wait until they are done.
@@ -170,39 +172,29 @@ def defer(
         connection: In a transaction: either all is there, or nothing.
         queue: Its name.
         task: The name of what is done.
-        arguments: Those of each job.
+        arguments: Those of each job; some thousands, since they are one statement.
         urgency: What a person calls priority.
+        first: The priority of the first of them, where the run has jobs already; None for where the others are.
     """
-    rows = list(arguments)
-    highest = urgency * CLASS_JOBS + CLASS_JOBS - 1
-    found = connection.execute(
-        "SELECT max(priority) FROM procrastinate_jobs WHERE status = 'todo' AND priority BETWEEN %s AND %s",
-        (highest - CLASS_JOBS + 1, highest),
-    ).fetchone()
-    first = highest if found is None or found[0] is None else int(found[0])
-    lowest = highest - CLASS_JOBS + 1
     from psycopg.types.json import Jsonb
 
-    made: list[int] = []
-    for start in range(0, len(rows), 5_000):
-        made += [
-            int(number)
-            for (number,) in connection.execute(
-                # The function by which the engine's own `batch_defer` does it, in our transaction.
-                """SELECT unnest(procrastinate_defer_jobs_v1(array(
-                    SELECT ROW(%(queue)s, %(task)s, greatest(%(first)s - place, %(lowest)s), NULL, NULL, args, NULL)
-                           ::procrastinate_job_to_defer_v1
-                    FROM unnest(%(args)s::jsonb[]) WITH ORDINALITY AS given(args, place) ORDER BY place)))""",
-                {
-                    "queue": queue,
-                    "task": task,
-                    "first": first - start + 1,
-                    "lowest": lowest,
-                    "args": [Jsonb(dict(one)) for one in rows[start : start + 5_000]],
-                },
-            )
-        ]
-    return made
+    highest = urgency * CLASS_JOBS + CLASS_JOBS - 1
+    lowest = highest - CLASS_JOBS + 1
+    if first is None:
+        found = connection.execute(
+            "SELECT max(priority) FROM procrastinate_jobs WHERE status = 'todo' AND priority BETWEEN %s AND %s",
+            (lowest, highest),
+        ).fetchone()
+        first = highest if found is None or found[0] is None else int(found[0])
+    priorities = [max(first - place, lowest) for place in range(len(arguments))]
+    made = connection.execute(
+        # The function by which the engine's own `batch_defer` does it, in our transaction.
+        """SELECT unnest(procrastinate_defer_jobs_v1(array(
+            SELECT ROW(%s, %s, priority, NULL, NULL, args, NULL)::procrastinate_job_to_defer_v1
+            FROM unnest(%s::jsonb[], %s::integer[]) WITH ORDINALITY AS given(args, priority, place) ORDER BY place)))""",
+        (queue, task, [Jsonb(dict(one)) for one in arguments], priorities),
+    )
+    return [(int(number), priority) for (number,), priority in zip(made, priorities, strict=True)]
 
 
 # ── schema ───────────────────────────────────────────────────────────────────────────────────────────────────────

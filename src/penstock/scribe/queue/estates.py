@@ -113,19 +113,25 @@ class QueuedEstate:
     def _content(self, digest: bytes) -> bytes:
         return self._contents([digest])[digest]
 
-    def _subjects(self, numbers: Sequence[int]) -> dict[int, Subject]:
-        contents = self._contents({self._files[number].digest for number in numbers})
-        return {
-            number: subject_of(
-                GatheredFile(one.path, one.kind, contents[one.digest]), self._shelf, self.run.source_format
-            )
-            for number in numbers
-            for one in (self._files[number],)
-        }
+    def _subject(self, number: int, content: bytes) -> Subject:
+        one = self._files[number]
+        return subject_of(GatheredFile(one.path, one.kind, content), self._shelf, self.run.source_format)
 
-    def survey(self, number: int) -> Surveyed:
-        """Return what a file holds, and the plan of its chunks; nothing is kept."""
-        one = self._subjects([number])[number]
+    def contents(self, numbers: Iterable[int]) -> dict[int, bytes]:
+        """Return the bytes of some files, as far as the queue has them, with one question to it."""
+        digests = {number: self._files[number].digest for number in numbers}
+        held = self._contents(set(digests.values()))
+        return {number: held[digest] for number, digest in digests.items() if digest in held}
+
+    def survey(self, number: int, content: bytes | None) -> Surveyed:
+        """Return what a file holds, and the plan of its chunks.
+
+        Raises:
+            LookupError: Its content is not in the queue: somebody took it out.
+        """
+        if content is None:
+            raise LookupError("its content is not in the queue any more")
+        one = self._subject(number, content)
         if not says_anything(one) or is_copybook(one):
             return Surveyed([], None, [])
         caught = Planning()
@@ -158,7 +164,8 @@ class QueuedEstate:
             numbers=missing,
         )
         known = {number: (assignment, neighbours) for number, assignment, neighbours in rows}
-        subjects = self._subjects([number for number in missing if number not in surveyed])
+        contents = self.contents(number for number in missing if number not in surveyed)
+        subjects = {number: self._subject(number, content) for number, content in contents.items()}
         subjects |= {number: file.subject for number, file in surveyed.items()}
         for number, one in subjects.items():
             assignment, neighbours = known[number]

@@ -56,13 +56,17 @@ class Bucket:
         self._database, self._of, self._clock = database, {"key": key, "model": model}, clock
         self._free_until = 0.0
 
+    def is_free(self) -> bool:
+        """Return whether the key had neither limits nor a hold when it was last asked for, a second ago at most."""
+        return self._clock() < self._free_until
+
     def take(self, tokens: int) -> tuple[int, float]:
         """Return the second in which a request may go out, and 0; or 0, and the seconds after which to ask again.
 
         A key without limits that is not held is asked for once a second: then the second is 0, and so is the wait.
         """
         now = self._clock()
-        if now < self._free_until:
+        if self.is_free():
             return 0, 0.0
         bounded = self._database.rows(
             """SELECT requests IS NOT NULL OR tokens IS NOT NULL OR hold_until > clock_timestamp()
@@ -170,8 +174,9 @@ class MeteredModel:
             Exception: Whatever the model refuses.
         """
         known: Tally = getattr(self._tallies, "value", Tally())
-        size = self._estimate(request)
-        slot = self._turn(size, cancelled)
+        # An upper estimate takes as long as all else that is done for a request; where nothing is reserved, nobody needs it.
+        size = 0 if self._bucket.is_free() else self._estimate(request)
+        slot = self._turn(size, cancelled) if size else 0
         self._add(calls=known.calls + 1, diagnosis=None, held_seconds=0.0)
         try:
             send: Any = self._model.send

@@ -344,24 +344,25 @@ def _path(name: str) -> str:
 # ── by hand ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+_CANCELLED_AT_ONCE = 5_000
+
+
 def cancel(database: Database, run: int) -> bool:
     """End a run, and return whether it was going on: what is under way is answered and kept, nothing more is begun."""
-
-    def work(connection: Connection) -> bool:
-        ended = connection.execute(
-            """UPDATE runs SET phase = 'cancelled', ended_at = clock_timestamp()
-               WHERE id = %s AND phase IN ('surveying', 'asking') RETURNING 1""",
-            (run,),
-        ).fetchone()
-        # Jobs that wait for nothing would each be taken, looked at and dropped.
-        connection.execute(
-            """SELECT procrastinate_cancel_job_v1(id, false, true) FROM procrastinate_jobs
-               WHERE status = 'todo' AND args @> jsonb_build_object('run', %s::bigint)""",
-            (run,),
-        )
-        return ended is not None
-
-    return database.run(work)
+    ended = database.rows(
+        """UPDATE runs SET phase = 'cancelled', ended_at = clock_timestamp()
+           WHERE id = %(run)s AND phase IN ('surveying', 'asking') RETURNING 1""",
+        run=run,
+    )
+    # Jobs that wait for nothing would each be taken, looked at and dropped. Some at a time: a run may have a hundred thousand.
+    while database.rows(
+        """SELECT procrastinate_cancel_job_v1(id, false, true) FROM procrastinate_jobs
+           WHERE status = 'todo' AND args @> jsonb_build_object('run', %(run)s::bigint) LIMIT %(most)s""",
+        run=run,
+        most=_CANCELLED_AT_ONCE,
+    ):
+        pass
+    return bool(ended)
 
 
 def retry(database: Database, run: Run, cause: str | None = None) -> int:
@@ -371,66 +372,32 @@ def retry(database: Database, run: Run, cause: str | None = None) -> int:
     """
 
     def work(connection: Connection) -> int:
-        connection.execute("SELECT 1 FROM runs WHERE id = %s FOR UPDATE", (run.id,))
+        held = connection.execute("SELECT phase FROM runs WHERE id = %s FOR UPDATE", (run.id,)).fetchone()
+        phase = str(held[0]) if held is not None else run.phase
         unread = connection.execute(
             """UPDATE files SET state = 'waiting', attempts = 0, reason = NULL
                WHERE run = %s AND (state = 'failed' OR (state = 'waiting' AND %s)) AND %s::text IS NULL RETURNING number""",
-            (run.id, run.phase == "cancelled", cause),
+            (run.id, phase == "cancelled", cause),
         ).fetchall()
-        if unread:
-            connection.execute("UPDATE runs SET phase = 'surveying', ended_at = NULL WHERE id = %s", (run.id,))
-            defer(
-                connection, run.fingerprint, "survey", [{"run": run.id, "files": [n]} for (n,) in unread], run.urgency
-            )
         again = connection.execute(
             """UPDATE chunks SET state = 'open', attempts = 0, job = NULL, cause = NULL, reason = NULL
                WHERE run = %(run)s AND state = 'failed' AND (%(cause)s::text IS NULL OR cause = %(cause)s) RETURNING 1""",
             {"run": run.id, "cause": cause},
         ).fetchall()
-        if (again or run.phase == "cancelled") and not unread:
-            connection.execute("UPDATE runs SET phase = 'asking', ended_at = NULL WHERE id = %s", (run.id,))
-            ask_for_open(connection, run)
-            end_if_done(connection, run.id)
+        # A run that was cancelled may have been before it was linked, and is linked again.
+        wanted = "surveying" if unread or phase in {"cancelled", "surveying"} else "asking" if again else phase
+        if wanted != phase:
+            connection.execute("UPDATE runs SET phase = %s, ended_at = NULL WHERE id = %s", (wanted, run.id))
+        if unread:
+            survey_again(connection, run, sorted(number for (number,) in unread))
+        elif again or phase == "cancelled":
+            defer(connection, run.fingerprint, "link", [{"run": run.id}], run.urgency)
         return len(again) + len(unread)
 
     return database.run(work)
 
 
-_ASK_CHUNKS = 8
-
-
-def ask_for_open(connection: Connection, run: Run) -> int:
-    """Put jobs into the queue for all chunks of a run that are open and in no job, and return how many chunks these are.
-
-    Eight chunks make a job, of one file or several: what the engine takes for a job is spread over them, and who is killed
-    loses the one that was under way.
-    """
-    rows = connection.execute(
-        "SELECT file, number FROM chunks WHERE run = %s AND state = 'open' AND job IS NULL ORDER BY file, number",
-        (run.id,),
-    ).fetchall()
-    slices = [rows[at : at + _ASK_CHUNKS] for at in range(0, len(rows), _ASK_CHUNKS)]
-    jobs: list[dict[str, Json]] = []
-    for part in slices:
-        by_file: dict[int, list[int]] = {}
-        for file, number in part:
-            by_file.setdefault(file, []).append(number)
-        jobs.append({"run": run.id, "chunks": [[file, numbers] for file, numbers in by_file.items()]})
-    made = defer(connection, run.asking_queue, "ask", jobs, run.urgency)
-    placed = [(job, file, number) for job, part in zip(made, slices, strict=True) for file, number in part]
-    connection.execute(
-        """UPDATE chunks SET job = placed.job FROM unnest(%s::bigint[], %s::integer[], %s::integer[]) AS placed(job, file, number)
-           WHERE chunks.run = %s AND chunks.file = placed.file AND chunks.number = placed.number""",
-        (*(list(column) for column in zip(*placed, strict=True)), run.id) if placed else ([], [], [], run.id),
-    )
-    return len(rows)
-
-
-def end_if_done(connection: Connection, run: int) -> None:
-    """Say that a run is done, where nothing of it is open."""
-    connection.execute(
-        """UPDATE runs SET phase = 'done', ended_at = clock_timestamp()
-           WHERE id = %(run)s AND phase = 'asking'
-             AND NOT EXISTS (SELECT FROM chunks WHERE chunks.run = %(run)s AND state = 'open')""",
-        {"run": run},
-    )
+def survey_again(connection: Connection, run: Run, numbers: Sequence[int]) -> None:
+    """Put some files of a run into the queue, to be surveyed."""
+    slices = [list(numbers[at : at + SURVEY_FILES]) for at in range(0, len(numbers), SURVEY_FILES)]
+    defer(connection, run.fingerprint, "survey", [{"run": run.id, "files": part} for part in slices], run.urgency)

@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from penstock.scribe.asking import answer_key
 from penstock.scribe.pool import ModelPool
 from penstock.scribe.queue.engine import AT_ONCE, Later, defer
+from penstock.scribe.queue.enqueuing import END_IF_DONE, ask_for_open
 from penstock.scribe.queue.estates import QueuedEstate
 from penstock.scribe.queue.limits import Bucket, MeteredModel
-from penstock.scribe.queue.runs import Run, ask_for_open, end_if_done, run_of
+from penstock.scribe.queue.runs import Run, run_of
+from penstock.store import StoreFault
 from penstock.text import escape
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 MAX_ATTEMPTS = 8
 """How often a chunk is tried again that failed for what passes by itself; the waits between double from 15 s to 10 minutes."""
 _FLUSH_SECONDS = 1.0  # after which what was done is told, so that a look at the queue shows it
+_LINKED_FILES = 2_000  # whose neighbours are written in one transaction
 _KEPT_RUNS = 4  # whose files a worker has at hand
 _BUGS = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What a file may do to code that did not expect it, `CallerError` among it: that file is told of, and the others go on."""
@@ -44,6 +47,15 @@ _BUGS = (ArithmeticError, AssertionError, AttributeError, LookupError, Recursion
 
 class KeyRefused(Exception):
     """The provider does not take this worker's key; it may take another's."""
+
+
+class _SurveyedFile(NamedTuple):
+    """A file as its row says it, and the rows of its chunks: place, key and tokens."""
+
+    number: int
+    programs: str
+    assignment: str
+    chunks: list[tuple[int, bytes, int]]
 
 
 class _Ended(NamedTuple):
@@ -129,74 +141,107 @@ class Workshop:
         if self._phase(run) != "surveying":
             return
         estate = self._estate(run)
-        done: list[tuple[int, str, str, Any]] = []
-        chunks: list[tuple[int, int, bytes, int]] = []
+        done: list[_SurveyedFile] = []
         failed: list[tuple[int, str]] = []
+        contents = estate.contents(files)
         for number in files:
             if self._is_draining():
                 break
             try:
-                made = estate.survey(number)
+                made = estate.survey(number, contents.get(number))
             except _BUGS as error:
                 # One file that nobody can read must not keep ten thousand others waiting.
                 failed.append((number, escape.clip(f"{type(error).__name__}: {error}", 300)))
                 continue
-            done.append((number, json.dumps(made.programs), json.dumps(made.assignment), None))
-            chunks += [(number, place, bytes.fromhex(key), tokens) for place, key, tokens in made.chunks]
+            rows = [(place, bytes.fromhex(key), tokens) for place, key, tokens in made.chunks]
+            done.append(_SurveyedFile(number, json.dumps(made.programs), json.dumps(made.assignment), rows))
+        try:
+            self._keep(estate.run, done, failed)
+        except StoreFault as fault:
+            if fault.code != "io_error":
+                raise
+            # The database does not take what stands in one of them, and would not the next time.
+            for one in done:
+                try:
+                    self._keep(estate.run, [one], [])
+                except StoreFault as own:
+                    self._keep(estate.run, [], [(one.number, escape.clip(str(own), 300))])
+            self._keep(estate.run, [], failed)
+        if len(done) + len(failed) < len(files):
+            raise Later("this worker ends")
+
+    def _keep(self, run: Run, done: Sequence[_SurveyedFile], failed: Sequence[tuple[int, str]]) -> None:
+        """Write down what was found in some files, and have the estate linked where none waits any more."""
+        chunks = [(one.number, *row) for one in done for row in one.chunks]
 
         def keep(connection: Connection) -> None:
             # One after the other: of two that each survey one of the last two, neither would see that the other has.
-            connection.execute("SELECT 1 FROM runs WHERE id = %s FOR UPDATE", (run,))
+            connection.execute("SELECT 1 FROM runs WHERE id = %s FOR UPDATE", (run.id,))
             connection.execute(
                 """UPDATE files SET state = 'surveyed', programs = made.programs::jsonb, assignment = made.assignment::jsonb
                    FROM unnest(%s::integer[], %s::text[], %s::text[]) AS made(number, programs, assignment)
                    WHERE run = %s AND files.number = made.number AND state = 'waiting'""",
-                (*_columns([row[:3] for row in done], 3), run),
+                (*_columns([row[:3] for row in done], 3), run.id),
             )
             connection.execute(
                 """INSERT INTO chunks (run, file, number, key, prompt_tokens)
                    SELECT %s, * FROM unnest(%s::integer[], %s::integer[], %s::bytea[], %s::integer[]) ON CONFLICT DO NOTHING""",
-                (run, *_columns(chunks, 4)),
+                (run.id, *_columns(chunks, 4)),
             )
             connection.execute(
                 """UPDATE files SET state = 'failed', reason = made.reason
                    FROM unnest(%s::integer[], %s::text[]) AS made(number, reason)
                    WHERE run = %s AND files.number = made.number AND state = 'waiting'""",
-                (*_columns(failed, 2), run),
+                (*_columns(failed, 2), run.id),
             )
-            waiting = connection.execute("SELECT 1 FROM files WHERE run = %s AND state = 'waiting' LIMIT 1", (run,))
+            waiting = connection.execute("SELECT 1 FROM files WHERE run = %s AND state = 'waiting' LIMIT 1", (run.id,))
             if waiting.fetchone() is None:
-                defer(connection, estate.run.fingerprint, "link", [{"run": run}], estate.run.urgency)
+                defer(connection, run.fingerprint, "link", [{"run": run.id}], run.urgency)
 
         self._database.run(keep)
-        if len(done) + len(failed) < len(files):
-            raise Later("this worker ends")
 
     def link(self, run: int) -> None:
-        """Say what is around each program, and put the questions about all of them into the queue."""
-        if self._phase(run) != "surveying":
-            return
-        estate = self._estate(run)
+        """Say what is around each program, and put the questions about all of them into the queue.
+
+        Raises:
+            Later: This worker ends before that is done; whoever goes on does what is left.
+        """
+        phase = self._phase(run)
+        if phase == "surveying":
+            phase = self._linked(run)
+        if phase == "asking" and not ask_for_open(self._database, self._estate(run).run, self._is_draining):
+            raise Later("this worker ends")
+
+    def _linked(self, run: int) -> str:
+        """Write down what is around each program, and return the phase that the run has then.
+
+        Raises:
+            Later: This worker ends; all is written again by another.
+        """
         found = self._database.rows(
             "SELECT number, programs FROM files WHERE run = %(run)s AND state = 'surveyed' AND programs <> '[]'",
             run=run,
         )
-        linked = estate.linked(dict(found))
-
-        def keep(connection: Connection) -> None:
-            row = connection.execute("SELECT phase FROM runs WHERE id = %s FOR UPDATE", (run,)).fetchone()
-            if row is None or row[0] != "surveying":
-                return
-            connection.execute(
-                """UPDATE files SET around = made.around::jsonb FROM unnest(%s::integer[], %s::text[]) AS made(number, around)
-                   WHERE run = %s AND files.number = made.number""",
-                (*_columns([(number, json.dumps(one)) for number, one in linked.items()], 2), run),
+        linked = [(number, json.dumps(one)) for number, one in self._estate(run).linked(dict(found)).items()]
+        for at in range(0, len(linked), _LINKED_FILES):
+            if self._is_draining():
+                raise Later("this worker ends")
+            numbers, around = _columns(linked[at : at + _LINKED_FILES], 2)
+            self._database.rows(
+                """UPDATE files SET around = made.around::jsonb
+                   FROM unnest(%(numbers)s::integer[], %(around)s::text[]) AS made(number, around)
+                   WHERE run = %(run)s AND files.number = made.number""",
+                run=run,
+                numbers=numbers,
+                around=around,
             )
-            connection.execute("UPDATE runs SET phase = 'asking' WHERE id = %s", (run,))
-            ask_for_open(connection, estate.run)
-            end_if_done(connection, run)  # an estate that has nothing to ask about
-
-        self._database.run(keep)
+        # Not where a file waits that failed and is tried again: who surveys that has all linked once more.
+        self._database.rows(
+            """UPDATE runs SET phase = 'asking' WHERE id = %(run)s AND phase = 'surveying'
+               AND NOT EXISTS (SELECT FROM files WHERE files.run = %(run)s AND state = 'waiting')""",
+            run=run,
+        )
+        return self._phase(run)
 
     # ── ask ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -243,7 +288,7 @@ class Workshop:
             self._tell(run, ended)
         if later is not None:
             why, seconds = later
-            raise Later(why, self._after(seconds))
+            raise Later(why, self.after(seconds))
 
     def _asked(
         self, estate: QueuedEstate, file: int, number: int, key: bytes
@@ -287,7 +332,7 @@ class Workshop:
                 return None, (outcome.reason, min(600.0, 15.0 * 2 ** (attempts - 1)))
         return _Ended(file, number, "failed", tally, cause, escape.clip(outcome.reason, 300)), None
 
-    def _after(self, seconds: float) -> datetime:
+    def after(self, seconds: float) -> datetime:
         """Return the time of the database after so many seconds: ours may be an hour off."""
         if seconds <= 0:
             return AT_ONCE
@@ -312,26 +357,31 @@ class Workshop:
         ]
         self.asked.update(one.state for one in ended)
 
-        def keep(connection: Connection) -> str:
-            if rows:
-                connection.execute(
-                    """UPDATE chunks SET state = made.state, calls = chunks.calls + made.calls,
-                              input_tokens = chunks.input_tokens + made.given, output_tokens = chunks.output_tokens + made.said,
-                              cause = made.cause, reason = made.reason, ended_at = clock_timestamp()
-                       FROM unnest(%s::integer[], %s::integer[], %s::text[], %s::integer[], %s::bigint[], %s::bigint[],
-                                   %s::text[], %s::text[]) AS made(file, number, state, calls, given, said, cause, reason)
-                       WHERE run = %s AND chunks.file = made.file AND chunks.number = made.number AND chunks.state = 'open'""",
-                    (*_columns(rows, 8), run),
+        if not rows:
+            return self._phase(run)
+        ((phase,),) = self._database.rows(
+            """WITH told AS (
+                   UPDATE chunks SET state = made.state, calls = chunks.calls + made.calls,
+                          input_tokens = chunks.input_tokens + made.given, output_tokens = chunks.output_tokens + made.said,
+                          cause = made.cause, reason = made.reason, ended_at = clock_timestamp()
+                   FROM unnest(%(files)s::integer[], %(numbers)s::integer[], %(states)s::text[], %(calls)s::integer[],
+                               %(given)s::bigint[], %(said)s::bigint[], %(causes)s::text[], %(reasons)s::text[])
+                        AS made(file, number, state, calls, given, said, cause, reason)
+                   WHERE run = %(run)s AND chunks.file = made.file AND chunks.number = made.number AND chunks.state = 'open')
+               SELECT phase FROM runs WHERE id = %(run)s""",
+            run=run,
+            **dict(
+                zip(
+                    ("files", "numbers", "states", "calls", "given", "said", "causes", "reasons"),
+                    _columns(rows, 8),
+                    strict=True,
                 )
-            found = connection.execute("SELECT phase FROM runs WHERE id = %s", (run,)).fetchone()
-            return str(found[0]) if found else "cancelled"
-
-        phase = self._database.run(keep)
-        # In a transaction of its own: of two that end the last two chunks, each sees within its own the other's as open. Who is
-        # killed before it leaves it to whoever looks after the queue.
-        if rows:
-            self._database.run(lambda connection: end_if_done(connection, run))
-        return phase
+            ),
+        )
+        # A statement of its own: of two that end the last two chunks, each sees within its own the other's as open. Who is killed
+        # before it leaves it to whoever looks after the queue.
+        self._database.rows(END_IF_DONE, run=run)
+        return str(phase)
 
 
 def _performed(work: FileWork, task: ChunkTask, desk: ModelPool, model: str) -> Answered:

@@ -27,17 +27,20 @@ from psycopg_pool import PoolClosed, PoolTimeout
 from penstock.scribe.queue.connecting import conninfo
 from penstock.scribe.queue.database import PATIENCE_SECONDS, Database
 from penstock.scribe.queue.engine import AT_ONCE, Later, asking_queue, defer, engine_app
-from penstock.scribe.queue.runs import ask_for_open, end_if_done, own_fingerprints, run_of
+from penstock.scribe.queue.enqueuing import END_IF_DONE, IN_NO_JOB
+from penstock.scribe.queue.runs import own_fingerprints, run_of, survey_again
 from penstock.scribe.queue.work import KeyRefused, Workshop
 from penstock.store import StoreFault
 from penstock.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from datetime import datetime
 
     import psycopg
 
     from penstock.models import Model
+    from penstock.scribe.queue.database import Connection
     from penstock.scribe.queue.runs import Run
 
 LEASE_SECONDS = 45.0
@@ -46,6 +49,7 @@ HEARTBEAT_SECONDS = 10.0
 SWEEP_SECONDS = 10.0
 POLL_SECONDS = 1.0
 _LOST_AFTER_SWEEPS = 3  # a job that has ended this long ago and left chunks open was lost
+_UNWANTED_SECONDS = 15.0  # after which a job is tried again that the database did not let end
 _SWEEPER = 0x50454E52  # of whoever looks after the queue
 _PAUSES_SECONDS = (0.5, 1.0, 2.0, 5.0, 10.0)
 _LOST = (procrastinate.exceptions.ConnectorException, PsycopgError, PoolTimeout, PoolClosed, OSError, StoreFault)
@@ -96,7 +100,7 @@ class QueueWorker:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake: asyncio.Event | None = None
         self._broom: psycopg.Connection[tuple[Any, ...]] | None = None
-        self._silent: dict[tuple[int, int, int], int] = {}
+        self._silent: dict[int, int] = {}
 
     def stop(self, *, at_once: bool = False) -> None:
         """Begin nothing more, and end when what is under way has ended; or end that too. Any thread may call it."""
@@ -200,7 +204,14 @@ class QueueWorker:
             self.stop()
             raise Later(str(error)) from error
         except StoreFault as error:
-            raise Later(str(error)) from error
+            # Not at once: what a database does not want now it does not want a millisecond later either.
+            raise Later(str(error), await asyncio.to_thread(self._soon)) from error
+
+    def _soon(self) -> datetime:
+        """Return the time of the database after a while, or now where it does not say."""
+        with suppress(StoreFault):
+            return self.workshop.after(_UNWANTED_SECONDS)
+        return AT_ONCE
 
     # ── what nobody works on any more ────────────────────────────────────────────────────────────────────────────
 
@@ -217,7 +228,12 @@ class QueueWorker:
             await asyncio.sleep(self._settings.sweep_seconds)
 
     def _seen(self) -> None:
-        """Say that this worker is there."""
+        """Say that this worker is there.
+
+        Raises:
+            StoreFault: The tables have become newer than this version understands, and it ends.
+        """
+        self.database.check()
         self.database.rows(
             """INSERT INTO workers (id, name, version, queues, jobs, key)
                VALUES (%(id)s, %(name)s, %(version)s, %(queues)s, %(jobs)s, %(key)s)
@@ -250,42 +266,39 @@ class QueueWorker:
             broom.close()
 
     def _find_lost(self) -> None:
-        """Put into the queue again what is open and in no job, and end runs of which nothing is."""
-        gone = self.database.rows(
-            """SELECT DISTINCT chunks.run, chunks.job FROM chunks JOIN runs ON runs.id = chunks.run AND runs.phase = 'asking'
-               WHERE state = 'open' AND NOT EXISTS
-                   (SELECT FROM procrastinate_jobs AS jobs WHERE jobs.id = chunks.job AND jobs.status IN ('todo', 'doing'))"""
-        )
-        # Seen several times: a job that ends between two of our questions was not lost.
-        seen = {(run, job or 0, 0): self._silent.get((run, job or 0, 0), 0) + 1 for run, job in gone}
-        surveys = self.database.rows(
-            """SELECT id FROM runs WHERE phase = 'surveying' AND NOT EXISTS
-                   (SELECT FROM procrastinate_jobs AS jobs WHERE jobs.status IN ('todo', 'doing')
-                    AND jobs.args @> jsonb_build_object('run', runs.id))"""
-        )
-        seen |= {(run, 0, 1): self._silent.get((run, 0, 1), 0) + 1 for (run,) in surveys}
-        self._silent = seen
-        for run, job, is_survey in [one for one, times in seen.items() if times >= _LOST_AFTER_SWEEPS]:
-            self.database.run(partial(_again, run=run_of(self.database, run), job=job, is_survey=bool(is_survey)))
+        """Have put into the queue again what is open and in no job, and end runs of which nothing is."""
+        lost = self._runs_with_lost()
+        # Seen several times: whatever else is between two of our questions, a job that was lost stays so.
+        self._silent = {run: self._silent.get(run, 0) + 1 for run in lost}
+        for run in [one for one, times in self._silent.items() if times >= _LOST_AFTER_SWEEPS]:
+            self.database.run(partial(_again, run=run_of(self.database, run)))
         for (run,) in self.database.rows("SELECT id FROM runs WHERE phase = 'asking'"):
-            self.database.run(partial(end_if_done, run=run))
+            self.database.rows(END_IF_DONE, run=run)
 
-
-def _again(connection: Any, *, run: Run, job: int, is_survey: bool) -> None:
-    """Put what was lost of a run into the queue again."""
-    connection.execute("SELECT 1 FROM runs WHERE id = %s FOR UPDATE", (run.id,))
-    if not is_survey:
-        connection.execute(
-            "UPDATE chunks SET job = NULL WHERE run = %s AND job IS NOT DISTINCT FROM %s AND state = 'open'",
-            (run.id, job or None),
+    def _runs_with_lost(self) -> list[int]:
+        """Return the runs with chunks in no job and nobody who puts them in, and those that are surveyed by no job."""
+        rows = self.database.rows(
+            f"""SELECT id FROM runs WHERE
+                (phase = 'surveying' AND NOT EXISTS (SELECT FROM procrastinate_jobs AS jobs
+                    WHERE jobs.status IN ('todo', 'doing') AND jobs.args @> jsonb_build_object('run', runs.id)))
+                OR (phase = 'asking' AND NOT EXISTS (SELECT FROM procrastinate_jobs AS jobs
+                    WHERE jobs.status IN ('todo', 'doing') AND jobs.task_name = 'link'
+                    AND jobs.args @> jsonb_build_object('run', runs.id))
+                    AND EXISTS (SELECT FROM chunks WHERE chunks.run = runs.id AND {IN_NO_JOB}))"""  # noqa: S608 - ours
         )
-        ask_for_open(connection, run)
-        return
+        return [run for (run,) in rows]
+
+
+def _again(connection: Connection, *, run: Run) -> None:
+    """Put what was lost of a run into the queue again: what waits to be surveyed, else whoever links and puts in the rest."""
+    connection.execute("SELECT 1 FROM runs WHERE id = %s FOR UPDATE", (run.id,))
     waiting = connection.execute(
         "SELECT number FROM files WHERE run = %s AND state = 'waiting' ORDER BY number", (run.id,)
     ).fetchall()
-    jobs = [{"run": run.id, "files": [number]} for (number,) in waiting] or [{"run": run.id}]
-    defer(connection, run.fingerprint, "survey" if waiting else "link", jobs, run.urgency)
+    if waiting:
+        survey_again(connection, run, [number for (number,) in waiting])
+    else:
+        defer(connection, run.fingerprint, "link", [{"run": run.id}], run.urgency)
 
 
 def _first_line(error: BaseException) -> str:

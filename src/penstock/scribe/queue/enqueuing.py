@@ -1,0 +1,99 @@
+"""How do questions come into the queue? Jobs for all chunks that are open and in no job, some thousands in each transaction.
+
+A chunk says in which job it is, and the engine which jobs there are: whoever is killed between two transactions, or whose jobs were
+cancelled or lost, leaves to the next exactly what is left. Law: no transaction here grows with the run; a chunk is in one job at a
+time, whoever puts in and how many do. Keeps out: which chunks there are (`work`), and who looks for what was lost (`worker`).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.scribe.queue.engine import defer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from penstock.scribe.queue.database import Connection, Database
+    from penstock.scribe.queue.runs import Run
+    from penstock.text.json_access import Json
+
+ASK_CHUNKS = 8
+"""What makes a job: what the engine takes for one is spread over them, and who is killed loses the one that was under way."""
+BATCH_CHUNKS = 8_000
+"""What is put in in one transaction, which takes a second or two: the run's row is held for as long."""
+
+IN_NO_JOB = """state = 'open' AND NOT EXISTS
+    (SELECT FROM procrastinate_jobs AS jobs WHERE jobs.id = chunks.job AND jobs.status IN ('todo', 'doing'))"""
+"""What is true of a chunk that somebody has to put into the queue: a job ends when its chunks have, and not before."""
+END_IF_DONE = """UPDATE runs SET phase = 'done', ended_at = clock_timestamp()
+    WHERE id = %(run)s AND phase = 'asking' AND NOT EXISTS (SELECT FROM chunks WHERE chunks.run = %(run)s AND state = 'open')"""
+"""Says that a run is done, where nothing of it is open."""
+
+
+class _Reached(NamedTuple):
+    """How far it is: the last chunk that was put in, and the priority of the next job."""
+
+    file: int = -1
+    number: int = -1
+    priority: int | None = None
+
+
+def ask_for_open(database: Database, run: Run, given_up: Callable[[], bool] = lambda: False) -> bool:
+    """Put jobs into the queue for all chunks of a run that are open and in no job, and return whether that was to its end.
+
+    Args:
+        database: The queue.
+        run: The run; one that is not asked about, because it was cancelled, gets no jobs.
+        given_up: Says to leave the rest to somebody else.
+    """
+    # Whoever goes on behind somebody who was killed goes on where the jobs of the run are by now, and takes no second place in the
+    # turns among runs.
+    ((priority,),) = database.rows(
+        """SELECT min(priority) - 1 FROM procrastinate_jobs
+           WHERE status = 'todo' AND task_name = 'ask' AND args @> jsonb_build_object('run', %(run)s::bigint)""",
+        run=run.id,
+    )
+    reached: _Reached | None = _Reached(priority=priority)
+    while reached is not None:
+        if given_up():
+            return False
+        after = reached
+        reached = database.run(partial(_some, run=run, after=after))
+    database.rows(END_IF_DONE, run=run.id)  # an estate that has nothing to ask about
+    return True
+
+
+def _some(connection: Connection, run: Run, after: _Reached) -> _Reached | None:
+    """Put in the next chunks, and return how far that came; None at the end."""
+    # One after the other, also where two put in: the second finds in a job what the first one put there.
+    held = connection.execute("SELECT phase FROM runs WHERE id = %s FOR UPDATE", (run.id,)).fetchone()
+    if held is None or held[0] != "asking":
+        return None
+    rows = connection.execute(
+        f"""SELECT file, number FROM chunks WHERE run = %s AND (file, number) > (%s, %s) AND {IN_NO_JOB}
+            ORDER BY file, number LIMIT %s""".encode(),  # noqa: S608 - a statement of ours
+        (run.id, after.file, after.number, BATCH_CHUNKS),
+    ).fetchall()
+    if not rows:
+        return None
+    slices = [rows[at : at + ASK_CHUNKS] for at in range(0, len(rows), ASK_CHUNKS)]
+    made = defer(
+        connection, run.asking_queue, "ask", [_job(run.id, part) for part in slices], run.urgency, first=after.priority
+    )
+    placed = [(job, *place) for (job, _), part in zip(made, slices, strict=True) for place in part]
+    connection.execute(
+        """UPDATE chunks SET job = placed.job FROM unnest(%s::bigint[], %s::integer[], %s::integer[]) AS placed(job, file, number)
+           WHERE chunks.run = %s AND chunks.file = placed.file AND chunks.number = placed.number""",
+        (*(list(column) for column in zip(*placed, strict=True)), run.id),
+    )
+    return _Reached(*rows[-1], made[-1][1] - 1)
+
+
+def _job(run: int, chunks: Sequence[tuple[int, int]]) -> dict[str, Json]:
+    """Return the arguments of a job, of one file or several."""
+    by_file: dict[int, list[int]] = {}
+    for file, number in chunks:
+        by_file.setdefault(file, []).append(number)
+    return {"run": run, "chunks": [[file, numbers] for file, numbers in by_file.items()]}

@@ -1,0 +1,108 @@
+"""Questions come into the queue in parts: whoever is killed between two leaves the rest, and no chunk is in two jobs."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.scribe.queue.conftest import estate, started
+
+from penstock.models import ScriptedModel
+from penstock.scribe.queue import enqueuing, runs, work
+from penstock.scribe.queue.engine import Later
+from penstock.scribe.queue.work import Workshop
+
+if TYPE_CHECKING:
+    from penstock.scribe.queue.database import Database
+    from penstock.scribe.queue.runs import Run
+
+
+@pytest.fixture
+def run(database: Database, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """A run that was surveyed, with more chunks than are put in at once."""
+    monkeypatch.setattr(enqueuing, "ASK_CHUNKS", 2)
+    monkeypatch.setattr(enqueuing, "BATCH_CHUNKS", 4)
+    monkeypatch.setattr(work, "_LINKED_FILES", 1)
+    made = started(database, estate(4))
+    surveyed(database, made)
+    return made
+
+
+def surveyed(database: Database, run: Run) -> None:
+    for (arguments,) in database.rows("SELECT args FROM procrastinate_jobs WHERE task_name = 'survey'"):
+        workshop(database).survey(**arguments)
+    assert runs.run_of(database, run.id).phase == "surveying"
+
+
+def workshop(database: Database, steps: int = 1_000_000) -> Workshop:
+    """Somebody who does jobs, and is told to end after so many looks."""
+    looks = iter(range(steps))
+    return Workshop(database, lambda _: ScriptedModel([]), is_draining=lambda: next(looks, None) is None)
+
+
+def asked_in(database: Database) -> Counter[tuple[int, int]]:
+    """In how many jobs each chunk is."""
+    return Counter(
+        (file, number)
+        for (arguments,) in database.rows("SELECT args FROM procrastinate_jobs WHERE task_name = 'ask'")
+        for file, numbers in arguments["chunks"]
+        for number in numbers
+    )
+
+
+def chunks(database: Database) -> set[tuple[int, int]]:
+    return set(database.rows("SELECT file, number FROM chunks"))
+
+
+@pytest.mark.proves("C-21")
+def test_whoever_is_killed_between_two_parts_leaves_the_rest_to_the_next(database: Database, run: Run) -> None:
+    """Wherever it was: each that comes next does what is left, in the end each chunk is in one job, and the turns go on."""
+    kills = 0
+    for steps in range(100):
+        try:
+            workshop(database, steps).link(run.id)
+        except Later:
+            kills += 1
+        else:
+            break
+        assert max(asked_in(database).values(), default=1) == 1
+    assert kills > 2
+    assert asked_in(database) == dict.fromkeys(chunks(database), 1)
+    assert database.rows("SELECT count(*) FROM files WHERE programs <> '[]' AND around IS NULL") == [(0,)]
+    priorities = [
+        one for (one,) in database.rows("SELECT priority FROM procrastinate_jobs WHERE task_name = 'ask' ORDER BY id")
+    ]
+    assert priorities == list(range(priorities[0], priorities[0] - len(priorities), -1))
+    # What the engine lost, and only that, comes in again.
+    database.rows("DELETE FROM procrastinate_jobs WHERE id = (SELECT min(job) FROM chunks)")
+    assert len(asked_in(database)) == len(chunks(database)) - 2
+    workshop(database).link(run.id)
+    assert asked_in(database) == dict.fromkeys(chunks(database), 1)
+
+
+def test_of_many_who_put_in_none_puts_in_what_another_did(database: Database, run: Run) -> None:
+    """Four at the same time, as where one was taken for dead and was not."""
+    threads = [threading.Thread(target=workshop(database).link, args=(run.id,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert asked_in(database) == dict.fromkeys(chunks(database), 1)
+
+
+def test_a_run_that_is_cancelled_before_it_is_linked_is_linked_when_it_goes_on(database: Database, run: Run) -> None:
+    """Claims may name who calls a program: nothing is asked before that is known, whatever was cancelled when."""
+    for steps in (0, 2, 6):
+        with pytest.raises(Later):
+            workshop(database, steps).link(run.id)
+        assert runs.cancel(database, run.id)
+        workshop(database).link(run.id)  # somebody had that job already
+        assert not asked_in(database)
+        assert runs.retry(database, runs.run_of(database, run.id)) == 0
+        assert runs.run_of(database, run.id).phase == "surveying"
+    workshop(database).link(run.id)
+    assert runs.run_of(database, run.id).phase == "asking"
+    assert database.rows("SELECT count(*) FROM files WHERE programs <> '[]' AND around IS NULL") == [(0,)]
+    assert asked_in(database) == dict.fromkeys(chunks(database), 1)
