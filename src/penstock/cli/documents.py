@@ -374,7 +374,12 @@ def document_command(
             raise CallerError("--run N names the run that --finish makes the site of")
         if queue_url is None:
             raise CallerError("--finish makes the site of a run in a queue: name it with --queue postgresql://…")
-        return _finished(queue_url, run, out, as_json)
+        wording = None
+        if how["reconcile"]:
+            if model_name is None:
+                raise CallerError("--reconcile asks the model of the run: name it with --model")
+            wording = load_model(model_name, base_url=base_url, window_tokens=window)
+        return _finished(queue_url, run, out, as_json, wording)
     if not paths:
         raise click.UsageError("Missing argument 'PATH...': a program, or a folder that holds some.")
     # It would answer every question with the lines that were asked about.
@@ -388,8 +393,6 @@ def document_command(
             raise CallerError("--queue is for what a model is asked: name it with --model")
         if exports:
             raise CallerError("--export writes the graph where the files are: run it without --queue")
-        if how.pop("reconcile"):
-            raise CallerError("--reconcile asks where the site is made, and not by a queue: leave out one of the two")
         how["max_prompt_tokens"] = max_prompt_tokens or MAX_PROMPT_TOKENS
         return _queued(queue_url, looking, beneath, out, model, as_json, urgency=urgency, **how)
     with closing(looking), terminal.ProgressLine(is_logged=True) as line:
@@ -428,7 +431,15 @@ def _answered(done: Documented, out: str, as_json: bool, *, asked: bool, **more:
 
 
 def _queued(
-    queue_url: str, looking: Root, beneath: tuple[str, ...], out: str, model: Model, as_json: bool, **how: Any
+    queue_url: str,
+    looking: Root,
+    beneath: tuple[str, ...],
+    out: str,
+    model: Model,
+    as_json: bool,
+    *,
+    reconcile: bool,
+    **how: Any,
 ) -> int:
     """Put an estate into a queue, follow it, and make its site."""
     from penstock.cli import queues
@@ -441,10 +452,10 @@ def _queued(
         title = title_of(found.files, os.fsdecode(looking.path))
     with queues.opened(queue_url, patience_seconds=queues.PATIENCE_SECONDS) as database:
         run = queues.start_run(database, found, title, model, **how)
-    return _finished(queue_url, run.id, out, as_json)
+    return _finished(queue_url, run.id, out, as_json, model if reconcile else None)
 
 
-def _finished(queue_url: str, number: int | None, out: str, as_json: bool) -> int:
+def _finished(queue_url: str, number: int | None, out: str, as_json: bool, wording: Model | None) -> int:
     """Follow a run to its end, and make its site; an interrupt leaves the run to its workers."""
     from penstock.cli import queues
     from penstock.scribe.queue import runs
@@ -460,7 +471,7 @@ def _finished(queue_url: str, number: int | None, out: str, as_json: bool) -> in
         except KeyboardInterrupt:
             terminal.warn(f"the run goes on; its site: penstock document --queue URL --finish --run {run.id}")
             return answer.INTERRUPTED
-        done = finish(database, run, out, step=line.tell)
+        done = finish(database, run, out, wording=wording, step=line.tell)
     status = _answered(done, out, as_json, asked=True, queue=seen.to_dict())
     return answer.INTERRUPTED if seen.phase == "cancelled" else status
 

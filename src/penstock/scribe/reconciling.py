@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from penstock.chunk.template import Citation, Grade, Plain
     from penstock.scribe.verification import Known
 
-_SYSTEM = """\
+SYSTEM = """\
 Statements about one COBOL program are to become fewer. For every group below write one text that says all that its statements \
 say, once, in plain present tense, without adding anything. Answer with one JSON object and nothing else:
 {"texts":[{"group":1,"text":"...","covers":[1,2]}]}
@@ -112,7 +112,7 @@ def _prompt(groups: Iterable[_Group]) -> Prompt:
     for number, group in enumerate(groups, 1):
         lines.append(f"Group {number}:")
         lines += [f"{at}. {json.dumps(text, ensure_ascii=False)}" for at, text in enumerate(group.said, 1)]
-    return Prompt(_SYSTEM, "\n".join(lines))
+    return Prompt(SYSTEM, "\n".join(lines))
 
 
 def _object(words: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +13,17 @@ from tests.scribe.programs import program
 from tests.scribe.queue.conftest import TOKENS, ended, estate, loopback, started, working
 
 from penstock.errors import CallerError
+from penstock.models import say, sizes
 from penstock.scribe import document_gathered
 from penstock.scribe.gathering import Gathered, GatheredFile
 from penstock.scribe.output import Output
 from penstock.scribe.queue import runs
 from penstock.scribe.queue.finishing import finish
+from penstock.scribe.queue.limits import set_limits
 from penstock.scribe.queue.metrics import metrics
 from penstock.scribe.queue.progress import progress
 from penstock.scribe.results import Folder
+from penstock.testing import LoopbackProvider
 
 if TYPE_CHECKING:
     from tests.scribe.author import Author
@@ -284,3 +288,37 @@ def test_a_file_that_the_database_does_not_take_keeps_no_other_waiting(
     ((path, reason),) = database.rows("SELECT path, reason FROM files WHERE state = 'failed'")
     assert bytes(path) == b"nul.cbl"
     assert "Unicode" in reason
+
+
+def test_one_wording_for_several_statements_is_asked_where_the_site_is_made(
+    url: str, database: Database, author: Author, tmp_path: Path
+) -> None:
+    """The site is that of one process with `--reconcile`; made again, nobody is asked, and another model is refused."""
+    asked: list[str] = []
+
+    def policy(request: dict[str, Any]) -> Any:
+        shown = sizes.text_of(request)
+        if "are to become fewer" not in shown:
+            return author(request)
+        asked.append(shown)
+        groups = [len(re.findall(r"^\d+\. ", group, re.MULTILINE)) for group in shown.split("\nGroup ")[1:]]
+        texts = [
+            {"group": at, "text": "It posts.", "covers": list(range(1, of + 1))} for at, of in enumerate(groups, 1)
+        ]
+        return say(json.dumps({"texts": texts}))
+
+    found, model = estate(2), loopback(policy)
+    run = started(database, found)
+    with working(url, model):
+        ended(database, run)
+    set_limits(database, "default", run.model_id, 1_000, None)  # the key's limits hold for these questions too
+    for folder in ("queue", "again"):
+        finish(database, run, str(tmp_path / folder), wording=model)
+        assert len(asked) == 1  # both programs said the same, and were asked about in the same words
+    assert database.rows("SELECT sum(requests) FROM spent") == [(len(asked),)]
+    kept = Folder(str(tmp_path / "local/.penstock"))
+    local = Output(str(tmp_path / "local"))
+    document_gathered(found, "estate", local, model=model, results=kept, max_prompt_tokens=TOKENS, reconcile=True)
+    assert files_of(tmp_path / "queue") == files_of(tmp_path / "again") == files_of(tmp_path / "local")
+    with pytest.raises(CallerError, match="asks openai-chat:loopback"):
+        finish(database, run, str(tmp_path / "other"), wording=LoopbackProvider("anthropic", 200_000, policy=policy))

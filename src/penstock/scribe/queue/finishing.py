@@ -1,7 +1,8 @@
 """The site of a run: documented as on one machine, from the files that the queue holds, with the answers that were accepted.
 
-Nobody is asked here. Law: for the same files and the same answers the documents are those that `penstock document` writes without
-a queue, byte for byte; a chunk without an answer is listed with the reason why. Keeps out: when a run is done (`progress`).
+Nobody is asked about a chunk here; where one wording is wanted for what several said alike, the model of the run is, within the
+limits of its key. Law: for the same files and the same answers the documents are those that `penstock document` writes without a
+queue, byte for byte; a chunk without an answer is listed with the reason why. Keeps out: when a run is done (`progress`).
 """
 
 from __future__ import annotations
@@ -11,15 +12,17 @@ import threading
 from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError, Refusal
-from penstock.scribe import document_gathered
+from penstock.scribe import document_gathered, reconciling
 from penstock.scribe.file_work import assignment_key
 from penstock.scribe.output import Output
 from penstock.scribe.queue.accepted import Accepted
+from penstock.scribe.queue.limits import Bucket, MeteredModel, texts_of
 from penstock.scribe.queue.runs import gathered, own_fingerprints
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from penstock.models import Model
     from penstock.scribe import Documented
     from penstock.scribe.queue.database import Database
     from penstock.scribe.queue.runs import Run
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
 JOBS = 4
 """How many answers are fetched at once."""
+_WORDING_PATIENCE_SECONDS = 3_600.0  # for a turn at the key: all workers may be before it
 
 
 class Unanswered(Refusal):
@@ -34,10 +38,14 @@ class Unanswered(Refusal):
 
 
 class _Kept(Accepted):
-    """The accepted answers, and a model that has no others: what it is asked, it says why there is no answer to."""
+    """The accepted answers, and a model that has no others: what it is asked, it says why there is no answer to.
 
-    def __init__(self, database: Database, run: Run, assignments: dict[str, Json]) -> None:
+    With `wording`, that model is asked for wordings, which are kept beside the answers.
+    """
+
+    def __init__(self, database: Database, run: Run, assignments: dict[str, Json], wording: Model | None) -> None:
         super().__init__(database, run.id, assignments=assignments)
+        self._wording = wording
         self._database_of_reasons, self._of = database, run.id
         self._asked = threading.local()
         self.wire, self.name, self.window_tokens = run.model
@@ -51,9 +59,10 @@ class _Kept(Accepted):
         """Say why there is no answer.
 
         Raises:
-            Unanswered: Always.
+            Unanswered: Always, but for wordings.
         """
-        del request
+        if self._wording is not None and reconciling.SYSTEM in texts_of(request):
+            return self._wording.send(request)
         rows = self._database_of_reasons.rows(
             "SELECT reason FROM chunks WHERE run = %(run)s AND key = %(key)s AND reason IS NOT NULL LIMIT 1",
             run=self._of,
@@ -63,7 +72,12 @@ class _Kept(Accepted):
 
 
 def finish(
-    database: Database, run: Run, out: str, *, step: Callable[[str, int, int], None] | None = None
+    database: Database,
+    run: Run,
+    out: str,
+    *,
+    wording: Model | None = None,
+    step: Callable[[str, int, int], None] | None = None,
 ) -> Documented:
     """Write the documents, pages and site of a run into a folder.
 
@@ -71,10 +85,12 @@ def finish(
         database: The queue.
         run: The run; chunks that are open are listed as failed.
         out: The folder.
+        wording: Who says in one wording what several chunks of a program said alike; None for nobody. It is the model of the run.
         step: Told what is being done, how many are done, and of how many.
 
     Raises:
-        CallerError: The run is of another version, whose chunks this one does not cut; or the folder cannot be written.
+        CallerError: The run is of another version, whose chunks this one does not cut, or of another model; or the folder cannot
+            be written.
         StoreFault: The queue cannot be reached.
     """
     output = Output(out)
@@ -92,7 +108,12 @@ def finish(
     assignments: dict[str, Json] = {
         assignment_key(os.fsdecode(bytes(path)), budget, run.model_id): made for path, made in plans
     }
-    kept = _Kept(database, run, assignments)
+    if wording is not None:
+        if (wording.wire, wording.name) != (run.model.wire, run.model.name):
+            raise CallerError(f"Run {run.id} asks {run.model_id}: --reconcile is for the same, named with --model")
+        bucket = Bucket(database, "default", run.model_id)
+        wording = MeteredModel(wording, bucket, patience_seconds=_WORDING_PATIENCE_SECONDS)
+    kept = _Kept(database, run, assignments, wording)
     return document_gathered(
         gathered(database, run),
         run.title,
@@ -104,6 +125,7 @@ def finish(
         adaptive=run.adaptive,
         source_format=run.source_format,
         tokenizer=run.tokenizer,
+        reconcile=wording is not None,
         counting=run.counting,
         step=step,
     )

@@ -135,6 +135,7 @@ class MeteredModel:
         model: Who is asked.
         bucket: The limits of its key.
         given_up: Says that nobody waits any more.
+        patience_seconds: How long one question waits for its turn.
         pause: Waits so many seconds.
     """
 
@@ -143,12 +144,13 @@ class MeteredModel:
         model: Model,
         bucket: Bucket,
         *,
+        patience_seconds: float = PATIENCE_SECONDS,
         given_up: Callable[[], bool] = lambda: False,
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], object] = time.sleep,
     ) -> None:
         self._model, self._bucket, self._given_up = model, bucket, given_up
-        self._clock, self._pause = clock, pause
+        self._clock, self._pause, self._patience_seconds = clock, pause, patience_seconds
         self._counter = best_counter(model.name)
         self._tallies = threading.local()
         self.refused_key = self.is_not_found = False
@@ -217,7 +219,7 @@ class MeteredModel:
                 continue
             if self._given_up() or (cancelled is not None and cancelled.is_set()):
                 break
-            if self._clock() - begun + wait > PATIENCE_SECONDS:
+            if self._clock() - begun + wait > self._patience_seconds:
                 self._add(held_seconds=wait)
                 break
             # Not all at the same moment, and not all the way: whoever gives back what it reserved makes room before.
@@ -226,17 +228,17 @@ class MeteredModel:
 
     def _estimate(self, request: dict[str, Json]) -> int:
         """Return what a request and its answer may take at most, by our count of all its text."""
-        return sum(self._counter.count(text).high + 8 for text in _texts(request)) + REPLY_TOKENS
+        return sum(self._counter.count(text).high + 8 for text in texts_of(request)) + REPLY_TOKENS
 
 
-def _texts(value: Json) -> list[str]:
+def texts_of(value: Json) -> list[str]:
     """Return all texts in a request, however deep."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):
-        return [text for one in value.values() for text in _texts(one)]
+        return [text for one in value.values() for text in texts_of(one)]
     if isinstance(value, list):
-        return [text for one in value for text in _texts(one)]
+        return [text for one in value for text in texts_of(one)]
     return []
 
 
