@@ -172,6 +172,8 @@ def worker_command(queue_url: str | None, base_url: str | None, jobs: int, key: 
     except ImportError as error:
         raise missing_extra(error) from None
 
+    from penstock.scribe.work_process import spare_collector
+
     wires = _wires(base_url)
     worker = QueueWorker(
         url, _model_of(base_url), wires, settings=WorkerSettings(jobs=jobs, key=key, **_times()), say=terminal.warn
@@ -185,6 +187,7 @@ def worker_command(queue_url: str | None, base_url: str | None, jobs: int, key: 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
     terminal.warn(f"worker {worker.id} takes what is asked of {', '.join(wires)}")
+    spare_collector()  # what it reads of programs is kept for a while, and has few circles
     worker.run()
     if worker.refused:
         terminal.warn(f"this worker's key is not taken, others may go on: {escape.clip(worker.refused)}")
