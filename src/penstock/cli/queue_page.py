@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from penstock.inspection.page import PAGE_HEADERS
 from penstock.store import StoreFault
 
 if TYPE_CHECKING:
@@ -27,14 +28,6 @@ if TYPE_CHECKING:
 
 PAGE = "/penstock/"
 METRICS = f"{PAGE}metrics"
-_HEADERS = (
-    ("cache-control", "no-store"),
-    ("x-content-type-options", "nosniff"),
-    ("referrer-policy", "no-referrer"),
-    ("cross-origin-resource-policy", "same-origin"),
-    ("cross-origin-opener-policy", "same-origin"),
-    ("content-security-policy", "frame-ancestors 'none'"),
-)
 _SILENT_SECONDS = 10.0  # after which a connection that says nothing is closed
 
 
@@ -84,8 +77,8 @@ def page_server(
         def do_GET(self) -> None:
             status, kind, body = _answer(database, self.path.partition("?")[0], dict(self.headers), token, names)
             self.send_response(status)
-            for name, value in (*_HEADERS, ("content-type", kind), ("content-length", str(len(body)))):
-                self.send_header(name, value)
+            for name, value in (*PAGE_HEADERS, (b"content-type", kind), (b"content-length", b"%d" % len(body))):
+                self.send_header(name.decode(), value.decode())
             self.end_headers()
             if self.command != "HEAD":
                 self.wfile.write(body)
@@ -108,9 +101,10 @@ def page_server(
 
 def _answer(
     database: Database, path: str, headers: dict[str, str], token: bytes, names: ServedNames | None
-) -> tuple[int, str, bytes]:
+) -> tuple[int, bytes, bytes]:
     """Return status, type and body for a request."""
     from penstock.scribe.queue import metrics, page
+    from penstock.text import prometheus
 
     pairs = [(name.lower().encode("latin-1"), value.encode("latin-1", "replace")) for name, value in headers.items()]
     refusal = names.refusal(pairs) if names is not None else None
@@ -125,7 +119,7 @@ def _answer(
         return _error(*refusal)
     if path not in {PAGE, METRICS}:
         return _error(404, f"There is {PAGE} and {METRICS}")
-    html = "text/html; charset=utf-8"
+    html = b"text/html; charset=utf-8"
     shown = given.get(b"x-penstock-token", b"") or given.get(b"authorization", b"").removeprefix(b"Bearer ")
     if token and not hmac.compare_digest(shown, token):
         # The page itself asks again with the token, which stands behind its # and is never sent in an address.
@@ -137,7 +131,7 @@ def _answer(
     except StoreFault as fault:
         return _error(503, str(fault))
     if path == METRICS:
-        return 200, metrics.CONTENT_TYPE.decode(), metrics.metrics(seen).encode()
+        return 200, prometheus.CONTENT_TYPE, metrics.metrics(seen).encode()
     return 200, html, page.queue_page(seen).encode()
 
 
@@ -147,5 +141,5 @@ def _seen(database: Database) -> list[RunProgress]:
     return [progress(database, run) for run in runs(database)]
 
 
-def _error(status: int, sentence: str) -> tuple[int, str, bytes]:
-    return status, "application/json", json.dumps({"error": {"message": sentence, "type": "penstock"}}).encode()
+def _error(status: int, sentence: str) -> tuple[int, bytes, bytes]:
+    return status, b"application/json", json.dumps({"error": {"message": sentence, "type": "penstock"}}).encode()

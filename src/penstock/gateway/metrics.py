@@ -2,9 +2,8 @@
 
 Names are those of OpenTelemetry's conventions for generative AI where they have one (revision of 2026-05, "development"), of
 Sentry's for how full a window is, and else `penstock_`; as the rules for Prometheus have it, dots become `_`, and counters end in
-`_total`. Law: no label has more values than a person can read, so none names a session. The format is a few lines, and is held
-against the parser of prometheus-client in a test; the library itself took 58 ms to import and does nothing else here. Leaves to
-others: what is counted (`seen`).
+`_total`. Law: no label has more values than a person can read, so none names a session. Leaves to others: what is counted (`seen`),
+and the format (`text.prometheus`).
 """
 
 from __future__ import annotations
@@ -12,16 +11,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from penstock.context.counts import CONTENT_KINDS
+from penstock.text.prometheus import family, labels
 from penstock.wires import wire_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from penstock.gateway.seen import Histogram, RequestLabels, Seen
-
-    Samples = Iterable[tuple[Mapping[str, str], float]]
-
-CONTENT_TYPE: Final = b"text/plain; version=0.0.4; charset=utf-8"
 
 _USAGE: Final = (
     ("input_tokens", "Input that providers reported, cached input included."),
@@ -39,7 +35,7 @@ def metrics(seen: Seen) -> str:
     """
     parts = [*_of_requests(seen), *_of_contexts(seen)]
     for place, (name, about) in enumerate(_USAGE):
-        parts += _family(
+        parts += family(
             f"gen_ai_client_inference_usage_{name}",
             "counter",
             about,
@@ -61,38 +57,38 @@ def metrics(seen: Seen) -> str:
 
 def _of_requests(seen: Seen) -> Iterator[str]:
     """Yield the lines about requests and sessions."""
-    yield from _family(
+    yield from family(
         "penstock_gateway_requests",
         "counter",
         "Requests by what became of them.",
         ((_asked(one) | _applied(seen), count) for one, count in seen.asked.items()),
     )
-    yield from _family("penstock_gateway_received_bytes", "counter", "Bodies of requests.", [({}, seen.bytes_in)])
-    yield from _family(
+    yield from family("penstock_gateway_received_bytes", "counter", "Bodies of requests.", [({}, seen.bytes_in)])
+    yield from family(
         "penstock_gateway_answered_calls",
         "counter",
         "Calls of the two tools that give back what was cut.",
         [({}, seen.answered_calls)],
     )
-    yield from _family("penstock_gateway_sessions", "gauge", "Sessions that are told of.", [({}, len(seen.sessions()))])
-    yield from _family("penstock_gateway_observing", "gauge", "Whether nothing is changed.", [({}, int(seen.observes))])
+    yield from family("penstock_gateway_sessions", "gauge", "Sessions that are told of.", [({}, len(seen.sessions()))])
+    yield from family("penstock_gateway_observing", "gauge", "Whether nothing is changed.", [({}, int(seen.observes))])
 
 
 def _of_contexts(seen: Seen) -> Iterator[str]:
     """Yield the lines about what was in requests and what was taken out of them."""
-    yield from _family(
+    yield from family(
         "penstock_context_cuts",
         "counter",
         "Cuts that were made, each once.",
         (({"strategy": how} | _applied(seen), count) for how, count in seen.cuts.items()),
     )
-    yield from _family(
+    yield from family(
         "penstock_context_cut_tokens",
         "counter",
         "Tokens that were not sent, in every turn in which they were not.",
         [(_applied(seen), seen.cut_tokens)],
     )
-    yield from _family(
+    yield from family(
         "penstock_refusals",
         "counter",
         "Refusals for size, by whether the client saw them.",
@@ -101,13 +97,13 @@ def _of_contexts(seen: Seen) -> Iterator[str]:
             for (wire, outcome), count in seen.refusals.items()
         ),
     )
-    yield from _family(
+    yield from family(
         "penstock_context_sent_tokens",
         "counter",
         "Tokens of requests that were read, by kind, as they went on.",
         (({"kind": kind}, tokens) for kind, tokens in zip(CONTENT_KINDS, seen.kinds, strict=True)),
     )
-    yield from _family(
+    yield from family(
         "gen_ai_context_window_size",
         "gauge",
         "What models hold, in tokens, as it is known by now.",
@@ -139,39 +135,16 @@ def _of(wire: str, model: str) -> dict[str, str]:
     return {"gen_ai_operation_name": "chat", "gen_ai_provider_name": _provider(wire), "gen_ai_request_model": model}
 
 
-def _family(name: str, kind: str, about: str, samples: Samples) -> Iterator[str]:
-    """Yield the lines of a metric with its help."""
-    full = f"{name}_total" if kind == "counter" else name
-    yield f"# HELP {full} {about}"
-    yield f"# TYPE {full} {kind}"
-    sums: dict[str, float] = {}
-    for labels, value in samples:  # two wires may be one provider's
-        sample = full + _labels(labels)
-        sums[sample] = sums.get(sample, 0) + value
-    yield from (f"{sample} {value:.15g}" for sample, value in sums.items())
-
-
 def _histograms(name: str, about: str, by_wire: Mapping[str, Histogram]) -> Iterator[str]:
     """Yield the lines of a histogram of each wire."""
     yield f"# HELP {name} {about}"
     yield f"# TYPE {name} histogram"
     for wire, histogram in by_wire.items():
-        labels = {"gen_ai_operation_name": "chat", "gen_ai_provider_name": _provider(wire), "wire": wire}
+        about_wire = {"gen_ai_operation_name": "chat", "gen_ai_provider_name": _provider(wire), "wire": wire}
         below = 0
         for edge, count in zip([*histogram.edges, float("inf")], histogram.counts, strict=True):
             below += count
             said = "+Inf" if edge == float("inf") else f"{edge:.15g}"
-            yield f"{name}_bucket{_labels({**labels, 'le': said})} {below}"
-        yield f"{name}_sum{_labels(labels)} {histogram.total:.15g}"
-        yield f"{name}_count{_labels(labels)} {below}"
-
-
-def _labels(labels: Mapping[str, str]) -> str:
-    """Return labels between braces; nothing where there are none."""
-    if not labels:
-        return ""
-    return "{" + ",".join(f'{name}="{_escaped(value)}"' for name, value in labels.items()) + "}"
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+            yield f"{name}_bucket{labels({**about_wire, 'le': said})} {below}"
+        yield f"{name}_sum{labels(about_wire)} {histogram.total:.15g}"
+        yield f"{name}_count{labels(about_wire)} {below}"

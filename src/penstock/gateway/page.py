@@ -12,10 +12,11 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from penstock.gateway.metrics import CONTENT_TYPE, metrics
+from penstock.gateway.metrics import metrics
 from penstock.inspection import words
-from penstock.inspection.page import PageFrame, Tile, overview_page, story_page
+from penstock.inspection.page import PAGE_HEADERS, PageFrame, Tile, overview_page, story_page
 from penstock.inspection.tables import PageListing, PageTable, Row, TableColumn, tokens_gone
+from penstock.text import prometheus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,15 +35,6 @@ SESSIONS: Final = f"{PAGES}sessions/"
 RENEWED_SECONDS: Final = 5
 """After how long a page asks for a newer one."""
 
-_HEADERS: Final = [
-    (b"cache-control", b"no-store"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    # The rest of the policy stands in the page, which also opens from disk; this one works in a header alone.
-    (b"content-security-policy", b"frame-ancestors 'none'"),
-]
 _HTML: Final = (b"content-type", b"text/html; charset=utf-8")
 _WANTED: Final = (
     "This gateway wants its token. Put it behind a # at the end of this page's address: it is not sent with it."
@@ -68,21 +60,21 @@ def answer_page(seen: Seen, method: str, path: str, headers: Pairs, *, is_known:
             return _error(
                 401, "Metrics want the gateway's token: in the header x-penstock-token, or as http://HOST/~TOKEN/…"
             )
-        return 200, [*_HEADERS, (b"content-type", CONTENT_TYPE)], metrics(seen).encode()
+        return 200, [*PAGE_HEADERS, (b"content-type", prometheus.CONTENT_TYPE)], metrics(seen).encode()
     if path != PAGES and not path.startswith(SESSIONS):
         return _error(404, f"The gateway's own paths are {PAGES} and {METRICS}")
     if not is_known:
         # Without a header with the token, which only the page's script can send: nothing but that script.
         asked = any(name == b"x-penstock-token" for name, _ in headers)
-        return (401 if asked else 200), [*_HEADERS, _HTML], overview_page([], _frame(_WANTED)).encode()
+        return (401 if asked else 200), [*PAGE_HEADERS, _HTML], overview_page([], _frame(_WANTED)).encode()
     if path == PAGES:
-        return 200, [*_HEADERS, _HTML], gateway_page(seen)
+        return 200, [*PAGE_HEADERS, _HTML], gateway_page(seen)
     session = seen.session(path.removeprefix(SESSIONS))
     if session is None:
         return _error(
             404, "No session of that name was seen since the gateway began, or newer ones have taken its place"
         )
-    return 200, [*_HEADERS, _HTML], session_page(session, observes=seen.observes)
+    return 200, [*PAGE_HEADERS, _HTML], session_page(session, observes=seen.observes)
 
 
 def _is_foreign(headers: dict[bytes, bytes]) -> bool:
@@ -93,7 +85,7 @@ def _is_foreign(headers: dict[bytes, bytes]) -> bool:
 
 def _error(status: int, sentence: str, headers: Sequence[tuple[bytes, bytes]] = ()) -> Page:
     body = json.dumps({"error": {"message": sentence, "type": "penstock"}}).encode()
-    return status, [*_HEADERS, *headers, (b"content-type", b"application/json")], body
+    return status, [*PAGE_HEADERS, *headers, (b"content-type", b"application/json")], body
 
 
 def _frame(lead: str) -> PageFrame:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from penstock.inspection import drawing, words
 from penstock.inspection.story import KINDS
@@ -22,6 +22,16 @@ if TYPE_CHECKING:
 
     from penstock.inspection.story import FillTurn, Story, Subject
 
+PAGE_HEADERS: Final = (
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    # The rest of the policy stands in the page, which also opens from disk; this one works in a header alone.
+    (b"content-security-policy", b"frame-ancestors 'none'"),
+)
+"""What whoever serves such a page says beside it."""
 _HEADROOM = 20  # one part in so many of a drawing is left free above what is highest in it
 _SPARK_COLUMNS = 60  # on a telephone a pixel each
 _MAX_REFUSALS = 3

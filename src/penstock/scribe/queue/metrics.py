@@ -1,19 +1,19 @@
 """The figures of runs as Prometheus reads them.
 
-Law: a figure has one name and one unit, and what only grows within a run ends in `_total`. Keeps out: where they come from
-(`progress`).
+Law: a figure has one name and one unit, and what only grows within a run is a counter. Keeps out: where they come from
+(`progress`), and the format (`text.prometheus`).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from penstock.text.prometheus import family
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from penstock.scribe.queue.progress import RunProgress
-
-CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
 
 
 def metrics(seen: Sequence[RunProgress]) -> str:
@@ -35,17 +35,15 @@ def _lines(seen: Sequence[RunProgress]) -> Iterator[str]:
     yield from _family(
         "files_waiting", "gauge", "Files that are not surveyed yet.", ((one, {}, one.files_waiting) for one in seen)
     )
+    yield from _family("calls", "counter", "Requests that workers told of.", ((one, {}, one.calls) for one in seen))
     yield from _family(
-        "calls_total", "counter", "Requests that workers told of.", ((one, {}, one.calls) for one in seen)
-    )
-    yield from _family(
-        "late_answers_total",
+        "late_answers",
         "counter",
         "Answers dropped because another was accepted.",
         ((one, {}, one.late) for one in seen),
     )
     yield from _family(
-        "tokens_total",
+        "tokens",
         "counter",
         "Tokens as the provider counted them.",
         (
@@ -61,7 +59,7 @@ def _lines(seen: Sequence[RunProgress]) -> Iterator[str]:
         ((one, {"cause": cause.name}, cause.chunks) for one in seen for cause in one.causes),
     )
     yield from _family(
-        "spent_dollars_total",
+        "spent_dollars",
         "counter",
         "Money spent, by list prices.",
         ((one, {}, one.dollars) for one in seen if one.dollars is not None),
@@ -88,14 +86,13 @@ def _lines(seen: Sequence[RunProgress]) -> Iterator[str]:
 def _family(
     name: str, kind: str, said: str, rows: Iterable[tuple[RunProgress, dict[str, str], float]]
 ) -> Iterator[str]:
-    whole = f"penstock_queue_{name}"
-    yield f"# HELP {whole} {said}"
-    yield f"# TYPE {whole} {kind}"
-    for one, labels, value in rows:
-        named = {"run": str(one.id), "title": one.title, "model": one.model, **labels}
-        shown = ",".join(f'{key}="{_escaped(text)}"' for key, text in named.items())
-        yield f"{whole}{{{shown}}} {value:g}" if isinstance(value, float) else f"{whole}{{{shown}}} {value}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    """Yield the lines of a metric whose samples say of which run they are."""
+    yield from family(
+        f"penstock_queue_{name}",
+        kind,
+        said,
+        (
+            ({"run": str(one.id), "title": one.title, "model": one.model, **labels}, value)
+            for one, labels, value in rows
+        ),
+    )
