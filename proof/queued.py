@@ -659,11 +659,15 @@ def measure(*, long: bool, seed: int) -> Figure:
         if long:  # what was seen stays seen, whenever the rest is cut off
             print(f"R28 round {at + 1} of {len(rounds)}, seed {seed + at}: {made[-1]}", flush=True)
     whole = RoundResult(
-        [said for one in made for said in one.wrong],
-        *(sum(one[field] for one in made) for field in range(1, 6)),
-        max(one.most for one in made),
-        sum((one.faults for one in made), Counter()),
-        all(one.is_skewed for one in made),
+        wrong=[said for one in made for said in one.wrong],
+        chunks=sum(one.chunks for one in made),
+        calls=sum(one.calls for one in made),
+        allowed=sum(one.allowed for one in made),
+        under_way=sum(one.under_way for one in made),
+        late=sum(one.late for one in made),
+        most=max(one.most for one in made),
+        faults=sum((one.faults for one in made), Counter()),
+        is_skewed=all(one.is_skewed for one in made),
     )
     notes = whole.wrong if whole.is_skewed else [*whole.wrong, "clocks were not moved: there is no C compiler"]
     return Figure(

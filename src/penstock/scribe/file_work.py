@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from penstock.scribe.results import Results
     from penstock.scribe.verification import Known, Shown
     from penstock.text.json_access import Json
-    from penstock.text.tokens import Mode, TokenCounter
+    from penstock.text.tokens import Mode
 
 # Of a window that is known, at most one part of so many is for the reply: what is asked needs the larger part.
 _REPLY_SHARE = 4
@@ -106,7 +106,7 @@ class PromptBudget(NamedTuple):
 
     prompt_tokens: int
     reply_tokens: int
-    counter: TokenCounter
+    counter: Tokens
     adaptive: bool
 
     # The window of a model holds the prompt and the reply. A window that nobody knows is not guessed: a refusal tells it, and
@@ -137,7 +137,7 @@ class PromptBudget(NamedTuple):
 
 
 @cache
-def _instruction_tokens(counter: TokenCounter) -> int:
+def _instruction_tokens(counter: Tokens) -> int:
     """Return what the fixed instructions of every prompt take, counted once: they are as long as a small program."""
     return counter.count(prompts.SYSTEM).high
 

@@ -99,6 +99,7 @@ def test_a_run_that_is_cancelled_before_it_is_linked_is_linked_when_it_goes_on(d
             workshop(database, steps).link(run.id)
         assert runs.cancel(database, run.id)
         workshop(database).link(run.id)  # somebody had that job already
+        enqueuing.ask_for_open(database, run)  # and was in the middle of it
         assert not asked_in(database)
         assert runs.retry(database, runs.run_of(database, run.id)) == 0
         assert runs.run_of(database, run.id).phase == "surveying"

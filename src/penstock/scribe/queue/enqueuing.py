@@ -88,7 +88,8 @@ def _some(connection: Connection, run: Run, after: _Reached) -> _Reached | None:
            WHERE chunks.run = %s AND chunks.file = placed.file AND chunks.number = placed.number""",
         (*(list(column) for column in zip(*placed, strict=True)), run.id),
     )
-    return _Reached(*rows[-1], made[-1][1] - 1)
+    file, number = rows[-1]
+    return _Reached(file, number, made[-1][1] - 1)
 
 
 def _job(run: int, chunks: Sequence[tuple[int, int]]) -> dict[str, Json]:
