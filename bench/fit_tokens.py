@@ -7,7 +7,7 @@
 `DIR/<kind>/<file>` is the layout; `bench/tokens.py` reads the same. `collect` fills it from the running Python,
 the documentation and locales of the system and, under `--sources`, unpacked public repositories, each in a
 folder `owner+name` (see `RECIPE`). Texts are never committed: only the numbers that `fit` prints are, in
-`penstock/tokens.py`. Files are split by a digest of their content, so a text is in the fit or held out, never both.
+`penstock/text/token_estimate.py`. Files are split by a digest of their content, so a text is in the fit or held out, never both.
 
 `measure` needs `toktok-rs` and, for the Claude families, `ctok`; `fit` needs `numpy` and `scipy`. None of the
 last three is a dependency of the product.
@@ -31,7 +31,7 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from penstock.text import tokens
+from penstock.text import token_estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -299,7 +299,9 @@ def _groups() -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
     that ends in its class. So no byte can lower a weighted sum if the weights that it always adds, and those below zero
     among the others, come to zero at least. That makes `high` monotone.
     """
-    patterns = [(table, pattern) for table, _, group in tokens._ASCII + tokens._BEYOND for pattern in group]
+    patterns = [
+        (table, pattern) for table, _, group in token_estimate.ASCII + token_estimate.BEYOND for pattern in group
+    ]
     found = set()
     for byte in range(256):
         always, maybe = [0], list[int]()
@@ -315,9 +317,9 @@ class Problem:
 
     def __init__(self, np: Any, rows: list[Measured], family: str) -> None:
         self.np = np
-        width = 1 + sum(len(group) for _, _, group in tokens._ASCII + tokens._BEYOND)
+        width = 1 + sum(len(group) for _, _, group in token_estimate.ASCII + token_estimate.BEYOND)
         truth = np.array([row.truth[family] for row in rows], float)
-        features = np.array([tokens._features(row.data)[:width] for row in rows], float)
+        features = np.array([token_estimate.features(row.data)[:width] for row in rows], float)
         self.rows = features / truth[:, None]
         self.margin = 1 / truth[:, None]
         self.importance = np.array([MADE_WEIGHT if row.kind in MADE else 1.0 for row in rows])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from penstock.text import tokens
+from penstock.text import token_estimate, tokens
 from penstock.text.tokens import Calibration, Count, count
 
 MODELS = st.sampled_from(["o200k", "cl100k", "claude", "claude-3-5-sonnet", "gemini-2.5-pro"])
@@ -73,7 +73,7 @@ def test_the_upper_bound_never_falls_as_bytes_grow(data: bytes, more: bytes, mod
 
 
 @pytest.mark.proves("LAW-Count")
-@pytest.mark.parametrize("family", sorted(tokens._FAMILIES))
+@pytest.mark.parametrize("family", sorted(token_estimate.FAMILIES))
 @pytest.mark.parametrize("bound", ["most", "least"])
 def test_no_byte_weighs_less_than_nothing(family: str, bound: str) -> None:
     """The proof for texts of every length: whatever byte is appended, what it adds to a bound is at least zero.
@@ -81,8 +81,10 @@ def test_no_byte_weighs_less_than_nothing(family: str, bound: str) -> None:
     It adds one to the bytes, one to each single class it is in, and at most one to each pattern that ends in its class;
     so the worst that it can add is the weights of the former and the negative ones of the latter.
     """
-    weights = getattr(tokens._FAMILIES[family], bound)
-    patterns = [(table, pattern) for table, _, group in tokens._ASCII + tokens._BEYOND for pattern in group]
+    weights = getattr(token_estimate.FAMILIES[family], bound)
+    patterns = [
+        (table, pattern) for table, _, group in token_estimate.ASCII + token_estimate.BEYOND for pattern in group
+    ]
     assert len(weights) == len(patterns) + 1
     for byte in range(256):
         worst = weights[0]
@@ -97,11 +99,11 @@ def test_no_byte_weighs_less_than_nothing(family: str, bound: str) -> None:
 def test_patterns_are_counted_as_each_alone_would_be(text: str) -> None:
     """Most are counted in an image with shorter runs of letters, which has as many of each."""
     data = text.encode("utf-8", "surrogatepass")
-    groups = tokens._ASCII if data.isascii() else tokens._ASCII + tokens._BEYOND
+    groups = token_estimate.ASCII if data.isascii() else token_estimate.ASCII + token_estimate.BEYOND
     alone = [data.translate(table, out).count(pattern) for table, out, group in groups for pattern in group]
-    found = tokens._block_features(data)
+    found = token_estimate.block_features(data)
     assert found[: len(alone) + 1] == [len(data), *alone]
-    assert found[-1] == data.translate(tokens._SHAPE).count(b" l")
+    assert found[-1] == data.translate(token_estimate.SHAPE).count(b" l")
 
 
 @pytest.mark.proves("LAW-Count")
