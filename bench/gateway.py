@@ -2,8 +2,10 @@
 
     python -m bench.gateway [--seconds 5]
 
-An upstream and a load client of our own speak HTTP/1.1 over loopback and do nothing else. Of the gateway its processor time is
-told, which other work on the machine does not change much; times and lags are of this machine at this hour.
+An upstream and a load client of our own speak HTTP/1.1 over loopback and do nothing else. Beside the gateway stands the same
+server and the same client library with a loop between them and nothing else (`bare`): what is left where nothing of ours is done.
+Processor time is told of both, in turns, since one machine takes from one to twice as long for it from hour to hour; times and lags
+are of this machine at this hour.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-_TICKS = os.sysconf("SC_CLK_TCK")
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from penstock.gateway.upstream import Upstream
+from penstock.mcp_server.listening import listen, serve_app
+
 _EVENTS, _EVENT_SECONDS = 40, 0.01
 _ANSWER = json.dumps(
     {
@@ -78,6 +83,31 @@ async def serve_upstream() -> None:
 
 def _response(body: bytes, kind: bytes) -> bytes:
     return b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\ncontent-length: %d\r\n\r\n%s" % (kind, len(body), body)
+
+
+# ── nothing but the libraries ────────────────────────────────────────────────────────────────────────────────────
+
+
+async def serve_bare(upstream: str) -> None:
+    """Pass each request to an upstream, and its answer back, by uvicorn and aiohttp as the gateway uses them."""
+    listening = listen("127.0.0.1:0")
+    print(listening.getsockname()[1], flush=True)
+    upstreams = Upstream()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        parts, is_more = [], True
+        while is_more:
+            event = await receive()
+            parts.append(event["body"])
+            is_more = event["more_body"]
+        url = upstream + scope["path"]
+        response = await upstreams.send(scope["method"], url, scope["headers"], b"".join(parts))
+        await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
+        async for block in response.blocks():
+            await send({"type": "http.response.body", "body": block, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    await serve_app(app, listening, lambda _: None, connection=HttpToolsProtocol)
 
 
 # ── the client ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -163,8 +193,8 @@ def streams(number: int) -> Any:
 
 
 def _processor_seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS
+    """Return the processor time of all threads of a process, to the nanosecond and not to the clock's hundredth of a second."""
+    return sum(int((task / "schedstat").read_text().split()[0]) for task in Path(f"/proc/{pid}/task").iterdir()) / 1e9
 
 
 def _peak_mib(pid: int) -> float:
@@ -181,17 +211,20 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--upstream", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--bare", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.upstream:
         asyncio.run(serve_upstream())
         return
+    if given.bare:
+        asyncio.run(serve_bare(given.bare))
+        return
     with tempfile.TemporaryDirectory() as folder:
-        behind = subprocess.Popen([sys.executable, "-m", "bench.gateway", "--upstream"], stdout=subprocess.PIPE)
-        assert behind.stdout is not None
-        upstream_port = int(behind.stdout.readline())
+        behind, behind_port = _started("--upstream")
+        bare, bare_port = _started("--bare", f"http://127.0.0.1:{behind_port}")
         settings = {
             "--listen": "127.0.0.1:0",
-            "--upstream": f"http://127.0.0.1:{upstream_port}",
+            "--upstream": f"http://127.0.0.1:{behind_port}",
             "--store": f"sqlite:///{folder}/store.db",
             "--window": "m=900000",
         }
@@ -200,15 +233,25 @@ def main() -> None:
         assert gateway.stderr is not None
         port = int(gateway.stderr.readline().split()[2].rpartition(b":")[2])
         try:
-            _table(port, upstream_port, gateway.pid, given.seconds)
+            _table((port, gateway.pid), (bare_port, bare.pid), behind_port, given.seconds)
         finally:
-            for process in (gateway, behind):
+            for process in (gateway, bare, behind):
                 process.terminate()
                 process.wait()
 
 
-def _table(port: int, upstream_port: int, pid: int, seconds: float) -> None:
-    print("| | requests | CPU ms a request | p50 ms (direct) | p99 ms (direct) |")
+def _started(*flags: str) -> tuple[subprocess.Popen[bytes], int]:
+    """Start this program as a server, and return it with its port."""
+    server = subprocess.Popen([sys.executable, "-m", "bench.gateway", *flags], stdout=subprocess.PIPE)
+    assert server.stdout is not None
+    return server, int(server.stdout.readline())
+
+
+def _table(gateway: tuple[int, int], bare: tuple[int, int], upstream_port: int, seconds: float) -> None:
+    """Measure a gateway and the bare libraries, each given as its port and its process, in turns."""
+    for port, _ in (bare, gateway):  # what is loaded at the first request is no part of the next ones
+        asyncio.run(ask(port, iter([session(_SESSIONS, turn) for turn in range(2)]), 1, 60))
+    print("| | requests | CPU ms a request (bare) | p50 ms (bare, direct) | p99 ms (bare, direct) |")
     print("|---|---|---|---|---|")
     rows: list[tuple[str, Any, int]] = [
         ("200 bytes, 1 connection", plain, 1),
@@ -218,23 +261,28 @@ def _table(port: int, upstream_port: int, pid: int, seconds: float) -> None:
     ]
     for name, bodies, connections in rows:
         _, direct, _ = asyncio.run(ask(upstream_port, bodies(), connections, seconds / 2))
-        made = bodies()
-        before = _processor_seconds(pid)
-        done, times, _ = asyncio.run(ask(port, made, connections, seconds))
-        spent = (_processor_seconds(pid) - before) / max(1, done) * 1_000
+        done, times, spent = {}, {}, {}
+        for who, (port, pid) in (("bare", bare), ("gateway", gateway)):
+            made, before = bodies(), _processor_seconds(pid)
+            done[who], times[who], _ = asyncio.run(ask(port, made, connections, seconds))
+            spent[who] = (_processor_seconds(pid) - before) / max(1, done[who]) * 1_000
+        shown = [
+            f"{_at(times['gateway'], share):.2f} ({_at(times['bare'], share):.2f}, {_at(direct, share):.2f})"
+            for share in (0.5, 0.99)
+        ]
         print(
-            f"| {name} | {done} | {spent:.2f} | {_at(times, 0.5):.2f} ({_at(direct, 0.5):.2f}) "
-            f"| {_at(times, 0.99):.1f} ({_at(direct, 0.99):.1f}) |"
+            f"| {name} | {done['gateway']} | {spent['gateway']:.2f} ({spent['bare']:.2f}) | {shown[0]} | {shown[1]} |",
+            flush=True,
         )
-    for label, to in (("direct", upstream_port), ("gateway", port)):
+    for label, (port, pid) in (("direct", (upstream_port, bare[1])), ("bare", bare), ("gateway", gateway)):
         before = _processor_seconds(pid)
-        _, _, lags = asyncio.run(ask(to, streams(256), 256, 60))
-        spent = (_processor_seconds(pid) - before) / (256 * _EVENTS) * 1e6
+        _, _, lags = asyncio.run(ask(port, streams(256), 256, 60))
+        used = (_processor_seconds(pid) - before) / (256 * _EVENTS) * 1e6 if label != "direct" else 0.0
         print(
             f"256 streams, {label}: lag of an event p50 {_at(lags, 0.5):.1f} ms, p99 {_at(lags, 0.99):.1f} ms, "
-            f"{spent:.0f} us of the gateway's processor time"
+            f"{used:.0f} us of processor time in between"
         )
-    print(f"Peak of the gateway's memory: {_peak_mib(pid):.0f} MiB")
+    print(f"Peak of the gateway's memory: {_peak_mib(gateway[1]):.0f} MiB")
 
 
 if __name__ == "__main__":

@@ -207,6 +207,18 @@ def _messages(call: Call | None, usage: Body, words: str, *, stream: bool) -> li
     ]
 
 
+def _as_asked(body: Body, words: str) -> str:
+    """Return what is said in the form that a request of Gemini asks for.
+
+    Gemini CLI asks every few turns whether it goes round in circles, and asks again for minutes where the answer is no JSON.
+    """
+    form = body.get("generationConfig") or {}
+    if form.get("responseMimeType") != "application/json":
+        return words
+    properties = (form.get("responseJsonSchema") or form.get("responseSchema") or {}).get("properties", {})
+    return json.dumps({name: 0 if one.get("type") == "number" else words for name, one in properties.items()})
+
+
 def _gemini(call: Call | None, used: Body, words: str) -> list[Body]:
     part: Body = {"text": words}
     if call:
@@ -288,7 +300,7 @@ def _handler(model: LoopbackModel) -> type[BaseHTTPRequestHandler]:
             elif path.endswith("/messages"):
                 self._answer(_messages(model.turn(body), model.usage, model.answer, stream=stream), stream=stream)
             elif path.endswith("enerateContent"):
-                self._answer(_gemini(model.turn(body), model.usage, model.answer), stream=stream)
+                self._answer(_gemini(model.turn(body), model.usage, _as_asked(body, model.answer)), stream=stream)
             else:
                 self._answer([{}], stream=False)
 

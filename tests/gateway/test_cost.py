@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import json
+import time
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +19,21 @@ from tests.gateway.stories import body_of, story
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from penstock.gateway.passage import Passage
+
+_USAGE = {"input_tokens": 9, "output_tokens": 1}
+_ANSWER = json.dumps(
+    {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "Fine."}], "usage": _USAGE}
+).encode()
+_STREAM: list[dict[str, Any]] = [
+    {"type": "message_start", "message": {"type": "message", "role": "assistant", "content": [], "usage": _USAGE}},
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Fine."}},
+    {"type": "content_block_stop", "index": 0},
+    {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 1}},
+    {"type": "message_stop"},
+]
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, of: Any, name: str) -> list[Any]:
@@ -56,6 +75,38 @@ def test_what_is_known_is_neither_read_nor_counted_again(tmp_path: Path, monkeyp
         gateway.ask("/v1/messages", body_of("anthropic", story(31)))
     assert len(digests) == 4  # the two that are new, and the first, by which cuts and turns are found
     assert len(texts) <= 4
+
+
+@pytest.mark.proves("W-9")
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_what_was_held_of_a_request_goes_with_its_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_stream: bool
+) -> None:
+    """Nothing waits for the collector of garbage, which comes seldom: a request may have 32 MiB."""
+    held: list[weakref.ref[Passage]] = []
+    begin = Provider.begin
+
+    def noting(*given: Any, **named: Any) -> Passage | None:
+        passage = begin(*given, **named)
+        held.extend([weakref.ref(passage)] if passage else [])
+        return passage
+
+    monkeypatch.setattr(Provider, "begin", noting)
+    events = b"".join(b"data: %s\n\n" % json.dumps(one).encode() for one in _STREAM)
+    said = Said(200, (("content-type", "text/event-stream"),), (events,)) if is_stream else Said(parts=(_ANSWER,))
+    with (
+        RecordingUpstream(lambda _: said) as behind,
+        standing(tmp_path, behind.url, windows=Windows((("m", 50_000),))) as gateway,
+    ):
+        gc.disable()
+        try:
+            assert gateway.ask("/v1/messages", body_of("anthropic", story(30))).status == 200
+            until = time.monotonic() + 5  # the client has the end before the gateway lets go
+            while held[0]() is not None and time.monotonic() < until:
+                time.sleep(0.005)
+            assert [one() for one in held] == [None]
+        finally:
+            gc.enable()
 
 
 @pytest.mark.proves("W-9")

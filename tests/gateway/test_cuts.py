@@ -62,9 +62,26 @@ def test_a_client_never_sees_that_it_was_too_long(wire: str, streamed: bool, tmp
 
 
 @pytest.mark.proves("W-1")
+def test_a_number_of_any_length_stays_and_is_no_reason_to_cut_nothing(tmp_path: Path) -> None:
+    """Python's own reader refuses more than 4,300 digits."""
+    digits = b"9" * 50_000
+    raw = (
+        json.dumps({**body_of("anthropic", story(60, 1_000)), "seed": 7})
+        .encode()
+        .replace(b'"seed": 7', b'"seed": ' + digits)
+    )
+    windows = Windows((("*", 8_000),))
+    with RecordingUpstream(lambda _: Said()) as behind, standing(tmp_path, behind.url, windows=windows) as gateway:
+        got = gateway.post("/v1/messages", raw)
+    assert int(got.headers["x-penstock-cut"]) > 0
+    assert digits in behind.came[-1].body
+    assert len(behind.came[-1].body) < len(raw) - 20_000
+
+
+@pytest.mark.proves("W-1")
 def test_only_what_is_cut_differs(tmp_path: Path) -> None:
     """Numbers, escapes, white space and unknown names around it, and all before the first cut."""
-    with provider("anthropic", 16_000) as double, standing(tmp_path, upstream_of(double)) as gateway:
+    with provider("anthropic", 18_000) as double, standing(tmp_path, upstream_of(double)) as gateway:
         body = body_of("anthropic", story(60, 1_000))
         raw = (
             json.dumps(body).replace('"max_tokens": 500', '"max_tokens":  500, "x_odd" : [1.0,1e3,"\\u00e9"]').encode()

@@ -267,3 +267,21 @@ def test_a_provider_that_never_names_its_limit_refuses_once(tmp_path: Path) -> N
     assert double.refused == 1
     assert not any(outcome == "returned" for _, outcome in seen.refusals)
     assert max(sizes[30:]) > 0.85 * max(sizes)
+
+
+@pytest.mark.proves("W-4")
+def test_a_reply_longer_than_the_window_is_no_reason_to_be_refused(tmp_path: Path) -> None:
+    """Claude Code asks small servers for 128,000 tokens: they answer all the same, and what they take is known then."""
+
+    def answer(came: Came) -> Said:
+        tokens = len(came.body) * 13 // 40
+        if tokens > 12_000:
+            words = {"type": "invalid_request_error", "message": f"prompt is too long: {tokens} tokens > 12000 maximum"}
+            return Said(400, parts=(json.dumps({"type": "error", "error": words}).encode(),))
+        return Said(parts=(json.dumps({**ANSWER, "usage": {"input_tokens": tokens, "output_tokens": 1}}).encode(),))
+
+    with RecordingUpstream(answer) as behind, standing(tmp_path, behind.url) as gateway:
+        for turns in range(1, 40):
+            got = gateway.ask("/v1/messages", {**body_of("anthropic", story(turns, 1_500)), "max_tokens": 128_000})
+            assert got.status == 200
+    assert sum(len(came.body) * 13 // 40 > 12_000 for came in behind.came) <= 2

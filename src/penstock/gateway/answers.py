@@ -190,6 +190,7 @@ class HeldAnswer:
 
     async def close(self) -> None:
         """Let go of it, whether it has ended or not."""
+        self._watch = None  # holds the request, whose course holds this answer
         if self._coming is not None:
             self._coming.cancel()
         await self._answer.close()

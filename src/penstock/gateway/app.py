@@ -13,7 +13,8 @@ import json
 import os
 import re
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from penstock.gateway.answers import HeldAnswer
@@ -29,13 +30,13 @@ from penstock.gateway.provider import Memories, Provider, Windows
 from penstock.gateway.routes import address, provider_of, route_of
 from penstock.gateway.seen import Seen
 from penstock.gateway.signing import NoCredentials, signer_of
-from penstock.mcp_server.connections import ABORT, OF_CONNECTION
+from penstock.mcp_server.connections import ABORT, LOST, OF_CONNECTION
 from penstock.text import escape
 from penstock.wires import wire_named
 from penstock.wires.failures import Disconnected
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+    from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
 
     from penstock.carrier.steps import SendOutcome
     from penstock.gateway.passage import PostBody
@@ -179,35 +180,35 @@ class Gateway:
         except NoCredentials as error:
             raise Refusing(403, str(error)) from error
 
-        packed = PackedBody(body, body)
-        if route is not None and is_packed(headers):
-            packed = await asyncio.to_thread(unpacked, body, headers, MAX_BODY_BYTES)
-
-        async def post(plain: bytes, is_unpacked: bool) -> UpstreamResponse:
-            # Signed again for each try, since a signature is over the body, and a body that was cut is another one.
-            raw, own = packed.sent(plain, headers)
-            own = await asyncio.to_thread(signed, url, raw) if signed else own
-            sent = [pair for pair in own if pair[0] != b"accept-encoding"] if is_unpacked else own
-            return await self._upstream.send(scope["method"], url, sent, raw or None)
-
-        passing = self._pass(route, base_url, packed.plain, owner_of(headers, query, self._digest_key), post)
-        task = asyncio.ensure_future(self._pass_on(passing, send, scope, route, base_url))
-        # A client that hangs up ends the request at the provider, where it costs money, whether an answer has begun or
-        # not.
-        gone = asyncio.ensure_future(_hung_up(receive))
-        try:
-            await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
-            if not task.done():
-                return
+        # A client that hangs up ends the request at the provider, where it costs money, whether an answer has begun or not.
+        with _while_heard(scope["state"][OF_CONNECTION][LOST]):
             try:
-                task.result()
+                packed = PackedBody(body, body)
+                if route is not None and is_packed(headers):
+                    packed = await asyncio.to_thread(unpacked, body, headers, MAX_BODY_BYTES)
+                post = partial(self._post, scope["method"], url, headers, packed, signed)
+                owner = owner_of(headers, query, self._digest_key)
+                passing = self._pass(route, base_url, packed.plain, owner, post)
+                await self._pass_on(passing, send, scope, route, base_url)
             except Disconnected as error:
                 raise Refusing(_STATUS_OF[error.kind], f"{base_url} did not answer: {error}") from error
-        finally:
-            for one in (task, gone):
-                one.cancel()
-                with suppress(asyncio.CancelledError, Exception):
-                    await one
+
+    async def _post(
+        self,
+        method: str,
+        url: str,
+        headers: Pairs,
+        packed: PackedBody,
+        signed: Callable[[str, bytes], Pairs] | None,
+        plain: bytes,
+        is_unpacked: bool,
+    ) -> UpstreamResponse:
+        """Send a client's request with a body that was made of its own."""
+        # Signed again for each try, since a signature is over the body, and a body that was cut is another one.
+        raw, own = packed.sent(plain, headers)
+        own = await asyncio.to_thread(signed, url, raw) if signed else own
+        sent = [pair for pair in own if pair[0] != b"accept-encoding"] if is_unpacked else own
+        return await self._upstream.send(method, url, sent, raw or None)
 
     async def _pass(
         self, route: Route | None, base_url: str, body: bytes, owner: str, post: PostBody
@@ -451,10 +452,31 @@ def _told(passed: Passed) -> Pairs:
     return [(f"x-penstock-{name}".encode(), value.encode()) for name, value in said.items() if value]
 
 
-async def _hung_up(receive: Receive) -> None:
-    """Wait until the client has gone."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
+@contextmanager
+def _while_heard(lost: set[Callable[[], object]]) -> Iterator[None]:
+    """End what is under way once the client's connection is lost.
+
+    Args:
+        lost: what is called then.
+    """
+    task = asyncio.current_task()
+    assert task is not None  # noqa: S101 - a request is served in one
+    has_gone = False
+
+    def end() -> None:
+        nonlocal has_gone
+        has_gone = True
+        task.cancel()
+
+    lost.add(end)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if not has_gone:
+            raise
+        task.uncancel()
+    finally:
+        lost.discard(end)
 
 
 async def _answer(send: Send, status: int, headers: Pairs, body: bytes) -> None:

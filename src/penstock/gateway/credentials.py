@@ -7,7 +7,6 @@ credentials have two digests; without the store's number none can be computed.
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import secrets
 from typing import TYPE_CHECKING, Final
@@ -41,7 +40,7 @@ def owner_of(headers: Iterable[tuple[bytes, bytes]], query: str, key: bytes) -> 
     """
     shown = [name + b"\0" + value for name, value in headers if name in KEY_HEADERS]
     shown += [part.encode() for part in query.split("&") if part.startswith("key=")]
-    return hmac.new(key, b"\n".join(sorted(_stable(one) for one in shown)), hashlib.sha256).hexdigest()[:32]
+    return hmac.digest(key, b"\n".join(sorted(_stable(one) for one in shown)), "sha256").hex()[:32]
 
 
 def _stable(shown: bytes) -> bytes:

@@ -150,6 +150,7 @@ class Passage:
         """Whether our tools are offered also where nothing is cut."""
         self.is_offered = False
         """Whether they were, with what was sent last."""
+        self._is_learned = False
         self.passed = Passed(
             wire=incoming.request.route.wire,
             model=model,
@@ -241,6 +242,9 @@ class Passage:
         """Take the whole answer of a stream that has ended."""
         self._take_usage(body)
         self.course.answer_ended(body)
+        # With the course's own hook a request and its course would hold each other: a megabyte, until garbage is looked for.
+        if self._is_learned:
+            self._learner.learn_answer(self)
 
     def _take_usage(self, body: Json) -> None:
         """Note what an answer says that it took."""
@@ -271,7 +275,7 @@ class Passage:
         self._learn()
 
     def _learn(self) -> None:
-        self.course.on_late_answer = lambda: self._learner.learn_answer(self)
+        self._is_learned = True
         try:
             self._learner.learn(self)
         except Exception as error:  # noqa: BLE001 - a store that is full, or gone: the answer is the client's all the same

@@ -8,6 +8,7 @@ to others: the way of one request (`passage`).
 from __future__ import annotations
 
 import time
+from fnmatch import fnmatchcase
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -54,8 +55,6 @@ class Windows(NamedTuple):
 
     def of(self, model: str) -> int:
         """Return the window of a model; `UNKNOWN_WINDOW_TOKENS` where nobody has said."""
-        from fnmatch import fnmatchcase
-
         return next((tokens for name, tokens in self.by_name if fnmatchcase(model, name)), UNKNOWN_WINDOW_TOKENS)
 
 

@@ -1,13 +1,16 @@
 """Send requests to providers over HTTP, and give back what they answer, unread.
 
 Law: a request carries its sender's headers, an answer the provider's, but for those of one hop; nothing is followed, unpacked,
-remembered or added. Source: RFC 9110, section 7.6.1. The client library is imported where it is used, so that importing this module
-costs nothing and works everywhere. Keeps out: what is sent, and what an answer says.
+remembered or added. Source: RFC 9110, section 7.6.1. Imported only to serve, because the client library is. Keeps out: what is
+sent, and what an answer says.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
+
+import aiohttp
+from yarl import URL
 
 from penstock.gateway.answers import READABLE_CODINGS
 from penstock.text.http_headers import end_to_end
@@ -15,8 +18,6 @@ from penstock.wires.failures import Disconnected
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Sequence
-
-    import aiohttp
 
     Pairs = Sequence[tuple[bytes, bytes]]
 
@@ -48,9 +49,6 @@ class Upstream:
         Raises:
             Disconnected: the provider cannot be reached, or breaks off.
         """
-        from aiohttp import ClientError
-        from yarl import URL
-
         # The body is here: whoever expects to be asked for it has been.
         left_out = (b"host", b"content-length", b"expect")
         sent = [
@@ -62,13 +60,11 @@ class Upstream:
             response = await self._opened().request(
                 method, URL(url, encoded=True), headers=sent, data=body, allow_redirects=False
             )
-        except (ClientError, TimeoutError, OSError) as error:
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise _disconnected(error) from error
         return UpstreamResponse(response)
 
     def _opened(self) -> aiohttp.ClientSession:
-        import aiohttp
-
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS, ttl_dns_cache=60),
@@ -107,12 +103,10 @@ class UpstreamResponse:
         Raises:
             Disconnected: it broke off.
         """
-        from aiohttp import ClientError
-
         try:
             async for block in self._response.content.iter_any():
                 yield block
-        except (ClientError, TimeoutError, OSError) as error:
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise _disconnected(error) from error
 
     async def close(self) -> None:
@@ -136,8 +130,6 @@ def _readable(value: bytes) -> bytes:
 
 
 def _disconnected(error: Exception) -> Disconnected:
-    import aiohttp
-
     said = str(error) or type(error).__name__
     if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
         return Disconnected("connect", said)

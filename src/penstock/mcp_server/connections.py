@@ -9,12 +9,15 @@ that sends no whole header within `HEADER_SECONDS`, or reads nothing for `STALLE
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from penstock.mcp_server.addresses import is_loopback
 from penstock.mcp_server.token import ADMITTED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 HEADER_SECONDS = 5.0
 """How long a header may take from its first byte; a clock that began anew at each byte would never end."""
@@ -27,6 +30,8 @@ OF_CONNECTION = "penstock.connection"
 ABORT = "abort"
 """The key, in that dictionary, of a function that ends the connection at once, so that an answer that broke off does
 not look whole."""
+LOST = "lost"
+"""The key, in that dictionary, of a set of functions, each of which is called once the connection is lost."""
 MAX_CONNECTIONS = 256
 """Connections that are open at once."""
 MAX_CONNECTIONS_PER_PEER = 32
@@ -53,12 +58,14 @@ class Clocked(asyncio.Protocol):
     stalled_timer: asyncio.TimerHandle | None = None
     _unread_bytes = 0
     _read_at = 0.0
+    _told: set[Callable[[], object]]
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the clock of the header, or refuse the connection with 503 where there are too many."""
         super().connection_made(transport)
         self.since = self.loop.time()
-        self.app_state = {**self.app_state, OF_CONNECTION: {ABORT: transport.abort}}
+        self._told = set()
+        self.app_state = {**self.app_state, OF_CONNECTION: {ABORT: transport.abort, LOST: self._told}}
         if self._is_one_too_many():
             transport.write(_BUSY)
             transport.close()
@@ -74,10 +81,12 @@ class Clocked(asyncio.Protocol):
             self._await_header()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the clocks of a connection that has ended."""
+        """Stop the clocks of a connection that has ended, and tell who wanted to know."""
         self._stop_header_clock()
         self._stop_reader_clock()
         super().connection_lost(exc)
+        for tell in tuple(self._told):
+            tell()
 
     def pause_writing(self) -> None:
         """Start the clock of a reader that does not read: the socket's buffer is full."""
