@@ -268,6 +268,7 @@ def _image_refusal(path: str, length: int, most: int) -> tuple[list[Body], int]:
 def _handler(model: LoopbackModel) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # else a second answer waits 40 ms for an acknowledgement
 
         def log_message(self, *_: object) -> None:
             pass

@@ -49,6 +49,7 @@ class RecordingUpstream:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # else a second answer waits 40 ms for an acknowledgement
 
             def do_POST(self) -> None:
                 length = int(self.headers.get("content-length") or 0)
