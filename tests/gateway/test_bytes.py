@@ -164,6 +164,21 @@ def answered(said: Said, tmp_path: Any, body: bytes = b'{"messages":[]}') -> Any
 
 
 @pytest.mark.proves("W-1")
+def test_what_was_read_and_fits_passes_to_the_byte(tmp_path: Any) -> None:
+    """With more bytes than the window has tokens it has to be read; what was read is not what is sent."""
+    raw = (
+        b'{ "messages":[{"role":"user", "content":"'
+        + b"word " * 1_000
+        + b'\\u00e9"}],"model" : "m","max_tokens":1e1,"x":1.0}'
+    )
+    windows = Windows((("m", 4_000),))
+    with RecordingUpstream(lambda _: Said()) as behind, standing(tmp_path, behind.url, windows=windows) as gateway:
+        assert gateway.post("/v1/messages", raw).status == 200
+        assert [labels.outcome for labels in gateway.gateway.seen.asked] == ["fits"]
+    assert behind.came[-1].body == raw
+
+
+@pytest.mark.proves("W-1")
 @pytest.mark.parametrize("status", [200, 400, 401, 429, 500, 529])
 def test_answers_pass_to_the_byte(status: int, tmp_path: Any) -> None:
     """With the status and the headers of the provider."""

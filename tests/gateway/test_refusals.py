@@ -281,7 +281,7 @@ def test_a_reply_longer_than_the_window_is_no_reason_to_be_refused(tmp_path: Pat
         return Said(parts=(json.dumps({**ANSWER, "usage": {"input_tokens": tokens, "output_tokens": 1}}).encode(),))
 
     with RecordingUpstream(answer) as behind, standing(tmp_path, behind.url) as gateway:
-        for turns in range(1, 40):
-            got = gateway.ask("/v1/messages", {**body_of("anthropic", story(turns, 1_500)), "max_tokens": 128_000})
+        for turns in range(1, 31):
+            got = gateway.ask("/v1/messages", {**body_of("anthropic", story(turns, 4_000)), "max_tokens": 128_000})
             assert got.status == 200
     assert sum(len(came.body) * 13 // 40 > 12_000 for came in behind.came) <= 2

@@ -309,9 +309,7 @@ def is_refused_for_size(outcome: SendOutcome) -> bool:
     if outcome.error is not None:
         known = getattr(outcome.error, "overflow", None)
         return known is not None or overflow_in(outcome.error) is not None
-    if outcome.is_stream:
-        return outcome.body is not None and refusal_in(outcome.body)[0] is not None
-    return outcome.body is not None and refusal_in(outcome.value)[0] is not None
+    return outcome.body is not None and refusal_in(outcome.body)[0] is not None
 
 
 def _next(
