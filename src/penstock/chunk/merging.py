@@ -40,8 +40,8 @@ def merge(templates: Iterable[Template]) -> Template:
 
 def _united(records: list[TemplateRecord]) -> TemplateRecord:
     """One record of those with the same key."""
-    if len(records) == 1 and all(len(values) < 2 for values in records[0].fields.values()):
-        return records[0]  # nothing in it could be said twice
+    if len(records) == 1 and _says_all_once(records[0]):
+        return records[0]
     fields: dict[str, list[Value]] = {}
     # Citations are sorted sets: which came twice, or in another order, leaves no trace.
     citations = set(records[0].citations)
@@ -51,6 +51,16 @@ def _united(records: list[TemplateRecord]) -> TemplateRecord:
             fields.setdefault(name, []).extend(values)
     made = {name: tuple(values) if len(values) == 1 else _distinct(values) for name, values in fields.items()}
     return TemplateRecord(MappingProxyType(made), tuple(sorted(citations)))
+
+
+def _says_all_once(record: TemplateRecord) -> bool:
+    """Whether no field of a record says the same twice, as far as can be told without looking closely."""
+    if record.said is None:
+        return all(len(values) < 2 for values in record.fields.values())
+    return all(
+        type(given) is not list or len(given) < 2 or len(set(map(folded, given))) == len(given)
+        for given in record.said.values()
+    )
 
 
 def _distinct(values: list[Value]) -> tuple[Value, ...]:

@@ -345,8 +345,8 @@ def _write(
             else:
                 written += one
     tell("index", 0, 0)
-    output.write("index.md", pages.index_markdown(told))
-    output.write("index.json", pages.index_json(told))
+    output.write("index.md", pages.index_markdown(told, frame.names))
+    output.write("index.json", pages.index_json(told, frame.names))
     for path, text in pages.of_estate(told, frame, flows):
         output.write(path, text)
     return written, lost

@@ -201,11 +201,11 @@ def document_of(
     listed = {name: _items(template[name], fields) for name, fields in _LISTS.items()}
     # A statement may name several tables, and a file several records. The first of each has a key of its own, for who wants one.
     for item, record in zip(listed["sql_operations"], template["sql_operations"], strict=True):
-        tables = [value.said for value in record.fields.get("table", ())]
+        tables = record.every("table")
         item |= {"table": tables[0] if tables else None, "tables": tables}
     for item, record in zip(listed["files"], template["files"], strict=True):
         item["record"] = record.first("record")
-        item["records"] = [value.said for value in record.fields.get("record", ())]
+        item["records"] = record.every("record")
     dead = [_dead(item) for item in listed["paragraphs"] if item["is_dead_code"]]
     missing = [item["copybook_name"] for item in listed["copybooks_used"] if not (item["found"] or item["system"])]
     return {
@@ -266,23 +266,23 @@ def _item(record: TemplateRecord, fields: Sequence[_Field]) -> dict[str, Json]:
     """Return a record as an item of a list: its fields, its citations, and whether the code knows of it or only a model does."""
     item: dict[str, Json] = {}
     texts: list[Value] = []
-    is_code = False
+    is_code = record.said is not None
     for name, shape, row in fields:
-        values = record.fields.get(name, ())
-        if not values:  # as most are: what is not known is null, or a list of nothing
+        said = record.every(name)
+        if not said:  # as most are: what is not known is null, or a list of nothing
             item[name] = None if shape in _SINGLE else []
-            continue
-        is_code = is_code or values[0].origin == "code" or any(value.origin == "code" for value in values[1:])
-        if shape == "one":
-            said = values[0].said
-            item[name] = _plain(said) if type(said) is tuple else said
+        elif shape == "one":
+            item[name] = _plain(said[0]) if type(said[0]) is tuple else said[0]
         elif shape == "many":
-            item[name] = [_plain(value.said) for value in values]
+            item[name] = list(map(_plain, said))
         elif shape == "rows":
-            item[name] = [dict(zip(row, map(_plain, value.said), strict=True)) for value in values]
+            item[name] = [dict(zip(row, map(_plain, each), strict=True)) for each in said]
         else:
-            item[name] = " ".join([value.said for value in values]) or None
-            texts += values
+            item[name] = " ".join(said) or None
+        if record.said is None:
+            values = record.fields.get(name, ())
+            is_code = is_code or any(value.origin == "code" for value in values)
+            texts += values if shape == "text" else ()
     item["citations"] = _citations(record.all_citations())
     item["origin"] = "code" if is_code else "model"
     if texts:
@@ -298,8 +298,11 @@ def _plain(said: Plain) -> Json:
     return list(map(_plain, said)) if isinstance(said, tuple) else said
 
 
+_OF_CITATION = ("first_line", "last_line", "evidence")
+
+
 def _citations(citations: Iterable[Citation]) -> list[dict[str, Json]]:
-    return [citation._asdict() for citation in citations]
+    return [dict(zip(_OF_CITATION, citation, strict=True)) for citation in citations]
 
 
 def _purpose(records: Sequence[TemplateRecord]) -> dict[str, Json] | None:
@@ -332,7 +335,7 @@ def _not_generated(template: Template) -> list[str]:
         name
         for name, words in _WORDS.items()
         if (not words.about or template[words.about])
-        and not any(record.fields.get(words.field) for record in template[words.section])
+        and not any(record.every(words.field) for record in template[words.section])
     ]
 
 
@@ -359,6 +362,7 @@ def _confidence(template: Template, done: Coverage) -> dict[str, Json]:
         said = [
             value
             for record in section.records
+            if record.said is None
             for values in record.fields.values()
             for value in values
             if value.origin == "model"

@@ -9,6 +9,7 @@ Keeps out: what a file says (`estate_reading`), who is asked about it, and what 
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.cobol.estate import Estate, Located
@@ -17,6 +18,7 @@ from penstock.scribe.estate_reading import Around, around
 from penstock.scribe.gathering import Skipped
 from penstock.scribe.page_ids import PageIds
 from penstock.scribe.pages.estate import copybook_path, program_path
+from penstock.scribe.pages.summary import Summaries
 from penstock.scribe.pages.terms import Terms
 from penstock.scribe.workers import Lost
 
@@ -61,11 +63,11 @@ class FoundEstate:
         self.lost: list[Skipped] = []
         self.programs: list[Listed] = []
         self.copybooks: list[Listed] = []
-        self.summaries: dict[str, dict[str, Json]] = {}
+        self.summaries = Summaries()
         """The reduced documents of programs, by the ids of their pages, in the order of their files;"""
-        self.layouts: dict[str, dict[str, Json]] = {}
+        self.layouts = Summaries()
         """those of copybooks."""
-        self.sketches: dict[str, tuple[int, ...]] = {}
+        self.sketches: dict[str, array[int]] = {}
         """The sketches of programs, by the ids of their pages;"""
         self.pages: dict[tuple[str, int], str] = {}
         """the paths of pages, by the file and the first line of what they are about."""
@@ -90,7 +92,7 @@ class FoundEstate:
                 path = copybook_path(page) if is_copybook else program_path(page)
                 self.pages.setdefault((part.path, part.line), path)
                 if sketch:
-                    self.sketches[page] = sketch
+                    self.sketches[page] = array("I", sketch)  # a tuple takes nine times as much
                 if not is_copybook:
                     located.append(Located(file.path, facts))
                 if summary is not None:
@@ -102,7 +104,7 @@ class FoundEstate:
 
     def take(self, listed: Listed, summary: Summary, *, is_copybook: bool = False) -> None:
         """Take what the index says of a document; documents come in the order of their files."""
-        (self.layouts if is_copybook else self.summaries)[listed.page] = summary.document
+        (self.layouts if is_copybook else self.summaries).put(listed.page, summary)
         if not is_copybook:
             self._terms.add(listed.page, summary.namings)
 

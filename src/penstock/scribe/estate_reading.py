@@ -127,7 +127,7 @@ def _for_links(facts: Facts) -> Facts:
     """Return the facts without those that only the program's own document tells: the larger part by far."""
     return replace(
         facts, items=(), constants=(), messages=(), transforms=(), undeclared=(), paragraphs=(), edges=(), outside=(), rules=(),
-        errors=(), verbs=(), notes=(), sql=(), cics=(), dli=(), mq=(), idms=(), unread=()
+        errors=(), verbs=(), notes=(), sql=(), cics=(), dli=(), mq=(), idms=(), unread=(), uses=(), moves=(), entry_parameters=(),
     )  # fmt: skip
 
 

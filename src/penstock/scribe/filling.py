@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Protocol
 
 from penstock.chunk.template import Citation, Template, TemplateRecord
@@ -153,10 +154,10 @@ class _Filling:
         self._cite = cache(partial(cite, source))  # a line may hold thousands of items, and be a megabyte long
 
     def _record(self, fields: Mapping[str, Plain], first: int, last: int | None = None) -> TemplateRecord:
-        return TemplateRecord.of(fields, self._cite(first, last))
+        return TemplateRecord.of_code(fields, self._cite(first, last))
 
     def _scattered(self, fields: Mapping[str, Plain], lines: Iterable[int]) -> TemplateRecord:
-        return TemplateRecord.of(fields, [proof for line in lines for proof in self._cite(line)])
+        return TemplateRecord.of_code(fields, [proof for line in lines for proof in self._cite(line)])
 
     def _operation(self, found: _Operation, fields: Mapping[str, Plain]) -> TemplateRecord:
         """Return the record of a statement, with the paragraph that it stands in."""
@@ -382,11 +383,12 @@ _OF_ITEM = (
     *("level", "name", "picture", "usage", "occurs", "depending", "redefines", "value", "offset", "bytes"),
     *("section", "file", "copybook", "copybook_line", "line"),
 )
+_of_item = attrgetter(*_OF_ITEM)
 
 
 def _item(item: DataItem) -> dict[str, Plain]:
     return {
-        **{name: getattr(item, name) for name in _OF_ITEM},
+        **dict(zip(_OF_ITEM, _of_item(item), strict=True)),
         "conditions": [(found.name, found.values, found.line) for found in item.conditions],
         "read_lines": list(item.read_lines),
         "written_lines": list(item.written_lines),

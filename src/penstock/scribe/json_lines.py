@@ -26,5 +26,5 @@ def _lines(value: Json) -> str:
     return _dumped(value)
 
 
-def _dumped(value: Json) -> str:
-    return json.dumps(value, ensure_ascii=False)
+# Made once: `json.dumps` makes an encoder for every item of a list.
+_dumped = json.JSONEncoder(ensure_ascii=False).encode

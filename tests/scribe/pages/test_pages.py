@@ -379,6 +379,7 @@ def test_an_estate_without_programs_says_so() -> None:
         "maps": [],
         "copybooks": [],
         "tables": [],
+        "crud": [],
         "transactions": [],
         "data_sets": [],
         "missing": [],

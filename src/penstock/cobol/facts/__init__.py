@@ -177,9 +177,10 @@ def _data(code: Code, rows: tuple[EntryRow, ...]) -> _Data:
     records = record_names(rows, described.items)
     # Names are looked up twice: first among bare items, to find the references, then among the items with their
     # lines, which everything after asks.
-    referred = references(code, DataNames(described.items), records)
+    names = DataNames(described.items)
+    referred = references(code, names, records)
     items = referred.applied(described.items)
-    return _Data(items, described.constants, DataNames(items), records, referred)
+    return _Data(items, described.constants, names.naming(items), records, referred)
 
 
 def _literals(data: _Data) -> dict[str, Resolved]:

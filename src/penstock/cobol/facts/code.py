@@ -126,9 +126,9 @@ class Code:
         """Yield the statements of one piece with their words."""
         source = piece.source
         for statement in piece.program.statements:
-            words = tuple(word for word in source.words(statement.start, statement.end) if word.kind != "period")
+            words = tuple([word for word in source.words(statement.start, statement.end) if word.kind != "period"])
             # Literals keep their case: they are values. Everything else is compared case-blind.
-            keys = tuple(word.text if word.kind == "literal" else word.text.upper() for word in words)
+            keys = tuple([text if kind == "literal" else text.upper() for text, _, kind in words])
             line, end_line = (piece.line, piece.end_line) if piece.copybook else (statement.line, statement.end_line)
             yield Said(
                 verb=statement.verb,

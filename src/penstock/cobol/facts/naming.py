@@ -6,6 +6,7 @@ Keeps out what is done with the items. Law: a name that is ambiguous means all t
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import key
@@ -49,6 +50,12 @@ class DataNames:
             self.indexes.update(key(name) for name in item.indexes)
             if item.parent is not None:
                 self.children.setdefault(item.parent, []).append(index)
+
+    def naming(self, items: Sequence[DataItem]) -> DataNames:
+        """Return the same names for items that differ in nothing that a name depends on: in the lines that use them."""
+        made = copy.copy(self)
+        made.items = items
+        return made
 
     def mean(self, name: str, qualifiers: Sequence[str] = ()) -> list[Meaning]:
         """Return what a name may mean; nothing where it is not declared.

@@ -62,9 +62,14 @@ def copybook_markdown(document: Json, page: str, names: NameIndex) -> str:
     return markdown.page(name_of(document), copybook.sections(page, document, names), "../")
 
 
-def index_markdown(estate: EstateView) -> str:
-    """Return the index of an estate as Markdown, its data dictionary at the end."""
-    names = NameIndex(estate["programs"], estate["layouts"])
+def index_markdown(estate: EstateView, names: NameIndex | None = None) -> str:
+    """Return the index of an estate as Markdown, its data dictionary at the end.
+
+    Args:
+        estate: The programs and what lies around them.
+        names: Where names lead, where that is known already.
+    """
+    names = names or NameIndex(estate["programs"], estate["layouts"])
     sections = [*index.overview(estate, names), *index.shared(estate, names), *index.around(estate, names)]
     if estate["terms"]:
         sections.append(PageSection("Data dictionary", tuple(index.dictionary(estate["terms"], names))))
@@ -95,6 +100,6 @@ def of_document(
     yield from page_of(path, title, document["header"], sections, frame, listing, inner)
 
 
-def index_json(estate: EstateView) -> str:
-    """Return the index of an estate as JSON, for scripts."""
-    return json_lines(index.as_json(estate, NameIndex(estate["programs"], estate["layouts"])))
+def index_json(estate: EstateView, names: NameIndex | None = None) -> str:
+    """Return the index of an estate as JSON, for scripts; `names` as for `index_markdown`."""
+    return json_lines(index.as_json(estate, names or NameIndex(estate["programs"], estate["layouts"])))

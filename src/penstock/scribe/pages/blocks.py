@@ -183,9 +183,11 @@ class PageSection(NamedTuple):
 
 def joined(pieces: Iterable[Piece], by: str = ", ") -> Cell:
     """Return pieces one after the other, with `by` between each two."""
-    out: list[Piece] = []
-    for piece in pieces:
-        out += [by, piece] if out else [piece]
+    found = list(pieces)
+    if len(found) < 2:  # as most cells have
+        return tuple(found)
+    out: list[Piece] = [by] * (2 * len(found) - 1)
+    out[::2] = found
     return tuple(out)
 
 

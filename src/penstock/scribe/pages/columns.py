@@ -47,15 +47,13 @@ def table(
     """
     if not items:
         return []
-    rows = [[column(item) for column in columns.values()] for item in items]
+    made = [list(map(column, items)) for column in columns.values()]
     # Most programs have no REDEFINES and no words of a model: a column without content takes its width from the others.
-    kept = [at for at in range(len(columns)) if keeps_empty or any(row[at] for row in rows)]
-    titles = [title for at, title in enumerate(columns) if at in kept]
-    made = tuple(
-        TableRow(tuple(row[at] for at in kept), anchor(item), depth(item))
-        for item, row in zip(items, rows, strict=True)
-    )
-    return [TableBlock(tuple(titles), made, tuple(at for at, title in enumerate(titles) if title in numbers))]
+    kept = [(title, cells) for title, cells in zip(columns, made, strict=True) if keeps_empty or any(cells)]
+    titles = tuple([title for title, _ in kept])
+    cells = zip(*[cells for _, cells in kept], strict=True) if kept else [()] * len(items)
+    rows = map(TableRow, cells, map(anchor, items), map(depth, items))
+    return [TableBlock(titles, tuple(rows), tuple(at for at, title in enumerate(titles) if title in numbers))]
 
 
 def once(anchor: Callable[[Json], str]) -> Callable[[Json], str]:
@@ -107,7 +105,7 @@ def lines(item: Json, path: str = "") -> Cell:
         item: An item of a document with `citations`.
         path: The page whose lines are cited, without suffix; empty for the page that the cell stands on.
     """
-    return joined(CitedLines(at["first_line"], at["last_line"], path) for at in item["citations"])
+    return joined([CitedLines(at["first_line"], at["last_line"], path) for at in item["citations"]])
 
 
 def spans(extents: Iterable[Json]) -> Iterator[Piece]:
@@ -165,7 +163,7 @@ def line_list(field: str) -> Column:
 
     def shown(item: Json) -> Cell:
         numbers = item[field]
-        pieces = joined(CitedLines(number, number) for number in numbers[:MAX_LINES])
+        pieces = joined([CitedLines(number, number) for number in numbers[:MAX_LINES]])
         more = len(numbers) - MAX_LINES
         return (*pieces, f" and {more} more") if more > 0 else pieces
 

@@ -28,7 +28,6 @@ MOST_COPIES = 8
 """Of a program that its page lists; an estate may hold hundreds of one origin."""
 MOST_HUNKS = 200
 _NEIGHBOURS = 24
-_BLANKS = re.compile(r"\s+")
 
 
 def sketch_of(program: str, listing: Listing) -> tuple[int, ...]:
@@ -46,7 +45,7 @@ def _told(program: str, listing: Listing) -> list[tuple[int, str]]:
     own = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])") if name else None
     made = []
     for number, line in listing:
-        told = _BLANKS.sub(" ", line.upper()).strip()
+        told = " ".join(line.upper().split())
         if told and told[0] not in "*/":
             made.append((number, own.sub("*", told) if own is not None and name in told else told))
     return made
@@ -59,7 +58,7 @@ class NearCopy(NamedTuple):
     share: float
 
 
-def near_copies(sketches: Mapping[str, tuple[int, ...]]) -> dict[str, list[NearCopy]]:
+def near_copies(sketches: Mapping[str, Sequence[int]]) -> dict[str, list[NearCopy]]:
     """Return the near-copies of each program that has some, the nearest first, by the ids of their pages."""
     # Programs that share a hash are looked at, each with those just before it: of hundreds of one origin each finds some, and the
     # time stays in proportion.
@@ -79,7 +78,7 @@ def near_copies(sketches: Mapping[str, tuple[int, ...]]) -> dict[str, list[NearC
     return {page: sorted(copies, key=lambda copy: (-copy.share, copy.page)) for page, copies in found.items()}
 
 
-def _share(one: tuple[int, ...], other: tuple[int, ...]) -> float:
+def _share(one: Sequence[int], other: Sequence[int]) -> float:
     """Return the share of common hashes among the smallest of both."""
     smallest = sorted({*one, *other})[:SKETCH]
     common = set(one) & set(other)

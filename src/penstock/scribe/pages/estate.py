@@ -119,6 +119,7 @@ class EstateView(TypedDict):
     maps: Sequence[MapsetView]
     copybooks: Sequence[CopybookView]
     tables: Sequence[DbTableView]
+    crud: Sequence[Json]
     transactions: Sequence[TransactionView]
     data_sets: Sequence[DataSetView]
     missing: Sequence[MissingView]

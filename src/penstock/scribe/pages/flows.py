@@ -205,23 +205,24 @@ def _program(name: str, flows: EstateFlows) -> Piece:
 
 
 def _copies(estate: EstateView, flows: EstateFlows) -> list[Block]:
-    programs = estate["programs"]
+    headers = {page: document["header"] for page, document in estate["programs"].items() if page in flows.copies}
+    names = {page: name_of({"header": header}) for page, header in headers.items()}
 
     def copies(page: str) -> Cell:
         found = flows.copies[page]
         listed: list[Piece] = [
-            DocumentLink(f"{name_of(programs[one.page])} ({one.share:.0%})", program_path(one.page), "near-copies")
+            DocumentLink(f"{names[one.page]} ({one.share:.0%})", program_path(one.page), "near-copies")
             for one in found[:MOST_COPIES]
-            if one.page in programs
+            if one.page in names
         ]
         more = len(found) - MOST_COPIES
         return joined([*listed, *([f"and {more} more"] if more > 0 else [])])
 
     rows = table(
-        [page for page in programs if page in flows.copies],
+        list(names),
         {
-            "Program": lambda page: (DocumentLink(name_of(programs[page]), program_path(page), "near-copies"),),
-            "File": lambda page: (CodeSpan(programs[page]["header"]["file_name"]),),
+            "Program": lambda page: (DocumentLink(names[page], program_path(page), "near-copies"),),
+            "File": lambda page: (CodeSpan(headers[page]["file_name"]),),
             "Like": copies,
         },
     )
@@ -230,14 +231,16 @@ def _copies(estate: EstateView, flows: EstateFlows) -> list[Block]:
 
 
 def _rules(estate: EstateView) -> list[Block]:
-    found = [(page, rule) for page, document in estate["programs"].items() for rule in document.get("first_rules", ())]
+    found: list[tuple[DocumentLink, Json]] = [
+        (DocumentLink(name_of(document), program_path(page), "business-rules"), rule)
+        for page, document in estate["programs"].items()
+        for rule in document.get("first_rules", ())
+    ]
     found.sort(key=lambda one: one[1]["kind"] != "computation")
     rows = table(
         found[:MOST_LISTED],
         {
-            "Program": lambda one: (
-                DocumentLink(name_of(estate["programs"][one[0]]), program_path(one[0]), "business-rules"),
-            ),
+            "Program": lambda one: (one[0],),
             "What it is": lambda one: (Tag(one[1]["kind"], "good" if one[1]["kind"] == "computation" else "plain"),),
             "In": lambda one: (CodeSpan(one[1]["paragraph"]),) if one[1]["paragraph"] else (),
             "When": lambda one: (CodeSpan(one[1]["condition"]),),
@@ -247,15 +250,17 @@ def _rules(estate: EstateView) -> list[Block]:
 
 
 def _weights(estate: EstateView) -> list[Block]:
-    found: list[tuple[str, Json]] = [
-        (page, one) for page, document in estate["programs"].items() for one in document.get("heaviest", ())
+    found: list[tuple[DocumentLink, Json]] = [
+        (DocumentLink(name_of(document), program_path(page)), one)
+        for page, document in estate["programs"].items()
+        for one in document.get("heaviest", ())
     ]
     found.sort(key=lambda one: -one[1]["complexity"] * (1 + one[1]["reach"]))
     rows = table(
         found[:MOST_LISTED],
         {
-            "Paragraph": lambda one: (ParagraphLink(one[1]["name"], one[1]["line"], program_path(one[0])),),
-            "Program": lambda one: (DocumentLink(name_of(estate["programs"][one[0]]), program_path(one[0])),),
+            "Paragraph": lambda one: (ParagraphLink(one[1]["name"], one[1]["line"], one[0].path),),
+            "Program": lambda one: (one[0],),
             "Complexity": lambda one: (str(one[1]["complexity"]),),
             "Reached from": lambda one: (str(one[1]["reach"]),),
         },

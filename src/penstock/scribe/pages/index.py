@@ -61,7 +61,7 @@ def shared(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
     }
     yield from _sections(
         {
-            "What is created, read, updated and deleted": table(resources(estate), resource, keeps_empty=True),
+            "What is created, read, updated and deleted": table(estate["crud"], resource, keeps_empty=True),
             "Data sets": table(sorted(estate["data_sets"], key=lambda one: one["dataset"]), data_set),
             "Tables": table(estate["tables"], db_table),
         }
@@ -118,19 +118,6 @@ def _sections(found: Mapping[str, Sequence[Block]]) -> Iterator[PageSection]:
 # ── the values of the index ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def resources(estate: EstateView) -> list[dict[str, Json]]:
-    """Return the CRUD matrix of the estate: resources by kind and name, each with the programs that do each of `DEEDS`."""
-    found: dict[tuple[str, str], dict[str, list[str]]] = {}
-    for page, document in estate["programs"].items():
-        for item in document["crud"]:
-            deeds = found.setdefault((item["kind"] or "", item["resource"]), {deed: [] for deed in DEEDS})
-            for deed, programs in deeds.items():
-                # A program may have the resource twice, as a file and under the name of its data set.
-                if item[deed] and page not in programs:
-                    programs.append(page)
-    return [{"resource": name, "kind": kind, **deeds} for (kind, name), deeds in sorted(found.items())]
-
-
 def as_json(estate: EstateView, names: NameIndex) -> dict[str, Json]:
     """Return the index as one object: the headers of programs, what lies around them, and the tables of the pages.
 
@@ -156,7 +143,7 @@ def as_json(estate: EstateView, names: NameIndex) -> dict[str, Json]:
         "maps": list(estate["maps"]),
         "copybooks": list(estate["copybooks"]),
         "tables": list(estate["tables"]),
-        "crud": resources(estate),
+        "crud": list(estate["crud"]),
         "data_dictionary": list(estate["terms"]),
         "data_sets": list(estate["data_sets"]),
         "missing": list(estate["missing"]),
@@ -183,7 +170,8 @@ def _path(path: str | None, *, is_system: bool = False) -> Cell:
 
 def _glance(estate: EstateView) -> Block:
     """Return how much there is: programs by their types, lines, what lies around them, and how many a model described."""
-    headers = [document["header"] for document in estate["programs"].values()]
+    told = [(document["header"], document["purpose"]) for document in estate["programs"].values()]
+    headers = [header for header, _ in told]
     kinds = Counter(header["program_type"] for header in headers)
     said: Cell = (", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items())),) if kinds else ("none",)
     jobs = [job for job in estate["jobs"] if job["kind"] == "job"]
@@ -196,7 +184,7 @@ def _glance(estate: EstateView) -> Block:
         count(len(estate["layouts"]), "copybook"),
         count(len(estate["tables"]), "table"),
     )
-    described = sum(1 for document in estate["programs"].values() if document["purpose"] is not None)
+    described = sum(1 for _, purpose in told if purpose is not None)
     return FactBlock(
         (
             ("Programs", (f"{len(headers)}: ", *said)),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from penstock.cobol.estate.members import stem
 from penstock.cobol.program import key
+from penstock.scribe.pages.columns import DEEDS
 from penstock.scribe.pages.terms import Terms, namings_of
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def estate_of(
         "maps": list(_maps(linked, whose)),
         "copybooks": _copybooks(programs, layouts),
         "tables": list(_tables(linked, whose)),
+        "crud": _resources(programs),
         "transactions": [
             {"name": one.name, "program": one.attributes.get("PROGRAM"), "path": member.path, "line": one.line}
             for member in linked.members
@@ -175,6 +177,22 @@ def _copybooks(programs: Mapping[str, Json], layouts: Mapping[str, Json]) -> lis
             "used_by": list(used_by),
         }
         for (name, path), used_by in sorted(users.items())
+    ]
+
+
+def _resources(programs: Mapping[str, Json]) -> list[dict[str, Json]]:
+    """Return the CRUD matrix of the estate: resources by kind and name, each with the programs that do each of `DEEDS`."""
+    found: dict[tuple[str, str], dict[str, dict[str, None]]] = {}
+    for page, document in programs.items():
+        for item in document["crud"]:
+            deeds = found.setdefault((item["kind"] or "", item["resource"]), {deed: {} for deed in DEEDS})
+            for deed, users in deeds.items():
+                # A program may have the resource twice, as a file and under the name of its data set.
+                if item[deed]:
+                    users[page] = None
+    return [
+        {"resource": name, "kind": kind, **{deed: list(users) for deed, users in deeds.items()}}
+        for (kind, name), deeds in sorted(found.items())
     ]
 
 

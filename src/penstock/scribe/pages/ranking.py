@@ -7,6 +7,7 @@ drops nothing, and keeps the order of the source among equals. Keeps out: which 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -50,10 +51,14 @@ def kind_of_rule(rule: Json) -> RuleKind:
     ]
     # A meaning is that of a level 88: the item that it stands for is what is decided on.
     names += [name for one in rule["meanings"] for name in _NAME.findall(_QUOTED.sub(" ", one["meaning"]))[:1]]
-    business = [name for name in names if not _PLUMBING.search(name)]
-    if not business:
+    if all(map(_is_plumbing, names)):
         return "plumbing"
     return "computation" if any(_COMPUTES.search(action) for action in rule["actions"]) else "decision"
+
+
+@lru_cache(1 << 14)
+def _is_plumbing(name: str) -> bool:
+    return _PLUMBING.search(name) is not None
 
 
 def ranked_rules(rules: Sequence[Json]) -> list[tuple[RuleKind, Json]]:

@@ -238,7 +238,7 @@ def _search(estate: EstateView, pages: Sequence[Sequence[Json]]) -> str:
     for one in estate["copybooks"]:
         if one["id"] is None:
             add(one["name"], "copybook", 0, "copybooks")
-    for resource in index.resources(estate):
+    for resource in estate["crud"]:
         add(resource["resource"], "resource", 1)
     for at, part in enumerate(pages):
         for number, term in enumerate(part):
