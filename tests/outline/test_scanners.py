@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from penstock.cobol import scan as scan_cobol
+from penstock.cobol.words import SENTENCES
 from penstock.outline import MAX_SYMBOLS, Outline, Scanner, language_of, outline, scan
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -293,3 +295,40 @@ def test_a_scanner_is_fed_chunk_by_chunk() -> None:
 def test_a_language_is_known_by_name_or_content(name: str, head: bytes, language: str) -> None:
     """Extension, file name, interpreter line or first bytes decide, in this order."""
     assert language_of(name, head) == language
+
+
+def paragraphs(source: bytes) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+    """The paragraphs of a COBOL source with their lines, as the scanner of a stream and as the `cobol` room finds them.
+
+    An outline shows what stands on debug lines, whether or not a program is compiled with them.
+    """
+    streamed = [
+        (one.name, one.start_line) for one in outline(source, "cobol", exact=False).symbols if one.kind == "paragraph"
+    ]
+    whole = [
+        (one.name, one.line)
+        for program in scan_cobol(source, debug_lines=True)
+        for one in program.paragraphs
+        if one.name
+    ]
+    return streamed, whole
+
+
+def test_a_sentence_of_one_word_is_no_paragraph_for_either_reader_of_cobol() -> None:
+    """Both readers take the words from one table: what stands alone with a period is a sentence or a header for both."""
+    lines = [
+        "       PROCEDURE DIVISION.",
+        "       FIRST-ONE.",
+        *(f"           {word}." for word in sorted(SENTENCES)),
+        "       LAST-ONE.",
+    ]
+    streamed, whole = paragraphs("\n".join(lines).encode())
+    assert streamed == whole
+    assert [name for name, _ in whole] == ["FIRST-ONE", "LAST-ONE"]
+
+
+def test_both_readers_find_the_same_paragraphs_in_an_estate() -> None:
+    """The outline of each program of the example has the paragraphs that its document has, at the same lines."""
+    for path in sorted((Path(__file__).parents[2] / "examples" / "cobol" / "cbl").iterdir()):
+        streamed, whole = paragraphs(path.read_bytes())
+        assert streamed == whole, path.name

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 
-from .lexing import BLOCK, LITERAL, PERIOD, QUOTED, vocabulary
+from .lexing import BLOCK, LITERAL, PERIOD, QUOTED
+from .words import DIVISIONS, ENDED, UNITS, vocabulary
 
 _NAME = r"[^\s.'\"(),;]++"
-_DIVISIONS = r"(?:IDENTIFICATION|ID|ENVIRONMENT|DATA|PROCEDURE)\s++DIVISION(?![\w-])"
-_UNITS = r"(?:PROGRAM|FUNCTION|CLASS|METHOD|INTERFACE|FACTORY|OBJECT)"
-_IDS = r"(?:PROGRAM|FUNCTION|CLASS|METHOD|INTERFACE)-ID(?![\w-])"
+_DIVISIONS = rf"(?:{DIVISIONS})\s++DIVISION(?![\w-])"
+_UNITS = f"(?:{ENDED})"
+_IDS = rf"(?:{UNITS})-ID(?![\w-])"
 _ATTRIBUTE = (
     r"(?:(?:IS|INITIAL|COMMON|RECURSIVE|REENTRANT|PROGRAM|PROTOTYPE|EXTERNAL|FINAL|OVERRIDE|STATIC)(?![\w-])"
     rf"|(?:AS|INHERITS(?>\s++FROM|))\s++(?:{LITERAL}|{_NAME}))"

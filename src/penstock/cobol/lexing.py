@@ -13,16 +13,13 @@ from __future__ import annotations
 
 import re
 import string
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from .program import Word
 from .reading import BREAK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from .program import TokenKind
 
 # A word that is continued: letters, breaks, letters. One match takes all its pieces.
 _BROKEN = re.compile(rf"{BREAK}(?<=[\w-]{BREAK})(?>(?:{BREAK}*+[\w#@$:-]++)+)")
@@ -78,23 +75,14 @@ COPIED = re.compile(
 )
 """A COPY statement with its parts as groups: `via`, `dictionary`, `name`, `library` and `pairs`."""
 
-_PREFIXED = rf"(?:[XZNGBHU]{{1,2}})?(?=['\"]){LITERAL}"
-_NUMBER = r"[+-]?(?:\d++(?:[.,]\d++)?|\.\d++)(?![\w-])"
-_NAME = r"[\w#@$-]++|:\w[\w-]*+:[\w#@$-]*+"
-_MARK = r"\*\*|[<>]=|<>|\S"
 # The order is the law of the alternatives: a block before its words, a number before a period, a period before a
 # mark. The last alternative takes any character, so that the tokens tile the code.
 _TOKEN = re.compile(
-    rf"{GAP}(?:(?P<block>{EXEC})|(?P<literal>{_PREFIXED})|(?P<pseudo>{PSEUDO})"
-    rf"|(?P<number>{_NUMBER})|(?P<period>{PERIOD})|(?P<word>{_NAME})|(?P<mark>{_MARK})|\Z)"
+    rf"{GAP}(?:(?P<block>{EXEC})|(?P<literal>(?:[XZNGBHU]{{1,2}})?(?=['\"]){LITERAL})|(?P<pseudo>{PSEUDO})"
+    rf"|(?P<number>[+-]?(?:\d++(?:[.,]\d++)?|\.\d++)(?![\w-]))|(?P<period>{PERIOD})"
+    rf"|(?P<word>[\w#@$-]++|:\w[\w-]*+:[\w#@$-]*+)|(?P<mark>\*\*|[<>]=|<>|\S)|\Z)"
 )
-# Most statements hold nothing that runs over a line or is another token for what stands behind it. Their tokens are
-# taken line by line, by the same alternatives, from code that was not folded: in a third of the time.
-_INVOLVED = re.compile(rf"{BREAK}|==|[Ee][Xx][Ee][Cc]|\.\d")
-_PLAIN_TOKENS = re.compile(rf"{GAP}((?i:{_PREFIXED})|{_NUMBER}|{PERIOD}|{_NAME}|{_MARK})").findall
-_KNOWN = 1 << 14
-"""Tokens whose kind is remembered: a program says the same words over and over."""
-_KINDS: dict[str, TokenKind] = {
+_KINDS: dict[str, Literal["word", "literal", "number", "period", "mark", "pseudo", "exec"]] = {
     "block": "exec",
     "literal": "literal",
     "pseudo": "pseudo",
@@ -103,11 +91,6 @@ _KINDS: dict[str, TokenKind] = {
     "word": "word",
     "mark": "mark",
 }
-
-
-def vocabulary(words: str) -> frozenset[str]:
-    """Return the words of a text as a set."""
-    return frozenset(words.split())
 
 
 def fold(code: str) -> str:
@@ -149,13 +132,6 @@ def tokens(code: str, start: int, end: int, line_at: Callable[[int], int]) -> li
         line_at: The line of an offset into the code.
     """
     text = code[start:end]
-    if _INVOLVED.search(text) is None:
-        # No token of these runs over a line, so that a line is all that has to be known of a place.
-        return [
-            Word(shown, line, _kind_of(shown))
-            for line, row in enumerate(text.split("\n"), line_at(start))
-            for shown in _PLAIN_TOKENS(row)
-        ]
     words: list[Word] = []
     for token in _TOKEN.finditer(fold(text)):
         kind = token.lastgroup
@@ -167,13 +143,6 @@ def tokens(code: str, start: int, end: int, line_at: Callable[[int], int]) -> li
         shown = spelled(text, begin, stop) if kind == "word" else text[begin:stop].replace(BREAK, "")
         words.append(Word(shown, line_at(start + begin), _KINDS[kind]))
     return words
-
-
-@lru_cache(_KNOWN)
-def _kind_of(token: str) -> TokenKind:
-    """Return what a token is, which in plain code its letters say wherever it stands."""
-    found = _TOKEN.match(fold(token))
-    return _KINDS[found.lastgroup or ""] if found else "mark"
 
 
 def _whole(broken: re.Match[str]) -> str:

@@ -18,7 +18,8 @@ from bisect import bisect_left
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from .lexing import COPY, EXEC, PERIOD, QUOTED, REPLACE, RUN, vocabulary
+from .lexing import COPY, EXEC, PERIOD, QUOTED, REPLACE, RUN
+from .words import DIVISIONS, ENDED, SENTENCES, TERMINATORS, UNITS, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,17 +65,7 @@ _FORMS = {
 _NESTED = frozenset({"IF", "EVALUATE", "PERFORM"})
 _PART_OF = {"ELSE": "IF", "END-IF": "IF", "WHEN": "EVALUATE", "END-EVALUATE": "EVALUATE", "END-PERFORM": "PERFORM"}
 """The words that go on with a statement around them, or end it, and what that is called."""
-_TERMINATORS = frozenset(
-    f"END-{verb}"
-    for verb in vocabulary(
-        "ACCEPT ADD CALL CHAIN COMPUTE DELETE DISPLAY DIVIDE EVALUATE IF INVOKE JSON MODIFY MULTIPLY PERFORM READ RECEIVE RETURN "
-        "REWRITE SEARCH SEND START STRING SUBTRACT UNSTRING WRITE XML"
-    )
-)
-# Words that may stand alone with a period where a header could: sentences, not paragraphs.
-_ONE_WORD = vocabulary("EXIT GOBACK CONTINUE STOP GO ELSE COMMIT ROLLBACK END-EXEC") | _TERMINATORS
-_UNITS = r"(?:PROGRAM|FUNCTION|CLASS|METHOD|INTERFACE|FACTORY|OBJECT)"
-_IDS = frozenset({"PROGRAM-ID", "FUNCTION-ID", "CLASS-ID", "METHOD-ID", "INTERFACE-ID"})
+_IDS = frozenset(f"{unit}-ID" for unit in UNITS.split("|"))
 
 _PHRASE = re.compile(
     r"(?>(?P<not>NOT\s++)|)(?:(?>AT\s++|)(?P<AT_END>END)|(?>AT\s++|)(?P<AT_END_OF_PAGE>END-OF-PAGE|EOP)|(?P<INVALID_KEY>INVALID(?>\s++KEY|))"
@@ -92,8 +83,8 @@ _OWNERS = {
 }
 _PHRASES = frozenset({"AT", "ON", "NOT", "INVALID", "SIZE", "OVERFLOW", "EXCEPTION", "EOP", "END-OF-PAGE"})
 
-_DIVISION = re.compile(r"(?<![\w-])(?:IDENTIFICATION|ID|ENVIRONMENT|DATA|PROCEDURE)\s++\Z")
-_END = re.compile(rf"END\s++(?:(?P<unit>{_UNITS})|(?P<declaratives>DECLARATIVES))(?![\w-])")
+_DIVISION = re.compile(rf"(?<![\w-])(?:{DIVISIONS})\s++\Z")
+_END = re.compile(rf"END\s++(?:(?P<unit>{ENDED})|(?P<declaratives>DECLARATIVES))(?![\w-])")
 # A word of a dialect is a name behind one of these words and before one of those, as in MOVE COMMIT TO FREE or IF
 # SEND > 2.
 _OPERAND_FOLLOWS = re.compile(
@@ -122,7 +113,7 @@ BEGINS = re.compile(
 VERBS = _SIMPLE | _DIALECT | _OPENING | frozenset(_FORMS) | {"PERFORM", "EXEC"}
 """The words that begin a statement."""
 MARKERS = (
-    _TERMINATORS
+    TERMINATORS
     | {"ELSE", "WHEN", "COPY", "REPLACE"}
     | {
         prefix + phrase.replace("_", " ").replace("END OF", "END-OF").replace("OF PAGE", "OF-PAGE")
@@ -184,12 +175,12 @@ class Procedure:
         self._last = ""  # the statement that a phrase may follow
         self._sentence = -1
         self._until = 0  # up to where the code is read
-        self._one_word = _ONE_WORD
+        self._one_word = SENTENCES
         self._ended = -1  # where something begins that is none of this division
         self._handlers: dict[str, Callable[[str, int], None]] = {}
         self._handlers |= dict.fromkeys(_OPENING, self._opening)
         self._handlers |= dict.fromkeys(_FORMS, self._form)
-        self._handlers |= dict.fromkeys(_TERMINATORS, self._terminator) | dict.fromkeys(_PHRASES, self._phrase)
+        self._handlers |= dict.fromkeys(TERMINATORS, self._terminator) | dict.fromkeys(_PHRASES, self._phrase)
         self._handlers |= dict.fromkeys(_DIALECT, self._dialect) | dict.fromkeys(_IDS, self._id)
         self._handlers |= {
             "PERFORM": self._perform,
@@ -201,7 +192,7 @@ class Procedure:
         }
         if ("IDMS" in folded or "SUBSCHEMA" in folded) and _IDMS.search(folded):
             self._handlers |= dict.fromkeys(NAVIGATION, self._dialect)
-            self._one_word = _ONE_WORD | NAVIGATION  # FINISH alone ends the run unit, and is no paragraph
+            self._one_word = SENTENCES | NAVIGATION  # FINISH alone ends the run unit, and is no paragraph
 
     def read(self, at: int) -> int:
         """Read from where a sentence begins to where the division ends, and return that offset.

@@ -26,10 +26,6 @@ LineKind = Literal["code", "comment", "blank", "debug", "directive"]
 compiler (`>>SOURCE`, `$SET`, CBL, PROCESS) or of its listing (EJECT, SKIP1, TITLE)."""
 
 
-TokenKind = Literal["word", "literal", "number", "period", "mark", "pseudo", "exec"]
-"""What a token of code is; see `Word`."""
-
-
 def key(name: str) -> str:
     """Return the form of a name in which it is compared with others: in capitals, for COBOL tells no case."""
     return name.upper()
@@ -44,7 +40,7 @@ class Word(NamedTuple):
 
     text: str
     line: int
-    kind: TokenKind
+    kind: Literal["word", "literal", "number", "period", "mark", "pseudo", "exec"]
 
 
 class Statement(NamedTuple):

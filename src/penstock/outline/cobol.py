@@ -13,15 +13,13 @@ from __future__ import annotations
 
 import re
 
+from penstock.cobol.words import DIVISIONS, SENTENCES, UNITS, vocabulary
+
 from .symbols import Collector, OpenSymbol
 
-# A list and not the prefix END-, for a paragraph may well be called END-PROGRAM.
-_SENTENCES = frozenset(
-    b"EXIT GOBACK CONTINUE STOP ELSE DECLARATIVES END NEXT THEN SKIP1 SKIP2 SKIP3 EJECT COPY REPLACE END-ADD END-CALL "
-    b"END-ACCEPT END-COMPUTE END-DELETE END-DISPLAY END-DIVIDE END-EVALUATE END-EXEC END-IF END-MULTIPLY END-PERFORM "
-    b"END-READ END-RETURN END-REWRITE END-SEARCH END-START END-STRING END-SUBTRACT END-UNSTRING END-WRITE END-XML "
-    b"END-JSON END-INVOKE END-CHAIN END-OPEN END-CLOSE".split()
-)
+# What stands on a line with a period and is no paragraph: sentences, and what the `cobol` room takes as other things.
+_NO_PARAGRAPHS = SENTENCES | vocabulary("DECLARATIVES END NEXT THEN SKIP1 SKIP2 SKIP3 EJECT COPY REPLACE")
+_DIVISION, _UNIT = (f"(?:{words})".encode() for words in (DIVISIONS, UNITS))
 _WORD = rb"[A-Za-z0-9\x80-\xff][\w#@$\x80-\xff-]*+"
 _FIXED = re.compile(  # it passes over the commonest of the sentences above
     rb"\n(?:[^\n]{6}[ Dd] {0,3}+|\t)(?:(?=[A-Za-z0-9\x80-\xff])"
@@ -34,10 +32,9 @@ _FREE = re.compile(
     rb"|(?i:program|function|class)-(?i:id)|(?i:end)[ \t])"
 )
 _HEADER = re.compile(
-    rb"(?i)(?P<division>(?:identification|id|environment|data|procedure)[ \t]++division)\b"
-    rb"|(?P<program>(?P<id>(?:program|function|class|method|interface)-id)\b[ \t]*+\.?[ \t]*+[\"']?"
-    rb"(?P<name>[\w#@$\x80-\xff-]*+))"
-    rb"|(?P<end>end[ \t]++(?:program|function|class|method|interface))\b"
+    rb"(?i)(?P<division>" + _DIVISION + rb"[ \t]++division)\b"
+    rb"|(?P<program>(?P<id>" + _UNIT + rb"-id)\b[ \t]*+\.?[ \t]*+[\"']?(?P<name>[\w#@$\x80-\xff-]*+))"
+    rb"|(?P<end>end[ \t]++" + _UNIT + rb")\b"
     rb"|(?P<section>" + _WORD + rb"[ \t]++section)\s*+(?:\d{1,9}\s*+)?(?:\.|\Z)"
     rb"|(?P<declaratives>(?:end[ \t]++)?declaratives)[ \t]*+\."
     rb"|(?P<file>[fs]d[ \t]++" + _WORD + rb")"
@@ -91,7 +88,7 @@ class CobolScanner:
                 continue
             kind = header.lastgroup
             if kind == "paragraph":
-                if self._division not in {b"", b"PROCEDURE"} or header["word"].upper() in _SENTENCES:
+                if self._division not in {b"", b"PROCEDURE"} or header["word"].upper().decode("latin-1") in _NO_PARAGRAPHS:
                     continue
                 if not header["period"] and not self._period_follows(block, end):
                     continue

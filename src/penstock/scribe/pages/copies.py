@@ -28,6 +28,7 @@ MOST_COPIES = 8
 """Of a program that its page lists; an estate may hold hundreds of one origin."""
 MOST_HUNKS = 200
 _NEIGHBOURS = 24
+_IN_NAME = re.compile(r"[\w-]")
 
 
 def sketch_of(program: str, listing: Listing) -> tuple[int, ...]:
@@ -42,13 +43,24 @@ def sketch_of(program: str, listing: Listing) -> tuple[int, ...]:
 def _told(program: str, listing: Listing) -> list[tuple[int, str]]:
     """Return the lines that count, each with its number: no comments, blanks folded, the program's own name taken out."""
     name = program.upper()
-    own = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])") if name else None
     made = []
     for number, line in listing:
         told = " ".join(line.upper().split())
         if told and told[0] not in "*/":
-            made.append((number, own.sub("*", told) if own is not None and name in told else told))
+            made.append((number, _without(name, told) if name and name in told else told))
     return made
+
+
+def _without(name: str, line: str) -> str:
+    """Return a line with a star for a name wherever that stands alone; an expression for each name takes longer to make."""
+    parts: list[str] = []
+    done, at = 0, line.find(name)
+    while at >= 0:
+        end = at + len(name)
+        is_alone = _IN_NAME.match(line[at - 1 : at]) is None and _IN_NAME.match(line, end) is None
+        parts += (line[done:at], "*" if is_alone else name)
+        done, at = end, line.find(name, end)
+    return "".join((*parts, line[done:]))
 
 
 class NearCopy(NamedTuple):

@@ -18,8 +18,9 @@ from penstock.text import escape
 if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
-# Of the levels of zlib, on the pages of examples/cobol: 1 leaves 16 % more than 6 in half of the time, 4 leaves 4 % more.
-_LEVEL = 4
+# Of the levels of zlib, on the pages of examples/cobol: 1 leaves 16 % more than 6 in half of the time, 4 leaves 4 % more. Of
+# processor time and room (C-19, C-20), time is what an estate is short of.
+_LEVEL = 1
 _RAW = -15
 """No header and no checksum: the browser's `deflate-raw`."""
 

@@ -1,0 +1,32 @@
+"""The words that part a source, in one place for all who read one: this room, and the outline of a stream of any length.
+
+Keeps out the other words of the language (`facts.vocabulary`), and what any of these does where it stands.
+"""
+
+from __future__ import annotations
+
+
+def vocabulary(words: str) -> frozenset[str]:
+    """Return the words of a text as a set."""
+    return frozenset(words.split())
+
+
+DIVISIONS = "IDENTIFICATION|ID|ENVIRONMENT|DATA|PROCEDURE"
+"""The divisions, as alternatives of an expression; ID is the first for short."""
+UNITS = "PROGRAM|FUNCTION|CLASS|METHOD|INTERFACE"
+"""What a paragraph such as PROGRAM-ID names, as alternatives."""
+ENDED = f"{UNITS}|FACTORY|OBJECT"
+"""What END ends: units, and the parts of a class."""
+TERMINATORS = frozenset(
+    f"END-{verb}"
+    for verb in vocabulary(
+        "ACCEPT ADD CALL CHAIN COMPUTE DELETE DISPLAY DIVIDE EVALUATE IF INVOKE JSON MODIFY MULTIPLY PERFORM READ RECEIVE RETURN "
+        "REWRITE SEARCH SEND START STRING SUBTRACT UNSTRING WRITE XML"
+    )
+)
+"""The words that end a statement."""
+SENTENCES = vocabulary("EXIT GOBACK CONTINUE STOP GO ELSE COMMIT ROLLBACK END-EXEC") | TERMINATORS
+"""The words that may stand alone with a period where a header could: sentences, and no paragraphs.
+
+A list and not the prefix END-, for a paragraph may well be called END-PROGRAM.
+"""
