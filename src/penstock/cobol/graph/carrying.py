@@ -200,6 +200,8 @@ class Carrying:
         start = None if here is None else self._bytes_of(here)
         if here is None or start is None:
             return
+        # A search by levels over stretches of bytes, not over fields: a stretch that is seen once is never followed again, so
+        # that moves in a circle end. The shortest way to a field is found first; a later one replaces it where it is surer.
         found: dict[NodeId, EstateEdge] = {}
         waiting: deque[tuple[_Bytes, _Trail]] = deque([(start, _Trail("is", (), ()))])
         seen = {start}
@@ -211,6 +213,8 @@ class Carrying:
                     if moved is None or (not trail.whys and self._is_itself(here, area, way)):
                         continue
                     on = trail.along(way)
+                    # Where some field has exactly these bytes, the others that touch them are left out: they are its groups and
+                    # redefinitions, and have edges of their own from there.
                     targets = list(self._fields_at(moved, here))
                     exact = any(is_same for _, is_same in targets)
                     for target, is_same in targets:
@@ -252,6 +256,7 @@ class Carrying:
 
     def _areas(self, place: _Bytes, ways: dict[_Area, list[_Way]]) -> list[_Area]:
         """Return the areas with ways that hold some bytes."""
+        # One index for each of the two directions, made when it is first asked for: most fields lie in no area that moves.
         index = self._by_storage.get(id(ways))
         if index is None:
             index = self._by_storage[id(ways)] = {}
@@ -270,6 +275,7 @@ class Carrying:
         one, other = self._bytes_of(area), self._bytes_of(to)
         if one is None or other is None:
             return None
+        # A MOVE of groups goes byte by byte from the left, whatever the fields within are called.
         start = place.start - one.start + other.start
         end = start + place.end - place.start
         return _Bytes(to.part, other.storage, start, end) if end <= other.end else None

@@ -131,6 +131,8 @@ class EstateGraph:
             return self._holders.get(node.name, [])
         if node.kind != "field":
             return []
+        # A field is named after its program, whose name may hold periods itself (`PROG@path/file.cbl`): each beginning that is
+        # some part's name is asked.
         name = node.name
         found = []
         while name:
@@ -217,6 +219,7 @@ class _Linking:
 
     def edges(self) -> tuple[EstateEdge, ...]:
         """Return all edges of the estate."""
+        # The region comes first, for it says which program a transaction starts: what is sent to a transaction is sent to that.
         graph = self._graph
         for edge in jobs.region(graph.members):
             if edge.source.kind == "transaction":
@@ -338,6 +341,7 @@ class _Linking:
             bound = self.bindings.setdefault(use.data_set, [])
             if (number, file) not in bound:
                 bound.append((number, file))
+        # JCL says whether a data set is new or old, and seldom who reads or writes it: the programs of the step do.
         for verb, why in jobs.direction(use, [file for _, file in files]):
             citations = (*use.citations, *use.step.citations)
             self._add(EstateEdge(use.step.node, verb, use.data_set, "may" if why else "is", citations, why))

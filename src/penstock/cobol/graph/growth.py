@@ -149,6 +149,7 @@ class _Growing:
         if ("too short", wave.node) not in self.found:
             why = "it grows" if not wave.steps else "it grows with the copybook"
             self._add("field", wave.node, (field.bytes, new), wave.steps, why, [declared_at(part, field)])
+        # On the way up every table multiplies: a field that grows by 2 in a group that OCCURS 10 makes the record grow by 20.
         more = wave.more_bytes * (field.occurs or 1)
         self._laid_over(wave, part, field, part.fields.index(field))
         at = field.parent
@@ -285,6 +286,8 @@ def _shortage(field: LaidField, target: LaidField, more_bytes: int) -> int:
     if one is None or other is None:
         return max(0, field.bytes + more_bytes - target.bytes) if target.usage in {"GROUP", "DISPLAY"} else 0
     grown = one + (2 * more_bytes if field.usage in _PACKED else more_bytes)
+    # Digits and not bytes are compared where both are numbers: a packed item holds two digits a byte, so that two bytes more are
+    # four digits more, and a zoned item of the same length is short by all four.
     missing = max(0, grown - other)
     return (missing + 1) // 2 if target.usage in _PACKED else missing
 
