@@ -358,8 +358,9 @@ def test_any_bytes_are_a_source_whose_parts_nest(data: bytes) -> None:
     assert len(source.kinds) == len(source.starts) == lines
     assert source.code.count("\n") + source.code.count(BREAK) >= lines - 1
     assert all(1 < line <= lines for line in source.joined)
-    for n in range(1, lines + 1):
-        assert "\n" not in source.shown(n)
+    assert b"".join(source.records()) == data
+    assert source.all_shown() == [source.shown(n) for n in range(1, lines + 1)]
+    assert not any("\n" in line for line in source.all_shown())
     outermost = [program for program in source if program.parent is None]
     if outermost:
         assert (outermost[0].start_line, outermost[-1].end_line) == (1, lines)

@@ -101,7 +101,8 @@ class Texts:
     @cached_property
     def lines(self) -> list[float]:
         """What each line adds."""
-        return self._ruler.lines([text_of(self._source, [(line, line)]) for line in range(1, self._source.lines + 1)])
+        source = self._source
+        return self._ruler.lines([record.decode(source.encoding, "replace") for record in source.records()])
 
     def whole(self) -> MeasuredChunk:
         """Return the text of the file."""

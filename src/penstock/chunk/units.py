@@ -79,7 +79,7 @@ class UnitLayout:
     @cached_property
     def shown(self) -> list[str]:
         """Every line as it is read: inert, and without the columns that are no part of the code."""
-        return [escape.show(self.source.shown(line))[0] for line in range(1, self.source.lines + 1)]
+        return list(map(escape.show_text, self.source.all_shown()))
 
     def unit_at(self, line: int) -> int:
         """Return the number of the unit that a line is in."""

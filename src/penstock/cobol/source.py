@@ -80,6 +80,10 @@ class ScannedSource:
         """
         return tokens(self.code, start, end, self.line_at)
 
+    def records(self) -> Iterator[bytes]:
+        """Yield the bytes of each line, with its end."""
+        return map(self.data.__getitem__, map(slice, self.offsets, (*self.offsets[1:], None)))
+
     def bytes_of(self, first: int, last: int) -> bytes:
         """Return the lines from `first` to `last`, both included, as they are in the file, with their ends."""
         return self.data[self.offsets[first - 1] : self.offsets[last] if last < len(self.offsets) else None]
@@ -96,6 +100,18 @@ class ScannedSource:
         """
         return shown(self._line(line), self.format_at(line), self.kinds[line - 1])
 
+    def all_shown(self) -> list[str]:
+        """Return every line as `shown` gives it: that of line n at n - 1."""
+        # In one pass over stretches of one format, because whoever shows a program shows all of it: asked line by line it takes
+        # three times as long.
+        made: list[str] = []
+        records = list(self.records())
+        bounds = [first for first, _ in self.switches[1:]] + [self.lines + 1]
+        for (first, form), end in zip(self.switches or ((1, self.format),), bounds, strict=True):
+            rows = zip(records[first - 1 : end - 1], self.kinds[first - 1 : end - 1], strict=True)
+            made += [shown(self._decoded(record), form, kind) for record, kind in rows]
+        return made
+
     def format_at(self, line: int) -> Format:
         """Return the format that holds on a line."""
         before = bisect_right(self.switches, line, key=itemgetter(0))
@@ -105,7 +121,11 @@ class ScannedSource:
         """Return one line, decoded, without its end and without a byte order mark."""
         # The bytes are decoded line by line and on demand: a second copy of the whole file as text would double what
         # a scan holds.
-        text = self.bytes_of(line, line).decode(self.encoding).rstrip("\r\n\x85").removeprefix("\ufeff")
+        return self._decoded(self.bytes_of(line, line))
+
+    def _decoded(self, record: bytes) -> str:
+        """Return the text of one line, without its end and without a byte order mark."""
+        text = record.decode(self.encoding).rstrip("\r\n\x85").removeprefix("\ufeff")
         return text.replace("\n", " ")  # in EBCDIC there are two ends of lines; only one of them is in use
 
     def _code_end(self, line: int) -> int:

@@ -226,7 +226,8 @@ def listings(one: Subject) -> list[list[tuple[int, str]]]:
     for line, owner in enumerate(within):
         if owner is not None:
             rows[owner].add(line)
-    return [[(line, _cut(one.source.shown(line))) for line in sorted(row)] for row in rows]
+    lines = list(map(_cut, one.source.all_shown()))
+    return [[(line, lines[line - 1]) for line in sorted(row)] for row in rows]
 
 
 def _cut(line: str) -> str:
