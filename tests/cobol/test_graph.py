@@ -326,6 +326,53 @@ def test_a_redefinition_and_a_foreign_layout_no_longer_fit() -> None:
     assert carried == {("ONE.B", "TWO.LB")}
 
 
+def test_a_table_multiplies_what_grows_in_it() -> None:
+    """A field in a table of six makes its group, its record and what is laid over them longer by six times as much."""
+    program = b"""       ID DIVISION.
+       PROGRAM-ID. ONE.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       01  AREA-1.
+           05  LINES-1.
+               10  LINE-1 OCCURS 6.
+                   15  A PIC X(4).
+           05  LINES-2 REDEFINES LINES-1 PIC X(24).
+       PROCEDURE DIVISION.
+           GOBACK.
+"""
+    found = _grown("ONE.A", 2, graph_of({"one.cbl": program}))
+    wanted = {"ONE.LINE-1": 6, "ONE.LINES-1": 36, "ONE.LINES-2": 36, "ONE.AREA-1": 36}
+    assert {name: one.needed_bytes for (what, name), one in found.items() if what != "field"} == wanted
+
+
+def test_what_takes_only_a_part_today_may_go_on_to_do_so() -> None:
+    """Only what held the whole is certainly too short; what cuts it already may be meant so, and nothing follows from it."""
+    program = b"""       ID DIVISION.
+       PROGRAM-ID. ONE.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       01  A  PIC X(4).
+       01  B  PIC X(4).
+       01  C  PIC X(3).
+       01  D  PIC X(3).
+       01  G.
+           05  H  PIC X(8).
+           05  I  PIC X(8).
+       01  J  PIC X(10).
+       PROCEDURE DIVISION.
+           MOVE A TO B C.
+           MOVE C TO D.
+           MOVE G TO J.
+           GOBACK.
+"""
+    graph = graph_of({"one.cbl": program})
+    found = _grown("ONE.A", 2, graph)
+    short = {name: (one.certainty, one.needed_bytes) for (what, name), one in found.items() if what == "too short"}
+    assert short == {"ONE.B": ("is", 6), "ONE.C": ("may", 6)}
+    cut = _grown("ONE.H", 2, graph)["too short", "ONE.J"]
+    assert (cut.certainty, cut.why) == ("may", "ONE.G moves to it; it takes only a part of it today")
+
+
 def test_a_commarea_that_is_text_of_any_length_is_no_other_layout() -> None:
     """DFHCOMMAREA as a table of PIC X takes whatever comes: nothing lies elsewhere in it."""
     head = "       ID DIVISION.\n       PROGRAM-ID. {}.\n       DATA DIVISION.\n"

@@ -151,7 +151,7 @@ class _Growing:
             self._add("field", wave.node, (field.bytes, new), wave.steps, why, [declared_at(part, field)])
         # On the way up every table multiplies: a field that grows by 2 in a group that OCCURS 10 makes the record grow by 20.
         more = wave.more_bytes * (field.occurs or 1)
-        self._laid_over(wave, part, field, part.fields.index(field))
+        self._laid_over(wave, part, field, part.fields.index(field), more)
         at = field.parent
         while at is not None:
             group = part.fields[at]
@@ -163,24 +163,32 @@ class _Growing:
                     f", {more // wave.more_bytes} times" if more != wave.more_bytes else ""
                 )
                 self._add(what, node, (group.bytes, longer), wave.steps, why, [declared_at(part, group)])
-                self._laid_over(wave, part, group, at)
+                self._laid_over(wave, part, group, at, more * (group.occurs or 1))
                 self._group(wave, node, group, longer)
             more *= group.occurs or 1
             at = group.parent
-        self._files(wave, part, field)
+        self._files(wave, part, field, more)
 
-    def _laid_over(self, wave: _Wave, part: ProgramPart, field: LaidField, index: int) -> None:
-        """Add what redefines an item, or is redefined by it: it no longer fits."""
+    def _laid_over(self, wave: _Wave, part: ProgramPart, field: LaidField, index: int, more_bytes: int) -> None:
+        """Add what redefines an item, or is redefined by it: it no longer fits.
+
+        Args:
+            wave: The field that grows.
+            part: Its program.
+            field: That field, or a group that holds it.
+            index: The index of the latter.
+            more_bytes: By how many bytes that grows, all its occurrences together.
+        """
         for number, other in enumerate(part.fields):
             if number == index or not other.name or not (other.redefines or field.redefines):
                 continue
             if other.redefines == field.name or (field.redefines and other.name == field.redefines):
                 places = [declared_at(part, other), declared_at(part, field)]
                 why = f"it shares its bytes with {field.name}, which gets longer"
-                lengths = (other.bytes, None if field.bytes is None else field.bytes + wave.more_bytes)
+                lengths = (other.bytes, None if field.bytes is None else field.bytes * (field.occurs or 1) + more_bytes)
                 self._add("redefinition", NodeId("field", other.name), lengths, wave.steps, why, places)
 
-    def _files(self, wave: _Wave, part: ProgramPart, field: LaidField) -> None:
+    def _files(self, wave: _Wave, part: ProgramPart, field: LaidField, more_bytes: int) -> None:
         """Add the files whose records a field lies in, their data sets, and who else describes those."""
         storage = part.fields[field.storage]
         for file in part.files:
@@ -192,11 +200,11 @@ class _Growing:
             )
             for edge in self._graph.touching(node):
                 if edge.verb == "bound to":
-                    self._data_set(wave, edge)
+                    self._data_set(wave, edge, more_bytes)
                 elif edge.verb == "is key of" and edge.source == wave.node:
                     self._add("key", node, (field.bytes, None), wave.steps, f"{wave.node} is its key", edge.citations)
 
-    def _data_set(self, wave: _Wave, edge: EstateEdge) -> None:
+    def _data_set(self, wave: _Wave, edge: EstateEdge, more_bytes: int) -> None:
         """Add a data set whose records change, and the records of other programs that are read from and written to it."""
         self._add("data set", edge.target, (None, None), wave.steps, f"it is {edge.source}", edge.citations)
         parts = self._graph.parts
@@ -206,7 +214,7 @@ class _Growing:
                 node = NodeId("field", other.name)
                 if file.name != edge.source.name and other.name and not self._grows_too(parts[number], record):
                     why = f"it describes the records of {edge.target}, which get longer"
-                    lengths = (other.bytes, None if other.bytes is None else other.bytes + wave.more_bytes)
+                    lengths = (other.bytes, None if other.bytes is None else other.bytes + more_bytes)
                     self._add(
                         "other layout",
                         node,
@@ -234,8 +242,9 @@ class _Growing:
             target = placed[1]
             if target.bytes is not None and longer is not None and target.bytes < longer:
                 what: What = "too short" if edge.verb == "moves to" else "other layout"
-                why = f"{edge.source} {edge.verb} it" + (f"; {edge.why}" if edge.why else "")
-                self._add(what, edge.target, (target.bytes, longer), wave.steps, why, edge.citations, edge.certainty)
+                is_cut = group.bytes is not None and target.bytes < group.bytes
+                why, certainty = _why(edge, is_cut=is_cut)
+                self._add(what, edge.target, (target.bytes, longer), wave.steps, why, edge.citations, certainty)
             elif group.usage == "GROUP" and _has_fields(*placed):
                 why = f"{edge.source} {edge.verb} it, and what lies behind {wave.node} no longer lies where it did"
                 self._add(
@@ -260,10 +269,21 @@ class _Growing:
         elif edge.verb in {"moves to", "passes to"} and wave.steps < MAX_STEPS:
             short = _shortage(field, target, wave.more_bytes)
             if short:
-                why = f"{wave.node} {edge.verb} it" + (f"; {edge.why}" if edge.why else "")
+                # What takes only a part today need not grow: nothing follows from it.
+                is_cut = _shortage(field, target, 0) > 0
+                why, certainty = _why(edge, is_cut=is_cut)
                 lengths = (target.bytes, None if target.bytes is None else target.bytes + short)
-                self._add("too short", edge.target, lengths, wave.steps + 1, why, edge.citations, edge.certainty)
-                self.begin(edge.target, short, wave.steps + 1)
+                self._add("too short", edge.target, lengths, wave.steps + 1, why, edge.citations, certainty)
+                if not is_cut:
+                    self.begin(edge.target, short, wave.steps + 1)
+
+
+def _why(edge: EstateEdge, *, is_cut: bool) -> tuple[str, Certainty]:
+    """Return why something gets too short, and how sure that is: what is cut today already may be meant so."""
+    why = f"{edge.source} {edge.verb} it" + (f"; {edge.why}" if edge.why else "")
+    if not is_cut:
+        return why, edge.certainty
+    return f"{why}; it takes only a part of it today", "may" if edge.certainty == "is" else edge.certainty
 
 
 def _has_fields(part: ProgramPart, group: LaidField) -> bool:
