@@ -418,6 +418,66 @@ def test_a_field_is_carried_to_its_place_in_the_other_area() -> None:
     assert found == {("ONE.A", "ONE.C", "is"), ("ONE.B", "ONE.D", "is")}
 
 
+def test_a_field_that_lies_otherwise_in_the_other_area_may_be_carried_there() -> None:
+    """Bytes that come to lie in two fields, or in a longer one, `may` be what the field was, and the edge says why."""
+    program = b"""       ID DIVISION.
+       PROGRAM-ID. ONE.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       01  G.
+           05  A PIC X(4).
+           05  B PIC X(4).
+       01  H.
+           05  C PIC X(2).
+           05  D PIC X(6).
+       01  N PIC 9(4).
+       01  N-PARTS REDEFINES N.
+           05  N-1 PIC 99.
+       01  M PIC 9(4).
+       01  M-PARTS REDEFINES M.
+           05  M-1 PIC 99.
+       PROCEDURE DIVISION.
+           MOVE G TO H.
+           MOVE N TO M.
+           GOBACK.
+"""
+    graph = graph_of({"one.cbl": program})
+    carrying = Carrying(graph)
+    found = {
+        (edge.source.name, edge.target.name, edge.certainty, edge.why.rpartition("; ")[2])
+        for name in (
+            "ONE.A",
+            "ONE.N-1",
+        )  # a number is moved by its value: what its first two digits become is not known
+        for edge in carrying.after(nodes_named(graph, name)[0])
+        if edge.verb == "carried to"
+    }
+    assert found == {
+        ("ONE.A", "ONE.C", "may", "place or length differ"),
+        ("ONE.A", "ONE.D", "may", "place or length differ"),
+    }
+
+
+def test_a_file_of_a_region_carries_fields_from_who_writes_it_to_who_reads_it() -> None:
+    """EXEC CICS WRITE in one program and READ in another: the same bytes of their areas are the same field."""
+    program = """       ID DIVISION.
+       PROGRAM-ID. {0}.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       01  {0}-REC.
+           05  {0}-K PIC X(4).
+           05  {0}-V PIC X(4).
+       PROCEDURE DIVISION.
+           EXEC CICS {1}({0}-REC)
+               RIDFLD({0}-K) END-EXEC.
+           GOBACK.
+"""
+    writer, reader = program.format("ONE", "WRITE FILE('F') FROM"), program.format("TWO", "READ FILE('F') INTO")
+    graph = graph_of({"one.cbl": writer.encode(), "two.cbl": reader.encode()})
+    found = [(edge.target.name, edge.why) for edge in Carrying(graph).after(nodes_named(graph, "ONE.ONE-V")[0])]
+    assert found == [("TWO.TWO-V", "through F")]
+
+
 def test_one_of_two_programs_of_one_name_is_asked_for_by_its_path() -> None:
     """Both have their path in their names, a call may mean either, and letters of a path may be small."""
     program = (

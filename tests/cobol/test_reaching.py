@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from penstock.cobol.facts.values import ProgramCall
 
 DATA = (
-    "01 W.\n 02 X PIC X(8).\n 02 Y PIC X(8) VALUE 'BEGIN'.\n01 X-PARTS REDEFINES W.\n 02 X-4 PIC X(4).\n 02 FILLER PIC X(12).\n"
+    "01 W.\n 02 X PIC X(8).\n 02 Y PIC X(8) VALUE 'BEGIN'.\n  88 Y-SET VALUE 'SET'.\n"
+    "01 X-PARTS REDEFINES W.\n 02 X-4 PIC X(4).\n 02 FILLER PIC X(12).\n"
     "01 C PIC X.\n01 V.\n 02 V-X PIC X(8) VALUE 'OFV'.\n 02 V-Y PIC X(8).\n01 SHORT PIC X(4).\n"
 )
 
@@ -54,6 +55,13 @@ SURE, MAY, UNKNOWN = (True, False), (False, False), (False, True)
             ),
             [(("A", "B"), *MAY)],
         ),
+        # A range of several paragraphs ends with its last one.
+        (
+            ("MOVE 'A' TO X. PERFORM Q THRU R. CALL X. STOP RUN.", "Q.", "DISPLAY C.", "R.", "MOVE 'B' TO X."),
+            [(("B",), *SURE)],
+        ),
+        # SET gives the value of its condition.
+        (("SET Y-SET TO TRUE. CALL Y. STOP RUN.",), [(("SET",), *SURE)]),
         # In the paragraph itself both are there.
         (
             ("MOVE 'A' TO X. PERFORM Q. MOVE 'B' TO X. PERFORM Q. STOP RUN.", "Q.", "CALL X."),
