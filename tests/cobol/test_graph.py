@@ -373,6 +373,34 @@ def test_what_takes_only_a_part_today_may_go_on_to_do_so() -> None:
     assert (cut.certainty, cut.why) == ("may", "ONE.G moves to it; it takes only a part of it today")
 
 
+def test_a_data_set_has_other_layouts_in_other_programs() -> None:
+    """Two programs of a job describe one data set: what the first lengthens, the record of the second no longer is."""
+    program = """       ID DIVISION.
+       PROGRAM-ID. {0}.
+       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT F ASSIGN TO DD1.
+       DATA DIVISION.
+       FILE SECTION.
+       FD  F.
+       01  {0}-REC.
+           05  {0}-A PIC X(4) OCCURS 3.
+       PROCEDURE DIVISION.
+           OPEN {1} F.
+           GOBACK.
+"""
+    job = "".join(
+        f"//S{at}      EXEC PGM={name}\n//DD1     DD  DSN=MY.DATA,DISP={disp}\n"
+        for at, (name, disp) in enumerate((("ONE", "(NEW,CATLG)"), ("TWO", "SHR")))
+    )
+    files = {"one.cbl": program.format("ONE", "OUTPUT"), "two.cbl": program.format("TWO", "INPUT")}
+    files["job.jcl"] = f"//MYJOB   JOB (1),'X'\n{job}"
+    found = _grown("ONE.ONE-A", 2, graph_of({path: text.encode() for path, text in files.items()}))
+    assert ("data set", "MY.DATA") in found
+    assert found["other layout", "TWO.TWO-REC"].needed_bytes == 18
+
+
 def test_a_commarea_that_is_text_of_any_length_is_no_other_layout() -> None:
     """DFHCOMMAREA as a table of PIC X takes whatever comes: nothing lies elsewhere in it."""
     head = "       ID DIVISION.\n       PROGRAM-ID. {}.\n       DATA DIVISION.\n"
@@ -456,6 +484,8 @@ def test_a_field_that_lies_otherwise_in_the_other_area_may_be_carried_there() ->
         ("ONE.A", "ONE.C", "may", "place or length differ"),
         ("ONE.A", "ONE.D", "may", "place or length differ"),
     }
+    beside = [(edge.verb, edge.target.name) for edge in carrying.after(nodes_named(graph, "ONE.N-1")[0])]
+    assert beside == [("overlaps", "ONE.N")]
 
 
 def test_a_file_of_a_region_carries_fields_from_who_writes_it_to_who_reads_it() -> None:
