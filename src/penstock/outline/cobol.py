@@ -88,7 +88,10 @@ class CobolScanner:
                 continue
             kind = header.lastgroup
             if kind == "paragraph":
-                if self._division not in {b"", b"PROCEDURE"} or header["word"].upper().decode("latin-1") in _NO_PARAGRAPHS:
+                if (
+                    self._division not in {b"", b"PROCEDURE"}
+                    or header["word"].upper().decode("latin-1") in _NO_PARAGRAPHS
+                ):
                     continue
                 if not header["period"] and not self._period_follows(block, end):
                     continue
