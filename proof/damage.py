@@ -59,9 +59,10 @@ def plant(path: str, generator: random.Random) -> Truth:
     more(150)
     store.prune()  # compresses the text
     store._connected().execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    more(150)
-    late = generator.randbytes(5_000)
-    contents[store.put(late, name="late")] = late
+    more(120)  # with what follows, less than what makes SQLite merge the log
+    for size in (5_000, 20_000):  # a row in the log, and a file
+        late = generator.randbytes(size)
+        contents[store.put(late, name="late")] = late
     more(50)
     shutil.copytree(path, f"{path}.open")  # as a kill leaves it, with its log
     store.close()

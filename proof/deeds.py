@@ -93,7 +93,7 @@ def tidied(path: str) -> None:
     store = SqliteStore(path)
     try:
         store.prune()
-        named = {place for (place,) in store._read("SELECT place FROM contents")}
+        named = {place for (place,) in store._read("SELECT place FROM contents") if ":" not in place}  # files, no rows
         if odd := named ^ set(os.listdir(os.path.join(path, "contents"))):
             raise Unsound(f"left over: {odd}")
     finally:

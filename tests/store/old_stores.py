@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-VERSIONS = (1, 2, 3, 4, 5, 6, 7)
+VERSIONS = (1, 2, 3, 4, 5, 6, 7, 8)
 """The schemas that have landed."""
 CONTENT = b"key AKIAIOSFODNN7EXAMPLE\n" + b"first line\nsecond line\n" * 20_000
 """More than one piece of 256 KiB."""
@@ -75,6 +75,7 @@ _SQLITE = {
         "CREATE TABLE totals (one INTEGER PRIMARY KEY CHECK (one = 1), content_bytes INTEGER NOT NULL) STRICT",
         "INSERT INTO totals SELECT 1, CAST(COALESCE(SUM(stored_bytes), 0) AS INTEGER) FROM contents",
     ),
+    8: ("CREATE TABLE loose_objects (place TEXT PRIMARY KEY, since REAL NOT NULL) STRICT, WITHOUT ROWID",),
 }
 _POSTGRES = {
     1: (
@@ -127,6 +128,7 @@ _POSTGRES = {
         "CREATE TABLE totals (one BIGINT PRIMARY KEY CHECK (one = 1), content_bytes BIGINT NOT NULL)",
         "INSERT INTO totals SELECT 1, CAST(COALESCE(SUM(stored_bytes), 0) AS BIGINT) FROM contents",
     ),
+    8: ("CREATE TABLE loose_objects (place TEXT PRIMARY KEY, since DOUBLE PRECISION NOT NULL)",),
 }
 
 

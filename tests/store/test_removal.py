@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from penstock.cli import main
 from penstock.errors import CallerError, ToolError
 from penstock.store import Retention, StoreFault, default_retention, open_store, removal
+from penstock.store.contents import ROW_BYTES
 from penstock.store.pieces import PIECE_BYTES
 from penstock.store.postgres import PostgresStore
 from penstock.store.retention import Removal, overdue
@@ -88,7 +89,7 @@ def test_who_cannot_be_asked_whether_it_lives_is_not_taken_for_dead(
     path = str(tmp_path / "store")
     with closing(SqliteStore(path)) as at_work, closing(SqliteStore(path)) as other:
         at_work.append("a", 0, "asked", {})
-        writing = at_work._stage(b"half of it", 1 << 20)
+        writing = at_work._stage(b"half of it" * ROW_BYTES, 1 << 20)
         real_open, real_acquire = OwnFolder.open, locks.acquire
         asked: list[str] = []
 

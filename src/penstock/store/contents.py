@@ -1,8 +1,10 @@
-"""Content of a store in a folder: a file for each, named by its digest.
+"""Content of a store in a folder: a row where it is small, else a file of its own, named by its digest.
 
 A file is written under a name that no row knows, renamed, and flushed with its name before the row that names it is
-committed; a row is given up before its file is removed (`database` says why). Law: a kill leaves at most a file that no
-row names, which `prune` takes away. Leaves to others: the tables, the lock, and how both are opened (`sqlite`).
+committed; a row is given up before its file is removed (`database` says why). Small content is a row of the database, which comes
+and goes in the transaction of the row that names it: a file, with its name and its flush, costs many times what that does. Law: a
+kill leaves at most a file that no row names, which `prune` takes away. Leaves to others: the tables, the lock, and how both are
+opened (`sqlite`).
 """
 
 from __future__ import annotations
@@ -13,12 +15,12 @@ import secrets
 import sys
 from abc import abstractmethod
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from penstock.errors import CallerError
 from penstock.store import pieces
 from penstock.store.database import Staged
-from penstock.store.kept import StoreFault
+from penstock.store.kept import Damaged, StoreFault
 from penstock.store.tables import Tables
 from penstock.workspace import locks
 from penstock.workspace.system import flush, read_at
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
     from penstock.store.database import Execute
     from penstock.workspace.own_files import OwnFolder
 
+ROW_BYTES: Final = 16 << 10
+"""Up to how many bytes a content is a row: what is written to the log twice, and read in one go."""
+_ROW = "row:"
 # Names of content that is being written; the others are digests.
 _PENDING = "pending-"
 _COMPRESSED = ".z"
@@ -50,6 +55,8 @@ class FileTables(Tables):
     _read_only: bool
     _pending: dict[str, int]
     """Content that is written and not published yet, open and locked: the lock keeps other processes' pruning from it."""
+    _small_staged: dict[str, bytes]
+    """Small content that is not published yet."""
 
     @abstractmethod
     def _exclusive(self) -> AbstractContextManager[None]:
@@ -83,41 +90,49 @@ class FileTables(Tables):
         return self._staged(fill)
 
     def _staged(self, fill: Callable[[Callable[[bytes], None]], None]) -> str:
-        """Return the name of a file that `fill` has written, flushed where it is large.
+        """Return the name of what `fill` has written: held while it is small, else a file, flushed where it is large.
 
-        It stays open and locked until it is published or discarded, so that no pruning takes it for a leftover.
+        A file stays open and locked until it is published or discarded, so that no pruning takes it for a leftover.
         """
         if self._read_only or self._broken:
             why = self._broken or "it can only be read"
             raise StoreFault("read_only", f"Nothing more is written to {self.path}: {why}.")
         folder = self._kept()
         name = _PENDING + secrets.token_hex(8)
-        try:
-            descriptor = folder.create(name)
-        except OSError as error:
-            raise fault_of(error) from error
-        try:
-            locks.acquire(descriptor, is_shared=True)
-            written = flushed = 0
+        held = bytearray()
+        descriptor = -1
+        written = flushed = 0
 
-            def write(piece: bytes) -> None:
-                nonlocal written, flushed
-                _write(descriptor, piece)
-                written += len(piece)
-                if written - flushed >= _WRITE_BACK_BYTES:  # the disk works while more comes
-                    _start_write_back(descriptor, flushed, written - flushed)
-                    flushed = written
+        def write(piece: bytes) -> None:
+            nonlocal descriptor, written, flushed
+            if descriptor < 0:
+                held.extend(piece)
+                if len(held) <= ROW_BYTES:
+                    return
+                descriptor = folder.create(name)
+                locks.acquire(descriptor, is_shared=True)
+                piece = bytes(held)
+            _write(descriptor, piece)
+            written += len(piece)
+            if written - flushed >= _WRITE_BACK_BYTES:  # the disk works while more comes
+                _start_write_back(descriptor, flushed, written - flushed)
+                flushed = written
 
+        try:
             fill(write)
             if flushed:  # what is small is flushed once, where it is published
                 self._flush(lambda: flush(descriptor))
         except BaseException as error:
-            os.close(descriptor)
-            folder.remove(name)
+            if descriptor >= 0:
+                os.close(descriptor)
+                folder.remove(name)
             if isinstance(error, OSError):
                 raise fault_of(error) from error
             raise
-        self._pending[name] = descriptor
+        if descriptor < 0:
+            self._small_staged[name] = bytes(held)
+        else:
+            self._pending[name] = descriptor
         return name
 
     def _unlock(self, place: str) -> None:
@@ -136,8 +151,9 @@ class FileTables(Tables):
             raise
 
     def _publish(self, execute: Execute, staged: Staged) -> str:
-        """Give a staged file its last name, and flush it with that name."""
-        del execute
+        """Insert what is held, or give a staged file its last name, and flush it with that name."""
+        if staged.place in self._small_staged:
+            return _inserted(execute, self._small_staged.pop(staged.place))
         folder = self._kept()
         # Plain and compressed content have different names, so that one can replace the other while both exist.
         is_short = staged.content.stored_bytes < staged.content.bytes
@@ -153,14 +169,16 @@ class FileTables(Tables):
         return place
 
     def _write(self, execute: Execute, contents: Sequence[tuple[bytes, pieces.Content]]) -> list[str]:
-        """Give each content a file with its last name, and flush all of them together."""
-        del execute
+        """Insert small contents; give each other a file with its last name, and flush all of these together."""
         folder = self._kept()
         places: list[str] = []
         # No lock on a file that is being written: pruning, which alone takes such files away, waits for the writer's lock.
         name = _PENDING + secrets.token_hex(8)
         try:
             for data, measured in contents:
+                if len(data) <= ROW_BYTES:
+                    places.append(_inserted(execute, data))
+                    continue
                 descriptor = folder.create(name)
                 try:
                     _write(descriptor, data)
@@ -170,9 +188,10 @@ class FileTables(Tables):
                 folder.rename(name, measured.digest)
                 places.append(measured.digest)
             # The disk has been at work since the first of them: these flushes wait for one write and not for each in turn.
-            self._flush(lambda: folder.flush(*places))
+            if files := [place for place in places if not _is_row(place)]:
+                self._flush(lambda: folder.flush(*files))
         except BaseException as error:
-            for place in (name, *places):
+            for place in (name, *(place for place in places if not _is_row(place))):
                 with suppress(OSError):
                     folder.remove(place)
             if isinstance(error, OSError):
@@ -181,13 +200,23 @@ class FileTables(Tables):
         return places
 
     def _discard(self, place: str) -> None:
-        """Remove a file that was staged."""
+        """Remove what was staged."""
+        if self._small_staged.pop(place, None) is not None:
+            return
         self._unlock(place)
         with suppress(OSError):
             self._kept().remove(place)
 
+    def _delete(self, execute: Execute, digest: str) -> list[str]:
+        """Delete the row of a content, with the row that it is where it is small; return the place where it lay."""
+        places = super()._delete(execute, digest)
+        for place in filter(_is_row, places):
+            execute("DELETE FROM small_contents WHERE number = ?", (_number(place),))
+        return places
+
     def _remove(self, places: list[str]) -> None:
         """Remove files that no row names any more; what cannot be removed now goes with the next pruning."""
+        places = [place for place in places if not _is_row(place)]
         if not places:
             return
         with self._lock, suppress(StoreFault), self._exclusive():  # what stays now goes with the next pruning
@@ -199,8 +228,16 @@ class FileTables(Tables):
                         self._kept().remove(place)
 
     def _stored(self, place: str, number: int, start: int, count: int) -> bytes | None:
-        """Return one piece from its file, None where the file is missing or the disk cannot read that place."""
+        """Return one piece from its row or file, None where that is missing or the disk cannot read that place."""
         del number
+        if _is_row(place):
+            try:
+                found = self._read("SELECT data FROM small_contents WHERE number = ?", (_number(place),))
+            except Damaged:  # of this content; the check of the database names its pages
+                return None
+            data = found[0][0] if found else None
+            # A large text that was compressed to so little has several pieces.
+            return data[start : start + count] if isinstance(data, bytes) else None
         try:
             descriptor = self._kept().open(place)
         except FileNotFoundError:
@@ -254,6 +291,23 @@ class FileTables(Tables):
         if self._contents is None:
             raise CallerError("The store is closed.")
         return self._contents
+
+
+def _is_row(place: str) -> bool:
+    """Return whether a content lies in a row: names of files have no colon."""
+    return place.startswith(_ROW)
+
+
+def _number(place: str) -> int:
+    """Return the number of the row that a place is; 0, which no row has, where damage made it none."""
+    digits = place.removeprefix(_ROW)
+    return int(digits) if digits.isdecimal() else 0
+
+
+def _inserted(execute: Execute, data: bytes) -> str:
+    """Return the place of small content, inserted as a row of this transaction."""
+    ((number,),) = execute("INSERT INTO small_contents (data) VALUES (?) RETURNING number", (data,))
+    return f"{_ROW}{number}"
 
 
 def _write(descriptor: int, piece: bytes) -> None:

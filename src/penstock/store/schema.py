@@ -74,9 +74,15 @@ _STEPS: tuple[tuple[str, ...], ...] = (
     (  # 8: objects that no content names: being written since, or condemned (-1) and to be removed
         "CREATE TABLE loose_objects (place TEXT PRIMARY KEY, since REAL NOT NULL) STRICT, WITHOUT ROWID",
     ),
+    (),  # 9: small contents are rows, as all are in PostgreSQL
 )
+_ONLY_SQLITE: dict[int, tuple[str, ...]] = {
+    # With a number, so that rows are added at the end, and AUTOINCREMENT, so that no number comes back: a reader that still has
+    # the place of one that has gone finds none.
+    9: ("CREATE TABLE small_contents (number INTEGER PRIMARY KEY AUTOINCREMENT, data BLOB NOT NULL) STRICT",)
+}
 
-SQLITE = _STEPS
+SQLITE = tuple(step + _ONLY_SQLITE.get(version, ()) for version, step in enumerate(_STEPS, 1))
 """The steps for SQLite; a database's version is how many of them it has taken."""
 # Content is random bytes or compressed already: EXTERNAL keeps PostgreSQL from trying to compress it once more.
 _ONLY_POSTGRES = {

@@ -1,4 +1,4 @@
-"""Keep a store in one folder: SQLite for what must be one transaction, a file for each content.
+"""Keep a store in one folder: SQLite for what must be one transaction and for small contents, a file for each other content.
 
 One process writes at a time, and checkpoints: every write, and the close that checkpoints, is made under a lock
 (`locks`), because SQLite before 3.51.3 can damage a database when two connections do it at once. A file is written,
@@ -6,7 +6,7 @@ renamed, and flushed with its name before the row that names it is committed; a 
 removed. So a kill leaves at most a file that no row names, which `prune` takes away. Law: what was acknowledged
 survives; a handle that was given out is never dangling (ADR 9; `docs/durability.md` has the rigs).
 
-Why content is not in the database: a gigabyte through the write-ahead log is written twice and holds the log open
+Why large content is not in the database: a gigabyte through the write-ahead log is written twice and holds the log open
 meanwhile.
 """
 
@@ -88,6 +88,7 @@ class SqliteStore(FileTables):
         self._guard = -1
         self._holders: Holders | None = None
         self._pending = {}
+        self._small_staged = {}
         try:
             self._open()
         except BaseException:
