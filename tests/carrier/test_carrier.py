@@ -12,7 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.carrier.conftest import poster
+from tests.carrier.conftest import HttpRefused, poster
+from tests.carrier.test_diagnosed import answer, size
 from tests.forks import COMMANDS, warm
 
 from penstock import Carrier
@@ -216,3 +217,40 @@ def test_what_was_refused_as_small_as_it_can_be_ends_with_the_proof_again(store:
     assert (first.success, again.success, len(sent)) == (False, False, 1)
     assert (again.attempts, again.strategy) == (0, "irreducible")
     assert "newest user message" in str(again.error) or "task" in str(again.error)
+
+
+# ── conversations that are not whole ─────────────────────────────────────────────────────────────────────────────────
+
+
+def dialogue(turns: int) -> list[Any]:
+    """Words of both sides, about 500 tokens a turn, for OpenAI's responses."""
+    said = [[("user", f"And part {n}? " + "word " * 100), ("assistant", "word " * 400)] for n in range(turns)]
+    return [{"role": role, "content": text} for turn in said for role, text in (*turn, ("user", "Why?"))]
+
+
+@pytest.mark.parametrize("kept", ["an answer", "a number", "no number"])
+def test_a_conversation_that_the_provider_keeps_teaches_nothing_of_how_it_counts(kept: str) -> None:
+    """What it counts of its own was taken for its way to count ours, and whole requests were cut for a day."""
+    carrier = Carrier(wire="openai-responses", window_tokens=128_000, max_calls=1)
+    whole = {"model": "m", "input": dialogue(140)}
+    gone_on = {"model": "m", "previous_response_id": "resp_1", "input": dialogue(20)}
+
+    def keeping(_: Any) -> Any:
+        if kept == "an answer":
+            return answer("openai-responses", given=35_000)
+        said = "prompt is too long: 135000 tokens > 128000 maximum" if kept == "a number" else "context_length_exceeded"
+        raise HttpRefused(400, said)
+
+    carrier.execute(keeping, gone_on)
+    result = carrier.execute(lambda body: answer("openai-responses", given=size(body)), whole)
+    assert (result.attempts, result.request) == (1, whole)
+
+
+def test_a_provider_that_was_asked_to_shrink_is_not_blamed_for_it() -> None:
+    """With truncation or edits of its own it reports less than was sent: that was sent again smaller, for nothing."""
+    request = {"model": "m", "truncation": "auto", "input": dialogue(140)}
+    carrier = Carrier(wire="openai-responses", window_tokens=128_000)
+    result = carrier.execute(lambda _: answer("openai-responses", given=9_000), request)
+    assert (result.attempts, result.request, result.warnings) == (1, request, [])
+    whole = {**request, "truncation": "disabled"}
+    assert carrier.execute(lambda body: answer("openai-responses", given=size(body)), whole).request == whole

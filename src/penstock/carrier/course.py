@@ -45,6 +45,7 @@ from penstock.text.json_access import as_json
 from penstock.wires import (
     continues,
     dump_mended,
+    is_whole,
     load_request,
     messages_of,
     reply_tokens,
@@ -109,6 +110,7 @@ class Course:
         self.raised: Exception | None = None
         """What the caller's function raised and no smaller request cures."""
         self._cuts_silently = self._is_mended_told = False
+        self._is_whole = is_whole(request, settings.wire)
         self._pending = self.original, self.budget.reserve_tokens
 
     def run(self) -> Generator[Send | SummaryRequest, SendOutcome]:
@@ -127,7 +129,9 @@ class Course:
                 self.result.overflow_severity = classify_overflow(overflow)
                 if self.result.overflow_severity == "catastrophic":
                     self._write_handoff(sized)
-            self.attempts.append(Attempt(sized=sized, overflow=overflow, reserve_tokens=reserve))
+            self.attempts.append(
+                Attempt(sized=sized, overflow=overflow, reserve_tokens=reserve, is_whole=self._is_whole)
+            )
             if not isinstance(refusal, _AnsweredNothing):
                 self.learnable.append(self.attempts[-1])
             cure = yield from self._cure()
@@ -308,10 +312,12 @@ class Course:
             cuts_silently=self._cuts_silently,
             taken_tokens=self.settings.taken_tokens,
         )
+        if fault is not None and fault.kind == "dropped" and not self._is_whole:
+            fault = None  # as it was asked to
         if fault is not None:
             self._cuts_silently = self._cuts_silently or fault.kind == "dropped"
             self._warn(fault.message)
-        if (taken := taken_by(body, fault)) is not None:
+        if self._is_whole and (taken := taken_by(body, fault)) is not None:
             self.answered = sized.counts, taken
         return fault
 

@@ -66,7 +66,10 @@ class Memory:
     def refused(self, attempt: Attempt) -> Memory:
         """Return what is known after a refusal."""
         limit = attempt.limit_tokens
-        seen = attempt.observation()
+        # Of a conversation that the provider keeps, its size says nothing of what stood in the request, and only its limit counts.
+        seen = attempt.observation() if attempt.is_whole else None
+        if limit is None and not attempt.is_whole:
+            return self
         # An observation without a limit cannot size the next request: only that this size was too much is kept.
         if limit is None:
             total = attempt.sized.counts.total

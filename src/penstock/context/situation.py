@@ -40,6 +40,8 @@ class Attempt:
     """What the provider said of a refused request."""
     reserve_tokens: int = 0
     """The reply that it asked for, in tokens."""
+    is_whole: bool = True
+    """Whether what the provider counted is what stands in the request: not where it keeps what came before (`wires.is_whole`)."""
 
     def observation(self) -> Observation | None:
         """Return what the refusal says of how the provider counts; None where it has no number for that."""

@@ -24,7 +24,7 @@ from penstock.gateway.owned import owned
 from penstock.gateway.passage import Passage
 from penstock.text.calls import mcp
 from penstock.text.json_access import field, objects, string
-from penstock.wires import wire_named
+from penstock.wires import is_whole, wire_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -126,7 +126,7 @@ class Provider:
         )
         memory = self._knowledge.of(model)
         window = memory.window(self._windows.of(model))
-        is_theirs = layout.continues(whole) or layout.shrinks_there(whole)
+        is_theirs = not is_whole(whole, self.wire)
         settings = CarrySettings(
             wire=self.wire,
             # What the provider makes smaller itself is cut only where it refuses.

@@ -81,6 +81,12 @@ def continues(request: Json, wire: str) -> bool:
     return isinstance(request, dict) and wire_named(wire).body.continues(request)
 
 
+def is_whole(request: Json, wire: str) -> bool:
+    """Whether what a provider counts is what stands in the body: it neither keeps what came before nor leaves anything out."""
+    body = wire_named(wire).body
+    return not (isinstance(request, dict) and (body.continues(request) or body.shrinks_there(request)))
+
+
 def load_request(request: Json, wire: str) -> Transcript:
     """Return the transcript of a body, with its instructions and its tools.
 
