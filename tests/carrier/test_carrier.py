@@ -219,6 +219,41 @@ def test_what_was_refused_as_small_as_it_can_be_ends_with_the_proof_again(store:
     assert "newest user message" in str(again.error) or "task" in str(again.error)
 
 
+# ── what little is known ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("ratio", "hidden", "before", "steps", "is_cut"),
+    [
+        (1.4, 0, 0, 60, False),
+        (1.0, 700, 0, 100, False),  # what the provider adds by itself is more than the greeting
+        (1.0, 0, 20_000, 100, False),
+        (1.4, 0, 20_000, 110, True),
+    ],
+)
+def test_a_large_request_behind_a_small_answer_is_cut_only_where_it_will_not_fit(
+    ratio: float, hidden: int, before: int, steps: int, is_cut: bool
+) -> None:
+    """One greeting told how tools are counted, and of the results behind it everything was thought possible: a third was cut."""
+    offered = [{"type": "function", "function": {"name": f"t{n}", "description": "word " * 80}} for n in range(5)]
+    window, given = 128_000, list[int]()
+
+    def server(body: Any) -> Any:
+        texts = [json.dumps(body[key]) for key in ("messages", "tools")]
+        counted = sum(tokens.count(text, model="gpt-4o", mode="exact").tokens for text in texts)
+        given.append(hidden + int(ratio * counted))
+        return answer("openai-chat", given=given[-1])
+
+    carrier = Carrier(wire="openai-chat", window_tokens=window)
+    first = {"role": "user", "content": "Hi. " + "word " * before}
+    carrier.execute(server, {"model": "gpt-4o", "messages": [first], "tools": offered})
+    whole = {**history(steps), "tools": offered}
+    result = carrier.execute(server, whole)
+    assert result.attempts == 1
+    assert (result.request != whole) == is_cut
+    assert not is_cut or 0.75 * window < given[-1] <= window
+
+
 # ── conversations that are not whole ─────────────────────────────────────────────────────────────────────────────────
 
 

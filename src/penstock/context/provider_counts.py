@@ -243,10 +243,14 @@ class Likelihood:
     was stated for a request fixes the weighted sum of the factors; each sample point is moved along its common scale until it
     agrees, because what providers differ in most is that scale. Further numbers, and refusals that only say "more than", weigh the
     points.
+
+    Args:
+        observations: what was said, oldest first.
+        spread: how far the factors of text may be from each other, as a share of the logarithm of their range.
     """
 
-    def __init__(self, observations: Sequence[Observation] = ()) -> None:
-        self._points = _sample()
+    def __init__(self, observations: Sequence[Observation] = (), *, spread: float = 1.0) -> None:
+        self._points = _sample(spread)
         self._weights = [1.0] * len(self._points)
         stated_ones = [seen for seen in observations if seen.is_stated and seen.counts.total]
         if stated_ones:
@@ -340,7 +344,7 @@ _POINTS = 384
 
 
 @cache
-def _sample() -> list[tuple[float, ...]]:
+def _sample(spread: float) -> list[tuple[float, ...]]:
     """Return factors that fill their box evenly: the additive recurrence of the generalised golden ratio.
 
     Source: M. Roberts, "The unreasonable effectiveness of quasirandom sequences" (2018): alpha_k = phi^-k, where phi is the root of
@@ -353,7 +357,8 @@ def _sample() -> list[tuple[float, ...]]:
     steps = [root ** -(place + 1) for place in range(dimensions)]
     return [
         tuple(
-            ends.usual_least * (ends.usual_most / ends.usual_least) ** ((0.5 + number * step) % 1.0)
+            (ends.usual_least * (ends.usual_most / ends.usual_least) ** ((0.5 + number * step) % 1.0))
+            ** (spread if ends is _TEXT else 1.0)
             for ends, step in zip(FACTOR_RANGES, steps, strict=True)
         )
         for number in range(1, _POINTS + 1)
