@@ -9,6 +9,7 @@ import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,6 +22,7 @@ from penstock.carrier.memory import LIFETIME_SECONDS
 from penstock.models import say
 from penstock.testing import LoopbackProvider
 from penstock.text import tokens
+from penstock.wires import wire_named
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -258,9 +260,9 @@ def test_a_large_request_behind_a_small_answer_is_cut_only_where_it_will_not_fit
 
 
 def dialogue(turns: int) -> list[Any]:
-    """Words of both sides, about 500 tokens a turn, for OpenAI's responses."""
+    """Words of both sides, about 500 tokens a turn; the user asks last."""
     said = [[("user", f"And part {n}? " + "word " * 100), ("assistant", "word " * 400)] for n in range(turns)]
-    return [{"role": role, "content": text} for turn in said for role, text in (*turn, ("user", "Why?"))]
+    return [{"role": role, "content": text} for role, text in (*chain.from_iterable(said), ("user", "Why?"))]
 
 
 @pytest.mark.parametrize("kept", ["an answer", "a number", "no number"])
@@ -268,11 +270,11 @@ def test_a_conversation_that_the_provider_keeps_teaches_nothing_of_how_it_counts
     """What it counts of its own was taken for its way to count ours, and whole requests were cut for a day."""
     carrier = Carrier(wire="openai-responses", window_tokens=128_000, max_calls=1)
     whole = {"model": "m", "input": dialogue(140)}
-    gone_on = {"model": "m", "previous_response_id": "resp_1", "input": dialogue(20)}
+    gone_on = {"model": "m", "previous_response_id": "resp_1", "input": dialogue(80)}
 
     def keeping(_: Any) -> Any:
         if kept == "an answer":
-            return answer("openai-responses", given=35_000)
+            return answer("openai-responses", given=120_000)
         said = "prompt is too long: 135000 tokens > 128000 maximum" if kept == "a number" else "context_length_exceeded"
         raise HttpRefused(400, said)
 
@@ -289,3 +291,34 @@ def test_a_provider_that_was_asked_to_shrink_is_not_blamed_for_it() -> None:
     assert (result.attempts, result.request, result.warnings) == (1, request, [])
     whole = {**request, "truncation": "disabled"}
     assert carrier.execute(lambda body: answer("openai-responses", given=size(body)), whole).request == whole
+
+
+_SEARCHED = {
+    "openai-responses": (
+        "output",
+        [{"type": "mcp_call", "id": "m", "name": "look", "arguments": "{}", "output": "found"}],
+    ),
+    "anthropic": (
+        "content",
+        [
+            {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "x"}},
+            {"type": "web_search_tool_result", "tool_use_id": "s", "content": []},
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("wire", _SEARCHED)
+def test_a_provider_that_ran_its_own_tools_has_not_said_how_it_counts(wire: str) -> None:
+    """What it reports holds their results, read again at each step; whole requests were cut by a third for it."""
+    spoken = wire_named(wire).body.messages_key
+    carrier = Carrier(wire=wire, window_tokens=128_000)
+    asked = [{"role": "user", "content": "Search. " + "word " * 20_000}]
+    body = answer(wire, given=60_000)
+    key, searched = _SEARCHED[wire]
+    body[key] = searched + body[key]
+    more = {"max_tokens": 500} if wire == "anthropic" else {}
+    assert carrier.execute(lambda _: body, {"model": "m", spoken: asked, **more}).warnings == []
+    whole = {"model": "m", spoken: dialogue(140), **more}
+    result = carrier.execute(lambda sent: answer(wire, given=size(sent)), whole)
+    assert (result.attempts, result.request) == (1, whole)

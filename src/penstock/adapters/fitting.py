@@ -316,7 +316,7 @@ class Fitting(Generic[M]):
             asked_tokens=asked_tokens,
             cuts_silently=cut,
         )
-        if (taken := taken_by(body, fault)) is not None:
+        if (taken := taken_by(body, self._wire, fault)) is not None:
             self._memory = self._memory.took(taken)
         if fault is None:
             return None

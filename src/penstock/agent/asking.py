@@ -260,7 +260,7 @@ class Asking:
             taken_tokens=taken_tokens,
             asked_tokens=step.reserve_tokens,
         )
-        self._taken = model, max(taken_tokens, taken_by(body, fault) or 0)
+        self._taken = model, max(taken_tokens, taken_by(body, model.wire, fault) or 0)
         if fault is not None and fault.message not in self.warnings:
             self.warnings.append(fault.message)
             self._driver.listener.step(session, fault.message)

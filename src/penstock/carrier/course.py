@@ -317,7 +317,7 @@ class Course:
         if fault is not None:
             self._cuts_silently = self._cuts_silently or fault.kind == "dropped"
             self._warn(fault.message)
-        if self._is_whole and (taken := taken_by(body, fault)) is not None:
+        if self._is_whole and (taken := taken_by(body, self.settings.wire, fault)) is not None:
             self.answered = sized.counts, taken
         return fault
 

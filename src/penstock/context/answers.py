@@ -135,7 +135,7 @@ def fault_of(
         fault = _unfinished(body, wire, estimated_tokens, window_tokens, asked_tokens)
         if fault is not None:
             return fault
-    if silence is not None:
+    if silence is not None and not _ran_tools(body, wire):
         message = (
             f"The provider reports {silence.reported_tokens} tokens of input, more than the window of {window_tokens}."
         )
@@ -143,12 +143,21 @@ def fault_of(
     return None
 
 
-def taken_by(body: Json, fault: AnswerFault | None) -> int | None:
+def taken_by(body: Json, wire: str, fault: AnswerFault | None) -> int | None:
     """Return the input that an answer reports, where it is that of the request as sent; None where it says nothing of that.
 
-    What a provider reports of a request that it cut, or of more than its window, would make every later one too large.
+    What a provider reports of a request that it cut, or of more than its window, would make every later one too large; what it
+    reports where it ran tools of its own in between, results and all, would make every later one too small.
     """
-    return None if fault is not None and fault.kind in {"accepted", "dropped"} else reported_input(body) or None
+    if (fault is not None and fault.kind in {"accepted", "dropped"}) or _ran_tools(body, wire):
+        return None
+    return reported_input(body) or None
+
+
+def _ran_tools(body: Json, wire: str) -> bool:
+    """Whether a provider ran tools of its own for an answer: it holds their results."""
+    is_answer = isinstance(body, dict) and wire_named(wire).answers.is_answer(body)
+    return is_answer and any(entry.results for entry in load(answer_messages(body, wire), wire).entries)
 
 
 def _unfinished(
