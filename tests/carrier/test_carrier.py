@@ -221,6 +221,26 @@ def test_what_was_refused_as_small_as_it_can_be_ends_with_the_proof_again(store:
     assert "newest user message" in str(again.error) or "task" in str(again.error)
 
 
+@pytest.mark.parametrize(
+    ("believed", "factor", "steps"), [(400_000, 1.0, 60), (WINDOW, 1.6, 34)], ids=["its limit", "how it counts"]
+)
+def test_what_a_refusal_states_is_enough(believed: int, factor: float, steps: int) -> None:
+    """Of a provider that reports no usage: another conversation as large is cut before it is sent."""
+    sizes: list[int] = []
+
+    def server(body: Any) -> Any:
+        sizes.append(int(factor * tokens.count(json.dumps(body["messages"]), model="gpt-4o", mode="exact").tokens))
+        if sizes[-1] > WINDOW:
+            raise HttpRefused(400, f"prompt is too long: {sizes[-1]} tokens > {WINDOW} maximum")
+        return {"choices": [{"message": {"role": "assistant", "content": "done"}, "finish_reason": "stop"}]}
+
+    carrier = Carrier(wire="openai-chat", window_tokens=believed)
+    assert carrier.execute(server, history(steps)).attempts > 1
+    assert carrier.window_tokens("gpt-4o") == WINDOW
+    assert carrier.execute(server, history(steps, name="other")).attempts == 1
+    assert sizes[-1] > WINDOW / 2
+
+
 # ── what little is known ─────────────────────────────────────────────────────────────────────────────────────────────
 
 

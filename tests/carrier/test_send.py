@@ -378,6 +378,29 @@ def test_thinking_is_lowered_before_history_goes(store: Store) -> None:
     assert 1_024 <= result.request["thinking"]["budget_tokens"] < result.request["max_tokens"] < 28_000
 
 
+@pytest.mark.proves("R-3")
+@pytest.mark.parametrize("over", [4_000, 300, 20])
+def test_a_reply_too_short_to_be_worth_a_call_is_not_asked_for(over: int, store: Store) -> None:
+    """Beside so much input next to nothing is left, or less: something is forgotten in its place, and thinking has its room."""
+    replies: list[int] = []
+    request = on("anthropic", *(f"result {number}: " + "word " * 900 for number in range(6))) | THINKING
+    window = len(json.dumps(request)) // 4 + 600 - over
+
+    def send(body: Any) -> Any:
+        tokens, reply = len(json.dumps(body)) // 4, body["max_tokens"]
+        replies.append(reply)
+        assert reply > body["thinking"]["budget_tokens"] >= 1_024
+        if tokens + reply > window:
+            said = f"input length and `max_tokens` exceed context limit: {tokens} + {reply} > {window}, decrease input length"
+            raise HttpRefused(400, said)
+        return {"content": [{"type": "text", "text": "done"}], "role": "assistant"}
+
+    result = execute(send, request, wire="anthropic", window_tokens=window, store=store)
+    assert (result.success, result.attempts) == (True, 2)
+    assert result.strategy != "lower_reserve"
+    assert min(replies) > 1_024
+
+
 @pytest.mark.proves("O-7")
 def test_an_overflow_in_a_body_that_came_as_an_answer_is_one(store: Store) -> None:
     """Some gateways send a provider's error with a success status."""

@@ -10,8 +10,10 @@ import pytest
 from tests.cli.screens import typed
 
 from penstock import CallerError, execute, ways_back
+from penstock.carrier.ways_back import call_syntax
 from penstock.models import call, say
 from penstock.testing import LoopbackProvider
+from penstock.text.calls import CommandLine
 from penstock.text.json_access import nested
 from penstock.wires import (
     WIRES,
@@ -145,3 +147,13 @@ def test_what_fit_prints_names_a_way_that_there_is(wire: str, offered: bool, sto
     assert named is not None, shown[:2_000]
     found = typed("find", named[1], "^17123:", "--store", named[2], cwd=tmp_path)
     assert "module_17123.py" in found.stdout, found.stderr
+
+
+@pytest.mark.proves("R-7")
+@pytest.mark.parametrize(
+    ("url", "named"), [("sqlite:///s", "sqlite:///s"), ("postgresql://me:word@host/db", None), (None, None)]
+)
+def test_a_command_names_a_store_but_no_password(url: str | None, named: str | None) -> None:
+    """What stands in a stub goes to the provider."""
+    request = {"model": "m", "messages": [{"role": "user", "content": "Hi."}]}
+    assert call_syntax(request, "openai-chat", url) == CommandLine(store=named)

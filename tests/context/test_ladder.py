@@ -370,6 +370,15 @@ def test_a_summary_is_asked_for_before_sending_only_where_a_call_is_left_for_the
     assert is_asked or isinstance(cure, recovery.SendSmaller)
 
 
+@pytest.mark.proves("R-3")
+def test_the_room_beside_a_reply_is_that_beside_the_shortest_that_can_be_asked_for() -> None:
+    """What the model may think has to fit into the reply: an eighth of a small window is not what it will be."""
+    sized = Sized(talks.told("openai-chat"), COUNTER)
+    refused = Attempt(sized=sized, overflow=Overflow(kind="context_total", limit=4_000), reserve_tokens=20_000)
+    situation = Situation(sized=sized, budget=Budget(4_000, 20_000), attempts=(refused,), min_reply_tokens=1_025)
+    assert (situation.reserve_tokens, situation.input_limit_tokens) == (1_025, 2_975)
+
+
 def test_what_went_and_what_came_is_taken_kind_by_kind() -> None:
     """What is the same went nowhere; messages that may have come are two."""
     whole, smaller = counts_of([("results", 900), ("user", 8)], messages=9), counts_of([("notes", 40), ("user", 8)])

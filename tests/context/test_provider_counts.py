@@ -112,6 +112,9 @@ def test_a_note_of_another_kind_has_to_be_sixteen_times_smaller() -> None:
     assert min_decrease(gone, counts_of([("notes", 800)])) > 0
     assert min_decrease(gone, counts_of([("notes", 1_000)])) < 0
     assert min_decrease(gone, counts_of([("results", 13_000)])) > 0  # of the same kind it only has to be smaller
+    less = counts_of([("results", 100)])
+    assert min_decrease(less, counts_of([("results", 80)])) > 0
+    assert min_decrease(less, counts_of([("results", 80)], messages=1)) < 0  # whose frame may be more than that
 
 
 @given(TOKENS, SHARES, FACTORS)
