@@ -77,10 +77,6 @@ __all__ = [
 
 LIKELY = 0.88
 """The chance of fitting to which a request is trimmed before it is sent, where the provider said before how it counts."""
-# Providers add to what stands in a request: Claude 346 tokens where there are tools, others their own instructions. Of a greeting
-# that is three times as much as was sent, of a session nothing.
-KNOWN_SHARE = 8
-"""By how much larger a request may be than one that was counted, for that to say how this one will be."""
 # Content that no answer has counted yet, as the first large result of a session: tokenizers differ from each other by 0.6 to 1.9.
 KNOWN_SPREAD = 0.5
 """How far apart kinds of text are taken to be counted before anything is refused, as `Likelihood` has it: by twice either way."""
@@ -173,14 +169,13 @@ def trim(
     # was cut for nothing is lost.
     is_too_large = sum(count.low for count in sized.parts()) > situation.budget.context_tokens
     rules = [fits_by_our_count] if is_too_large else []
-    known = [seen for seen in situation.known if seen.counts.total * KNOWN_SHARE >= sized.counts.total]
-    if known:
-        likely = Likelihood(known, spread=KNOWN_SPREAD)
+    if situation.told:
+        likely = Likelihood(situation.told, spread=KNOWN_SPREAD)
 
         def fits_as_is_likely(counts: KindCounts, room: int) -> bool:
             return likely.chance_that_fits(counts, room) >= LIKELY
 
-        newest = known[-1]
+        newest = situation.told[-1]
 
         def fits_as_the_newest(counts: KindCounts, room: int) -> bool:
             return counts.total * newest.stated_tokens <= (room - room // MARGIN) * newest.counts.total

@@ -30,6 +30,12 @@ REPLY_SHARE = 8
 """The part of the window that a smaller request leaves for its reply at most, whatever was asked for: an eighth."""
 
 
+# Providers add to what stands in a request: Claude 346 tokens where there are tools, others their own instructions. Of a greeting
+# that is three times as much as was sent, of a session nothing.
+KNOWN_SHARE = 8
+"""By how much larger a request may be than one that was counted before, for that to say how this one will be."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attempt:
     """A request that was sent and refused."""
@@ -131,9 +137,14 @@ class Situation:
         return self.attempts[-1]
 
     @property
+    def told(self) -> list[Observation]:
+        """What the provider said of other requests before, of those that were large enough to say something of this one."""
+        return [seen for seen in self.known if seen.counts.total * KNOWN_SHARE >= self.sized.counts.total]
+
+    @property
     def observations(self) -> tuple[Observation, ...]:
         """Everything that the provider said with numbers, oldest first."""
-        return (*self.known, *(seen for attempt in self.attempts if (seen := attempt.observation()) is not None))
+        return (*self.told, *(seen for attempt in self.attempts if (seen := attempt.observation()) is not None))
 
     @property
     def limit_tokens(self) -> int | None:
