@@ -249,7 +249,7 @@ def test_who_goes_back_is_understood(tmp_path: Path) -> None:
 @pytest.mark.proves("W-2")
 def test_what_the_provider_makes_smaller_itself_is_left_to_it(tmp_path: Path) -> None:
     """Nothing is cut before it refuses; a setting that clears nothing to speak of proves nothing."""
-    windows = Windows((("m", 6_000),))
+    windows = Windows((("m", 4_000),))
     clears = {"edits": [{"type": "clear_tool_uses_20250919"}]}
     keeps = {"edits": [{"type": "clear_thinking_20251015", "keep": "all"}]}
     with provider("anthropic") as double, standing(tmp_path, upstream_of(double), windows=windows) as gateway:

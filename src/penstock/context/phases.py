@@ -143,8 +143,10 @@ class SpanRungs:
         """Return the note for some turns, or None where it would not shrink or would only replace a single note."""
         key = turns[0].first, turns[-1].last
         if key not in self._written:
-            # The line that is left where words would be dear is tried last, so that no longer row of turns is without a note.
-            shares = [self._note_share(*key), *([] if self._users else [0.0])]
+            share = self._note_share(*key)
+            # Where most of what goes pays for nothing, the line alone is tried as well: a longer row of turns should not be without
+            # a note because its words would be dear.
+            shares = [share, 0.0] if share < NOTE_SHARE and not self._users else [share]
             steps = (
                 span_step(self._view, "spans", turns, users=self._users, note_share=share, can_be_bare=not self._users)
                 for share in shares
