@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 from tests.requirements import BUILT, PENDING
@@ -10,6 +11,7 @@ from tests.requirements import BUILT, PENDING
 TESTS = Path(__file__).parent
 
 
+@cache
 def proven() -> dict[str, set[str]]:
     """The items that tests name, with the tests that name them."""
     found: dict[str, set[str]] = {}
