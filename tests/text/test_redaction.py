@@ -403,6 +403,10 @@ HOSTILE = {
     "services without keys": "cloudsmith: " * 83_000,
     "symbols": ":password => '" * 71_000,
     "braces": 'secret="' + "{a" * 500_000 + '"',
+    "services and words": "bitly a1b2-c3d4_e5f6.g7/" * 41_000,
+    "words of keys": "token_" * 166_000,
+    "addresses with an @": "://a:b@" * 143_000,
+    "hooks": "https://x/hooks/" * 62_000,
 }
 
 
