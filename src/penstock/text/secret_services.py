@@ -72,24 +72,28 @@ NAMES = (
 one (github.com/public-apis/public-apis, MIT) whatever is no word of programs, and of more that scanners of commits know.
 """
 
-_BETWEEN_CHARS, _VALUE_CHARS = 64, 160  # from the name to the value, and of that
+_NAME_CHARS = max(map(len, NAMES.split()))
+_BETWEEN_CHARS, _VALUE_CHARS = 40, 160  # behind the name, before the value; and of that
 _VALUE = re.compile(r"(?<![\w+/.~-])[\w+/.~-]{15,160}+=*+(?![(\[{])", re.ASCII)
-# A value that is called so is the name of something.
-_ID = re.compile(r"(?:[_. -]id|I[dD])s?[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}[\"'`]?\Z")
+# A value that is called so is the name of something; and a sentence with a file of that name in it may end with a handle of ours.
+_ID = re.compile(r"(?:[_. \"'-]id|I[dD])s?[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}[\"'`]?\Z|handle|page|;|[?/]")
 _DIGESTS = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_IS_SECRET = re.compile(r"(?i:key|token|secret|auth|pass|cred)|\A[\w-]+[\s\"':=>-]*\Z")
+_SECRET = re.compile(r"(?i:key|token|secret|auth|pass|cred)")
+_DIRECT = re.compile(r"[\w-]+[\s\"':=>-]*")  # nothing but a sign stands between
 
 
 def _beside(text: str, at: int, floor: int) -> Spans:
     """Return the first value that reads as a key behind the name of a service, on the same line."""
     del floor
-    last = at + _BETWEEN_CHARS + _VALUE_CHARS
+    last = at + _NAME_CHARS + _BETWEEN_CHARS + _VALUE_CHARS
     end = text.find("\n", at, last)
     for found in _VALUE.finditer(text, at, last if end < 0 else end):
         between = text[at : found.start()]
-        if len(between) > _BETWEEN_CHARS or PUBLIC.search(between) or _ID.search(between):
+        if len(between) > _BETWEEN_CHARS + _NAME_CHARS or PUBLIC.search(between) or _ID.search(between):
             break
-        if reads_as_key(found[0]) and (_IS_SECRET.search(between) or not _DIGESTS.fullmatch(found[0])):
+        is_told = _SECRET.search(between) or _DIRECT.fullmatch(between)
+        may_be = is_told or not ("," in between or _DIGESTS.fullmatch(found[0]))
+        if may_be and reads_as_key(found[0]):
             return to_end(text, found.span())
     return ()
 
