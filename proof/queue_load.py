@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
 from proof.figure import Figure, NotHere, main, untried
-from proof.queued import QueueProvider, TcpServer, WorkerProcess
+from proof.queue_parts import QueueProvider, TcpServer, WorkerProcess
 from tests.scribe.programs import program
 from tests.store.conftest import programs
 
