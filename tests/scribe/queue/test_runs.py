@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -322,3 +324,24 @@ def test_one_wording_for_several_statements_is_asked_where_the_site_is_made(
     assert files_of(tmp_path / "queue") == files_of(tmp_path / "again") == files_of(tmp_path / "local")
     with pytest.raises(CallerError, match="asks openai-chat:loopback"):
         finish(database, run, str(tmp_path / "other"), wording=LoopbackProvider("anthropic", 200_000, policy=policy))
+
+
+def test_two_runs_over_the_same_at_once_pay_once(url: str, database: Database, author: Author) -> None:
+    """The later one asks what only it has, and takes the rest from the other, however urgent it is."""
+
+    def slow(request: dict[str, Any]) -> Any:
+        time.sleep(0.05)
+        return author(request)
+
+    found = estate(2)
+    first = started(database, found)
+    other = GatheredFile("cbl/OTHER.cbl", "cobol", program(16, name="OTHER").encode())
+    later = started(database, Gathered((*found.files, other), (), ()), urgency=1)
+    third = started(database, found, fresh=True)
+    with working(url, loopback(slow)), working(url, loopback(slow)):
+        assert ended(database, first).failed == 0
+        assert runs.cancel(database, third.id)
+        seen = ended(database, later)
+    assert (seen.phase, seen.failed, seen.answered, seen.late) == ("done", 0, seen.chunks, 0)
+    asked = Counter(sizes.text_of(request) for request in author.requests)
+    assert max(asked.values()) == 1

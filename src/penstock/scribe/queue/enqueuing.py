@@ -1,4 +1,4 @@
-"""How do questions come into the queue? Jobs for all chunks that are open and in no job, some thousands in each transaction.
+"""How do questions come into the queue? Jobs for all chunks that are open and that nobody asks, some thousands in a transaction.
 
 A chunk says in which job it is, and the engine which jobs there are: whoever is killed between two transactions, or whose jobs were
 cancelled or lost, leaves to the next exactly what is left. Law: no transaction here grows with the run; a chunk is in one job at a
@@ -24,9 +24,15 @@ ASK_CHUNKS = 8
 BATCH_CHUNKS = 8_000
 """What is put in in one transaction, which takes a second or two: the run's row is held for as long."""
 
-IN_NO_JOB = """state = 'open' AND NOT EXISTS
-    (SELECT FROM procrastinate_jobs AS jobs WHERE jobs.id = chunks.job AND jobs.status IN ('todo', 'doing'))"""
-"""What is true of a chunk that somebody has to put into the queue: a job ends when its chunks have, and not before."""
+TO_PUT_IN = """state = 'open'
+    AND NOT EXISTS (SELECT FROM procrastinate_jobs AS jobs WHERE jobs.id = chunks.job AND jobs.status IN ('todo', 'doing'))
+    AND NOT EXISTS (SELECT FROM chunks AS same JOIN runs AS older ON older.id = same.run
+        WHERE same.key = chunks.key AND same.state = 'open' AND same.run < chunks.run
+        AND older.phase IN ('surveying', 'asking')
+        AND older.fingerprint = (SELECT fingerprint FROM runs AS own WHERE own.id = chunks.run))"""
+"""What is true of a chunk that somebody has to put into the queue: it is in no job, which ends when its chunks have and not before;
+and no older run with the same workers is asking the very same, or two runs over one estate would pay for each answer twice. What
+became of that is found once it is over there, by whoever looks after the queue."""
 END_IF_DONE = """UPDATE runs SET phase = 'done', ended_at = clock_timestamp()
     WHERE id = %(run)s AND phase = 'asking' AND NOT EXISTS (SELECT FROM chunks WHERE chunks.run = %(run)s AND state = 'open')"""
 """Says that a run is done, where nothing of it is open."""
@@ -41,7 +47,7 @@ class _Reached(NamedTuple):
 
 
 def ask_for_open(database: Database, run: Run, given_up: Callable[[], bool] = lambda: False) -> bool:
-    """Put jobs into the queue for all chunks of a run that are open and in no job, and return whether that was to its end.
+    """Put jobs into the queue for all chunks of a run that are open and that nobody asks, and return whether that was to its end.
 
     Args:
         database: The queue.
@@ -72,7 +78,7 @@ def _some(connection: Connection, run: Run, after: _Reached) -> _Reached | None:
     if held is None or held[0] != "asking":
         return None
     rows = connection.execute(
-        f"""SELECT file, number FROM chunks WHERE run = %s AND (file, number) > (%s, %s) AND {IN_NO_JOB}
+        f"""SELECT file, number FROM chunks WHERE run = %s AND (file, number) > (%s, %s) AND {TO_PUT_IN}
             ORDER BY file, number LIMIT %s""".encode(),  # noqa: S608 - a statement of ours
         (run.id, after.file, after.number, BATCH_CHUNKS),
     ).fetchall()

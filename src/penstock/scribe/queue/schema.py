@@ -183,4 +183,9 @@ STEPS: tuple[Step, ...] = (
         back=("DROP FUNCTION take_v1(text, text, bigint)", "DROP TABLE spent, limits"),
         oldest=2,  # who knows no limits would not keep to them
     ),
+    Step(  # 3: who asks the same
+        forwards=("CREATE INDEX chunks_open_keys ON chunks (key) WHERE state = 'open'",),
+        back=("DROP INDEX chunks_open_keys",),
+        oldest=2,
+    ),
 )

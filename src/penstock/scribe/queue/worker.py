@@ -27,7 +27,7 @@ from psycopg_pool import PoolClosed, PoolTimeout
 from penstock.scribe.queue.connecting import conninfo
 from penstock.scribe.queue.database import PATIENCE_SECONDS, Database
 from penstock.scribe.queue.engine import AT_ONCE, Later, asking_queue, defer, engine_app
-from penstock.scribe.queue.enqueuing import END_IF_DONE, IN_NO_JOB
+from penstock.scribe.queue.enqueuing import END_IF_DONE, TO_PUT_IN
 from penstock.scribe.queue.runs import own_fingerprints, run_of, survey_again
 from penstock.scribe.queue.work import KeyRefused, Workshop
 from penstock.store import StoreFault
@@ -284,7 +284,7 @@ class QueueWorker:
                 OR (phase = 'asking' AND NOT EXISTS (SELECT FROM procrastinate_jobs AS jobs
                     WHERE jobs.status IN ('todo', 'doing') AND jobs.task_name = 'link'
                     AND jobs.args @> jsonb_build_object('run', runs.id))
-                    AND EXISTS (SELECT FROM chunks WHERE chunks.run = runs.id AND {IN_NO_JOB}))"""  # noqa: S608 - ours
+                    AND EXISTS (SELECT FROM chunks WHERE chunks.run = runs.id AND {TO_PUT_IN}))"""  # noqa: S608 - ours
         )
         return [run for (run,) in rows]
 
