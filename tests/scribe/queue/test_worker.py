@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,6 +13,8 @@ from tests.store.conftest import Server, needed_programs
 from penstock.models import Refused
 from penstock.scribe.queue.database import Database
 from penstock.scribe.queue.progress import progress
+from penstock.scribe.queue.work import Workshop
+from penstock.scribe.queue.worker import QueueWorker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -126,3 +129,29 @@ def test_who_was_taken_for_dead_and_was_not_changes_nothing(url: str, database: 
     seen = progress(database, run.id)
     assert (seen.late, seen.failed, seen.answered) == (1, 0, seen.chunks)
     assert len(author.requests) == seen.chunks + 1
+
+
+def test_who_was_silent_for_a_lease_leaves_the_rest_to_whoever_has_it_by_then(
+    url: str, database: Database, author: Author
+) -> None:
+    """It went on beside them, asking what they asked, until both were through: only what was under way is asked twice."""
+    model = loopback(author)
+    worker = QueueWorker(url, lambda _: model, ["openai-chat"], settings=QUICK)
+    begun = time.monotonic()
+    assert not worker._is_taken_away(begun)
+    worker._seen_at -= (
+        QUICK.lease_seconds + 1
+    )  # as one that was stopped and goes on, whoever of its threads comes first
+    worker._seen()
+    assert worker._is_taken_away(begun)
+    assert not worker._is_taken_away(time.monotonic())
+    worker.database.close()
+
+    run = started(database, estate(1))
+    shop = Workshop(database, lambda _: model, is_taken_away=lambda _: bool(author.requests))
+    for task in ("survey", "link", "ask"):
+        ((arguments,),) = database.rows("SELECT args FROM procrastinate_jobs WHERE task_name = %(task)s", task=task)
+        getattr(shop, task)(**arguments)
+    seen = progress(database, run.id)
+    assert (len(author.requests), seen.answered, seen.failed) == (1, 1, 0)
+    assert seen.chunks > 2

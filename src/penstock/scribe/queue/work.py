@@ -77,6 +77,7 @@ class Workshop:
         model_of: Gives the model of a run, with this worker's own key.
         key: What that key is called in the limits.
         is_draining: Says that nothing more is to be begun.
+        is_taken_away: Says that what was begun at a time, in monotonic seconds, may have been given to others since.
         attempts: How often a request is sent before the job is given back.
     """
 
@@ -87,10 +88,11 @@ class Workshop:
         *,
         key: str = "default",
         is_draining: Callable[[], bool] = lambda: False,
+        is_taken_away: Callable[[float], bool] = lambda _: False,
         attempts: int = 3,
     ) -> None:
         self._database, self._model_of, self._key = database, model_of, key
-        self._is_draining, self._attempts = is_draining, attempts
+        self._is_draining, self._is_taken_away, self._attempts = is_draining, is_taken_away, attempts
         self._lock = threading.Lock()
         self._estates: dict[int, QueuedEstate] = {}
         self._desks: dict[tuple[str, int | None], tuple[ModelPool, MeteredModel]] = {}
@@ -267,10 +269,14 @@ class Workshop:
         estate = self._estate(run)
         estate.prefetch(sorted({file for file, _, _ in open_places}))
         ended: list[_Ended] = []
-        told = time.monotonic()
+        begun = told = time.monotonic()
         later: tuple[str, float] | None = None
         try:
             for file, number, key in open_places:
+                # Whoever has the job by now asks the rest. It is not tried again, which would take it from them; and where nobody
+                # had taken it, its chunks are found in no job, and put in again.
+                if self._is_taken_away(begun):
+                    break
                 if self._is_draining():
                     later = ("this worker ends", 0.0)
                     break

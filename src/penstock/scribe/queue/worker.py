@@ -14,6 +14,7 @@ import os
 import platform
 import secrets
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -91,7 +92,14 @@ class QueueWorker:
         self._stopping = threading.Event()
         self._draining = threading.Event()
         self.database = Database(url, connections=3, patience_seconds=PATIENCE_SECONDS, given_up=self._stopping.is_set)
-        self.workshop = Workshop(self.database, model_of, key=settings.key, is_draining=self._draining.is_set)
+        self.workshop = Workshop(
+            self.database,
+            model_of,
+            key=settings.key,
+            is_draining=self._draining.is_set,
+            is_taken_away=self._is_taken_away,
+        )
+        self._seen_at = self._silent_until = time.monotonic()
         self.id = secrets.token_hex(8)
         self.refused = ""
         """Why this worker's key is not taken, where it ended for that."""
@@ -233,6 +241,7 @@ class QueueWorker:
         Raises:
             StoreFault: The tables have become newer than this version understands, and it ends.
         """
+        self._is_taken_away(time.monotonic())
         self.database.check()
         self.database.rows(
             """INSERT INTO workers (id, name, version, queues, jobs, key)
@@ -245,7 +254,18 @@ class QueueWorker:
             jobs=self._settings.jobs,
             key=self._settings.key,
         )
+        self._seen_at = time.monotonic()
         self.database.rows("DELETE FROM workers WHERE seen_at < clock_timestamp() - interval '1 hour'")
+
+    def _is_taken_away(self, begun: float) -> bool:
+        """Return whether this worker was silent for a lease since a time: stopped, or cut off from the database.
+
+        Others have what it had then. It went on with it beside them, question by question, until it noticed.
+        """
+        now = time.monotonic()
+        if now - self._seen_at > self._settings.lease_seconds:
+            self._silent_until = now
+        return begun < self._silent_until
 
     # Kept here and not by the task: one may be cancelled while its thread connects, and then nobody would close it.
     def _take_broom(self) -> bool:
