@@ -113,7 +113,7 @@ def test_what_failed_is_told_by_cause_and_tried_again(
         assert sum(cause.chunks for cause in seen.causes) == seen.chunks
         assert f'cause="{seen.causes[0].name}"' in metrics([seen])
         done = finish(database, run, str(tmp_path))
-        assert "This model cannot do that" in json.dumps(done.programs)
+        assert "This model cannot do that" in json.dumps(dict(done.programs))
         refused[0] = False
         assert runs.retry(database, run, "no such cause") == 0
         assert runs.retry(database, run, seen.causes[0].name) == seen.failed
