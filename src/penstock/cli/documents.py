@@ -374,11 +374,7 @@ def document_command(
             raise CallerError("--run N names the run that --finish makes the site of")
         if queue_url is None:
             raise CallerError("--finish makes the site of a run in a queue: name it with --queue postgresql://…")
-        wording = None
-        if how["reconcile"]:
-            if model_name is None:
-                raise CallerError("--reconcile asks the model of the run: name it with --model")
-            wording = load_model(model_name, base_url=base_url, window_tokens=window)
+        wording = _wording(model_name, base_url, window) if how["reconcile"] else None
         return _finished(queue_url, run, out, as_json, wording)
     if not paths:
         raise click.UsageError("Missing argument 'PATH...': a program, or a folder that holds some.")
@@ -453,6 +449,15 @@ def _queued(
     with queues.opened(queue_url, patience_seconds=queues.PATIENCE_SECONDS) as database:
         run = queues.start_run(database, found, title, model, **how)
     return _finished(queue_url, run.id, out, as_json, model if reconcile else None)
+
+
+def _wording(model_name: str | None, base_url: str | None, window: int | None) -> Model:
+    """Return the model that brings the answers of a run into one wording. Raises `CallerError` where none is named."""
+    from penstock.models import load_model
+
+    if model_name is None:
+        raise CallerError("--reconcile asks the model of the run: name it with --model")
+    return load_model(model_name, base_url=base_url, window_tokens=window)
 
 
 def _finished(queue_url: str, number: int | None, out: str, as_json: bool, wording: Model | None) -> int:
