@@ -199,10 +199,12 @@ def trim(
         # is too large by our own count is then cut by that.
     else:  # not even the floor fits by our count: that, the reply, or the window that the caller believes in, is in doubt
         # Claude Code asks any server for a reply of 128,000 tokens. One with a smaller window that has answered does not count
-        # all of it: with no room beside it nothing would ever be cut, and each session refused over and over.
-        if situation.known and situation.reserve_tokens < situation.budget.reserve_tokens:
-            less = situation.budget._replace(reserve_tokens=situation.reserve_tokens)
-            return trim(replace(situation, budget=less), can_summarise=can_summarise, headroom_share=headroom_share)
+        # it: with no room beside it nothing would ever be cut, and each session refused over and over. An eighth of the window
+        # left for it had each turn of two hosts cut anew.
+        if situation.known and situation.budget.reserve_tokens:
+            whole = replace(situation, budget=situation.budget._replace(reserve_tokens=0))
+            cure = trim(whole, can_summarise=can_summarise, headroom_share=headroom_share)
+            return replace(cure, reserve_tokens=situation.reserve_tokens) if isinstance(cure, SendSmaller) else cure
         return None
     if headroom_share:
         rung = _with_headroom(fits, ladder, rung, room, headroom_share)
