@@ -41,6 +41,7 @@ _SIGNALS = """
 """
 _MODULES = ("resource", "pwd", "grp", "termios", "tty", "pty", "fcntl")
 _OTHERS = (
+    "aiohttp",
     "click",
     "mcp",
     "anyio",

@@ -32,7 +32,8 @@ def run(database: Database, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 def surveyed(database: Database, run: Run) -> None:
     for (arguments,) in database.rows("SELECT args FROM procrastinate_jobs WHERE task_name = 'survey'"):
-        workshop(database).survey(**arguments)
+        if arguments["run"] == run.id:
+            workshop(database).survey(**arguments)
     assert runs.run_of(database, run.id).phase == "surveying"
 
 
@@ -90,6 +91,18 @@ def test_of_many_who_put_in_none_puts_in_what_another_did(database: Database, ru
     for thread in threads:
         thread.join()
     assert asked_in(database) == dict.fromkeys(chunks(database), 1)
+
+
+@pytest.mark.parametrize("is_older_first", [True, False])
+def test_two_runs_put_the_same_in_once_whoever_is_planned_first(is_older_first: bool, database: Database) -> None:
+    """Who is planned first asks, also the younger one; the other finds what became of that."""
+    both = [started(database, estate(4)), started(database, estate(4), fresh=True)]
+    for one in both if is_older_first else reversed(both):
+        surveyed(database, one)
+        workshop(database).link(one.id)
+    times = database.rows("SELECT count(job) FROM chunks GROUP BY key")
+    assert set(times) == {(1,)}, Counter(times)
+    assert len(times) == len(chunks(database))
 
 
 def test_a_run_that_is_cancelled_before_it_is_linked_is_linked_when_it_goes_on(database: Database, run: Run) -> None:

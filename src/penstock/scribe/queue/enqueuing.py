@@ -26,13 +26,16 @@ BATCH_CHUNKS = 8_000
 
 TO_PUT_IN = """state = 'open'
     AND NOT EXISTS (SELECT FROM procrastinate_jobs AS jobs WHERE jobs.id = chunks.job AND jobs.status IN ('todo', 'doing'))
-    AND NOT EXISTS (SELECT FROM chunks AS same JOIN runs AS older ON older.id = same.run
-        WHERE same.key = chunks.key AND same.state = 'open' AND same.run < chunks.run
-        AND older.phase IN ('surveying', 'asking')
-        AND older.fingerprint = (SELECT fingerprint FROM runs AS own WHERE own.id = chunks.run))"""
+    AND NOT EXISTS (SELECT FROM chunks AS same JOIN runs AS other ON other.id = same.run
+        WHERE same.key = chunks.key AND same.state = 'open' AND same.run <> chunks.run
+        AND other.phase IN ('surveying', 'asking')
+        AND other.fingerprint = (SELECT fingerprint FROM runs AS own WHERE own.id = chunks.run)
+        AND (same.run < chunks.run OR EXISTS (SELECT FROM procrastinate_jobs AS jobs
+            WHERE jobs.id = same.job AND jobs.status IN ('todo', 'doing'))))"""
 """What is true of a chunk that somebody has to put into the queue: it is in no job, which ends when its chunks have and not before;
-and no older run with the same workers is asking the very same, or two runs over one estate would pay for each answer twice. What
-became of that is found once it is over there, by whoever looks after the queue."""
+and no other run with the same workers is asking the very same, or two runs over one estate would pay for each answer twice. Where
+neither asks yet the older one does; where the younger one was planned first and asks already, the older one waits. What became of
+that is found once it is over there, by whoever looks after the queue."""
 END_IF_DONE = """UPDATE runs SET phase = 'done', ended_at = clock_timestamp()
     WHERE id = %(run)s AND phase = 'asking' AND NOT EXISTS (SELECT FROM chunks WHERE chunks.run = %(run)s AND state = 'open')"""
 """Says that a run is done, where nothing of it is open."""
@@ -77,6 +80,8 @@ def _some(connection: Connection, run: Run, after: _Reached) -> _Reached | None:
     held = connection.execute("SELECT phase FROM runs WHERE id = %s FOR UPDATE", (run.id,)).fetchone()
     if held is None or held[0] != "asking":
         return None
+    # Nor do two runs put in at the same time: neither would see that the other is about to ask the same.
+    connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (run.asking_queue,))
     rows = connection.execute(
         f"""SELECT file, number FROM chunks WHERE run = %s AND (file, number) > (%s, %s) AND {TO_PUT_IN}
             ORDER BY file, number LIMIT %s""".encode(),  # noqa: S608 - a statement of ours
