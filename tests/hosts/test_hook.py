@@ -179,6 +179,20 @@ def test_pictures_that_tools_of_the_host_return_stay(opened: Opened) -> None:
 
 
 @pytest.mark.proves("H-1")
+def test_what_a_host_builds_blocks_from_stays_in_a_result_of_very_many_texts(opened: Opened) -> None:
+    """Kinds, ids and media types of a notebook of 200 cells, and no block of an agent's answer without a text."""
+    plot = {**PLOT, "text": "x" * 300}
+    cells = [{**CELL, "source": "y" * 300, "outputs": [plot]} for _ in range(200)]
+    notebook = claude("Read", {"type": "notebook", "file": {"filePath": "/a.ipynb", "cells": cells}})
+    shown = shown_by_claude(answered(CLAUDE, notebook, opened))["file"]["cells"]
+    assert [{**cell, "source": "", "outputs": []} for cell in shown] == [{**CELL, "source": "", "outputs": []}] * 200
+    assert [{**plot, "text": ""} for cell in shown for plot in cell["outputs"]] == [{**plot, "text": ""}] * 200
+    content = [{"type": "text", "text": "z" * 2_000} for _ in range(40)]
+    blocks_of_agent = shown_by_claude(answered(CLAUDE, claude("Agent", {"content": content}), opened))["content"]
+    assert all(block["type"] == "text" and block["text"] for block in blocks_of_agent)
+
+
+@pytest.mark.proves("H-1")
 def test_a_flood_on_both_outputs_is_shared_out(opened: Opened) -> None:
     """Each has a handle of its own."""
     shown = shown_by_claude(answered(CLAUDE, bash(FLOOD, "error\n" * 9_000), opened))

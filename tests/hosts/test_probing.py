@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -164,3 +165,19 @@ def test_a_hook_that_does_another_thing_is_named(tmp_path: Path, program: str, s
     words = (sys.executable, str(script), "hook", "claude")
     probe = probing.probe(Installed(host="claude", part="hook", scope="user", path="x", words=words))
     assert (probe.works, seen in probe.seen) == (False, True), probe.seen
+
+
+def test_a_project_has_no_program_run_by_what_looks_like_ours(machine: Machine) -> None:
+    """A guard or a relay before anything, with our words behind it: neither the server nor the hook is started."""
+    ran = machine.project / "ran"
+    words = [sys.executable, "-m", "penstock", "guard", "--", "touch", str(ran), "penstock"]
+    server = {"command": words[0], "args": [*words[1:], "mcp"]}
+    (machine.project / ".mcp.json").write_text(json.dumps({"mcpServers": {"penstock": server}}))
+    hook = {"type": "command", "command": shlex.join([*words, "hook"])}
+    (machine.project / ".claude").mkdir()
+    (machine.project / ".claude" / "settings.json").write_text(
+        json.dumps({"hooks": {"PostToolUse": [{"hooks": [hook]}]}})
+    )
+    found = told(machine, 0)
+    assert not ran.exists()
+    assert {(part["part"], part["works"]) for part in found} == {("mcp", None), ("hook", None)}

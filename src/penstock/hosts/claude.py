@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 # The model is shown a sentence for these; what they hold besides, a file before and after, is for the person's screen.
 _QUIET = frozenset({"Edit", "MultiEdit", "NotebookEdit", "TodoWrite", "Write"})
 _ENCODED = frozenset({"base64", "blob", "image_data"})
+# What the host builds a request's blocks from: one that is emptied is refused by the provider, now and in all later requests.
+_KINDS = frozenset({"type", "cellType", "cell_id", "output_type", "media_type", "language"})
+_MAX_KIND_CHARS = 200
 _PERSISTED = ("persistedOutputPath", "persistedOutputSize")
 
 
@@ -49,7 +52,9 @@ def _reply(event: Event, changed: Sequence[tuple[Slot, Guarded]]) -> Event:
         elif slot.form == "blocks":
             response = list(with_text(response, text))
         else:
-            response = _put(response, slot.place, text.split("\n") if slot.form == "lines" else text)
+            # Nor does a provider take a block of text with none in it.
+            shown = "…" if not text and slot.place[-1:] == ("text",) else text
+            response = _put(response, slot.place, text.split("\n") if slot.form == "lines" else shown)
     return {"hookSpecificOutput": {"hookEventName": event["hook_event_name"], "updatedToolOutput": response}}
 
 
@@ -98,7 +103,8 @@ def _texts(value: object, place: Place) -> Iterator[Slot]:
     elif isinstance(value, dict):
         encoded = _encoded_in(value)
         for name, item in value.items():
-            if name not in encoded:
+            is_kind = name in _KINDS and isinstance(item, str) and len(item) <= _MAX_KIND_CHARS
+            if name not in encoded and not is_kind:
                 yield from _texts(item, (*place, name))
 
 

@@ -104,7 +104,7 @@ def _of_part(
     )  # one behind several events is one
     ours = parts.start_lines(left, host, part) if left is not None else []
     for line in lines:
-        # Behind a relay, and in variables, may stand anything.
-        is_own = part != "relay" and not line.variables and line.words[: len(program)] == tuple(program)
+        # Behind a relay or a guard, and in variables, may stand anything: ours is what this program itself is told to be.
+        is_own = part != "relay" and not line.variables and line.words[: len(program) + 1] == (*program, part)
         is_known = not line.words or line in ours or is_own
         yield Installed(host=host.name, part=part, scope=scope, path=path, **line._asdict(), is_known=is_known)
