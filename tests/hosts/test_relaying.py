@@ -204,3 +204,20 @@ def test_headers_go_with_the_relay_and_come_back(machine: Machine, host: str, is
     machine.done("uninstall", host, "--relay", "--yes")
     value[config.servers.headers] = {**headers, "Authorization": "Bearer renewed"}
     assert Document(path.read_text(), config.servers.file.form).get((*config.servers.key, "web")) == value
+
+
+def test_a_relay_that_a_person_wrote_stays_and_the_others_get_theirs(machine: Machine) -> None:
+    """With its own budget, or before several servers: it is neither taken for ours nor a reason to leave the others bare."""
+    mine = {"command": "penstock", "args": ["relay", "--budget", "9000", "--", "npx", "-y", "b"]}
+    many = {"command": "/usr/bin/env", "args": ["penstock", "relay", "--config", "/x/servers.json"], "env": {"K": "v"}}
+    plain = {"command": "npx", "args": ["-y", "a"]}
+    path = machine.write(".claude.json", json.dumps({"mcpServers": {"mine": mine, "many": many, "plain": plain}}))
+    machine.done("install", "claude", "--relay", "--yes")
+    servers = json.loads(path.read_text())["mcpServers"]
+    assert (servers["mine"], servers["many"]) == (mine, many)
+    assert servers["plain"]["args"][-3:] == ["npx", "-y", "a"]
+    path.write_text(
+        json.dumps({"more": 1, "mcpServers": servers})
+    )  # so that nothing but what stands there tells whose it is
+    machine.done("uninstall", "claude", "--relay", "--yes")
+    assert json.loads(path.read_text()) == {"more": 1, "mcpServers": {"mine": mine, "many": many, "plain": plain}}

@@ -72,7 +72,7 @@ def take(document: Document, host: HostConfig, before: object) -> bool:
     found = False
     for path, entry in [*servers(document, host)]:
         words = command_line(entry)
-        if not is_ours(words, "relay"):
+        if not _is_as_installed(words):
             continue
         found = True
         known = trees.get(before, path)
@@ -81,8 +81,14 @@ def take(document: Document, host: HostConfig, before: object) -> bool:
 
 
 def has(document: Document, host: HostConfig) -> bool:
-    """Return whether a relay stands before a server."""
-    return any(is_ours(command_line(entry), "relay") for _, entry in servers(document, host))
+    """Return whether a relay that was put there stands before a server."""
+    return any(_is_as_installed(command_line(entry)) for _, entry in servers(document, host))
+
+
+def _is_as_installed(words: Sequence[str]) -> bool:
+    """Return whether words have the form that `add` gives them, however they were changed since: others wrote a person."""
+    behind = words[words.index("relay") + 1 :] if is_ours(words, "relay") else []
+    return behind[:1] == ["--name"] and ("--" in behind or "--url" in behind)
 
 
 def variables_of(host: HostConfig, entry: dict[str, Any]) -> dict[str, str]:
