@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -52,6 +53,25 @@ def test_a_flood_of_a_failing_command_is_cut_and_kept(flags: str, file: str, tmp
     handle = handle_in(done.stdout)
     assert store.read(handle, 0, 1 << 20).decode() == "".join(f"{number}\n" for number in range(1, 60_001)) + "in\n"
     store.close()
+
+
+@pytest.mark.parametrize(
+    ("flags", "text", "status", "shown"),
+    [("-ec", "false; echo on", 1, ""), ("-uc", 'echo "[$NOPE]"', 127, ""), ("-lec", "false; echo on", 1, "")],
+)
+def test_the_shells_own_options_stay(flags: str, text: str, status: int, shown: str, file: str) -> None:
+    """A host that starts it with -e wants it to end at the first failure."""
+    done = by_environment(file, text, flags=flags)
+    assert (done.returncode, done.stdout) == (status, shown), done.stderr
+    environment = {**os.environ, "BASH_ENV": file}
+    piped = ["bash", "-o", "pipefail", "-c", "false | true"]
+    assert subprocess.run(piped, env=environment, stdout=subprocess.PIPE, check=False, timeout=60).returncode == 1
+
+
+def test_a_hook_that_is_started_by_a_shell_is_no_command(file: str) -> None:
+    """Its output is a protocol, however long: Gemini CLI starts its hooks by a shell."""
+    text = f"{shlex.quote(sys.executable)} -c 'print(\"x\" * 20000)' penstock hook gemini"
+    assert by_environment(file, text).stdout == "x" * 20_000 + "\n"
 
 
 def test_arguments_and_what_the_command_starts_are_as_without_it(file: str) -> None:

@@ -26,10 +26,16 @@ else
   penstock_guard=yes
 fi
 if [ -n "${{BASH_EXECUTION_STRING-}}" ]; then
+  case "$BASH_EXECUTION_STRING" in  # protocols of ours that a host starts by a shell
+    *"penstock hook "* | *"penstock mcp"* | *"penstock relay "*) penstock_guard= ;;
+  esac
   if [ -n "$penstock_guard" ] && [ -z "${{PENSTOCK_GUARDED-}}" ] && [ ! -t 1 ]; then
-    if shopt -q login_shell; then penstock_guard=-l; else penstock_guard=; fi
+    penstock_flags="${{-//[!aefuvx]/}}"
+    penstock_flags="${{penstock_flags:+-$penstock_flags}}"
+    if shopt -q login_shell; then penstock_flags="$penstock_flags -l"; fi
+    if shopt -qo pipefail; then penstock_flags="$penstock_flags -o pipefail"; fi
     export PENSTOCK_GUARDED=1
-    exec {guard} -- "$BASH" $penstock_guard -c "$BASH_EXECUTION_STRING" "$0" "$@"
+    exec {guard} -- "$BASH" $penstock_flags -c "$BASH_EXECUTION_STRING" "$0" "$@"
   fi
 elif [ "${{BASH_SOURCE[0]}}" = "$0" ]; then
   penstock_shell=bash
