@@ -174,3 +174,10 @@ def test_a_worker_ends_when_the_tables_become_newer_than_it_knows(url: str, data
         database.rows("UPDATE schema_version SET version = 99, oldest = 99")
         with pytest.raises(StoreFault, match="use the newer one"):
             working_on.result(20)
+
+
+def test_an_address_that_cannot_be_read_is_refused_without_its_password() -> None:
+    """The library's own words repeat what cannot be read."""
+    with pytest.raises(CallerError, match="% is written %25") as refused:
+        conninfo("postgresql://bob:S3CRET%zz@h/db")
+    assert "S3CRET" not in f"{refused.value} {refused.value.__cause__}"

@@ -29,14 +29,16 @@ def conninfo(url: str, *settings: str) -> str:
         from psycopg.conninfo import conninfo_to_dict, make_conninfo
     except ImportError as error:
         raise missing_extra(error) from None
-    try:
-        given = conninfo_to_dict(url)
-    except psycopg.ProgrammingError:
-        given = {}
     if not url.startswith(("postgresql://", "postgres://")):
         raise CallerError(
             "A queue is a database: postgresql://HOST/DATABASE, or postgresql:///DATABASE on this machine"
         )
+    try:
+        given = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:  # whose words repeat the part that cannot be read, and that may be the password
+        raise CallerError(
+            "The address of the queue cannot be read: in a name or a password % is written %25, / %2F, : %3A and @ %40"
+        ) from None
     wanted: dict[str, str | int] = {
         "connect_timeout": 10,
         "keepalives_idle": 10,
