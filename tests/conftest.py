@@ -30,6 +30,7 @@ PACKAGES = {
     "cobc": "gnucobol3",
     "zsh": "zsh",
     "fish": "fish",
+    "openssl": "openssl",
 }  # Debian's, by program
 
 

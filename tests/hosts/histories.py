@@ -1,4 +1,4 @@
-"""Session files as three hosts were seen to write them (Claude Code 2.1.332, Codex 0.171.0, Gemini CLI 0.61.0)."""
+"""Session files as three hosts were seen to write them (Claude Code 2.1.330, Codex 0.169.0, Gemini CLI 0.61.0)."""
 
 from __future__ import annotations
 

@@ -45,6 +45,23 @@ def wanted_in(request: dict[str, Any]) -> list[str]:
     return ids
 
 
+def groups_in(request: dict[str, Any]) -> list[int]:
+    """How many statements each group has that is to become one; none where a request asks for something else."""
+    shown = sizes.text_of(request)
+    if "are to become fewer" not in shown:
+        return []
+    return [len(re.findall(r"^\d+\. ", group, re.MULTILINE)) for group in shown.split("\nGroup ")[1:]]
+
+
+def worded(groups: list[int], text: str, covers: Any = None) -> ScriptStep:
+    """One text for each group, which says that it covers so many of its statements; all of them unless said otherwise."""
+    texts = [
+        {"group": at, "text": text, "covers": list(range(1, statements + 1)) if covers is None else covers}
+        for at, statements in enumerate(groups, 1)
+    ]
+    return say(json.dumps({"texts": texts}))
+
+
 def is_code(text: str) -> bool:
     """Whether a shown line of fixed format is code."""
     return bool(text.strip()) and not text.startswith("*")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.scribe.author import Author, is_code, shown_in
+from tests.scribe.author import Author, groups_in, is_code, shown_in, worded
 from tests.scribe.programs import program
 
 from penstock.models import say, sizes
@@ -27,16 +26,11 @@ def asked(text: str, covers: Any = None, source: str | None = None) -> tuple[Doc
     author, asked_to_word = Author(), []
 
     def policy(request: dict[str, Any]) -> ScriptStep:
-        shown = sizes.text_of(request)
-        if "are to become fewer" not in shown:
+        groups = groups_in(request)
+        if not groups:
             return author(request)
         asked_to_word.append(request)
-        groups = [len(re.findall(r"^\d+\. ", group, re.MULTILINE)) for group in shown.split("\nGroup ")[1:]]
-        texts = [
-            {"group": at, "text": text, "covers": list(range(1, lines + 1)) if covers is None else covers}
-            for at, lines in enumerate(groups, 1)
-        ]
-        return say(json.dumps({"texts": texts}))
+        return worded(groups, text, covers)
 
     model = LoopbackProvider("openai-chat", 200_000, policy=policy)
     found = subject(source or program(30), "x.cbl")

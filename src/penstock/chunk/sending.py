@@ -49,27 +49,27 @@ class Sending(Protocol):
 
     @property
     def lines(self) -> list[float]:
-        """What each line adds."""
+        """Tokens that each line of the file adds to a chunk."""
         ...
 
     @property
     def gap(self) -> float:
-        """What each span adds."""
+        """Tokens that a chunk takes more for each row of lines that it has."""
         ...
 
     @property
     def most(self) -> float:
-        """How much of lines one chunk holds, with no context."""
+        """Tokens of lines that a chunk has room for where no context is shown."""
         ...
 
     @property
     def tight(self) -> float:
-        """How much of lines it holds with half of the context that it should have."""
+        """Tokens of lines that a chunk has room for beside half of the context that it should have."""
         ...
 
     @property
     def planned(self) -> float:
-        """How much of lines it holds with all of its context."""
+        """Tokens of lines that a chunk has room for beside all of its context."""
         ...
 
     def whole(self) -> MeasuredChunk:
@@ -100,7 +100,7 @@ class Texts:
 
     @cached_property
     def lines(self) -> list[float]:
-        """What each line adds."""
+        """Tokens that each line of the file adds to a chunk."""
         source = self._source
         return self._ruler.lines([record.decode(source.encoding, "replace") for record in source.records()])
 
@@ -136,29 +136,29 @@ class Prompts:
 
     @cached_property
     def lines(self) -> list[float]:
-        """What each line adds."""
+        """Tokens that each line of the file adds to a chunk."""
         return self._ruler.lines([self._view.line(number) for number in range(1, self._source.lines + 1)])
 
     @cached_property
     def gap(self) -> float:
-        """What each span adds."""
+        """Tokens that a chunk takes more for each row of lines that it has."""
         return self._ruler.lines([f"{wording.GAP}\n"])[0]
 
     @cached_property
     def most(self) -> float:
-        """How much of lines one chunk holds, with no context."""
+        """Tokens of lines that a chunk has room for where no context is shown."""
         # With room for the notes that say what is left out: a prompt without context has them, too.
         bare = self.overhead + self._ruler.whole(self._view.frame) + self.gap + self._least
         return float(self.limit - bare)
 
     @property
     def tight(self) -> float:
-        """How much of lines it holds with half of the context that it should have."""
+        """Tokens of lines that a chunk has room for beside half of the context that it should have."""
         return self.most - self._context / 2
 
     @property
     def planned(self) -> float:
-        """How much of lines it holds with all of its context."""
+        """Tokens of lines that a chunk has room for beside all of its context."""
         return self.most - self._context
 
     @cached_property

@@ -46,7 +46,7 @@ CODEX = HookHost(
     after_compaction="SessionStart",
     budget=9_500,
     unit="bytes",
-    measured="10,000 bytes of what a hook answers and of a command, 12,000 of MCP (0.171.0)",
+    measured="10,000 bytes of what a hook answers and of a command, 12,000 of MCP (0.169.0)",
     slots=_slots,
     reply=_reply,
 )

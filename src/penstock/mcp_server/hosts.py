@@ -30,7 +30,7 @@ class Host(NamedTuple):
 HOSTS = (
     Host("claude-code", Allowance.chars(45_000), "50,000 characters (2.1.329)", "structured"),
     # Its model is not known to us; 48,000 for those in its catalogue, 12,000 for all others.
-    Host("codex-mcp-client", Allowance.chars(11_000), "12,000 characters (0.171.0)", "structured"),
+    Host("codex-mcp-client", Allowance.chars(11_000), "12,000 characters (0.169.0)", "structured"),
     Host("gemini-cli-mcp-client", Allowance.chars(38_000), "40,000 characters with its frame (0.61.0)", "text"),
     Host("opencode", Allowance.bytes(48_000), "51,200 bytes or 2,000 lines (1.18.33)", "text"),
     Host("qwen-cli-mcp-client", Allowance.chars(26_000), "between 28,000 and 30,000 characters (0.24.4)"),

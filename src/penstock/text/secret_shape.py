@@ -42,7 +42,7 @@ WORD_END = r"(?![\w-]|\[redacted: )"
 
 
 PUBLIC = re.compile(r"(?i:sha\d|md5|hash|digest|checksum|commit|revision|version|etag|public|fingerprint|integrity)")
-"""In a name that says that the value is no secret, though it is random."""
+"""Words of names whose values are random and no secrets: digests, revisions, public keys."""
 
 
 @cache

@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import psycopg
 import pytest
 from tests.scribe.queue.conftest import estate, started
 
@@ -103,6 +104,19 @@ def test_two_runs_put_the_same_in_once_whoever_is_planned_first(is_older_first: 
     times = database.rows("SELECT count(job) FROM chunks GROUP BY key")
     assert set(times) == {(1,)}, Counter(times)
     assert len(times) == len(chunks(database))
+
+
+def test_two_runs_do_not_put_in_at_the_same_time(url: str, database: Database, run: Run) -> None:
+    """Neither would see that the other is about to ask the same: the second waits until the first has said so."""
+    putting = threading.Thread(target=workshop(database).link, args=(run.id,))
+    with psycopg.connect(url) as other:
+        other.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (run.asking_queue,))
+        putting.start()
+        putting.join(0.5)
+        assert putting.is_alive()
+        assert not asked_in(database)
+    putting.join(20)
+    assert asked_in(database) == dict.fromkeys(chunks(database), 1)
 
 
 def test_a_run_that_is_cancelled_before_it_is_linked_is_linked_when_it_goes_on(database: Database, run: Run) -> None:

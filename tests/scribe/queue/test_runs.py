@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import time
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.scribe.author import groups_in, worded
 from tests.scribe.programs import program
 from tests.scribe.queue.conftest import TOKENS, ended, estate, loopback, started, working
 
 from penstock.errors import CallerError
-from penstock.models import say, sizes
+from penstock.models import sizes
 from penstock.scribe import document_gathered
 from penstock.scribe.gathering import Gathered, GatheredFile
 from penstock.scribe.output import Output
@@ -299,15 +299,11 @@ def test_one_wording_for_several_statements_is_asked_where_the_site_is_made(
     asked: list[str] = []
 
     def policy(request: dict[str, Any]) -> Any:
-        shown = sizes.text_of(request)
-        if "are to become fewer" not in shown:
+        groups = groups_in(request)
+        if not groups:
             return author(request)
-        asked.append(shown)
-        groups = [len(re.findall(r"^\d+\. ", group, re.MULTILINE)) for group in shown.split("\nGroup ")[1:]]
-        texts = [
-            {"group": at, "text": "It posts.", "covers": list(range(1, of + 1))} for at, of in enumerate(groups, 1)
-        ]
-        return say(json.dumps({"texts": texts}))
+        asked.append(sizes.text_of(request))
+        return worded(groups, "It posts.")
 
     found, model = estate(2), loopback(policy)
     run = started(database, found)

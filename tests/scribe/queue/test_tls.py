@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from tests.scribe.author import Author
 
+pytestmark = pytest.mark.needs("openssl")
 ROLES = ("penstock_starts", "penstock_works", "penstock_looks")
 
 
@@ -79,8 +80,6 @@ class TlsServer(Server):
 @pytest.fixture(scope="module")
 def tls() -> Iterator[TlsServer]:
     """A server with the roles of docs/queue.md, whose passwords stand in a file beside it."""
-    if shutil.which("openssl") is None:
-        pytest.skip("openssl is not here")
     server = TlsServer(needed_programs())
     try:
         import psycopg
