@@ -182,6 +182,38 @@ def test_what_cannot_be_opened_is_refused_by_name(tools: Tools, path: str, codes
         assert len(result.text) < 700
 
 
+def _opens(folder: int, name: bytes) -> bool:
+    try:
+        os.close(system.openat2(folder, name, system.LOOK, system.BENEATH))
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(not system.openat2_works(), reason="this kernel has no openat2")
+def test_a_chain_of_links_is_no_loop_while_the_folder_is_renamed(tmp_path: Path) -> None:
+    """A look-up that a rename disturbs counts its links twice; without another try one in twelve failed here."""
+    folder = tmp_path / "chain"
+    folder.mkdir()
+    for step in range(40):
+        (folder / f"step-{step}").symlink_to(f"step-{step + 1}")
+    (folder / "step-40").write_text("the end of the chain\n")
+    renaming = "import os, time\nwhile True: os.rename('chain', 'other'); os.rename('other', 'chain'); time.sleep(2e-5)"
+    handle = os.open(folder, system.FOLDER)
+    other = subprocess.Popen([sys.executable, "-c", renaming], cwd=tmp_path)
+    tried = failed = 0
+    try:
+        until = time.monotonic() + 0.5
+        while time.monotonic() < until:
+            tried += 1
+            failed += not _opens(handle, b"step-0")
+    finally:
+        other.kill()
+        other.wait()
+        os.close(handle)
+    assert failed <= tried / 1_000
+
+
 def test_special_files_are_never_opened(tree: Path, confinement: str) -> None:
     """A FIFO that someone writes to, a socket and devices are refused at once by their kind (H1)."""
     tools = Tools(Workspace(tree, confinement=confinement))

@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 
     from _typeshed import ReadableBuffer as Buffer
 
-_RETRIES = 8  # EAGAIN: a rename or a mount raced the resolution of a `..`, which comes from a link
+_RETRIES = 8
+_RACED = frozenset({errno.EAGAIN, errno.EINTR, errno.ELOOP})
+"""What a look-up says that somebody else's rename disturbed, and that may say another thing when it is tried again.
+
+EAGAIN comes from a `..` of a link. ELOOP: a disturbed look-up begins again and goes on counting, so that a chain of more than
+20 links, of the 40 that are followed, is a loop to it; a real loop is one at each try.
+"""
 
 # linux/openat2.h; Python has no function for the call. BENEATH refuses `..` and links that lead above the starting
 # folder, NO_MAGICLINKS those of /proc, which lead anywhere.
@@ -67,8 +73,8 @@ def openat2(folder: int, path: bytes, flags: int, resolve: int) -> int:
         descriptor = int(_syscall()(number, at, path, ctypes.byref(how), size))
         if descriptor >= 0:
             return descriptor
-        # Somebody who renames all the time can make this fail, with EAGAIN, but not succeed wrongly.
-        if ctypes.get_errno() not in {errno.EAGAIN, errno.EINTR}:
+        # Somebody who renames all the time can make this fail, but not succeed wrongly.
+        if ctypes.get_errno() not in _RACED:
             break
     code = ctypes.get_errno()
     raise OSError(code, os.strerror(code))
