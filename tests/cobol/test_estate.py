@@ -310,6 +310,22 @@ def test_programs_have_callers_and_transactions(estate: Estate) -> None:
     assert [(one.name, one.path, one.line) for one in estate.transactions("MENUPGM")] == [("MENU", "r.csd", 3)]
 
 
+@pytest.mark.proves("C-16")
+def test_of_several_programs_of_a_name_that_in_the_file_of_its_caller_is_called() -> None:
+    """Who calls a name that his own file has is no caller of the others."""
+    twice = program("    GOBACK.", name="INNER")
+    callers = [
+        Located(path, facts(source, source.programs[0]))
+        for path, name in (("a.cbl", "A"), ("b.cbl", "B"), ("c.cbl", "C"))
+        for source in [scan(program("    CALL 'INNER'.", "    GOBACK.", name=name))]
+    ]
+    estate = Estate([], [*callers, known(twice, "a.cbl"), known(twice, "b.cbl")])
+    assert [one.program for one in estate.called_by("INNER")] == ["A", "B", "C"]
+    assert [one.program for one in estate.called_by("inner", "a.cbl")] == ["A", "C"]
+    assert [one.program for one in estate.called_by("INNER", "b.cbl")] == ["B", "C"]
+    assert [one.program for one in estate.called_by("A", "a.cbl")] == []
+
+
 def test_steps_run_programs_on_data_sets(estate: Estate) -> None:
     """Directly, through a procedure, and as TSO and IMS are told; a SELECT is bound to the data set of its DD."""
     assert [(one.job, one.step, one.via, one.line) for one in estate.runs("PAYPGM")] == [("PAYJOB", "STEP1", "", 4)]

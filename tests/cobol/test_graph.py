@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.cobol import sources
 
 from penstock.cobol import scan
 from penstock.cobol.estate import Copybooks, Member, kind_of, member
@@ -510,12 +511,33 @@ def test_a_file_of_a_region_carries_fields_from_who_writes_it_to_who_reads_it() 
 
 def test_one_of_two_programs_of_one_name_is_asked_for_by_its_path() -> None:
     """Both have their path in their names, a call may mean either, and letters of a path may be small."""
-    program = (
-        b"       ID DIVISION.\n       PROGRAM-ID. ONE.\n       PROCEDURE DIVISION.\n       M.\n           CALL 'ONE'.\n"
-    )
-    graph = graph_of({"old/one.cbl": program, "new/one.cbl": program})
+    one = sources.program("    CALL 'ONE'.", name="ONE").encode()
+    other = sources.program("    CALL 'ONE'.", name="OTHER").encode()
+    graph = graph_of({"old/one.cbl": one, "new/one.cbl": one, "other.cbl": other})
     assert [node.name for node in nodes_named(graph, "ONE@old/one.cbl")] == ["ONE@old/one.cbl"]
     assert len(nodes_named(graph, "one")) == 2
-    calls = [edge for edge in graph.drawn if edge.verb == "calls"]
-    assert {edge.certainty for edge in calls} == {"may"}
-    assert len(calls) == 4
+    calls = {(edge.source.name, edge.target.name, edge.certainty) for edge in graph.drawn if edge.verb == "calls"}
+    found = [f"ONE@{version}/one.cbl" for version in ("old", "new")]
+    assert calls == {("OTHER", name, "may") for name in found} | {(name, name, "is") for name in found}
+
+
+@pytest.mark.proves("C-16", "C-17")
+def test_a_program_within_its_caller_is_meant_before_one_of_another_file() -> None:
+    """Copies of a program with one inside: each calls its own, surely; who has none of his own may call any."""
+    text = (ESTATE / "cbl" / "MWS010.cbl").read_bytes()
+    files = {f"{name}.cbl": text.replace(b"MWS010", name.encode()) for name in ("ONE010", "TWO010")}
+    files["LOOSE.cbl"] = sources.program("    CALL 'DAYNUM'.", "    GOBACK.", name="LOOSE").encode()
+    graph = graph_of(files)
+    calls = {
+        (edge.source.name, edge.target.name, edge.certainty)
+        for edge in graph.drawn
+        if edge.verb == "calls" and edge.source.kind == "program"
+    }
+    assert {one for one in calls if one[0] != "LOOSE"} == {
+        ("ONE010", "DAYNUM@ONE010.cbl", "is"),
+        ("TWO010", "DAYNUM@TWO010.cbl", "is"),
+    }
+    assert {one for one in calls if one[0] == "LOOSE"} == {
+        ("LOOSE", "DAYNUM@ONE010.cbl", "may"),
+        ("LOOSE", "DAYNUM@TWO010.cbl", "may"),
+    }

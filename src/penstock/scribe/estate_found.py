@@ -71,6 +71,7 @@ class FoundEstate:
         """The sketches of programs, by the ids of their pages;"""
         self.pages: dict[tuple[str, int], str] = {}
         """the paths of pages, by the file and the first line of what they are about."""
+        self._files = [one.path for one in sources]
         self._parts: list[ProgramPart] = []
         self._terms = Terms()
         self._waiting: dict[str, Summary] = {}
@@ -128,7 +129,7 @@ class FoundEstate:
 
     def around(self, listed: Listed) -> Around:
         """Return who calls, starts and runs a program."""
-        return around(listed.program, self.linked)
+        return around(listed.program, self._files[listed.file], self.linked)
 
     def paths(self) -> Mapping[str, str]:
         """Return the paths of pages, without suffix, by the names of their documents in the spool."""

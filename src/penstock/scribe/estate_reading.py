@@ -197,10 +197,10 @@ class Around(NamedTuple):
     jobs: tuple[str, ...] = ()
 
 
-def around(program: str, linked: Estate) -> Around:
-    """Return what calls, starts and runs a program, by its name, each name once."""
+def around(program: str, path: str, linked: Estate) -> Around:
+    """Return what calls, starts and runs a program of a file, each name once."""
     return Around(
-        tuple(dict.fromkeys(caller.program for caller in linked.called_by(program))),
+        tuple(dict.fromkeys(caller.program for caller in linked.called_by(program, path))),
         tuple(dict.fromkeys(start.name for start in linked.transactions(program))),
         tuple(dict.fromkeys(step.job for step in linked.runs(program))),
     )

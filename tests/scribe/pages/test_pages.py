@@ -18,7 +18,7 @@ from tests.scribe.pages.rendered import page_of, rendered, scripted
 
 from penstock.scribe import pages
 from penstock.scribe.pages import graphs, html, markdown
-from penstock.scribe.pages.blocks import Graph, GraphNode, PageSection, TextBlock
+from penstock.scribe.pages.blocks import DocumentLink, Graph, GraphNode, PageSection, TextBlock
 from penstock.text import escape
 
 if TYPE_CHECKING:
@@ -221,6 +221,20 @@ def test_a_copybook_has_a_page_of_its_own(site: dict[str, str], millwater: Made)
     assert "| [MWCUST](../copybooks/MWCUST.md) | copybook |  | `:TAG: BY CU` | line 8 |" in text
     assert "| `05 :TAG:-TOWN` | `X(24)` |" in text
     assert "model" not in text
+
+
+def test_a_name_leads_to_the_program_of_the_same_file_before_that_of_another(millwater: Made) -> None:
+    """Of several of one name: that of the file that names it, else the first."""
+    told = millwater.estate["programs"]["MWB020"]
+    programs = {
+        page: {**told, "header": {**told["header"], "program_id": "INNER", "file_name": file}}
+        for page, file in (("INNER", "a.cbl"), ("INNER.1", "b.cbl"))
+    }
+    names = pages.NameIndex(programs)
+    assert names.program("inner").page == names.program("INNER", "a.cbl").page == "INNER"
+    assert names.program("inner", "b.cbl").page == "INNER.1"
+    assert names.program("INNER", "c.cbl").page == "INNER"
+    assert names.piece("INNER", "b.cbl") == DocumentLink("INNER", "programs/INNER.1")
 
 
 def test_whatever_names_a_copybook_leads_to_it(site: dict[str, str], millwater: Made) -> None:

@@ -225,7 +225,7 @@ def test_what_a_survey_links_is_what_the_estate_links(database: Database) -> Non
     assert sum(map(len, linked.values())) == len(located) == 3
     for number, neighbours in linked.items():
         parts = queued.work(number).subject.parts if neighbours else ()
-        assert neighbours == [around(part.facts.program, estate_of_all) for part in parts]
+        assert neighbours == [around(part.facts.program, sources[number].path, estate_of_all) for part in parts]
     assert (
         sum(len(one.called_by) + len(one.jobs) + len(one.transactions) for each in linked.values() for one in each) == 4
     )

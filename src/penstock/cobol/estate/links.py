@@ -139,9 +139,19 @@ class Estate:
                 if job.kind == "job":
                     self._job(member, job)
 
-    def called_by(self, program: str) -> tuple[CallingProgram, ...]:
-        """Return the programs that call, link or transfer to a program, by its name in any case."""
-        return tuple(self._callers.get(key(program), ()))
+    def called_by(self, program: str, path: str | None = None) -> tuple[CallingProgram, ...]:
+        """Return the programs that call, link or transfer to a program.
+
+        Args:
+            program: Its name, in any case.
+            path: Its file, where several may have a program of that name. Who calls that name in one of those files means
+                the program of its own file.
+        """
+        callers = self._callers.get(key(program), ())
+        if path is None or len(here := self._named.get(key(program), ())) < 2:
+            return tuple(callers)
+        others = {one.path for one in here} - {path}
+        return tuple(caller for caller in callers if caller.path not in others)
 
     def runs(self, program: str) -> tuple[StepRun, ...]:
         """Return the steps of jobs that run a program, directly, through a procedure, or through TSO or IMS."""

@@ -101,13 +101,20 @@ class EstateGraph:
                 name = name.rpartition(".")[0]
         return None
 
-    def called(self, name: str) -> list[tuple[int, ProgramEntry]]:
-        """Return the entries that a called name leads to, each with the number of its part."""
-        return self._entries.get(name, [])
+    def called(self, name: str, path: str = "") -> list[tuple[int, ProgramEntry]]:
+        """Return the entries that a called name leads to, each with the number of its part.
 
-    def named(self, name: str) -> list[NodeId]:
-        """Return the nodes of the programs that a called name leads to; the name itself where none is here."""
-        found = dict.fromkeys(self.parts[number].name for number, _ in self.called(name))
+        Args:
+            name: The name, in capitals.
+            path: The file of the caller. A program of that name in it is meant before those of other files: most such
+                programs are contained in their caller, and then no other file can be.
+        """
+        found = self._entries.get(name, [])
+        return [one for one in found if self.parts[one[0]].path == path] or found
+
+    def named(self, name: str, path: str = "") -> list[NodeId]:
+        """Return the nodes of the programs that a name leads to, called in a file; the name itself where none is here."""
+        found = dict.fromkeys(self.parts[number].name for number, _ in self.called(name, path))
         return [NodeId("program", one) for one in found] or [NodeId("program", name)]
 
     @property
@@ -227,7 +234,7 @@ class _Linking:
             self._add_to_programs(edge)
         for part in graph.parts:
             for edge in part.edges:
-                self._add_to_programs(edge)
+                self._add_to_programs(edge, part.path)
         for number, part in enumerate(graph.parts):
             for sending in part.sendings:
                 self._send(number, part, sending)
@@ -245,12 +252,12 @@ class _Linking:
         citations = known.citations + tuple(one for one in edge.citations if one not in known.citations)
         self._drawn[said] = surer._replace(citations=citations)
 
-    def _add_to_programs(self, edge: EstateEdge) -> None:
-        """Add an edge; one that leads to a program by its name leads to all that have it."""
+    def _add_to_programs(self, edge: EstateEdge, path: str = "") -> None:
+        """Add an edge that a file says; one that leads to a program by its name leads to all that may be meant."""
         if edge.target.kind != "program":
             self._add(edge)
             return
-        found = self._graph.named(edge.target.name)
+        found = self._graph.named(edge.target.name, path)
         for node in found:
             certainty, why = edge.certainty, edge.why
             if len(found) > 1 and certainty == "is":
@@ -275,7 +282,7 @@ class _Linking:
         """Add what one program gets."""
         end_line = sending.end_line if sending.end_line > sending.line else None
         here = CitedLine(part.path, sending.line, sending.copybook, end_line)
-        found = self._graph.called(program)
+        found = self._graph.called(program, part.path)
         why = sending.why
         if len(found) > 1 and certainty == "is":
             certainty, why = "may", f"several programs are called {program}"
@@ -298,7 +305,7 @@ class _Linking:
                 )
                 self.passed.append((number, argument, callee, index, certainty, why, places))
             if not received:
-                for node in self._graph.named(program):
+                for node in self._graph.named(program, part.path):
                     self._add(EstateEdge(source, "passes to", node, certainty, (here,), why))
 
     def _parameter(self, callee: int, entry: ProgramEntry, sending: Passing, at: int) -> int | None:

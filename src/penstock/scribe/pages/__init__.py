@@ -70,10 +70,15 @@ def index_markdown(estate: EstateView, names: NameIndex | None = None) -> str:
         names: Where names lead, where that is known already.
     """
     names = names or NameIndex(estate["programs"], estate["layouts"])
-    sections = [*index.overview(estate, names), *index.shared(estate, names), *index.around(estate, names)]
-    if estate["terms"]:
-        sections.append(PageSection("Data dictionary", tuple(index.dictionary(estate["terms"], names))))
-    return markdown.page(estate["name"], sections, "")
+
+    def sections() -> Iterator[PageSection]:  # one at a time: their cells take ten times what their text does
+        yield from index.overview(estate, names)
+        yield from index.shared(estate, names)
+        yield from index.around(estate, names)
+        if estate["terms"]:
+            yield PageSection("Data dictionary", tuple(index.dictionary(estate["terms"], names)))
+
+    return markdown.page(estate["name"], sections(), "")
 
 
 def of_document(

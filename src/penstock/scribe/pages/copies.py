@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from bisect import insort
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -28,6 +29,8 @@ MOST_COPIES = 8
 """Of a program that its page lists; an estate may hold hundreds of one origin."""
 MOST_HUNKS = 200
 _NEIGHBOURS = 24
+_ONE_OF = 4
+"""Of so many hashes one is looked up. By its value, so that it is looked up in every sketch that has it."""
 _IN_NAME = re.compile(r"[\w-]")
 
 
@@ -71,30 +74,42 @@ class NearCopy(NamedTuple):
 
 
 def near_copies(sketches: Mapping[str, Sequence[int]]) -> dict[str, list[NearCopy]]:
-    """Return the near-copies of each program that has some, the nearest first, by the ids of their pages."""
-    # Programs that share a hash are looked at, each with those just before it: of hundreds of one origin each finds some, and the
-    # time stays in proportion.
+    """Return the near-copies of each program that has some, the nearest first, by the ids of their pages.
+
+    Of a program that has more than `MOST_COPIES` there is one more, so that whoever lists them can say that there are more.
+    """
+    # Programs that share a hash are looked at, each with those just before it: of hundreds of one origin each finds some, and time
+    # and memory stay in proportion.
     holders: dict[int, list[str]] = {}
-    pairs: dict[tuple[str, str], None] = {}
-    for page, sketch in sketches.items():
-        for each in sketch[:: max(1, SKETCH // 16)]:
-            known = holders.setdefault(each, [])
-            pairs.update(((other, page), None) for other in known[-_NEIGHBOURS:])
-            known.append(page)
     found: dict[str, list[NearCopy]] = {}
-    for one, other in pairs:
-        share = _share(sketches[one], sketches[other])
-        if share >= ALIKE:
-            found.setdefault(one, []).append(NearCopy(other, share))
-            found.setdefault(other, []).append(NearCopy(one, share))
-    return {page: sorted(copies, key=lambda copy: (-copy.share, copy.page)) for page, copies in found.items()}
+    for page, sketch in sketches.items():
+        own, candidates = frozenset(sketch), dict[str, None]()
+        for each in sketch:
+            if each % _ONE_OF == 0:
+                known = holders.setdefault(each, [])
+                candidates.update(dict.fromkeys(known[-_NEIGHBOURS:]))
+                known.append(page)
+        for other in candidates:
+            share = _share(own, sketches[other])
+            if share >= ALIKE:
+                _add(found.setdefault(other, []), NearCopy(page, share))
+                _add(found.setdefault(page, []), NearCopy(other, share))
+    return found
 
 
-def _share(one: Sequence[int], other: Sequence[int]) -> float:
-    """Return the share of common hashes among the smallest of both."""
-    smallest = sorted({*one, *other})[:SKETCH]
-    common = set(one) & set(other)
-    return sum(1 for each in smallest if each in common) / len(smallest)
+def _add(nearest: list[NearCopy], copy: NearCopy) -> None:
+    """Put a copy in its place among the nearest; the farthest goes where there are enough."""
+    insort(nearest, copy, key=lambda one: (-one.share, one.page))
+    del nearest[MOST_COPIES + 1 :]
+
+
+def _share(one: frozenset[int], other: Sequence[int]) -> float:
+    """Return the share of common hashes among the smallest of both; 0 where it cannot come to `ALIKE`."""
+    common = one.intersection(other)
+    if len(common) < ALIKE * max(len(one), len(other)):
+        return 0.0
+    smallest = sorted(one.union(other))[:SKETCH]
+    return len(common.intersection(smallest)) / len(smallest)
 
 
 class Hunk(NamedTuple):

@@ -137,14 +137,16 @@ class CopyUser(NamedTuple):
 class NameIndex:
     """Who is meant by a name: a program with a page, or somebody outside.
 
-    Programs are known by their names, in any case of letters, and by their other entries (ENTRY); of two programs of one name the
-    first is meant, and a program's own name wins against another's entry. Copybooks are known by their files, because several may
-    have one name and each program has taken one of them; so is who copies them.
+    Programs are known by their names, in any case of letters, and by their other entries (ENTRY); of two programs of one name that
+    in the file of whoever names it is meant, else the first, and a program's own name wins against another's entry. Copybooks are
+    known by their files, because several may have one name and each program has taken one of them; so is who copies them.
     """
 
     def __init__(self, programs: Mapping[str, Json], layouts: Mapping[str, Json] | None = None) -> None:
         self._names: dict[str, str] = {}
         self._pages: dict[str, str] = {}
+        self._inner: dict[tuple[str, str], str] = {}
+        """The pages of programs that are not the first of their name, by the file and the name."""
         self._files: dict[str, str] = {}
         self._items: dict[str, frozenset[int]] = {}
         self._paragraphs: dict[str, dict[str, int]] = {}
@@ -154,8 +156,8 @@ class NameIndex:
             # `setdefault` throughout: the first of several stays, and documents come in the order of their files.
             header, name = document["header"], name_of(document)
             self._names[page] = name
-            if header["program_id"]:
-                self._pages.setdefault(header["program_id"].upper(), page)
+            if header["program_id"] and self._pages.setdefault(header["program_id"].upper(), page) != page:
+                self._inner.setdefault((header["file_name"], header["program_id"].upper()), page)
             self._files.setdefault(header["file_name"], program_path(page))
             self._use(DocumentLink(name, program_path(page)), header["program_type"], document["copybooks_used"])
             entries += [(entry["name"], page) for entry in document["calling_context"]["entry_points"]]
@@ -182,9 +184,13 @@ class NameIndex:
         """Return whether a program of that name has a page."""
         return name.upper() in self._pages
 
-    def piece(self, name: str) -> Piece:
-        """Return the name of a program, as a link where it has a page."""
-        page = self._pages.get(name.upper())
+    def _page(self, name: str, file: str) -> str | None:
+        """Return the page of a program that a file names."""
+        return self._inner.get((file, name.upper())) or self._pages.get(name.upper())
+
+    def piece(self, name: str, file: str = "") -> Piece:
+        """Return the name of a program, as a link where it has a page; `file` is the one that names it."""
+        page = self._page(name, file)
         return CodeSpan(name) if page is None else DocumentLink(name, program_path(page))
 
     def piece_of(self, page: str) -> Piece:
@@ -221,15 +227,15 @@ class NameIndex:
         """Return the box of the program that a page is about."""
         return GraphNode(f"program {page}", self._names[page], "program", page=page)
 
-    def program(self, name: str) -> GraphNode:
-        """Return the box of whatever program has that name, here or outside."""
-        page = self._pages.get(name.upper())
+    def program(self, name: str, file: str = "") -> GraphNode:
+        """Return the box of whatever program has that name, here or outside; `file` is the one that names it."""
+        page = self._page(name, file)
         return GraphNode(f"outside {name.upper()}", name, "outside") if page is None else self.own(page)
 
-    def called(self, call: Json) -> GraphNode:
-        """Return the box of what a call reaches: a program, or a transaction for START and RETURN TRANSID."""
+    def called(self, call: Json, file: str) -> GraphNode:
+        """Return the box of what a call in a file reaches: a program, or a transaction for START and RETURN TRANSID."""
         name = call["program_name"]
-        return self.entrance("transaction", name) if call["call_type"] in TO_TRANSACTION else self.program(name)
+        return self.entrance("transaction", name) if call["call_type"] in TO_TRANSACTION else self.program(name, file)
 
     def entrance(self, kind: str, name: str) -> GraphNode:
         """Return the box of a job or a transaction; `kind` is which, and keeps a job apart from a transaction of its name."""

@@ -215,8 +215,7 @@ def _copies(estate: EstateView, flows: EstateFlows) -> list[Block]:
             for one in found[:MOST_COPIES]
             if one.page in names
         ]
-        more = len(found) - MOST_COPIES
-        return joined([*listed, *([f"and {more} more"] if more > 0 else [])])
+        return joined([*listed, *(["and more"] if len(found) > MOST_COPIES else [])])
 
     rows = table(
         list(names),

@@ -93,16 +93,16 @@ def neighbours(here: GraphNode, document: Json, names: NameIndex) -> GraphBlock 
         document: The program or copybook, with its calls and its calling context.
         names: Where the names of others lead.
     """
-    context = document["calling_context"]
+    context, file = document["calling_context"], document["header"]["file_name"]
     nodes = {here.id: here._replace(kind="main")}
     edges: dict[tuple[str, str], bool] = {}
     for kind, label in (("transaction", "transactions"), ("job", "jobs"), ("program", "called_by")):
         for name in context[label]:
-            node = names.program(name) if kind == "program" else names.entrance(kind, name)
+            node = names.program(name, file) if kind == "program" else names.entrance(kind, name)
             nodes.setdefault(node.id, node)
             edges[node.id, here.id] = False
     for call in _programs_called(document):
-        node = names.called(call)
+        node = names.called(call, file)
         nodes.setdefault(node.id, node)
         # One certain call among several to the same program makes the edge certain.
         edges[here.id, node.id] = edges.get((here.id, node.id), True) and _is_weak(call)
@@ -136,7 +136,7 @@ def estate_calls(estate: EstateView, names: NameIndex) -> GraphBlock | None:
         here = names.own(page)
         nodes.setdefault(here.id, here)
         for call in _programs_called(document):
-            edge(here, names.called(call), is_weak=_is_weak(call))
+            edge(here, names.called(call, document["header"]["file_name"]), is_weak=_is_weak(call))
     said = f"{_WEAK_CALL} What has a broken frame is not in this estate."
     return GraphBlock(Graph(tuple(nodes.values()), _arrows(edges)), said, ESTATE) if edges else None
 

@@ -7,7 +7,7 @@ Law: every program, job, map, copybook and table of the estate is listed once. K
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.scribe.pages import graphs
 from penstock.scribe.pages.blocks import BELOW, CodeSpan, FactBlock, PageSection, Tag, TextBlock, count, joined
@@ -225,32 +225,58 @@ def _programs(estate: EstateView, names: NameIndex) -> Iterator[Block]:
         yield TextBlock(("There is no program.",))
         return
 
-    def marks(document: Json) -> Cell:
+    def marks(row: _ProgramRow) -> Cell:
         made: list[Piece] = []
-        if absent := len(document["copybooks_not_found"]):
-            made.append(Tag(f"{count(absent, 'copybook')} missing", "doubt"))
-        if dead := len(document["dead_code"]):
-            made.append(Tag(f"{count(dead, 'dead paragraph')}", "bad"))
+        if row.missing:
+            made.append(Tag(f"{count(row.missing, 'copybook')} missing", "doubt"))
+        if row.dead:
+            made.append(Tag(f"{count(row.dead, 'dead paragraph')}", "bad"))
         return joined(made, " ")
 
-    def purpose(document: Json) -> Cell:
-        summary = document["purpose"] and document["purpose"]["summary"]
-        return (summary,) if summary else ()
-
     yield from table(
-        list(estate["programs"].items()),
+        # A row at a time: all documents at once would be more than memory should hold.
+        [_ProgramRow.of(page, document) for page, document in estate["programs"].items()],
         {
-            "Program": lambda one: (names.piece_of(one[0]),),
-            "Type": lambda one: (one[1]["header"]["program_type"],),
-            "File": lambda one: (CodeSpan(one[1]["header"]["file_name"]),),
-            "Lines": lambda one: (str(one[1]["header"]["lines"]),),
-            "Paragraphs": lambda one: (str(len(one[1]["paragraphs"])),),
-            "Complexity": lambda one: (str(one[1]["complexity"]["cyclomatic"]),),
-            "Purpose": lambda one: purpose(one[1]),
-            "Notes": lambda one: marks(one[1]),
+            "Program": lambda row: (names.piece_of(row.page),),
+            "Type": lambda row: (row.type,),
+            "File": lambda row: (CodeSpan(row.file),),
+            "Lines": lambda row: (str(row.lines),),
+            "Paragraphs": lambda row: (str(row.paragraphs),),
+            "Complexity": lambda row: (str(row.complexity),),
+            "Purpose": lambda row: (row.purpose,) if row.purpose else (),
+            "Notes": marks,
         },
         numbers=("Lines", "Paragraphs", "Complexity"),
     )
+
+
+class _ProgramRow(NamedTuple):
+    """A program in the table of programs: the counts are those of its paragraphs, its missing copybooks, its dead paragraphs."""
+
+    page: str
+    type: str
+    file: str
+    lines: int
+    paragraphs: int
+    complexity: int
+    purpose: str | None
+    missing: int
+    dead: int
+
+    @classmethod
+    def of(cls, page: str, document: Json) -> _ProgramRow:
+        header = document["header"]
+        return cls(
+            page,
+            header["program_type"],
+            header["file_name"],
+            header["lines"],
+            len(document["paragraphs"]),
+            document["complexity"]["cyclomatic"],
+            document["purpose"] and document["purpose"]["summary"],
+            len(document["copybooks_not_found"]),
+            len(document["dead_code"]),
+        )
 
 
 def _jobs(jobs: Sequence[JobView], names: NameIndex) -> list[Block]:

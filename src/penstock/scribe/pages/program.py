@@ -97,7 +97,7 @@ def _glance(document: Json, names: NameIndex) -> list[Block]:
         ("Complexity", (f"{size['cyclomatic']} ways at decisions, {size['max_depth']} deep at most",)),
         ("Transactions", codes_cell(context["transactions"])),
         ("Jobs", codes_cell(context["jobs"])),
-        ("Called by", joined(names.piece(name) for name in context["called_by"])),
+        ("Called by", joined(names.piece(name, header["file_name"]) for name in context["called_by"])),
         ("Entry points", tuple(piece for entry in context["entry_points"] for piece in _entry(entry))),
         ("Parameters", codes_cell(context["using"])),
         ("Linkage", codes_cell(context["linkage_section"])),

@@ -126,7 +126,7 @@ def _calls(here: GraphNode, document: Json, names: NameIndex) -> list[Block]:
     blocks += table(
         document["called_programs"],
         {
-            "Program": lambda call: _target(call, names),
+            "Program": lambda call: _target(call, document["header"]["file_name"], names),
             "How": lambda call: (call["call_type"].replace("_", " "),),
             "Known from": plain("resolved_from"),
             "Parameters": codes("parameters"),
@@ -137,8 +137,8 @@ def _calls(here: GraphNode, document: Json, names: NameIndex) -> list[Block]:
     return blocks
 
 
-def _target(call: Json, names: NameIndex) -> Cell:
-    """Return the target of a call: a link, or a name with why it is none.
+def _target(call: Json, file: str, names: NameIndex) -> Cell:
+    """Return the target of a call in a file: a link, or a name with why it is none.
 
     The kind of the call is asked first. START and RETURN name transactions, and a transaction may have the name of a program.
     """
@@ -146,7 +146,7 @@ def _target(call: Json, names: NameIndex) -> Cell:
     if call["call_type"] in TO_TRANSACTION:
         return (CodeSpan(name), " ", Tag("transaction"))
     if names.is_here(name):
-        return (names.piece(name),)
+        return (names.piece(name, file),)
     return (CodeSpan(name), " ", Tag("of the system") if is_interface(name) else Tag("not here", "doubt"))
 
 

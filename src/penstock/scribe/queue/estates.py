@@ -198,7 +198,7 @@ class QueuedEstate:
         ]
         estate = Estate(members, located)
         return {
-            number: [around(string(field(one, "program")), estate) for one in objects(found)]
+            number: [around(string(field(one, "program")), self._files[number].path, estate) for one in objects(found)]
             for number, found in programs.items()
         }
 
