@@ -10,7 +10,15 @@ import pytest
 
 from penstock.errors import CallerError
 from penstock.models import Disconnected, Refused, ScriptedModel, ScriptMismatch, fail, refuse, say
-from penstock.scribe.pool import LONGEST_WAIT_SECONDS, MIN_REPLY_TOKENS, ModelPool, Pool, PoolReply, Progress
+from penstock.scribe.pool import (
+    LONGEST_WAIT_SECONDS,
+    MIN_REPLY_TOKENS,
+    ModelPool,
+    Pool,
+    PoolReply,
+    Progress,
+    Unanswered,
+)
 from penstock.scribe.prompts import Prompt
 
 if TYPE_CHECKING:
@@ -88,6 +96,31 @@ def test_what_no_chunk_can_cure_ends_the_asking_for_all(step: ScriptStep) -> Non
     assert first.outcome == second.outcome == "failed"
     assert second.reason == first.reason
     assert (len(model.requests), second.sent) == (1, 0)
+
+
+def test_a_prompt_that_is_forbidden_ends_that_question_alone() -> None:
+    """A firewall before the model ended the asking for all; eight prompts in a row, each another, are the key."""
+    forbidden = fail(403, {"error": {"message": "Forbidden"}})
+    asked, model, _ = desk([forbidden] * 9 + [say("done")] + [forbidden] * 8)
+    for _ in range(9):
+        assert asked.ask(PROMPT, 100).outcome == "failed"
+    assert asked.ask(PROMPT, 100).words == "done"
+    for number in range(9):
+        assert asked.useless is None or number == 8
+        assert asked.ask(PROMPT._replace(user=f"another {number}"), 100).outcome == "failed"
+    assert len(model.requests) == 18
+
+
+def test_a_model_that_knows_why_there_is_no_answer_says_so_in_its_own_words() -> None:
+    """They are the reason as it was told before, and are not read as a refusal."""
+
+    class Knowing:
+        wire, name, window_tokens = "openai-chat", "x", None
+
+        def send(self, _request: Any, /) -> Any:
+            raise Unanswered("bad request: HTTP 400")
+
+    assert ModelPool(Knowing()).ask(PROMPT, 100) == PoolReply("failed", reason="bad request: HTTP 400")
 
 
 @pytest.mark.proves("C-5")

@@ -57,9 +57,12 @@ def opened(url: str | None, *, patience_seconds: float = 0.0) -> Iterator[Databa
 
     Raises:
         CallerError: No URL was given, or the extra is not installed.
+        StoreFault: It cannot be reached.
     """
     from penstock.scribe.queue.database import Database
 
+    if patience_seconds:
+        Database(_wanted(url)).close()  # a wrong address is told at once, and not waited for
     with closing(Database(_wanted(url), patience_seconds=patience_seconds)) as database:
         yield database
 
@@ -84,10 +87,15 @@ def follow(database: Database, run: int, line: terminal.ProgressLine) -> RunProg
     from penstock.scribe.queue.progress import progress
 
     said, tell = 0.0, line.tell
+    told: set[str] = set()
     while True:
         seen = progress(database, run)
         if seen.is_over:
             return seen
+        for cause in seen.put_off:
+            if cause.name not in told:
+                terminal.warn(f"run {run}: tried again by itself: {escape.clip(cause.example)}")
+        told = {cause.name for cause in seen.put_off}
         if tell is not None:
             failed = f", {seen.failed} failed" if seen.failed else ""
             if seen.phase == "surveying":
@@ -321,6 +329,10 @@ def _status_lines(seen: RunProgress) -> list[str]:
         )
         if not any(one.serves for one in seen.workers):
             made.append(f"        {_nobody(seen)}")
+    made += [
+        f"put off {one.chunks} for {one.name}, tried again by itself: {escape.clip(one.example)}"
+        for one in seen.put_off
+    ]
     for cause in seen.causes:
         made.append(f"failed  {cause.chunks} for {cause.name}: {escape.clip(cause.example)}")
         made.append(f"        penstock queue retry {seen.id} --cause {cause.name}")
@@ -398,7 +410,8 @@ def limit_command(
 ) -> int:
     """Say what all workers with one key may ask of MODEL in any minute.
 
-    Without --requests and --tokens it may ask what it likes, until the provider says otherwise.
+    It is kept to from when this ends: for a key that had no limits that takes three seconds. Without --requests and --tokens it
+    may ask what it likes, until the provider says otherwise.
 
     Examples:
       penstock queue limit anthropic:claude-sonnet-5 --requests 4000
@@ -407,10 +420,19 @@ def limit_command(
         for another key, by tokens
     """
     from penstock.scribe.queue.limits import set_limits
+    from penstock.scribe.queue.runs import is_asked
+    from penstock.wires.table import WIRES
 
+    wire, _, name = model.partition(":")
+    if wire not in WIRES or not name:
+        raise CallerError(
+            f"A model is named as its runs name it: {'|'.join(WIRES)}, a colon and its name, not {model!r}"
+        )
     with opened(queue_url) as database:
         database.prepare()
         set_limits(database, key, model, requests, tokens)
+        if not is_asked(database, wire, name):
+            terminal.warn(f"no run of this queue asks {model} so far")
     said = " and ".join(
         f"{number} {what} a minute" for number, what in ((requests, "requests"), (tokens, "tokens")) if number
     )

@@ -108,6 +108,23 @@ def asked(question: Question, desk: ModelPool, model: str, results: Results | No
     elif results is not None and made.outcome == "too_large":
         too_large = {"refused_tokens": size_tokens, "fitting_tokens": made.fitting_tokens, "reason": made.reason}
         results.put(key, too_large)
+        # Another may have been refused before, and made smaller by that: both make the same smaller chunks.
+        if type(tokens := field(results.get(key), "fitting_tokens")) is int:
+            return made._replace(fitting_tokens=tokens)
+    elif results is not None and made.outcome == "failed":
+        return _broken(made, question, key_of("broken", key), results)
+    return made
+
+
+def _broken(made: Answered, question: Question, key: str, results: Results) -> Answered:
+    """Keep what holds in an answer that broke off, or return with a failure what held in the one before it.
+
+    It is no answer, and the chunk stays failed; what it says is told all the same, also by whoever only makes the documents.
+    """
+    if made.verdicts:
+        results.put(key, {**_to_keep(made, question), "is_broken": True})
+    elif (kept := results.get(key)) is not None:
+        return made._replace(verdicts=tuple(_restored(kept, question)))
     return made
 
 
@@ -162,7 +179,7 @@ def _mended(first: Sequence[ClaimVerdict], second: Iterable[ClaimVerdict]) -> li
 # ── what is kept ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _to_keep(made: Answered, question: Question) -> Json:
+def _to_keep(made: Answered, question: Question) -> dict[str, Json]:
     """Return an answer as it is kept: each citation by itself, its lines as places in the chunk, with what the first of them shows.
 
     Line numbers of the file would be wrong as soon as anything above the chunk changes; places within it change only with its text,

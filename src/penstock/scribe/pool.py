@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
-from penstock.errors import CallerError
+from penstock.errors import CallerError, Refusal
 from penstock.models import Cancelled
 from penstock.overflow import diagnose
 from penstock.text import escape
@@ -44,8 +44,15 @@ _LARGEST_SHARE, _SMALLEST_SHARE = 0.8, 0.1
 _NOT_FOUND = 404  # no such model, or no such address: it will not be there for the next chunk
 _LOOK_SECONDS = 0.1  # between two looks at what is done, so that an interrupt is noticed
 
+_FORBIDDEN = 403  # which a firewall before the model says to one prompt, too
+_FORBIDDEN_PROMPTS = 8  # in a row, each another: that is the key, and not what is asked
+
 Task = TypeVar("Task")
 Made = TypeVar("Made")
+
+
+class Unanswered(Refusal):
+    """A model that asks nobody knows why there is no answer: it says so in the words of whoever asked."""
 
 
 class PoolReply(NamedTuple):
@@ -102,6 +109,9 @@ class ModelPool:
         self._lock = threading.Lock()
         self._not_before = clock()
         self._useless = self._too_large = ""
+        self._forbidden: set[str] = set()  # prompts that a key may not send, since the last that was answered
+        self.useless: Diagnosis | None = None
+        """Why no other question would fare better: the key is not taken, or there is no such model; None where none is known."""
         self._takes_cancelled = "cancelled" in signature(model.send).parameters
 
     def stop(self) -> None:
@@ -132,11 +142,14 @@ class ModelPool:
             reply_tokens = self._reply_tokens
             try:
                 body = self._sent(_request(prompt, self._model, reply_tokens))
+                self._forbidden.clear()
                 return PoolReply("answered", answer_words(body, self._model.wire), sent=sent + 1)
             except Cancelled:
                 return PoolReply("stopped", sent=sent + 1)
             except AssertionError:
                 raise
+            except Unanswered as error:
+                return PoolReply("failed", reason=str(error), sent=sent)
             except Exception as error:  # noqa: BLE001 - whatever a model raises is read as a refusal
                 sent += 1
                 told = diagnose(error)
@@ -149,12 +162,19 @@ class ModelPool:
                 elif told.kind != "output_cap" and told.recovery in {"shrink_input", "shrink_output", "shrink_payload"}:
                     self._learn(told.overflow, size_tokens, reply_tokens, reason)
                 elif not self._may_pass(told, error):
-                    if told.kind in {"auth", "quota"} or getattr(error, "status_code", None) == _NOT_FOUND:
-                        self._useless = reason
+                    if self._is_for_all(told, getattr(error, "status_code", None), prompt):
+                        self._useless, self.useless = reason, told
                     return PoolReply("failed", reason=reason, sent=sent)
                 else:
                     self._hold_back(told.retry_after_seconds, sent - 1)
         return PoolReply("failed", reason=f"{reason}, {sent} times", sent=sent)
+
+    def _is_for_all(self, told: Diagnosis, status: object, prompt: Prompt) -> bool:
+        """Return whether a refusal is for every question: one forbidden prompt says nothing of the key, eight in a row do."""
+        if status == _FORBIDDEN and told.kind == "auth":
+            self._forbidden.add(prompt.user)
+            return len(self._forbidden) >= _FORBIDDEN_PROMPTS
+        return told.kind in {"auth", "quota"} or status == _NOT_FOUND
 
     def _shorten(self, reply_tokens: int) -> None:
         """Ask for shorter replies from now on: the model has a cap, and seldom says which, so that the half of each is tried."""

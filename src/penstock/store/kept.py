@@ -157,7 +157,7 @@ class StoreFault(Ended):
     """The store cannot do what was asked, and a person has to act.
 
     `code` says why, for scripts; sentences may change. It is `disk_full`, `full` (the store's own limit), `read_only`,
-    `busy` (another process writes), `damaged`, `newer` (a later Penstock wrote it), `unreachable`, `raced` (another
+    `busy` (another process writes), `damaged`, `newer` or `older` (another Penstock wrote it), `unreachable`, `raced` (another
     client of PostgreSQL wrote at the same place) or `io_error`.
     """
 

@@ -51,12 +51,12 @@ def loopback(author: Any) -> LoopbackProvider:
     return LoopbackProvider("openai-chat", 200_000, policy=author, strict=False)
 
 
-def started(database: Database, found: Gathered, **how: Any) -> Run:
+def started(database: Database, found: Gathered, title: str = "estate", **how: Any) -> Run:
     """A run over an estate, for a model that is called loopback."""
     database.prepare()
     about = {"max_prompt_tokens": TOKENS, "adaptive": False, "source_format": None, **how}
     model = runs.NamedModel("openai-chat", "loopback", 200_000)
-    return runs.start(database, found, "estate", model=model, **about)[0]
+    return runs.start(database, found, title, model=model, **about)[0]
 
 
 @contextmanager

@@ -27,21 +27,41 @@ def late(database: Database) -> int:
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.sampled_from(_KEYS), st.booleans(), st.integers(0, 9)), min_size=1, max_size=12))
 def test_the_first_answer_is_the_answer(database: Database, puts: list[tuple[str, bool, int]]) -> None:
-    """Later ones are counted and dropped; a refusal for size gives way to what comes behind it."""
+    """Later ones are counted and dropped; a refusal for size gives way to an answer, and to that of a smaller chunk."""
     database.prepare()
     database.rows("TRUNCATE answers")
     results = [Accepted(database, run) for run in (1, 2)]
     expected: dict[str, Any] = {}
     dropped = 0
     for number, (key, is_answer, value) in enumerate(puts):
-        made: Any = {"claims": [value]} if is_answer else {"refused_tokens": value, "fitting_tokens": 1, "reason": ""}
+        made: Any = {"claims": [value]} if is_answer else {"refused_tokens": value, "fitting_tokens": number}
         results[number % 2].put(key, made)
-        if key not in expected or "refused_tokens" in expected[key]:
+        refused = expected.get(key, {"refused_tokens": 10}).get("refused_tokens", -1)
+        if value < refused or (is_answer and refused >= 0):
             expected[key] = made
         else:
             dropped += 1
     assert {key: results[0].get(key) for key in expected} == expected
     assert late(database) == dropped
+
+
+def test_of_two_refusals_for_one_size_the_first_holds(database: Database) -> None:
+    """A worker that was frozen came back with its own, older one, and chunks were cut by it that others had cut otherwise."""
+    database.prepare()
+    first, second = Accepted(database, 1), Accepted(database, 1)
+    first.put(_KEYS[0], {"refused_tokens": 900, "fitting_tokens": 700})
+    second.put(_KEYS[0], {"refused_tokens": 900, "fitting_tokens": 500})
+    assert second.get(_KEYS[0]) == {"refused_tokens": 900, "fitting_tokens": 700}
+
+
+def test_a_broken_answer_gives_way_to_the_next(database: Database) -> None:
+    """What it said is kept as long as there is nothing better."""
+    database.prepare()
+    results = Accepted(database, 1)
+    for said in (["a"], ["b"]):
+        results.put(_KEYS[0], {"claims": said, "is_broken": True})
+        assert results.get(_KEYS[0]) == {"claims": said, "is_broken": True}
+    assert late(database) == 0
 
 
 def test_of_many_at_once_one_is_accepted(database: Database) -> None:
@@ -72,7 +92,7 @@ def test_an_answer_whose_commit_was_lost_is_not_late(database: Database, monkeyp
 
     def losing(self: Any, query: Any, *rest: Any, **more: Any) -> Any:
         made = execute(self, query, *rest, **more)
-        if lost[0] and b"INSERT INTO answers" in query:
+        if lost[0] and b"accept_v1" in query:
             lost[0] = False  # it happened, and nobody was told
             raise psycopg.OperationalError("the server has gone")
         return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,7 @@ from tests.scribe.queue.conftest import QUICK, ended, estate, loopback, started,
 
 from penstock.errors import CallerError
 from penstock.scribe.queue import database as database_module
+from penstock.scribe.queue import worker as worker_module
 from penstock.scribe.queue.connecting import conninfo
 from penstock.scribe.queue.database import Database
 from penstock.scribe.queue.schema import STEPS, Step
@@ -21,6 +23,7 @@ from penstock.store import StoreFault
 
 if TYPE_CHECKING:
     from tests.scribe.author import Author
+    from tests.store.conftest import Server
 
     from penstock.scribe.queue.database import Connection
 
@@ -114,6 +117,13 @@ def test_the_roles_of_the_page_are_enough_and_no_more(url: str, database: Databa
     for poor, statement in (
         (works, "INSERT INTO runs (title) VALUES ('x')"),
         (works, "DELETE FROM answers"),
+        (works, "UPDATE answers SET value = '{}'"),
+        (works, "INSERT INTO answers (key, kind, value, nonce, run) VALUES ('x', 'answer', '{}', 'n', 1)"),
+        (works, "DELETE FROM spent"),
+        (works, "UPDATE spent SET requests = 0"),
+        (works, "UPDATE limits SET hold_until = '-infinity'"),
+        (works, "UPDATE chunks SET key = 'x'"),
+        (looks, "SELECT hold_v1('default', 'x', 60)"),
         (works, "UPDATE limits SET requests = 1000000"),
         (works, "DROP TABLE chunks"),
         (looks, "UPDATE runs SET phase = 'cancelled'"),
@@ -122,6 +132,9 @@ def test_the_roles_of_the_page_are_enough_and_no_more(url: str, database: Databa
     ):
         with pytest.raises(StoreFault, match="does not let this role"):
             poor.rows(statement)
+    before = database.rows("SELECT value FROM answers ORDER BY key")
+    works.rows("SELECT accept_v1(key, 'answer', '{}', NULL, 'another', run) FROM answers")
+    assert database.rows("SELECT value FROM answers ORDER BY key") == before
     for one in (starts, looks, works):
         one.close()
 
@@ -181,3 +194,47 @@ def test_an_address_that_cannot_be_read_is_refused_without_its_password() -> Non
     with pytest.raises(CallerError, match="% is written %25") as refused:
         conninfo("postgresql://bob:S3CRET%zz@h/db")
     assert "S3CRET" not in f"{refused.value} {refused.value.__cause__}"
+
+
+def test_a_database_that_cannot_hold_all_texts_is_refused(server: Server) -> None:
+    """In SQL_ASCII texts came as bytes, and no job was ever taken."""
+    import psycopg
+
+    name = f"ascii{os.urandom(4).hex()}"
+    with psycopg.connect(server.url(), autocommit=True) as connection:
+        how = "TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'"
+        connection.execute(f"CREATE DATABASE {name} {how}".encode())
+    database = Database(server.url(name))
+    with pytest.raises(CallerError, match="createdb --encoding UTF8"):
+        database.prepare()
+    database.close()
+
+
+def test_tables_that_were_brought_back_stay_so(
+    url: str, database: Database, author: Author, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker of a newer version undid it a moment later, for those who had just asked for it; now it waits, and says for what."""
+    monkeypatch.setattr(worker_module, "_PAUSES_SECONDS", (0.05,))
+    said: list[str] = []
+    worker = QueueWorker(url, lambda _run: loopback(author), ["openai-chat"], settings=QUICK, say=said.append)
+    with ThreadPoolExecutor(1) as pool:
+        working_on = pool.submit(worker.run)
+        try:
+            while not database.rows("SELECT 1 FROM workers"):
+                time.sleep(0.02)
+            database.migrate(0)
+            while not any("penstock queue migrate" in one for one in said):
+                time.sleep(0.02)
+            assert database.version() == (0, 0)
+            database.migrate(len(STEPS) - 1)
+            while not any(f"has schema {len(STEPS) - 1}" in one for one in said):
+                time.sleep(0.02)
+            assert database.version()[0] == len(STEPS) - 1
+            with pytest.raises(StoreFault, match="wants"):
+                database.prepare()
+            database.migrate()
+            run = started(database, estate(1))
+            assert ended(database, run).failed == 0
+        finally:
+            worker.stop(at_once=True)
+        working_on.result(20)

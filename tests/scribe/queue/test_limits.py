@@ -12,8 +12,10 @@ from tests.scribe.author import Author
 from tests.scribe.queue.conftest import loopback
 
 from penstock.models import Cancelled, Refused
-from penstock.scribe.queue.limits import GRANT_SECONDS, Bucket, MeteredModel, set_limits
+from penstock.scribe.queue import limits
+from penstock.scribe.queue.limits import GRANT_SECONDS, LONGEST_HOLD_SECONDS, Bucket, MeteredModel
 from penstock.scribe.queue.schema import STEPS
+from penstock.store import StoreFault
 
 if TYPE_CHECKING:
     from penstock.scribe.queue.database import Database
@@ -22,10 +24,32 @@ _MODEL = "openai-chat:loopback"
 _LATENCY_SECONDS = 1.0  # by which one request may take longer to the provider than another
 
 
+def set_limits(database: Database, key: str, model: str, requests: int | None, tokens: int | None) -> None:
+    """As `queue limit` does it, where nobody has to be waited for."""
+    limits.set_limits(database, key, model, requests, tokens, pause=lambda _: None)
+
+
+class Said:
+    """A model that gives one answer, or raises it."""
+
+    wire, name, window_tokens = "openai-chat", "loopback", None
+
+    def __init__(self, said: dict[str, Any] | Exception) -> None:
+        self.said = said
+
+    def send(self, _request: dict[str, Any], /) -> dict[str, Any]:
+        if isinstance(self.said, Exception):
+            raise self.said
+        return self.said
+
+
+_ASKED: dict[str, Any] = {"messages": [{"role": "user", "content": "hi"}]}
+
+
 def with_own_clock(database: Database) -> None:
     """The function that grants, with a clock that a test sets in place of the server's."""
     database.prepare()
-    (take,) = [one for one in STEPS[1].forwards if "take_v1" in one]
+    (take,) = [one for one in STEPS[3].forwards if "FUNCTION take_v2(of_key" in one]
     database.rows("CREATE TABLE IF NOT EXISTS test_clock (at double precision)")
     database.rows(
         "CREATE OR REPLACE FUNCTION test_now() RETURNS timestamptz LANGUAGE sql AS 'SELECT to_timestamp(at) FROM test_clock'"
@@ -133,22 +157,17 @@ def test_a_429_holds_everybody_for_as_long_as_the_provider_asks(database: Databa
     database.prepare()
     set_limits(database, "k", _MODEL, 1_000, None)
 
-    class Refusing:
-        wire, name, window_tokens = "openai-chat", "loopback", None
-
-        def send(self, _request: dict[str, Any], /) -> dict[str, Any]:
-            raise Refused(
-                429, {"error": {"message": "Rate limit reached", "type": "rate_limit_error"}}, {"retry-after": "40"}
-            )
-
-    first = MeteredModel(Refusing(), Bucket(database, "k", _MODEL))
+    refused = Refused(
+        429, {"error": {"message": "Rate limit reached", "type": "rate_limit_error"}}, {"retry-after": "40"}
+    )
+    first = MeteredModel(Said(refused), Bucket(database, "k", _MODEL))
     with pytest.raises(Refused):
-        first.send({"messages": [{"role": "user", "content": "hi"}]})
+        first.send(_ASKED)
     assert first.tally().diagnosis is not None
     Bucket(database, "k", _MODEL).hold(1)
     other = MeteredModel(loopback(Author()), Bucket(database, "k", _MODEL), pause=lambda _: None)
     with pytest.raises(Cancelled):
-        other.send({"messages": [{"role": "user", "content": "hi"}]})
+        other.send(_ASKED)
     assert 35 < other.tally().held_seconds <= 40
 
 
@@ -161,3 +180,65 @@ def test_what_was_reserved_is_settled_by_what_was_used(database: Database) -> No
     tally = model.tally()
     ((reserved,),) = database.rows("SELECT sum(tokens) FROM spent")
     assert 0 < reserved == tally.input_tokens + tally.output_tokens < 8_192
+
+
+def test_a_provider_that_names_years_is_asked_again_within_the_hour(database: Database) -> None:
+    """A key was held for 31 years by one header; an hour is bound enough for any limit, and costs one refusal."""
+    database.prepare()
+    refused = Refused(429, {"error": {"message": "Rate limit reached"}}, {"retry-after": "999999999"})
+    said: list[str] = []
+    with pytest.raises(Refused):
+        MeteredModel(Said(refused), Bucket(database, "k", _MODEL), say=said.append).send(_ASKED)
+    ((held,),) = database.rows("SELECT extract(epoch FROM hold_until - clock_timestamp()) FROM limits")
+    assert LONGEST_HOLD_SECONDS - 60 < held <= LONGEST_HOLD_SECONDS
+    assert "999,999,999 s" in said[0]
+
+
+def test_a_usage_that_cannot_be_is_none(database: Database) -> None:
+    """It overflowed the row of its chunk, which was then asked about for ever; the estimate stands instead."""
+    database.prepare()
+    set_limits(database, "k", _MODEL, None, 20_000)
+    message = {"role": "assistant", "content": "x"}
+    usage = {"prompt_tokens": 10**30, "completion_tokens": 10**30}
+    model = MeteredModel(Said({"choices": [{"message": message}], "usage": usage}), Bucket(database, "k", _MODEL))
+    model.send(_ASKED)
+    assert model.tally()[:3] == (1, 0, 0)
+    ((reserved,),) = database.rows("SELECT sum(tokens) FROM spent")
+    assert 8_192 < reserved < 20_000
+
+
+def test_a_limit_is_kept_to_once_it_has_been_said(database: Database) -> None:
+    """A key without one is believed to have none for a second; whoever says the limit waits for that, and not the second time."""
+    database.prepare()
+    now, waits = [50.0], []
+    bucket = Bucket(database, "k", _MODEL, clock=lambda: now[0])
+    assert bucket.take(1) == (0, 0.0)
+
+    def pause(seconds: float) -> None:
+        waits.append(seconds)
+        assert bucket.is_free()
+        now[0] += seconds
+        assert not bucket.is_free()
+
+    limits.set_limits(database, "k", _MODEL, 1, None, pause=pause)
+    limits.set_limits(database, "k", _MODEL, 2, None, pause=pause)
+    assert len(waits) == 1
+    assert bucket.take(1)[0]
+
+
+def test_an_answer_is_not_lost_for_a_reservation_that_cannot_be_settled(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database goes away between the two; what was reserved stands, which is more."""
+    database.prepare()
+    set_limits(database, "k", _MODEL, None, 20_000)
+    rows = database.rows
+
+    def away(statement: str, **values: object) -> list[tuple[Any, ...]]:
+        if "settle" in statement:
+            raise StoreFault("unreachable", "gone")
+        return rows(statement, **values)
+
+    monkeypatch.setattr(database, "rows", away)
+    model = MeteredModel(loopback(Author()), Bucket(database, "k", _MODEL))
+    assert model.send({"messages": [{"role": "user", "content": "1|       MOVE A TO B."}]})["choices"]

@@ -15,15 +15,17 @@ from tests.scribe.programs import program
 from tests.scribe.queue.conftest import TOKENS, ended, estate, loopback, started, working
 
 from penstock.errors import CallerError
-from penstock.models import sizes
+from penstock.models import Disconnected, Refused, say, sizes
 from penstock.scribe import document_gathered
 from penstock.scribe.gathering import Gathered, GatheredFile
 from penstock.scribe.output import Output
 from penstock.scribe.queue import runs
+from penstock.scribe.queue.engine import Later
 from penstock.scribe.queue.finishing import finish
 from penstock.scribe.queue.limits import set_limits
 from penstock.scribe.queue.metrics import metrics
 from penstock.scribe.queue.progress import progress
+from penstock.scribe.queue.work import Workshop
 from penstock.scribe.results import Folder
 from penstock.testing import LoopbackProvider
 
@@ -119,6 +121,65 @@ def test_what_failed_is_told_by_cause_and_tried_again(
         assert runs.retry(database, run, seen.causes[0].name) == seen.failed
         seen = ended(database, run)
     assert (seen.failed, seen.answered) == (0, seen.chunks)
+
+
+def test_what_failed_is_told_as_one_process_tells_it(
+    url: str, database: Database, author: Author, tmp_path: Path
+) -> None:
+    """The claims of an answer that broke off, and the words of a refusal, whose reason was read anew as a refusal of its own."""
+    from penstock.models import fail
+
+    def answer(request: dict[str, Any]) -> Any:
+        if "PROG1" in str(request):
+            return fail(400, {"error": {"message": "cannot \\ud800", "type": "invalid_request_error"}})
+        return say(json.dumps({"claims": author.claims(request)})[:-2] + ', {"of": "program", "fi')
+
+    found = estate()
+    run = started(database, found)
+    with working(url, loopback(answer)):
+        seen = ended(database, run)
+    assert seen.failed == seen.chunks
+    finish(database, run, str(tmp_path / "queue"))
+    local = Output(str(tmp_path / "local"))
+    kept = Folder(str(tmp_path / "local/.penstock"))
+    document_gathered(found, "estate", local, model=loopback(answer), results=kept, max_prompt_tokens=TOKENS)
+    assert files_of(tmp_path / "queue") == files_of(tmp_path / "local")
+    assert json.loads((tmp_path / "queue/programs/PROG0.json").read_text())["coverage"]["lines_documented"] == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "cause", "tries"),
+    [
+        (Disconnected("connect", "There is no connection to http://nowhere"), "connection", 8),
+        (Refused(403, {"error": {"message": "Forbidden"}}), "auth", 3),
+    ],
+)
+def test_what_may_pass_is_said_at_once_and_tried_again(
+    database: Database, error: Exception, cause: str, tries: int
+) -> None:
+    """A wrong address was waited for an hour without a word, and one prompt that was forbidden ended every worker."""
+
+    class Refusing:
+        wire, name, window_tokens = "openai-chat", "loopback", 200_000
+
+        def send(self, _request: dict[str, Any], /) -> dict[str, Any]:
+            raise error
+
+    run, said = started(database, estate(1)), list[str]()
+    shop = Workshop(database, lambda _: Refusing(), attempts=1, say=said.append)
+    for task in ("survey", "link"):
+        ((arguments,),) = database.rows("SELECT args FROM procrastinate_jobs WHERE task_name = %(task)s", task=task)
+        getattr(shop, task)(**arguments)
+    for number in range(1, tries):
+        with pytest.raises(Later):
+            shop.ask(run.id, [(0, [0])])
+        assert len(said) == number
+        (put_off,) = progress(database, run.id).put_off
+        assert (put_off.name, put_off.chunks) == (cause, 1)
+        assert put_off.example in said[0]
+    shop.ask(run.id, [(0, [0])])
+    seen = progress(database, run.id)
+    assert (seen.failed, seen.calls, seen.put_off, seen.causes[0].name) == (1, tries, (), cause)
 
 
 def test_a_run_that_is_cancelled_ends_and_can_go_on(url: str, database: Database, author: Author) -> None:
@@ -256,20 +317,24 @@ HOSTILE = {
 def hostile() -> Gathered:
     """Programs whose paths and texts hold what a database may stumble over."""
     files = [GatheredFile(os.fsdecode(name), "cobol", text.encode()) for name, text in HOSTILE.items()]
+    job = b"//J\0B JOB 1\n//S1 EXEC PGM=LINES\n"
+    transaction = b"DEFINE TRANSACTION(T\0\xff1) GROUP(G) PROGRAM(LINES)\n"
+    files += [GatheredFile("j.jcl", "jcl", job), GatheredFile("t.csd", "csd", transaction)]
     return Gathered(tuple(files), (), ())
 
 
 def test_names_and_texts_may_hold_anything(url: str, database: Database, author: Author, tmp_path: Path) -> None:
     """NUL, line ends, bytes that are no text, what would be a statement: each is documented as without a queue."""
-    found = hostile()
-    run = started(database, found, max_prompt_tokens=ROOMY)
+    found, title = hostile(), os.fsdecode(b"caf\xe9 \xff")
+    run = started(database, found, title, max_prompt_tokens=ROOMY)
     with working(url, loopback(author)):
         seen = ended(database, run)
     assert (seen.phase, seen.files_failed, seen.failed, seen.answered) == ("done", 0, 0, seen.chunks)
+    assert seen.title == "caf\\udce9 \\udcff"
     finish(database, run, str(tmp_path / "queue"))
     kept = Folder(str(tmp_path / "local/.penstock"))
     local = Output(str(tmp_path / "local"))
-    document_gathered(found, "estate", local, model=loopback(author), results=kept, max_prompt_tokens=ROOMY)
+    document_gathered(found, title, local, model=loopback(author), results=kept, max_prompt_tokens=ROOMY)
     assert files_of(tmp_path / "queue") == files_of(tmp_path / "local")
 
 
@@ -309,7 +374,9 @@ def test_one_wording_for_several_statements_is_asked_where_the_site_is_made(
     run = started(database, found)
     with working(url, model):
         ended(database, run)
-    set_limits(database, "default", run.model_id, 1_000, None)  # the key's limits hold for these questions too
+    set_limits(
+        database, "default", run.model_id, 1_000, None, pause=lambda _: None
+    )  # the key's limits hold for these questions too
     for folder in ("queue", "again"):
         finish(database, run, str(tmp_path / folder), wording=model)
         assert len(asked) == 1  # both programs said the same, and were asked about in the same words

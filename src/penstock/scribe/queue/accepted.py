@@ -1,9 +1,9 @@
 """What was accepted: answers under the hash of everything that they depend on, each accepted once, by one statement.
 
 Whatever the engine does, and however often a question is asked, the first answer that comes is the answer; one that comes later is
-counted and dropped. A refusal for size gives way to an answer: the chunk has become smaller. Law: for each content, model and
-instructions there is one accepted answer; what was accepted is found by every later run. Keeps out: whether it is true, which is
-looked at again each time it is read (`asking`).
+counted and dropped. The database decides that, in a function (`schema`): no worker needs a right to change what was accepted. Law:
+for each content, model and instructions there is one accepted answer; what was accepted is found by every later run. Keeps out:
+whether it is true, which is looked at again each time it is read (`asking`).
 """
 
 from __future__ import annotations
@@ -21,19 +21,6 @@ if TYPE_CHECKING:
     from penstock.scribe.queue.database import Database
     from penstock.text.json_access import Json
 
-# One statement, and so one decision: of two workers with an answer to one question the second finds the row of the first. The
-# nonce says whose answer it is, also to the one whose COMMIT was lost and who asks again.
-_ACCEPT = """
-INSERT INTO answers AS known (key, kind, value, nonce, run)
-VALUES (%(key)s, %(kind)s, %(value)s, %(nonce)s, %(run)s)
-ON CONFLICT (key) DO UPDATE SET
-    kind = CASE WHEN {free} THEN excluded.kind ELSE known.kind END,
-    value = CASE WHEN {free} THEN excluded.value ELSE known.value END,
-    run = CASE WHEN {free} THEN excluded.run ELSE known.run END,
-    accepted_at = CASE WHEN {free} THEN excluded.accepted_at ELSE known.accepted_at END,
-    nonce = CASE WHEN {free} THEN excluded.nonce ELSE known.nonce END,
-    late = known.late + CASE WHEN {free} OR known.nonce = excluded.nonce THEN 0 ELSE 1 END
-""".format(free="(known.kind = 'refusal' OR known.accepted_at < %(since)s)")
 _NEVER = "-infinity"
 
 
@@ -74,15 +61,16 @@ class Accepted:
         """Keep a value, unless another was accepted before: once this returns, no kill loses what was accepted."""
         if key in self._assignments:
             return
-        kind = "refusal" if type(field(value, "refused_tokens")) is int else "answer"
-        self._database.rows(
-            _ACCEPT,
+        refused = tokens if type(tokens := field(value, "refused_tokens")) is int else None
+        kind = "refusal" if refused is not None else "broken" if field(value, "is_broken") is True else "answer"
+        self._database.keep(
+            "SELECT accept_v1(%(key)s, %(kind)s, %(value)s, %(refused)s, %(nonce)s, %(run)s)",
             key=bytes.fromhex(key),
             kind=kind,
             value=json.dumps(value, ensure_ascii=True, separators=(",", ":")),
+            refused=refused,
             nonce=os.urandom(12),
             run=self._run,
-            since=self._since,
         )
 
 

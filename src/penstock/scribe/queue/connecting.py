@@ -46,6 +46,7 @@ def conninfo(url: str, *settings: str) -> str:
         "keepalives_count": 2,
         "tcp_user_timeout": _DEAD_SECONDS * 1_000,
         "application_name": "penstock queue",
+        "client_encoding": "UTF8",  # whatever PGCLIENTENCODING or the database says: texts here are Unicode
     }
     own = (f"search_path={SCHEMA}", "synchronous_commit=on", "client_min_messages=warning", *settings)
     options = " ".join([str(given.get("options", "")), *(f"-c {setting}" for setting in own)]).strip()

@@ -13,8 +13,10 @@ import socket
 import threading
 import time
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from penstock.errors import CallerError
 from penstock.scribe.queue.connecting import SCHEMA, conninfo, missing_extra
 from penstock.scribe.queue.schema import STEPS
 from penstock.store import StoreFault
@@ -44,6 +46,7 @@ class Database:
         connections: How many there are at most.
         patience_seconds: How long a database that is away is waited for; 0 for not at all.
         given_up: Says that nobody waits any more.
+        let_go: Says that nobody waits for what was paid for either; as `given_up` unless said otherwise.
         answer_seconds: After how long a connection is given up that gives no answer.
 
     Raises:
@@ -58,9 +61,10 @@ class Database:
         connections: int = 2,
         patience_seconds: float = 0.0,
         given_up: Callable[[], bool] = lambda: False,
+        let_go: Callable[[], bool] | None = None,
         answer_seconds: float = ANSWER_SECONDS,
     ) -> None:
-        address = conninfo(url)
+        self._address = address = conninfo(url)
         try:
             import psycopg
             from psycopg_pool import ConnectionPool, PoolTimeout
@@ -69,7 +73,7 @@ class Database:
         self._errors = psycopg.errors
         self._lost = (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout)
         self._free_tries, self._none_in_time = connections, PoolTimeout
-        self._patience_seconds, self._given_up = patience_seconds, given_up
+        self._patience_seconds, self._given_up, self._let_go = patience_seconds, given_up, let_go or given_up
         if not patience_seconds:  # a pool tries for ten seconds, and then only says that it could not
             try:
                 psycopg.connect(address, autocommit=True).close()
@@ -115,9 +119,9 @@ class Database:
             with connection.transaction():
                 return work(connection)
 
-        return self._tried(whole)
+        return self._tried(whole, self._given_up)
 
-    def _tried(self, work: Callable[[Connection], Value]) -> Value:
+    def _tried(self, work: Callable[[Connection], Value], given_up: Callable[[], bool]) -> Value:
         """Return what some work gives, again where the database was lost meanwhile."""
         until = time.monotonic() + self._patience_seconds
         attempt = 0
@@ -129,7 +133,7 @@ class Database:
                 # A full disk is one of them, and passes like an outage: somebody makes room. As many connections as there are may
                 # have been dropped since they were last used, which is no outage.
                 may_be_stale = attempt < self._free_tries and not isinstance(error, self._none_in_time)
-                if not may_be_stale and (time.monotonic() >= until or self._given_up()):
+                if not may_be_stale and (time.monotonic() >= until or given_up()):
                     raise self._translated(error) from error
                 time.sleep(_PAUSES_SECONDS[min(attempt, len(_PAUSES_SECONDS) - 1)])
                 attempt += 1
@@ -160,12 +164,15 @@ class Database:
         Raises:
             StoreFault: As `run` does.
         """
+        return self._tried(partial(_rows, statement, values), self._given_up)
 
-        def work(connection: Connection) -> list[tuple[Any, ...]]:
-            cursor = connection.execute(statement.encode(), values or None)  # without values a % is a %
-            return cursor.fetchall() if cursor.description is not None else []
+    def keep(self, statement: str, **values: object) -> None:
+        """Make a statement that keeps what was paid for, such as an answer: also for a worker that is told to end.
 
-        return self._tried(work)  # a statement by itself is a transaction, in one round trip instead of three
+        Raises:
+            StoreFault: As `run` does, once nobody waits for that either.
+        """
+        self._tried(partial(_rows, statement, values), self._let_go)
 
     @contextmanager
     def alone(self, number: int) -> Iterator[bool]:
@@ -175,6 +182,8 @@ class Database:
             yield bool(found and found[0])
 
     def _translated(self, error: Exception) -> StoreFault:
+        if isinstance(error, self._none_in_time):
+            error = self._why_not() or error
         said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         if isinstance(
             error, self._errors.UndefinedTable | self._errors.InvalidSchemaName | self._errors.UndefinedFunction
@@ -191,6 +200,16 @@ class Database:
         if isinstance(error, self._lost):
             return StoreFault("unreachable", f"The queue cannot be reached: {said}.")
         return StoreFault("io_error", f"The queue: {said}.")
+
+    def _why_not(self) -> Exception | None:
+        """Return what a pool keeps to itself that got no connection: a wrong name, or a database that is not there."""
+        import psycopg
+
+        try:
+            psycopg.connect(self._address, autocommit=True).close()
+        except psycopg.Error as error:
+            return error
+        return None
 
     # ── schema ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -214,22 +233,44 @@ class Database:
         return version
 
     def prepare(self) -> None:
-        """See that the schema is one that this version works with, and make it where there is none or an older one.
+        """See that the schema is that of this version, and make it where there is none.
 
         Raises:
-            StoreFault: It is newer than this version understands, or this role may not change it.
+            StoreFault: It is newer than this version understands, or older, or this role may not make one.
         """
-        if self.check() < len(STEPS):
+        if not self.check():
             self.migrate()
+        self.own_version()
+
+    def own_version(self) -> None:
+        """See that the schema is one that this version works with.
+
+        One that is older stays: somebody may have brought it back to what others understand.
+
+        Raises:
+            StoreFault: It is newer than this version understands, or older, or there is none.
+        """
+        version = self.check()
+        if version < len(STEPS):
+            said = f"The queue has schema {version}, and this Penstock wants {len(STEPS)}: penstock queue migrate --queue URL"
+            raise StoreFault("older", said)
 
     def migrate(self, to: int = len(STEPS)) -> tuple[int, int]:
         """Bring the schema to a version, forwards or back, in one transaction; return the versions before and after.
 
         The engine's own changes are made with the first step, and whenever a newer engine is installed.
+
+        Raises:
+            CallerError: The database is not in UTF-8, and takes neither all names nor all texts.
+            StoreFault: As `run` does.
         """
         from penstock.scribe.queue.engine import engine_schema, engine_steps
 
         def work(connection: Connection) -> tuple[int, int]:
+            if to and (encoding := connection.info.parameter_status("server_encoding")) != "UTF8":
+                raise CallerError(
+                    f"This database is in {encoding}, and a queue wants UTF8: createdb --encoding UTF8 --template template0 NAME"
+                )
             # Two that start at once would both create; the second waits, and finds all done.
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
             # Looked for first: who may use the schema may not make one, and need not.
@@ -260,3 +301,9 @@ class Database:
             return before, to
 
         return self.run(work)
+
+
+def _rows(statement: str, values: dict[str, object], connection: Connection) -> list[tuple[Any, ...]]:
+    # A statement by itself is a transaction, in one round trip instead of three.
+    cursor = connection.execute(statement.encode(), values or None)  # without values a % is a %
+    return cursor.fetchall() if cursor.description is not None else []

@@ -11,10 +11,11 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
-from penstock.errors import CallerError, Refusal
+from penstock.errors import CallerError
 from penstock.scribe import document_gathered, reconciling
 from penstock.scribe.file_work import assignment_key
 from penstock.scribe.output import Output
+from penstock.scribe.pool import Unanswered
 from penstock.scribe.queue.accepted import Accepted
 from penstock.scribe.queue.limits import Bucket, MeteredModel, texts_of
 from penstock.scribe.queue.runs import gathered, own_fingerprints
@@ -31,10 +32,6 @@ if TYPE_CHECKING:
 JOBS = 4
 """How many answers are fetched at once."""
 _WORDING_PATIENCE_SECONDS = 3_600.0  # for a turn at the key: all workers may be before it
-
-
-class Unanswered(Refusal):
-    """A chunk has no answer in the queue."""
 
 
 class _Kept(Accepted):

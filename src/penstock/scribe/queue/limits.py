@@ -11,12 +11,14 @@ from __future__ import annotations
 import random
 import threading
 import time
+from contextlib import suppress
 from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock.models import Cancelled
 from penstock.overflow import diagnose
 from penstock.scribe.pool import REPLY_TOKENS
+from penstock.store import StoreFault
 from penstock.text.json_access import whole_number
 from penstock.text.tokens import best_counter
 from penstock.wires import output_tokens
@@ -34,9 +36,11 @@ GRANT_SECONDS = 2.0
 """How long a grant may be used; the window of the limits is longer by as much."""
 PATIENCE_SECONDS = 30.0
 """How long a thread waits for its turn before it takes other work, perhaps with another model."""
+LONGEST_HOLD_SECONDS = 3_600.0
+"""How long a provider's word keeps a key from asking: whoever names a month is asked again in an hour, which costs a refusal."""
 _LOOK_SECONDS = 1.0  # for which is believed that a key has no limits and is not held
 _LONGEST_SECONDS = 5.0  # of one wait: others may have given back what they had reserved
-_NOT_FOUND = 404
+_MOST_TOKENS = 1_000_000_000  # of a request or its answer: a provider that reports more says nothing
 _OUTAGE_SECONDS = 10.0  # for which a key is held whose provider refuses for its rate and does not say how long
 
 
@@ -77,35 +81,45 @@ class Bucket:
             self._free_until = now + _LOOK_SECONDS
             return 0, 0.0
         ((slot, wait),) = self._database.rows(
-            "SELECT * FROM take_v1(%(key)s, %(model)s, %(tokens)s)", **self._of, tokens=tokens
+            "SELECT * FROM take_v2(%(key)s, %(model)s, %(tokens)s)", **self._of, tokens=tokens
         )
         return int(slot), float(wait)
 
     def settle(self, slot: int, change_tokens: int) -> None:
         """Put what was used in the place of what was reserved; a second that is over a minute ago is not there any more."""
         if slot and change_tokens:
-            self._database.rows(
-                """UPDATE spent SET tokens = greatest(0, tokens + %(change)s)
-                   WHERE key = %(key)s AND model = %(model)s AND second = %(slot)s""",
-                **self._of,
-                slot=slot,
-                change=change_tokens,
-            )
+            # Where that cannot be said what was reserved stands, which is more. The answer has come, and must not be lost for it.
+            with suppress(StoreFault):
+                self._database.rows(
+                    "SELECT settle_v1(%(key)s, %(model)s, %(slot)s, %(change)s)",
+                    **self._of,
+                    slot=slot,
+                    change=change_tokens,
+                )
 
     def hold(self, seconds: float) -> None:
-        """Let nobody ask with this key before so many seconds; a longer hold stays."""
+        """Let nobody ask with this key before so many seconds, an hour at most; a longer hold stays."""
         self._free_until = 0.0
-        self._database.rows(
-            """INSERT INTO limits AS known (key, model, hold_until)
-               VALUES (%(key)s, %(model)s, clock_timestamp() + make_interval(secs => %(seconds)s))
-               ON CONFLICT (key, model) DO UPDATE SET hold_until = greatest(known.hold_until, excluded.hold_until)""",
-            **self._of,
-            seconds=seconds,
-        )
+        held = min(seconds, LONGEST_HOLD_SECONDS)
+        self._database.rows("SELECT hold_v1(%(key)s, %(model)s, %(seconds)s)", **self._of, seconds=held)
 
 
-def set_limits(database: Database, key: str, model: str, requests: int | None, tokens: int | None) -> None:
-    """Say what a key may ask of a model in a minute; None for as much as it likes."""
+def set_limits(
+    database: Database,
+    key: str,
+    model: str,
+    requests: int | None,
+    tokens: int | None,
+    *,
+    pause: Callable[[float], object] = time.sleep,
+) -> None:
+    """Say what a key may ask of a model in a minute; None for as much as it likes.
+
+    Once this returns, it is kept to: a key that had no limits is believed to have none for a moment, and that is waited for.
+    """
+    before = database.rows(
+        "SELECT requests, tokens FROM limits WHERE key = %(key)s AND model = %(model)s", key=key, model=model
+    )
     database.rows(
         """INSERT INTO limits (key, model, requests, tokens) VALUES (%(key)s, %(model)s, %(requests)s, %(tokens)s)
            ON CONFLICT (key, model) DO UPDATE SET requests = excluded.requests, tokens = excluded.tokens""",
@@ -114,6 +128,8 @@ def set_limits(database: Database, key: str, model: str, requests: int | None, t
         requests=requests,
         tokens=tokens,
     )
+    if (requests or tokens) and not any(one for row in before for one in row):
+        pause(_LOOK_SECONDS + GRANT_SECONDS)
 
 
 class Tally(NamedTuple):
@@ -135,6 +151,7 @@ class MeteredModel:
         model: Who is asked.
         bucket: The limits of its key.
         given_up: Says that nobody waits any more.
+        say: Told what a person should know.
         patience_seconds: How long one question waits for its turn.
         pause: Waits so many seconds.
     """
@@ -146,15 +163,14 @@ class MeteredModel:
         *,
         patience_seconds: float = PATIENCE_SECONDS,
         given_up: Callable[[], bool] = lambda: False,
+        say: Callable[[str], object] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], object] = time.sleep,
     ) -> None:
-        self._model, self._bucket, self._given_up = model, bucket, given_up
+        self._model, self._bucket, self._given_up, self._say = model, bucket, given_up, say
         self._clock, self._pause, self._patience_seconds = clock, pause, patience_seconds
         self._counter = best_counter(model.name)
         self._tallies = threading.local()
-        self.refused_key = self.is_not_found = False
-        """What no other chunk would fare better with: the provider does not take the key; there is no such model or address."""
         self._listens = "cancelled" in signature(model.send).parameters
         self.wire, self.name, self.window_tokens = model.wire, model.name, model.window_tokens
 
@@ -186,10 +202,8 @@ class MeteredModel:
         except Exception as error:
             told = diagnose(error)
             self._add(calls=known.calls + 1, diagnosis=told)
-            self.refused_key = self.refused_key or told.kind in {"auth", "quota"}
-            self.is_not_found = self.is_not_found or getattr(error, "status_code", None) == _NOT_FOUND
             if told.kind == "rate_limit":
-                self._bucket.hold(told.retry_after_seconds if told.retry_after_seconds is not None else _OUTAGE_SECONDS)
+                self._hold(told.retry_after_seconds if told.retry_after_seconds is not None else _OUTAGE_SECONDS)
             raise
         given, said = _used(body, self.wire)
         self._add(
@@ -201,6 +215,14 @@ class MeteredModel:
         if given is not None:
             self._bucket.settle(slot, given + (said or 0) - size)
         return body
+
+    def _hold(self, seconds: float) -> None:
+        if seconds > LONGEST_HOLD_SECONDS:
+            self._say(
+                f"{self.name}: the provider wants to be left alone for {seconds:,.0f} s; it is asked again after "
+                f"{LONGEST_HOLD_SECONDS:,.0f}"
+            )
+        self._bucket.hold(seconds)
 
     def _turn(self, tokens: int, cancelled: Any) -> int:
         """Return the second that a grant is of, once there is one.
@@ -252,4 +274,8 @@ def _used(body: Json, wire: str) -> tuple[int | None, int | None]:
         for name in keys.input
         if (tokens := whole_number(body[holder].get(name))) is not None
     ]
-    return (sum(given) if given else None), output_tokens(body, wire)
+    return _plausible(sum(given) if given else None), _plausible(output_tokens(body, wire))
+
+
+def _plausible(tokens: int | None) -> int | None:
+    return tokens if tokens is not None and tokens <= _MOST_TOKENS else None

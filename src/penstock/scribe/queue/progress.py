@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from penstock.errors import CallerError
 from penstock.models.prices import as_of, price_of
 from penstock.scribe.pool import REPLY_TOKENS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from penstock.models.prices import Price
@@ -25,7 +27,7 @@ _WORKER_SECONDS = 60  # since when one was seen that is taken for alive
 
 
 class Cause(NamedTuple):
-    """Why chunks failed: how many of them, and one of the reasons in the provider's words."""
+    """Why chunks failed, or were put off: how many of them, and one of the reasons in the provider's words."""
 
     name: str
     chunks: int
@@ -81,6 +83,8 @@ class RunProgress(NamedTuple):
     """What was spent by the list prices; None where the model has none."""
     to_come: MoneyToCome | None
     causes: tuple[Cause, ...]
+    put_off: tuple[Cause, ...]
+    """Why open chunks could not be answered yet: they are tried again by themselves."""
     workers: tuple[SeenWorker, ...]
 
     @property
@@ -100,6 +104,7 @@ class RunProgress(NamedTuple):
         made["ended_at"] = self.ended_at.isoformat() if self.ended_at is not None else None
         made["to_come"] = self.to_come._asdict() if self.to_come is not None else None
         made["causes"] = [cause._asdict() for cause in self.causes]
+        made["put_off"] = [cause._asdict() for cause in self.put_off]
         made["workers"] = [worker._asdict() for worker in self.workers]
         return {**made, "left_seconds": self.left_seconds, "prices_as_of": as_of()}
 
@@ -142,7 +147,7 @@ def progress(database: Database, run: int) -> RunProgress:
     """Return how far a run is.
 
     Raises:
-        LookupError: There is none of that number.
+        CallerError: There is none of that number.
     """
     return database.run(lambda connection: _progress(connection, run))
 
@@ -156,15 +161,16 @@ def _progress(connection: Connection, run: int) -> RunProgress:
            FROM runs WHERE id = %(run)s"""
     )
     if not found:
-        raise LookupError(run)
+        raise CallerError(f"There is no run {run} in this queue: penstock queue status lists the newest")
     title, model, name, mark, phase, urgency, created, ended, wire = found[0]
     by_state = {row[0]: _Sums(*(value or 0 for value in row[1:])) for row in rows(_CHUNKS)}
     sums = _Sums(*map(sum, zip(*by_state.values(), strict=True))) if by_state else _Sums()
     waiting = by_state.get("open", _Sums())
     files = dict(rows("SELECT state, count(*) FROM files WHERE run = %(run)s AND state <> 'beside' GROUP BY state"))
     causes = rows(
-        """SELECT cause, count(*), min(reason) FROM chunks WHERE run = %(run)s AND state = 'failed'
-           GROUP BY cause ORDER BY count(*) DESC, cause"""
+        """SELECT cause, count(*), min(reason), state FROM chunks WHERE run = %(run)s
+           AND (state = 'failed' OR (state = 'open' AND cause IS NOT NULL))
+           GROUP BY cause, state ORDER BY count(*) DESC, cause"""
     )
     late = rows("SELECT coalesce(sum(late), 0) FROM answers WHERE run = %(run)s AND late > 0")
     alive = connection.execute(
@@ -198,12 +204,17 @@ def _progress(connection: Connection, run: int) -> RunProgress:
         per_second=sums.recent / seconds if seconds > 0 else 0.0,
         dollars=_spent(price, sums),
         to_come=_to_come(price, sums, waiting) if phase in {"surveying", "asking"} else None,
-        causes=tuple(Cause(cause or "unknown", chunks, reason or "") for cause, chunks, reason in causes),
+        causes=_causes(causes, "failed"),
+        put_off=_causes(causes, "open"),
         workers=tuple(
             SeenWorker(name, version, jobs, key, f"{mark}/{wire}" in queues)
             for name, version, jobs, key, queues in alive
         ),
     )
+
+
+def _causes(rows: Iterable[tuple[Any, ...]], state: str) -> tuple[Cause, ...]:
+    return tuple(Cause(cause or "unknown", chunks, reason or "") for cause, chunks, reason, of in rows if of == state)
 
 
 def _spent(price: Price | None, sums: _Sums) -> float | None:

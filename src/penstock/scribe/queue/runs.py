@@ -179,8 +179,11 @@ def _insert_run(connection: Connection, about: dict[str, Any], found: Gathered, 
         found: Of which estate; what is not read of it stands in the row.
         fresh: Whether answers from before now are not taken.
     """
+    title = str(about["title"])
     values = {
         **about,
+        "title": title.encode("utf-8", "backslashreplace").decode(),  # as it is shown
+        "title_bytes": os.fsencode(title),
         "skipped": json.dumps([(_hex(one.path), one.reason) for one in found.skipped]),
         "left_out": json.dumps(
             [(_hex(one.suffix), one.files, [_hex(path) for path in one.examples]) for one in found.left_out]
@@ -259,8 +262,9 @@ def run_of(database: Database, number: int) -> Run:
         CallerError: There is none of that number.
     """
     found = database.rows(
-        """SELECT id, title, fingerprint, wire, model, window_tokens, max_prompt_tokens, adaptive, source_format, priority,
-                  phase, fresh_since, tokenizer, counting FROM runs WHERE id = %(run)s""",
+        """SELECT id, coalesce(title_bytes, convert_to(title, 'UTF8')), fingerprint, wire, model, window_tokens,
+                  max_prompt_tokens, adaptive, source_format, priority, phase, fresh_since, tokenizer, counting
+           FROM runs WHERE id = %(run)s""",
         run=number,
     )
     if not found:
@@ -283,7 +287,7 @@ def run_of(database: Database, number: int) -> Run:
     ) = found[0]
     return Run(
         id=run,
-        title=title,
+        title=os.fsdecode(bytes(title)),
         fingerprint=mark,
         model=NamedModel(wire, model, window),
         max_prompt_tokens=tokens,
@@ -307,6 +311,12 @@ def newest(database: Database) -> Run:
     if found[0][0] is None:
         raise CallerError("There is no run in this queue: penstock document PATH --queue URL --model NAME starts one")
     return run_of(database, int(found[0][0]))
+
+
+def is_asked(database: Database, wire: str, model: str) -> bool:
+    """Return whether any run asks a model."""
+    found = "SELECT 1 FROM runs WHERE wire = %(wire)s AND model = %(model)s LIMIT 1"
+    return bool(database.rows(found, wire=wire, model=model))
 
 
 def gathered(database: Database, run: Run) -> Gathered:

@@ -82,6 +82,52 @@ BEGIN
     wait_seconds := greatest(1, coalesce(free_at + %WINDOW - at, 1));
 END $$""".replace("%WINDOW", str(WINDOW_SECONDS))
 
+# What a role that works may do with answers and limits, it does by these alone: it has no right to the tables, and the functions
+# have their owner's. Their names are looked up here and nowhere else, whatever the path of whoever calls.
+_OF_THE_OWNER = "LANGUAGE plpgsql SECURITY DEFINER SET search_path = penstock_queue, pg_temp AS $$"
+
+# One statement decides, and so once: of two workers with an answer to one question the second finds the row of the first. The
+# nonce says whose answer it is, also to the one whose COMMIT was lost and who asks again. A refusal for size gives way to an
+# answer, and to the refusal of a smaller chunk: of two for one size the first holds, or a worker that was frozen would change what
+# others have split by. A broken answer gives way to the next. What is older than a run that asks afresh gives way to it.
+_ACCEPT = """
+CREATE FUNCTION accept_v1(of_key bytea, of_kind text, of_value text, of_refused_tokens integer, of_nonce bytea, of_run bigint)
+RETURNS void %OWNER
+DECLARE
+    since timestamptz := (SELECT fresh_since FROM runs WHERE id = of_run AND phase IN ('surveying', 'asking'));
+BEGIN
+    INSERT INTO answers AS known (key, kind, value, refused_tokens, nonce, run)
+        VALUES (of_key, of_kind, of_value, of_refused_tokens, of_nonce, of_run)
+        ON CONFLICT (key) DO UPDATE SET kind = excluded.kind, value = excluded.value, refused_tokens = excluded.refused_tokens,
+            nonce = excluded.nonce, run = excluded.run, accepted_at = excluded.accepted_at
+        WHERE known.kind = 'broken' OR known.accepted_at < since OR (known.kind = 'refusal' AND (excluded.kind = 'answer'
+            OR excluded.refused_tokens < coalesce(known.refused_tokens, 2147483647)));
+    IF NOT FOUND THEN
+        UPDATE answers SET late = late + 1 WHERE key = of_key AND nonce <> of_nonce;
+    END IF;
+END $$""".replace("%OWNER", _OF_THE_OWNER)
+
+_SETTLE = """
+CREATE FUNCTION settle_v1(of_key text, of_model text, slot bigint, change bigint) RETURNS void %OWNER
+BEGIN
+    UPDATE spent SET tokens = greatest(0, tokens + change) WHERE key = of_key AND model = of_model AND second = slot;
+END $$""".replace("%OWNER", _OF_THE_OWNER)
+
+_HOLD = """
+CREATE FUNCTION hold_v1(of_key text, of_model text, seconds double precision) RETURNS void %OWNER
+BEGIN
+    INSERT INTO limits AS known (key, model, hold_until)
+        VALUES (of_key, of_model, clock_timestamp() + make_interval(secs => seconds))
+        ON CONFLICT (key, model) DO UPDATE SET hold_until = greatest(known.hold_until, excluded.hold_until);
+END $$""".replace("%OWNER", _OF_THE_OWNER)
+
+_FUNCTIONS = (
+    "accept_v1(bytea, text, text, integer, bytea, bigint)",
+    "take_v2(text, text, bigint)",
+    "settle_v1(text, text, bigint, bigint)",
+    "hold_v1(text, text, double precision)",
+)
+
 STEPS: tuple[Step, ...] = (
     Step(  # 1: runs, their files and chunks, and what was accepted
         forwards=(
@@ -186,6 +232,32 @@ STEPS: tuple[Step, ...] = (
     Step(  # 3: who asks the same
         forwards=("CREATE INDEX chunks_open_keys ON chunks (key) WHERE state = 'open'",),
         back=("DROP INDEX chunks_open_keys",),
+        oldest=2,
+    ),
+    Step(  # 4: what was accepted is changed by functions alone; who has a right to the tables goes on without them
+        forwards=(
+            "ALTER TABLE runs ADD COLUMN title_bytes bytea",  # the name of a folder need be no text that a database takes
+            # The name of a job may be no text either: jsonb takes neither NUL nor half a surrogate pair, in whatever escape.
+            "ALTER TABLE files ALTER COLUMN around TYPE json USING around::json",
+            "ALTER TABLE answers ADD COLUMN refused_tokens integer",
+            "ALTER TABLE answers DROP CONSTRAINT answers_kind_check",
+            "ALTER TABLE answers ADD CONSTRAINT answers_kind_check CHECK (kind IN ('answer', 'refusal', 'broken'))",
+            _ACCEPT,
+            _TAKE.replace("take_v1", "take_v2").replace("LANGUAGE plpgsql AS $$", _OF_THE_OWNER),
+            _SETTLE,
+            _HOLD,
+            *(f"REVOKE ALL ON FUNCTION {name} FROM PUBLIC" for name in _FUNCTIONS),
+        ),
+        back=(
+            *(f"DROP FUNCTION {name}" for name in _FUNCTIONS),
+            "DELETE FROM answers WHERE kind = 'broken'",
+            "ALTER TABLE answers DROP CONSTRAINT answers_kind_check",
+            "ALTER TABLE answers ADD CONSTRAINT answers_kind_check CHECK (kind IN ('answer', 'refusal'))",
+            "ALTER TABLE answers DROP COLUMN refused_tokens",
+            r"UPDATE files SET around = NULL WHERE around::text ~ '\\u0000|\\ud[89a-f]'",
+            "ALTER TABLE files ALTER COLUMN around TYPE jsonb USING around::jsonb",
+            "ALTER TABLE runs DROP COLUMN title_bytes",
+        ),
         oldest=2,
     ),
 )

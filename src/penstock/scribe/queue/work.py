@@ -21,7 +21,7 @@ from penstock.scribe.pool import ModelPool
 from penstock.scribe.queue.engine import AT_ONCE, Later, defer
 from penstock.scribe.queue.enqueuing import END_IF_DONE, ask_for_open
 from penstock.scribe.queue.estates import QueuedEstate
-from penstock.scribe.queue.limits import Bucket, MeteredModel
+from penstock.scribe.queue.limits import Bucket, MeteredModel, Tally
 from penstock.scribe.queue.runs import Run, run_of
 from penstock.store import StoreFault
 from penstock.text import escape
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from penstock.scribe.asking import Answered
     from penstock.scribe.file_work import ChunkTask, FileWork
     from penstock.scribe.queue.database import Connection, Database
-    from penstock.scribe.queue.limits import Tally
 
 MAX_ATTEMPTS = 8
 """How often a chunk is tried again that failed for what passes by itself; the waits between double from 15 s to 10 minutes."""
+_FORBIDDEN_ATTEMPTS = 3  # of one whose prompt a key may not send: another worker's may
 _FLUSH_SECONDS = 1.0  # after which what was done is told, so that a look at the queue shows it
 _LINKED_FILES = 2_000  # whose neighbours are written in one transaction
 _KEPT_RUNS = 4  # whose files a worker has at hand
@@ -78,6 +78,7 @@ class Workshop:
         key: What that key is called in the limits.
         is_draining: Says that nothing more is to be begun.
         is_taken_away: Says that what was begun at a time, in monotonic seconds, may have been given to others since.
+        say: Told what a person should know, at once and each time.
         attempts: How often a request is sent before the job is given back.
     """
 
@@ -89,10 +90,12 @@ class Workshop:
         key: str = "default",
         is_draining: Callable[[], bool] = lambda: False,
         is_taken_away: Callable[[float], bool] = lambda _: False,
+        say: Callable[[str], object] = lambda _: None,
         attempts: int = 3,
     ) -> None:
         self._database, self._model_of, self._key = database, model_of, key
         self._is_draining, self._is_taken_away, self._attempts = is_draining, is_taken_away, attempts
+        self._say = say
         self._lock = threading.Lock()
         self._estates: dict[int, QueuedEstate] = {}
         self._desks: dict[tuple[str, int | None], tuple[ModelPool, MeteredModel]] = {}
@@ -127,6 +130,7 @@ class Workshop:
                     self._model_of(run),
                     Bucket(self._database, self._key, run.model_id),
                     given_up=self._is_draining,
+                    say=self._say,
                 )
                 desk = ModelPool(model, reply_tokens=run.budget().reply_tokens, attempts=self._attempts)
                 found = self._desks[run.model_id, run.model.window_tokens] = desk, model
@@ -230,7 +234,7 @@ class Workshop:
                 raise Later("this worker ends")
             numbers, around = _columns(linked[at : at + _LINKED_FILES], 2)
             self._database.rows(
-                """UPDATE files SET around = made.around::jsonb
+                """UPDATE files SET around = made.around::json
                    FROM unnest(%(numbers)s::integer[], %(around)s::text[]) AS made(number, around)
                    WHERE run = %(run)s AND files.number = made.number""",
                 run=run,
@@ -316,27 +320,36 @@ class Workshop:
             return _Ended(file, number, "answered", tally), None
         if outcome.outcome == "stopped":
             return None, ("no turn yet" if tally.held_seconds else "this worker ends", tally.held_seconds)
-        if model.refused_key:
+        if desk.useless is not None and desk.useless.kind in {"auth", "quota"}:
             raise KeyRefused(f"{estate.run.model_id}: {outcome.reason}")
+        self._say(f"{estate.run.model_id}: {outcome.reason}")
         told = tally.diagnosis
         cause = told.kind if told is not None else "answer"
-        if model.is_not_found:  # whoever tries again has mended it, and would meet a desk that remembers
+        if desk.useless is not None:  # whoever tries again has mended it, and would meet a desk that remembers
             with self._lock:
                 self._desks.pop((estate.run.model_id, estate.run.model.window_tokens), None)
             cause = "not_found"
-        if told is not None and told.recovery in {"wait", "retry"}:
-            # What passes by itself is no fault of the chunk; an outage of the provider costs time and nothing else.
-            ((attempts,),) = self._database.rows(
-                """UPDATE chunks SET attempts = attempts + 1, calls = calls + %(calls)s
-                   WHERE run = %(run)s AND file = %(file)s AND number = %(number)s RETURNING attempts""",
-                run=estate.run.id,
-                file=file,
-                number=number,
-                calls=tally.calls,
-            )
-            if attempts < MAX_ATTEMPTS:
-                return None, (outcome.reason, min(600.0, 15.0 * 2 ** (attempts - 1)))
-        return _Ended(file, number, "failed", tally, cause, escape.clip(outcome.reason, 300)), None
+        # What passes by itself is no fault of the chunk; an outage of the provider costs time and nothing else.
+        passes = told is not None and told.recovery in {"wait", "retry"}
+        most = MAX_ATTEMPTS if passes else _FORBIDDEN_ATTEMPTS if cause == "auth" else 0
+        if most and (attempts := self._put_off(estate.run, file, number, tally.calls, cause, outcome.reason)) < most:
+            return None, (outcome.reason, min(600.0, 15.0 * 2 ** (attempts - 1)))
+        calls = Tally() if most else tally  # those are counted already
+        return _Ended(file, number, "failed", calls, cause, outcome.reason), None
+
+    def _put_off(self, run: Run, file: int, number: int, calls: int, cause: str, reason: str) -> int:
+        """Write down why a chunk is tried again later, and return how often that was."""
+        ((attempts,),) = self._database.rows(
+            """UPDATE chunks SET attempts = attempts + 1, calls = calls + %(calls)s, cause = %(cause)s, reason = %(reason)s
+               WHERE run = %(run)s AND file = %(file)s AND number = %(number)s RETURNING attempts""",
+            run=run.id,
+            file=file,
+            number=number,
+            calls=calls,
+            cause=cause,
+            reason=reason,
+        )
+        return int(attempts)
 
     def after(self, seconds: float) -> datetime:
         """Return the time of the database after so many seconds: ours may be an hour off."""

@@ -32,6 +32,7 @@ from penstock.scribe.queue.enqueuing import END_IF_DONE, TO_PUT_IN
 from penstock.scribe.queue.runs import own_fingerprints, run_of, survey_again
 from penstock.scribe.queue.work import KeyRefused, Workshop
 from penstock.store import StoreFault
+from penstock.text import escape
 from penstock.version import __version__
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ SWEEP_SECONDS = 10.0
 POLL_SECONDS = 1.0
 _LOST_AFTER_SWEEPS = 3  # a job that has ended this long ago and left chunks open was lost
 _UNWANTED_SECONDS = 15.0  # after which a job is tried again that the database did not let end
+_SAID_SECONDS = 60.0
 _SWEEPER = 0x50454E52  # of whoever looks after the queue
 _PAUSES_SECONDS = (0.5, 1.0, 2.0, 5.0, 10.0)
 _LOST = (procrastinate.exceptions.ConnectorException, PsycopgError, PoolTimeout, PoolClosed, OSError, StoreFault)
@@ -88,16 +90,25 @@ class QueueWorker:
         settings: WorkerSettings = WorkerSettings(),  # noqa: B008 - a value that cannot change
         say: Callable[[str], object] = lambda _: None,
     ) -> None:
-        self._url, self._settings, self._say = url, settings, say
+        self._url, self._settings, self._told_to = url, settings, say
+        self._told: dict[str, float] = {}
         self._stopping = threading.Event()
         self._draining = threading.Event()
-        self.database = Database(url, connections=3, patience_seconds=PATIENCE_SECONDS, given_up=self._stopping.is_set)
+        self._leaving = threading.Event()  # and what has been answered is not waited for any more
+        self.database = Database(
+            url,
+            connections=3,
+            patience_seconds=PATIENCE_SECONDS,
+            given_up=self._stopping.is_set,
+            let_go=self._leaving.is_set,
+        )
         self.workshop = Workshop(
             self.database,
             model_of,
             key=settings.key,
             is_draining=self._draining.is_set,
             is_taken_away=self._is_taken_away,
+            say=self._say,
         )
         self._seen_at = self._silent_until = time.monotonic()
         self.id = secrets.token_hex(8)
@@ -115,11 +126,19 @@ class QueueWorker:
         self._draining.set()
         self._stopping.set()
         if at_once:
+            self._leaving.set()
             self.workshop.stop()
         loop, wake = self._loop, self._wake
         if loop is not None and wake is not None:
             with suppress(RuntimeError):  # the loop is over already
                 loop.call_soon_threadsafe(wake.set)
+
+    def _say(self, said: str) -> None:
+        """Say what a person should know; the same once a minute, since it is met with each question."""
+        now = time.monotonic()
+        self._told = {one: at for one, at in list(self._told.items()) if now - at < _SAID_SECONDS}
+        if self._told.setdefault(said, now) == now:
+            self._told_to(escape.clip(said, 300))
 
     def run(self) -> None:
         """Work until told to stop.
@@ -145,13 +164,14 @@ class QueueWorker:
         self._loop, self._wake = asyncio.get_running_loop(), asyncio.Event()
         if self._stopping.is_set():
             return
-        fails = 0
+        fails, look = 0, self.database.prepare
         with ThreadPoolExecutor(self._settings.jobs, "penstock-worker") as threads:
             while not self._stopping.is_set():
                 self._draining.clear()
                 begun = self._loop.time()
                 try:
-                    await asyncio.to_thread(self.database.prepare)
+                    await asyncio.to_thread(look)
+                    look = self.database.own_version  # whoever takes the tables away or back meanwhile has a reason
                     await self._one_life(threads)
                 except StoreFault as fault:
                     if fault.code in {"newer", "read_only"}:
@@ -212,6 +232,7 @@ class QueueWorker:
             self.stop()
             raise Later(str(error)) from error
         except StoreFault as error:
+            self._say(f"{name}: {error}")
             # Not at once: what a database does not want now it does not want a millisecond later either.
             raise Later(str(error), await asyncio.to_thread(self._soon)) from error
 
