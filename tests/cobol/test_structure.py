@@ -73,6 +73,8 @@ def test_row_9_a_copybook_has_entries_or_paragraphs_or_both() -> None:
     assert (names(block), verbs(block), block.entries) == (["", "B"], ["EXEC CICS", "EXIT"], ())
     middle = one(fixed("    IF A = 1", "        PERFORM B", "    END-IF"))
     assert (middle.kind, verbs(middle)) == ("copybook", ["IF", "PERFORM", "END-IF"])
+    machine = one(fixed("CONFIGURATION SECTION.", "SOURCE-COMPUTER. LINUX.", "OBJECT-COMPUTER.  LINUX."))
+    assert (machine.kind, names(machine), len(machine.entries)) == ("copybook", [], 5)
 
 
 def test_row_10_programs_nest_and_follow_each_other() -> None:

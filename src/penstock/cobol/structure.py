@@ -89,6 +89,9 @@ _MAX_DEPTH = 12
 """How many copybooks are asked, one within the other, for the header that a COPY brings."""
 
 
+_MACHINES = frozenset({"SOURCE-COMPUTER", "OBJECT-COMPUTER"})
+
+
 class _Brought(NamedTuple):
     """What a copybook leaves behind: the division and section that it ends in, and the parameters of a procedure."""
 
@@ -194,13 +197,14 @@ class _Walk:
         """Return whether a sentence outside of all divisions is one of a PROCEDURE DIVISION.
 
         That is: a verb, a section whose name is none of the language's, or a word alone with its period, which is
-        the header of a paragraph.
+        the header of a paragraph; behind SOURCE-COMPUTER and its like it is the name of a machine.
         """
         if self._stack and self._stack[-1].kind != "copybook":
             return False
         if second == "SECTION":
             return word not in SECTIONS
-        return word in VERBS or (second is None and entry[0].endswith(".") and not REMARK.match(word))
+        is_alone = second is None and entry[0].endswith(".")
+        return word in VERBS or (is_alone and not REMARK.match(word) and self._section not in _MACHINES)
 
     def _begins(self, word: str, start: int) -> bool:
         """Return whether a sentence among data is a statement, or the header of a paragraph that begins with one."""
