@@ -18,8 +18,10 @@ from penstock.hosts.claude import CLAUDE
 from penstock.hosts.codex import CODEX
 from penstock.hosts.gemini import GEMINI
 from penstock.hosts.hook import TURN_BUDGETS, Hook
+from penstock.hosts.results import is_ours
 from penstock.store import Store, open_store
 from penstock.text.calls import CommandLine, handle_in, mcp
+from penstock.tools import TOOLS
 from tests.hosts.events import Event, bash, blocks, claude, codex, gemini, raw
 
 if TYPE_CHECKING:
@@ -67,6 +69,11 @@ def shown_by_claude(reply: Any) -> Any:
     """What Claude Code shows its model."""
     assert reply["hookSpecificOutput"]["hookEventName"] == "PostToolUse"
     return reply["hookSpecificOutput"]["updatedToolOutput"]
+
+
+def note_of(reply: Any) -> str:
+    """What Claude Code gives its model behind the result."""
+    return str(reply["hookSpecificOutput"]["additionalContext"])
 
 
 FLOODS: dict[str, tuple[HookHost, Event, Callable[[Any], str], str]] = {
@@ -180,16 +187,121 @@ def test_pictures_that_tools_of_the_host_return_stay(opened: Opened) -> None:
 
 @pytest.mark.proves("H-1")
 def test_what_a_host_builds_blocks_from_stays_in_a_result_of_very_many_texts(opened: Opened) -> None:
-    """Kinds, ids and media types of a notebook of 200 cells, and no block of an agent's answer without a text."""
-    plot = {**PLOT, "text": "x" * 300}
-    cells = [{**CELL, "source": "y" * 300, "outputs": [plot]} for _ in range(200)]
+    """The first cells of a notebook of 200 as they were, and of an agent's answer whole blocks: none is half there."""
+    cells = [{**CELL, "source": "y" * 300, "outputs": [{**PLOT, "text": "x" * 300}]} for _ in range(200)]
     notebook = claude("Read", {"type": "notebook", "file": {"filePath": "/a.ipynb", "cells": cells}})
-    shown = shown_by_claude(answered(CLAUDE, notebook, opened))["file"]["cells"]
-    assert [{**cell, "source": "", "outputs": []} for cell in shown] == [{**CELL, "source": "", "outputs": []}] * 200
-    assert [{**plot, "text": ""} for cell in shown for plot in cell["outputs"]] == [{**plot, "text": ""}] * 200
+    reply = answered(CLAUDE, notebook, opened)
+    shown = shown_by_claude(reply)["file"]["cells"]
+    assert 20 < len(shown) < 100
+    assert shown == cells[: len(shown)]
+    assert json.loads(opened.whole(note_of(reply))) == notebook["tool_response"]
     content = [{"type": "text", "text": "z" * 2_000} for _ in range(40)]
     blocks_of_agent = shown_by_claude(answered(CLAUDE, claude("Agent", {"content": content}), opened))["content"]
-    assert all(block["type"] == "text" and block["text"] for block in blocks_of_agent)
+    assert blocks_of_agent == content[: len(blocks_of_agent)]
+    assert blocks_of_agent
+
+
+@pytest.mark.proves("H-1")
+@pytest.mark.parametrize("many", ["numbers", "nested", "records", "a map", "names of tools"])
+def test_a_flood_without_large_texts_ends_its_lists_early(many: str, opened: Opened) -> None:
+    """Numbers, frames of small records and names are a flood too; the notice is not among them but beside the result."""
+    rows: dict[str, Any] = {
+        "numbers": [number / 4 for number in range(30_000)],
+        "nested": [{"points": [[x, x * x] for x in range(40)]} for _ in range(300)],
+        "records": [{"uri": f"db://{at}", "name": f"table {at}", "mimeType": "text/plain"} for at in range(5_000)],
+        "a map": {f"key {at}": {"value": at} for at in range(9_000)},
+        "names of tools": [f"mcp__server__tool_{at}" for at in range(2_000)],
+    }
+    tool = "ToolSearch" if many == "names of tools" else "other"
+    event = claude(tool, {"query": "q", "matches": rows[many], "total": len(rows[many])})
+    reply = answered(CLAUDE, event, opened)
+    shown, whole = shown_by_claude(reply), event["tool_response"]
+    assert {**shown, "matches": 0} == {**whole, "matches": 0}
+    assert 20_000 < len(json.dumps(shown, separators=(",", ":"))) + len(note_of(reply)) <= CLAUDE.budget
+    if isinstance(whole["matches"], dict):
+        assert list(shown["matches"].items()) == list(whole["matches"].items())[: len(shown["matches"])]
+    else:
+        assert shown["matches"] == whole["matches"][: len(shown["matches"])]
+    assert json.loads(opened.whole(note_of(reply))) == whole
+    small = claude(tool, {**whole, "matches": shown["matches"]})
+    assert answered(CLAUDE, small, opened) is None, "what fits is left alone"
+
+
+@pytest.mark.proves("H-1")
+def test_a_flood_in_one_text_beside_a_long_list_leaves_room_for_both(opened: Opened) -> None:
+    """The list ends early and the text is cut, each with its way to the whole."""
+    event = claude("other", {"output": FLOOD, "rows": [[at, at] for at in range(9_000)]})
+    reply = answered(CLAUDE, event, opened)
+    shown = shown_by_claude(reply)
+    assert opened.whole(shown["output"]) == FLOOD
+    assert 0 < len(shown["rows"]) < 9_000
+    assert len(json.dumps(shown, separators=(",", ":"))) + len(note_of(reply)) <= CLAUDE.budget
+
+
+@pytest.mark.proves("H-1")
+def test_a_text_that_the_host_has_twice_counts_once(opened: Opened) -> None:
+    """A task's output stands in its result too, and what an agent was asked; the model is shown the one text."""
+    task = {"task_id": "a", "output": "z" * 16_000, "prompt": "p" * 16_000, "result": "z" * 16_000}
+    assert answered(CLAUDE, claude("TaskOutput", {"retrieval_status": "success", "task": task}), opened) is None
+    agent = {"status": "completed", "prompt": "p" * 20_000, "content": blocks("z" * 16_000)}
+    assert answered(CLAUDE, claude("Agent", agent), opened) is None
+    task |= {"output": FLOOD, "result": FLOOD}
+    shown = shown_by_claude(answered(CLAUDE, claude("TaskOutput", {"task": task}), opened))["task"]
+    assert shown == {**task, "output": shown["output"], "result": shown["output"]}
+    assert len(shown["output"]) > 20_000
+    assert opened.whole(shown["output"]) == FLOOD
+
+
+@pytest.mark.proves("H-1")
+@pytest.mark.parametrize("host", ["claude", "codex", "opencode"])
+def test_a_flood_in_a_resource_beside_a_small_text_is_cut(host: str, opened: Opened) -> None:
+    """What a server embeds is shown as any text is."""
+    embedded = {"type": "resource", "resource": {"uri": "db://all", "mimeType": "text/plain", "text": FLOOD}}
+    content = [*blocks("see", "below"), embedded, {"type": "image", "data": "A" * 90, "mimeType": "image/png"}]
+    if host == "claude":
+        shown = shown_by_claude(answered(CLAUDE, claude("mcp__db__all", content), opened))
+        text = shown[2]["resource"]["text"]
+        assert shown == [
+            *content[:2],
+            {"type": "resource", "resource": {"uri": "db://all", "mimeType": "text/plain", "text": text}},
+            content[3],
+        ]
+        assert opened.whole(text) == FLOOD
+        return
+    if host == "opencode":
+        event = {"hook_event_name": "tool.execute.after", "tool_name": "db_all", "tool_response": {"content": content}}
+        shown = answered(hook_host("opencode"), event, opened)["content"]
+        text = shown[2]["resource"]["text"]
+        assert [shown[0], shown[1], shown[3]] == [content[0], content[1], content[3]]
+        assert opened.whole(text) == FLOOD
+        return
+    reason = answered(CODEX, codex("mcp__db__all", {"content": content}), opened)["reason"]
+    assert opened.whole(reason).startswith('see\nbelow\n{"type":"resource","resource":{"uri":"db://all",')
+    assert FLOOD in opened.whole(reason)
+
+
+@pytest.mark.proves("H-1")
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(["--- a.py ---", FLOOD, "--- End ---"], id="texts, as read_many_files gives them"),
+        pytest.param({"text": FLOOD}, id="a part by itself"),
+        pytest.param([FLOOD, {"inlineData": {"mimeType": "image/png", "data": "A" * 9_000}}], id="a picture beside"),
+        pytest.param([{"functionResponse": {"name": "f", "response": {"output": FLOOD}}}], id="an answer in a part"),
+        pytest.param([{"type": "resource_link", "uri": f"db://{at}"} for at in range(2_000)], id="links alone"),
+    ],
+)
+def test_a_flood_is_seen_in_whatever_form_gemini_has_it(content: Any, opened: Opened) -> None:
+    """Its tools return a text, a part, or a list of both; a picture by itself is none."""
+    reason = answered(GEMINI, gemini("any", content), opened)["reason"]
+    assert len(reason) <= GEMINI.budget
+    whole = opened.whole(reason)
+    if "db://" in whole:
+        assert [json.loads(line) for line in whole.split("\n")] == content
+    else:
+        assert FLOOD in whole or json.dumps(FLOOD) in whole
+        assert "AAAA" not in whole
+    assert answered(GEMINI, gemini("any", {"inlineData": {"data": "A" * 90_000}}), opened) is None
 
 
 @pytest.mark.proves("H-1")
@@ -259,15 +371,40 @@ def test_a_whole_that_cannot_be_kept_leaves_the_hosts_own_words(tmp_path: Path) 
 
 
 @pytest.mark.proves("H-1")
+@pytest.mark.parametrize("is_shown", [True, False])
+def test_all_of_a_commands_output_is_there_where_only_its_errors_are_too_long(
+    is_shown: bool, opened: Opened, tmp_path: Path
+) -> None:
+    """The host hands over a part and names its file; our answer takes that name away, so what it left out stands in it."""
+    (tmp_path / "all.txt").write_text(FLOOD)
+    event = bash(FLOOD[:30_000], "e\n" * 300_000, persistedOutputPath=str(tmp_path / "all.txt"))
+    shown = shown_by_claude(answered(CLAUDE, event, opened, budget=500_000 if is_shown else 28_000))
+    assert opened.whole(shown["stderr"]) == "e\n" * 300_000
+    assert (shown["stdout"] if is_shown else opened.whole(shown["stdout"])) == FLOOD
+
+
+@pytest.mark.proves("H-1")
 @pytest.mark.parametrize(("rows", "size"), [(1_000, 1_000), (40, 5_000), (9_000, 30)])
 def test_a_result_in_very_many_texts_stays_within_the_budget(rows: int, size: int, opened: Opened) -> None:
     """The first ones stay, one notice leads to all of them."""
     event = claude("other", {"rows": [{"v": f"{row} " + "x" * size} for row in range(rows)]})
-    shown = [row["v"] for row in shown_by_claude(answered(CLAUDE, event, opened))["rows"]]
-    assert len(shown) == rows
-    assert sum(map(len, shown)) <= CLAUDE.budget
-    (notice,) = [text for text in shown if text.startswith("[OUTPUT TRUNCATED]")]
-    assert opened.whole(notice) == "\n".join(row["v"] for row in event["tool_response"]["rows"])
+    reply = answered(CLAUDE, event, opened)
+    shown = shown_by_claude(reply)["rows"]
+    assert shown == event["tool_response"]["rows"][: len(shown)]
+    assert shown
+    assert len(json.dumps(shown, separators=(",", ":"))) + len(note_of(reply)) <= CLAUDE.budget
+    assert json.loads(opened.whole(note_of(reply))) == event["tool_response"]
+
+
+@pytest.mark.proves("H-1")
+def test_very_many_texts_that_are_in_no_list_are_told_of_once(opened: Opened) -> None:
+    """A record of records has nothing that could end early: the first texts stay, the others are empty, and all is kept."""
+    record = {f"part {at}": {f"text {by}": f"{by} " + "x" * 900 for by in range(30)} for at in range(30)}
+    shown = shown_by_claude(answered(CLAUDE, claude("other", record), opened))
+    texts = [text for part in shown.values() for text in part.values()]
+    assert sum(map(len, texts)) <= CLAUDE.budget
+    (notice,) = [text for text in texts if text.startswith("[OUTPUT TRUNCATED]")]
+    assert json.loads(opened.whole(notice)) == record
 
 
 @pytest.mark.proves("H-5")
@@ -334,6 +471,34 @@ def test_the_frame_that_marks_foreign_text_stays_around_what_is_shown(opened: Op
 def test_our_own_pages_pass(event: Event, opened: Opened) -> None:
     """A page of a page would lead in a circle."""
     assert answered(GEMINI if "timestamp" in event else CLAUDE, event, opened) is None
+
+
+@pytest.mark.parametrize("name", HOOK_NAMES)
+def test_all_our_tools_are_known_by_their_server_and_no_tool_that_is_only_called_alike(
+    name: str, opened: Opened
+) -> None:
+    """A server's name is the person's choice; what stands behind it is an outsider's, who could have a flood pass."""
+    host = hook_host(name)
+    for prefix in host.ours:
+        for tool in TOOLS:
+            assert is_ours(host, {"tool_name": f"{prefix}ctx_{tool.name}"})
+    evil = ["mcp__evil__penstock_ctx_page", "mcp__evil__penstock__ctx_page", "mcp_evil_penstock_ctx_page", "ctx_page"]
+    evil += ["mcp__penstock__ctx_dump", "mcp__x_penstock__ctx_page", "evil_penstock_ctx_page", "evil-penstock-ctx_page"]
+    for called in evil:
+        assert not is_ours(host, {"tool_name": called})
+    assert not is_ours(host, {"tool_name": "mcp__evil__sh", "tool_input": {"command": "penstock page abc"}})
+
+
+@pytest.mark.proves("H-1")
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_page_that_the_relay_gave_is_not_cut_again(is_kept: bool, opened: Opened) -> None:
+    """It is larger than what a hook shows, and a cut of it would lead from a handle to a handle."""
+    store = open_store(opened.url)
+    handle = str(store.put(FLOOD.encode())) if is_kept else "A" * 22
+    store.close()
+    page = f"{handle}: showing lines 1-1500 of 9000 total\n{FLOOD[:40_000]}"
+    answer = answered(CLAUDE, claude("mcp__db__ctx_page", blocks(page)), opened)
+    assert (answer is None) is is_kept
 
 
 @pytest.mark.parametrize(
@@ -417,6 +582,9 @@ def test_whatever_a_result_is_the_reply_is_within_the_budget_and_nothing_else_ch
         assert len(reply["reason"]) <= host.budget
         return
     same, changed = 0, 0
+    if "additionalContext" in reply["hookSpecificOutput"]:  # a list ends early
+        assert "[OUTPUT TRUNCATED]" in note_of(reply)
+        return
     pairs = [(response, shown_by_claude(reply))]
     while pairs:
         before, after = pairs.pop()

@@ -83,6 +83,53 @@ def test_the_model_receives_our_text_for_a_flood_of_the_shell(host: str, is_guar
         assert SEQUENCE in whole
 
 
+_LISTS = """
+import json, sys
+TABLES = [{"uri": f"db://{at}", "name": f"table {at}", "mimeType": "text/plain"} for at in range(3_000)]
+for line in sys.stdin:
+    asked = json.loads(line)
+    results = {
+        "initialize": {"capabilities": {"resources": {}, "tools": {}}, "serverInfo": {"name": "db", "version": "1"}},
+        "resources/list": {"resources": TABLES},
+        "tools/list": {"tools": []},
+    }
+    if "id" in asked:
+        result = results.get(asked["method"], {})
+        if asked["method"] == "initialize":
+            result["protocolVersion"] = asked["params"]["protocolVersion"]
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"""
+
+
+@pytest.mark.timeout(200)
+def test_a_list_that_ends_early_is_taken_and_what_is_said_of_it_reaches_the_model(tmp_path: Path) -> None:
+    """Claude Code checks the shape of a tool's own result, and gives its model what a hook says beside it."""
+    program = real("claude")
+    home, root, store = tmp_path / "home", tmp_path / "root", tmp_path / "store"
+    (home / ".claude").mkdir(parents=True)
+    root.mkdir()
+    (home / ".claude" / "settings.json").write_text(json.dumps(settings_of("claude")))
+    servers = {"db": {"command": sys.executable, "args": ["-c", _LISTS]}}
+    (tmp_path / "servers.json").write_text(json.dumps({"mcpServers": servers}))
+    with LoopbackModel("ListMcpResourcesTool", {}) as model:
+        _, environment = asked("claude", model.url, home)
+        environment |= {"PENSTOCK_STORE": str(store), "ENABLE_TOOL_SEARCH": "false"}
+        arguments = ["-p", "go", "--mcp-config", str(tmp_path / "servers.json"), "--allowedTools", model.tool]
+        done = hosts.run([str(program), *arguments], root, home, environment)
+    assert model.received, done[-600:]
+    listed = json.loads(model.received[-1])
+    assert 100 < len(listed) < 3_000
+    said = json.dumps(model.bodies[-1])
+    notice = said[said.index("[OUTPUT TRUNCATED]") :]
+    assert "Lists in the result end early" in notice
+    kept = open_store(str(store))
+    handle = handle_in(notice)
+    whole = json.loads(kept.read(handle, 0, kept.info(handle).bytes))
+    kept.close()
+    assert len(whole) == 3_000
+    assert whole[: len(listed)] == listed
+
+
 @pytest.mark.proves("H-2")
 @pytest.mark.parametrize("host", ["claude", "codex", "gemini", "opencode"])
 @pytest.mark.timeout(200)

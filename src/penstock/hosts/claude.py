@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from penstock.hosts.results import HookHost, Slot, text_blocks, tool_of, with_text
+from penstock.hosts import spelling
+from penstock.hosts.results import HookHost, Slot, put, text_blocks, tool_of, with_text
+from penstock.hosts.shortening import MAP_ENTRIES, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,19 +25,31 @@ _ENCODED = frozenset({"base64", "blob", "image_data"})
 # What the host builds a request's blocks from: one that is emptied is refused by the provider, now and in all later requests.
 _KINDS = frozenset({"type", "cellType", "cell_id", "output_type", "media_type", "language"})
 _MAX_KIND_CHARS = 200
+_QUOTES = 4  # around a text, and before the next
 _PERSISTED = ("persistedOutputPath", "persistedOutputSize")
+# What a call was asked stands in its result once more, for the person's screen.
+_ASKED = {"Agent": ("prompt",), "Task": ("prompt",), "TaskOutput": ("task", "prompt")}
+_TASK, _TASK_AGAIN = ("task", "output"), ("task", "result")
+# Names that the host loads tools by: a notice among them would be a name that the provider refuses.
+_NAMES = {"ToolSearch": "matches"}
 
 
 def _slots(event: Event) -> list[Slot]:
     if tool_of(event) in _QUIET:
         return []
-    response = event.get("tool_response")
+    response, tool = event.get("tool_response"), tool_of(event)
     if blocks := text_blocks(response):
-        return [Slot((), "\n".join(blocks), form="blocks")]
-    found = list(_texts(response, ()))
+        others = [(at, block) for at, block in enumerate(response or ()) if not text_blocks([block])]
+        found = [slot for at, block in others for slot in _texts(block, (at,))]
+        return [Slot((), "\n".join(blocks), form="blocks"), *found]
+    found = [slot for slot in _texts(response, ()) if slot.place not in {_ASKED.get(tool), (_NAMES.get(tool),)}]
+    texts = {slot.place: slot.text for slot in found} if tool == "TaskOutput" else {}
+    if _TASK_AGAIN in texts and texts[_TASK_AGAIN] == texts.get(_TASK):
+        found = [slot._replace(again=_TASK_AGAIN) if slot.place == _TASK else slot for slot in found]
+        found = [slot for slot in found if slot.place != _TASK_AGAIN]
     # Of the output of a command the host hands over the first 30,000 characters and names the file with all. In what other tools
     # give such a name means nothing: a server that nobody trusts could have any file read.
-    whole = response.get(_PERSISTED[0]) if isinstance(response, dict) and tool_of(event) == "Bash" else None
+    whole = response.get(_PERSISTED[0]) if isinstance(response, dict) and tool == "Bash" else None
     if isinstance(whole, str):
         found = [slot._replace(whole_path=whole) if slot.place == ("stdout",) else slot for slot in found]
     return found
@@ -46,7 +60,8 @@ def _reply(event: Event, changed: Sequence[tuple[Slot, Guarded]]) -> Event:
     response = event["tool_response"]
     if tool_of(event) == "Bash" and isinstance(response, dict):  # else the host shows its own preview of its file
         response = {name: value for name, value in response.items() if name not in _PERSISTED}
-    for slot, text in changed:
+    # Blocks of one text each take their place last: the others are gone then, and what stands behind them has moved.
+    for slot, text in sorted(changed, key=lambda one: one[0].form == "blocks"):
         if slot.place == ("file", "content"):
             response = _renumbered(response, text)
         elif slot.form == "blocks":
@@ -54,7 +69,9 @@ def _reply(event: Event, changed: Sequence[tuple[Slot, Guarded]]) -> Event:
         else:
             # Nor does a provider take a block of text with none in it.
             shown = "…" if not text and slot.place[-1:] == ("text",) else text
-            response = _put(response, slot.place, text.split("\n") if slot.form == "lines" else shown)
+            for place in (slot.place, slot.again):
+                if place is not None:
+                    response = put(response, place, text.split("\n") if slot.form == "lines" else shown)
     return {"hookSpecificOutput": {"hookEventName": event["hook_event_name"], "updatedToolOutput": response}}
 
 
@@ -95,7 +112,7 @@ def _texts(value: object, place: Place) -> Iterator[Slot]:
     """
     if isinstance(value, str):
         yield Slot(place, value)
-    elif isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+    elif isinstance(value, list) and _is_lines(value):
         yield Slot(place, "\n".join(value), form="lines")
     elif isinstance(value, list):
         for at, item in enumerate(value):
@@ -108,20 +125,55 @@ def _texts(value: object, place: Place) -> Iterator[Slot]:
                 yield from _texts(item, (*place, name))
 
 
+def _is_lines(value: list[object]) -> bool:
+    return bool(value) and all(isinstance(item, str) for item in value)
+
+
 def _encoded_in(value: Event) -> frozenset[str]:
     """Return which texts of a result are pictures or files: what a command prints as a data URI, plots of a notebook, PDFs."""
     is_data = "mimeType" in value or "media_type" in value
     return _ENCODED | ({"data"} if is_data else frozenset()) | ({"stdout"} if value.get("isImage") else frozenset())
 
 
-def _put(value: Any, place: Place, new: object) -> Any:
-    """Return a value with another one at a place; the value itself stays as it was."""
-    if not place:
-        return new
-    first, *rest = place
+def _frame(value: object, *, is_listed: bool = False) -> int:
+    """Return what the lists in a value take besides their texts; a record of the tool's own is not shown by its names."""
+    if isinstance(value, str):
+        return _QUOTES if is_listed else 0
     if isinstance(value, list):
-        return [_put(item, tuple(rest), new) if at == first else item for at, item in enumerate(value)]
-    return {name: _put(item, tuple(rest), new) if name == first else item for name, item in value.items()}
+        own = 0 if _is_lines(value) else sum(_frame(item, is_listed=True) for item in value)
+        return own + (_QUOTES if is_listed else 0)
+    if not isinstance(value, dict):
+        return spelling.length(value) + 1 if is_listed else 0
+    is_listed = is_listed or len(value) > MAP_ENTRIES
+    encoded = _encoded_in(value)
+    return (_QUOTES if is_listed else 0) + sum(
+        (len(name) + _QUOTES if is_listed else 0) + (0 if name in encoded else _frame(item, is_listed=is_listed))
+        for name, item in value.items()
+    )
+
+
+def _size(value: object) -> int:
+    """Return what a value takes as JSON, encoded pictures and files apart."""
+    if isinstance(value, str):
+        return len(value) + _QUOTES
+    if isinstance(value, list):
+        return sum(map(_size, value)) + _QUOTES
+    if not isinstance(value, dict):
+        return spelling.length(value) + 1
+    encoded = _encoded_in(value)
+    return _QUOTES + sum(len(name) + _QUOTES + (0 if name in encoded else _size(item)) for name, item in value.items())
+
+
+def _framed(event: Event) -> int:
+    tool, response = tool_of(event), event.get("tool_response")
+    if tool in _QUIET:
+        return 0
+    names = response.get(_NAMES[tool]) if tool in _NAMES and isinstance(response, dict) else None
+    return _frame(response) + (_size(names) if isinstance(names, list) else 0)
+
+
+def _shortened(event: Event, room: int) -> Event:
+    return {**event, "tool_response": shorten(event["tool_response"], room, _size)}
 
 
 CLAUDE = HookHost(
@@ -137,5 +189,9 @@ CLAUDE = HookHost(
     reply=_reply,
     turn=_turn,
     narrower=(("Grep", 19_000), ("Glob", 19_000)),
+    # Of a server that install has configured, and of the server in our plugin.
+    ours=("mcp__penstock__", "mcp__plugin_penstock_penstock__"),
+    frame=_framed,
+    shorten=_shortened,
 )
 """Claude Code: the reply is the tool's own result with other texts in it."""

@@ -26,8 +26,9 @@ def _slots(event: Event) -> list[Slot]:
         structured = response.get("structuredContent")
         if structured is not None:  # its model is shown this and not the text beside it
             return [Slot((), spelling.write(structured))]
-        response = as_text(response.get("content"))
-    if not isinstance(response, str):
+        response = response.get("content")
+    response = as_text(response)
+    if response is None:
         return []
     cut = re.match(_CUT, response) if response.startswith("Warning") else None
     return [Slot((), response, lost=f"of {cut[1]} tokens" if cut else "")]
@@ -47,6 +48,7 @@ CODEX = HookHost(
     budget=9_500,
     unit="bytes",
     measured="10,000 bytes of what a hook answers and of a command, 12,000 of MCP (0.169.0)",
+    ours=("mcp__penstock__",),
     slots=_slots,
     reply=_reply,
 )

@@ -62,6 +62,7 @@ COPILOT = HookHost(
     unit="bytes",
     measured="20,480 bytes (1.0.102)",
     read=_read,
+    ours=("penstock-",),
     slots=_slots,
     reply=_reply,
 )

@@ -1,26 +1,29 @@
 """Cut the texts of a result to the room that it has, and keep each whole.
 
-Law: what takes a text's place is within its share, the notice and the host's frame included. Keeps out: how large that room is
-(`hook`), and where a host has its texts (`results`).
+Laws: what takes a text's place is within its share, the notice and the host's frame included; what is left out of a list is behind
+a handle, with all of the result as JSON. Keeps out: how large that room is (`hook`), where a host has its texts (`results`), and
+where a list ends (`shortening`).
 """
 
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import PenstockError
 from penstock.guard import stream
-from penstock.hosts.results import Slot
+from penstock.hosts import spelling
+from penstock.hosts.results import SHELLS, Slot, tool_of, with_context
 from penstock.hosts.whole_file import open_whole
 from penstock.store import as_kept
-from penstock.text import fitting
+from penstock.text import fitting, stand_ins
 from penstock.text.calls import CommandLine
 from penstock.text.fitting import Guarded, Keep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from penstock.hosts.results import Event, HookHost
     from penstock.store import Store
     from penstock.text.allowance import Allowance
     from penstock.text.calls import Dialect
@@ -29,53 +32,87 @@ MAX_CUT = 16
 """How many texts of one result are cut each for itself: a notice for each of a thousand would be no shorter than they are."""
 _LEAST_CUT = 600  # a notice with its handle, and some text
 _READ_BYTES = 1 << 20
-# What went wrong stands at the end of these; of a list or a page the beginning is worth more.
-_SHELLS = frozenset(
-    {"Bash", "bash", "BashOutput", "TaskOutput", "run_shell_command", "read_background_output", "shell"}
-)
+_NOTE = 600  # what is said of a list that ends early
 
 
 class Unkept(PenstockError):
     """The whole could not be kept, so nothing is cut: the host shows of its result what it would without us."""
 
 
-def cut_slots(
-    slots: Sequence[Slot],
-    sizes: Sequence[int],
-    room: Allowance,
-    tool: str,
-    *,
-    open_store: Callable[[], Store],
-    dialect: Dialect,
-) -> list[tuple[Slot, Guarded]]:
-    """Return the texts of a result that are too large, each with what is to be shown in its place.
+class Kept(NamedTuple):
+    """Where what is cut is kept, and how the calls that show the rest are written."""
+
+    open_store: Callable[[], Store]
+    dialect: Dialect
+
+
+def cut_result(host: HookHost, event: Event, sizes: Sequence[int], room: Allowance, kept: Kept) -> Event:
+    """Return what a hook answers for a result that is too large.
 
     Args:
-        slots: all texts of the result.
-        sizes: what each takes, in the unit of `room`.
-        room: what all of them may take: the small ones stay whole, the largest are cut alike.
-        tool: how the notice calls what made them.
-        open_store: where the whole is kept.
-        dialect: how the calls that show the rest are written.
+        host: how it is answered.
+        event: the result.
+        sizes: what each of its texts takes, in the unit of `room`.
+        room: what all of it may take: the small texts stay whole, the largest are cut alike.
+        kept: where the whole is kept.
 
     Raises:
         Unkept: the store fails.
     """
-    shares = fitting.share(sizes, room.limit)
+    slots, frame, note = host.slots(event), host.frame(event), ""
+    if host.shorten is not None and (
+        frame > room.limit // 2 or len(_too_large(slots, sizes, fitting.of(room, room.limit - frame))) > MAX_CUT
+    ):
+        shortened = host.shorten(event, max(0, room.limit - _NOTE))
+        if shortened != event:
+            note = _note_of(event, shortened, room, kept)
+            event, slots, frame = shortened, host.slots(shortened), host.frame(shortened)
+            sizes = [room.measure(slot.before + slot.text + slot.after) for slot in slots]
+    left = fitting.of(room, max(1, room.limit - frame - len(note)))
+    reply = host.reply(event, _cut_slots(slots, sizes, left, event, kept))
+    return with_context(reply, note) if note else reply
+
+
+def _too_large(slots: Sequence[Slot], sizes: Sequence[int], room: Allowance) -> list[tuple[Slot, int]]:
+    """Return the texts that do not fit, each with its share; so does one of which the host has handed over a part."""
+    shares = fitting.share(sizes, max(0, room.limit))
     most = inf if room.max_lines is None else room.max_lines
-    too_large = [at for at in range(len(slots)) if sizes[at] > shares[at] or slots[at].text.count("\n") >= most]
+    return [
+        (slot, share)
+        for slot, size, share in zip(slots, sizes, shares, strict=True)
+        if size > share or slot.whole_path is not None or slot.text.count("\n") >= most
+    ]
+
+
+def _cut_slots(
+    slots: Sequence[Slot], sizes: Sequence[int], room: Allowance, event: Event, kept: Kept
+) -> list[tuple[Slot, Guarded]]:
+    """Return the texts of a result that are too large, each with what is to be shown in its place."""
+    tool, too_large = tool_of(event), _too_large(slots, sizes, room)
     if len(too_large) > MAX_CUT:
-        return list(_cut_in_order(slots, sizes, room, tool, open_store, dialect))
-    return [(slots[at], _cut(slots[at], tool, fitting.of(room, shares[at]), open_store, dialect)) for at in too_large]
+        return list(_cut_in_order(slots, sizes, room, event, kept))
+    return [(slot, _cut(slot, tool, fitting.of(room, share), kept)) for slot, share in too_large]
+
+
+def _note_of(event: Event, shortened: Event, room: Allowance, kept: Kept) -> str:
+    """Return what is said of a result whose lists end early, all of it kept as JSON, an entry of a list on a line."""
+    whole = _json_of(event)
+    shown = _cut(Slot((), whole), tool_of(event), fitting.of(room, _NOTE), kept)
+    measured = fitting.Whole(shown.whole_chars, shown.whole_bytes, shown.whole_lines, shown.whole_tokens)
+    # The texts that stay are cut only later, to what is left.
+    tokens = int(min(len(_json_of(shortened)), room.limit) / fitting.CHARS_PER_TOKEN)
+    assert shown.handle is not None  # noqa: S101 - else it was unkept
+    way = fitting.way_to_whole(shown.handle, measured, kept.dialect)
+    notice = stand_ins.truncated(tool_of(event), measured.tokens, tokens, "head", way)
+    return f"{notice}\nLists in the result end early; the whole is all of it as JSON, an entry on a line."
+
+
+def _json_of(event: Event) -> str:
+    return spelling.write_lines(event["tool_response"])
 
 
 def _cut_in_order(
-    slots: Sequence[Slot],
-    sizes: Sequence[int],
-    room: Allowance,
-    tool: str,
-    open_store: Callable[[], Store],
-    dialect: Dialect,
+    slots: Sequence[Slot], sizes: Sequence[int], room: Allowance, event: Event, kept: Kept
 ) -> Iterator[tuple[Slot, Guarded]]:
     """Yield what changes where a result is in so many texts that a notice for each would leave no room for them.
 
@@ -89,16 +126,17 @@ def _cut_in_order(
             continue
         left = -1
         if not is_told:
-            whole = Slot((), "\n".join(slot.text for slot in slots))
-            yield slot, _cut(whole, tool, fitting.of(room, notice), open_store, dialect)
+            yield slot, _cut(Slot((), _json_of(event)), tool_of(event), fitting.of(room, notice), kept)
         else:
             yield slot, fitting.fit("", room)
         is_told = True
 
 
-def _cut(slot: Slot, tool: str, share: Allowance, open_store: Callable[[], Store], dialect: Dialect) -> Guarded:
+def _cut(slot: Slot, tool: str, share: Allowance, kept: Kept) -> Guarded:
     """Return a text within its share, its notice and the host's frame included."""
-    keep = Keep.ENDS if tool in _SHELLS else Keep.HEAD
+    open_store, dialect = kept
+    # What went wrong stands at the end of a command's output; of a list or a page the beginning is worth more.
+    keep = Keep.ENDS if tool in SHELLS else Keep.HEAD
     allowance = fitting.of(share, max(1, share.limit - share.measure(slot.before + slot.after)))
     passed = stream.drain(as_kept(_pieces(slot)), allowance, keep, name=tool, open_store=open_store, dialect=dialect)
     shown = passed.result

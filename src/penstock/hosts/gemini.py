@@ -21,7 +21,7 @@ _OPENING, _CLOSING = "<untrusted_context>\n", "\n</untrusted_context>"
 def _slots(event: Event) -> list[Slot]:
     response = event.get("tool_response")
     content = response.get("llmContent") if isinstance(response, dict) else None
-    text = content if isinstance(content, str) else as_text(content)
+    text = as_text(content)
     if text is None:
         return []
     if text.startswith(_OPENING) and text.endswith(_CLOSING):
@@ -42,6 +42,7 @@ GEMINI = HookHost(
     after_compaction="BeforeAgent",
     budget=28_000,
     measured="40,000 characters (0.61.0)",
+    ours=("mcp_penstock_",),
     slots=_slots,
     reply=_reply,
 )

@@ -8,6 +8,7 @@ with its own result, and the person is told. Keeps out: how a host writes its ev
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 from penstock.errors import PenstockError
@@ -93,41 +94,46 @@ class Hook:
         name = event.get("hook_event_name")
         if name != self._host.result_event:
             return self._around_compaction(event) if name and name in self._host.events else None
-        if is_ours(event):
+        if is_ours(self._host, event):
             return None
         slots = self._host.slots(event)
         # Where the host has all of a text somewhere and that cannot be had, its own words about it are better than ours.
         sizes = [size for slot in slots if (size := _size_of(slot, self._host.unit)) is not None]
         if len(sizes) < len(slots):
             return None
-        room = self._room(event, sum(sizes))
+        size = sum(sizes) + self._host.frame(event)
+        room = self._room(event, size)
         most = self._host.max_lines
-        if sum(sizes) <= room and (most is None or all(slot.text.count("\n") < most for slot in slots)):
+        if size <= room and (most is None or all(slot.text.count("\n") < most for slot in slots)):
             return None
         budget = self._budget_for(event)
-        if room == budget and sum(sizes) <= _CUT_BUDGETS * budget and any(map(self._has_our_cut, slots)):
+        if room == budget and size <= _CUT_BUDGETS * budget and any(map(self._has_our_cut, slots)):
             return None
         # What nearly no event needs, and half of the time of a start.
-        from penstock.hosts.cutting import cut_slots
+        from penstock.hosts.cutting import Kept, cut_result
         from penstock.text.allowance import Allowance
 
         allowance = Allowance(room, self._host.unit, max_lines=most)
-        cut = cut_slots(slots, sizes, allowance, tool_of(event), open_store=self._store, dialect=self._find_dialect())
-        return self._host.reply(event, cut)
+        return cut_result(self._host, event, sizes, allowance, Kept(self._store, self._find_dialect()))
 
     def _budget_for(self, event: Event) -> int:
         return self._budget or self._host.budget_of(tool_of(event))
 
     def _has_our_cut(self, slot: Slot) -> bool:
-        """Return whether a text is what the relay or the guard has cut, which is not cut again: its notice names what is kept here.
+        """Return whether a text is what the relay or the guard has cut, or a page that the relay gave of it: a second cut would
+        lead from a handle to a handle. What it names is kept here.
 
         To write such a notice takes a handle of this user's store, and who has been told one gains two budgets by it.
         """
         from penstock.text import stand_ins
         from penstock.text.calls import handle_in
 
+        if slot.whole_path is not None:
+            return False
         at = f"\n{slot.text}".find(f"\n{stand_ins.TRUNCATED}")
-        handle = handle_in(slot.text[at : at + _NOTICE_CHARS]) if at >= 0 and slot.whole_path is None else ""
+        # A page begins with the handle that it is of.
+        page = re.match(r"([0-9A-Za-z]{22}): ", slot.text)
+        handle = handle_in(slot.text[at : at + _NOTICE_CHARS]) if at >= 0 else page[1] if page else ""
         try:
             return bool(handle and self._store().info(handle))
         except PenstockError:

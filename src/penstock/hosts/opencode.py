@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.hosts.results import HookHost, Slot, text_blocks, with_text
+from penstock.hosts.results import HookHost, Slot, put, text_blocks, with_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +23,17 @@ def _slots(event: Event) -> list[Slot]:
     response = event.get("tool_response")
     if not isinstance(response, dict):
         return []
-    if blocks := text_blocks(response.get("content")):
-        return [Slot((), "\n".join(blocks), form="blocks")]
+    content = response.get("content")
+    found = [
+        Slot(("content", at, "resource", "text"), text)
+        for at, block in enumerate(content if isinstance(content, list) else ())
+        if isinstance(block, dict) and isinstance(block.get("resource"), dict)
+        if isinstance(text := block["resource"].get("text"), str)
+    ]
+    if blocks := text_blocks(content):
+        found.append(Slot((), "\n".join(blocks), form="blocks"))
+    if found:
+        return found
     text, about = response.get("output"), response.get("metadata")
     if not isinstance(text, str):
         return []
@@ -37,8 +46,14 @@ def _slots(event: Event) -> list[Slot]:
 
 def _reply(event: Event, changed: Sequence[tuple[Slot, Guarded]]) -> Event:
     response = event["tool_response"]
-    ((slot, text),) = changed
-    return {"content": list(with_text(response["content"], text))} if slot.form == "blocks" else {"output": text}
+    for slot, text in changed:
+        if slot.form == "blocks":  # the last of them, since it moves what stands behind
+            response = {**response, "content": list(with_text(response["content"], text))}
+        else:
+            response = put(response, slot.place or ("output",), text)
+    return {
+        name: response[name] for name in ("content", "output") if response.get(name) != event["tool_response"].get(name)
+    }
 
 
 OPENCODE = HookHost(
@@ -51,6 +66,7 @@ OPENCODE = HookHost(
     unit="bytes",
     max_lines=1_900,
     measured="51,200 bytes or 2,000 lines (1.18.33)",
+    ours=("penstock_",),
     slots=_slots,
     reply=_reply,
 )

@@ -1,8 +1,8 @@
 """Read what a host says of a finished call, and write what its model is to see instead: the record that each host fills.
 
 A result is read as slots: the texts in it that a model is shown, each with its place. Law: a reply differs from what the host
-said in these places only, and what is no text (images, numbers, names of fields) stays as it was. Keeps out: how one host does it
-(the file of its name), and how much of a text is shown (`hook`).
+said in these places only, and where a list ends; what is no text (images, numbers, names of fields) stays as it was. Keeps out:
+how one host does it (the file of its name), and how much of a text is shown (`hook`).
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ class Slot(NamedTuple):
     """Whether the text is the end of that file, and not its beginning."""
     lost: str = ""
     """The host's own note on what it cut of a text, where it kept the rest nowhere."""
+    again: Place | None = None
+    """Where the host has the same text once more: what takes its place stands there too, and counts once."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +81,14 @@ class HookHost:
     """Returns what names the model's answer that the call was made in, None where the host does not say: then time tells."""
     narrower: tuple[tuple[str, int], ...] = ()
     """Tools whose results the host cuts below `budget`, each with what it may measure."""
+    ours: tuple[str, ...]
+    """What the host puts before the names of our own tools: a server's name is the person's choice and stands in front, so no
+    other server can have a tool with such a name.
+    """
+    frame: Callable[[Event], int] = lambda _: 0
+    """Returns what the lists of a result take besides their texts: names of fields, numbers."""
+    shorten: Callable[[Event, int], Event] | None = None
+    """Returns an event whose lists end where they have taken so much; None for a host that shows one text in a result's place."""
 
     @property
     def events(self) -> tuple[str, ...]:
@@ -103,10 +113,25 @@ def context_reply(event: Event, text: str) -> Event:
     return {"hookSpecificOutput": {"hookEventName": event["hook_event_name"], "additionalContext": text}}
 
 
+def with_context(reply: Event, text: str) -> Event:
+    """Return an answer that also gives the model a text behind the result; the host tells it that a hook did."""
+    return {"hookSpecificOutput": {**reply["hookSpecificOutput"], "additionalContext": text}}
+
+
 # ── our own results ──────────────────────────────────────────────────────────────────────────────────────────────
 
-# `mcp__penstock__ctx_page`, `mcp_penstock_ctx_page`, `penstock-ctx_page`: of the server that our documents tell people to call so.
-_OUR_TOOLS = r"(?:\A|_)penstock[_-]+ctx_[a-z_]+\Z"
+_OUR_TOOLS = (
+    "ctx_view",
+    "ctx_read_file",
+    "ctx_outline",
+    "ctx_list_files",
+    "ctx_count_files",
+    "ctx_search",
+    "ctx_page",
+    "ctx_find",
+)
+SHELLS = frozenset({"Bash", "bash", "BashOutput", "TaskOutput", "run_shell_command", "read_background_output", "shell"})
+"""What the hosts call the tools that run commands. A server's tools are called otherwise: its name stands before theirs."""
 # Nothing of a shell in it: what is piped or joined is no page of ours any more.
 _OUR_COMMAND = (
     r"\A\s*(?:[\w.~/-]*/)?penstock (?:page|find|view|read|outline|list|count|search|guard)\b[^|;&<>()$`\n]*\Z"
@@ -114,21 +139,23 @@ _OUR_COMMAND = (
 _UNBOUNDED = r"--(?:raw|chars|tokens)\b"
 
 
-def is_ours(event: Event) -> bool:
+def is_ours(host: HookHost, event: Event) -> bool:
     """Return whether the call was one of ours, whose result is a page already: it is never cut or kept a second time."""
-    # Expressions are compiled where they are needed, which is in one start of a hook out of a hundred.
-    if "penstock" in tool_of(event) and re.search(_OUR_TOOLS, tool_of(event)):
-        return True
-    arguments = event.get("tool_input")
+    tool = tool_of(event)
+    if tool.startswith(host.ours) and tool.endswith(_OUR_TOOLS):
+        return any(tool == prefix + ours for prefix in host.ours for ours in _OUR_TOOLS)
+    arguments = event.get("tool_input") if tool in SHELLS else None
     command = arguments.get("command") if isinstance(arguments, dict) else None
     if not isinstance(command, str) or "penstock" not in command:
         return False
+    # Expressions are compiled where they are needed, which is in one start of a hook out of a hundred.
     return bool(re.match(_OUR_COMMAND, command)) and not re.search(_UNBOUNDED, command)
 
 
 # ── MCP's content ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 _NAMED_CHARS = 1_000
+_FILES = frozenset({"inlineData", "fileData"})
 
 
 def text_blocks(content: object) -> list[str]:
@@ -148,20 +175,58 @@ def with_text(blocks: list[Any], text: str) -> Iterator[Any]:
 
 
 def as_text(content: object) -> str | None:
-    """Return MCP's content as one text, None where there is none in it: what takes its place in these hosts is text."""
-    if not isinstance(content, list) or not any(_is_text(block) for block in content):
+    """Return content as one text, None where there is no text in it: what takes its place in these hosts is text.
+
+    Args:
+        content: blocks of MCP, parts of Gemini's, texts, or one of these by itself.
+    """
+    blocks = content if isinstance(content, list) else [content]
+    if all(not isinstance(block, (str, dict)) or _is_picture(block) for block in blocks):
         return None
-    return "\n".join(block["text"] if _is_text(block) else _named(block) for block in content)
+    return "\n".join(map(_named, blocks))
+
+
+def put(value: Any, place: Place, new: object) -> Any:
+    """Return a value with another one at a place; the value itself stays as it was."""
+    if not place:
+        return new
+    first, *rest = place
+    if isinstance(value, list):
+        return [put(item, tuple(rest), new) if at == first else item for at, item in enumerate(value)]
+    return {name: put(item, tuple(rest), new) if name == first else item for name, item in value.items()}
 
 
 def _named(block: object) -> str:
-    """Return a block that is no text as JSON, or its kind and size where that is long: a picture, say."""
+    """Return what a model reads of a block: its text, else its JSON; of a picture, which would be a flood, kind and size."""
+    if isinstance(block, str):
+        return block
+    if not isinstance(block, dict):
+        return spelling.write(block)
+    if _is_text(block):
+        return str(block["text"])
+    if _is_text(block.get("resource")):
+        # What is embedded stands below its address, as it is: escaped on one line it could not be paged by lines.
+        resource = block["resource"]
+        about = {name: value for name, value in resource.items() if name != "text"}
+        return f"{spelling.write({**block, 'resource': about})}\n{resource['text']}"
     written = spelling.write(block)
-    if len(written) <= _NAMED_CHARS:
+    if len(written) <= _NAMED_CHARS or not _is_picture(block):
         return written
-    kind = block.get("type", "block") if isinstance(block, dict) else "block"
-    return f"[{kind} of {len(written)} characters]"
+    return f"[{block.get('type') or next(iter(block))} of {len(written)} characters]"
 
 
 def _is_text(block: object) -> bool:
     return isinstance(block, dict) and isinstance(block.get("text"), str)
+
+
+def _is_picture(block: object) -> bool:
+    """Return whether a block is a picture, a sound or a file: base64 is nothing that a model reads."""
+    if not isinstance(block, dict):
+        return False
+    resource = block.get("resource")
+    return (
+        (isinstance(block.get("data"), str) and "mimeType" in block)
+        or block.get("type") in {"image", "audio", "input_image"}
+        or not _FILES.isdisjoint(block)
+        or (isinstance(resource, dict) and isinstance(resource.get("blob"), str))
+    )

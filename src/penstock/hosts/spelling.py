@@ -36,6 +36,11 @@ def read(raw: bytes) -> Any:
     return json.loads(raw, parse_float=Spelled)
 
 
+def length(scalar: object) -> int:
+    """Return about how many characters a number, `true`, `false` or `null` takes: results have hundreds of thousands."""
+    return len(scalar.spelled) if isinstance(scalar, Spelled) else len(repr(scalar))
+
+
 def write(value: object) -> str:
     """Return a value as JSON without blanks; letters stay what they are.
 
@@ -45,22 +50,34 @@ def write(value: object) -> str:
     return "".join(_parts(value))
 
 
-def _parts(value: object) -> Iterator[str]:
+def write_lines(value: object) -> str:
+    """Return a value as JSON with each entry of its lists on a line, which is what pages and searches go by.
+
+    Raises:
+        ValueError: There is a number in it that JSON does not have, such as infinity.
+    """
+    return "".join(_parts(value, between="\n"))
+
+
+def _parts(value: object, *, between: str = "") -> Iterator[str]:
     if isinstance(value, Spelled):
         yield value.spelled
+    elif type(value) is int:  # what a flood of numbers is made of
+        yield str(value)
     elif isinstance(value, dict) and value:
         before = "{"
         for name, item in value.items():
             yield f"{before}{json.dumps(name, ensure_ascii=False)}:"
-            yield from _parts(item)
+            yield from _parts(item, between=between)
             before = ","
         yield "}"
-    elif isinstance(value, list) and value and not all(isinstance(item, str) for item in value):
-        before = "["
+    elif isinstance(value, list) and value and (between or not all(isinstance(item, str) for item in value)):
+        before = f"[{between}"
         for item in value:
             yield before
+            # One entry is one line, whatever lists are in it.
             yield from _parts(item)
-            before = ","
-        yield "]"
+            before = f",{between}"
+        yield f"{between}]"
     else:
         yield json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
