@@ -193,6 +193,56 @@ def test_without_a_record_only_what_is_ours_is_taken_out() -> None:
         assert left == value
 
 
+BY_HAND = {"matcher": "read_file", "hooks": [{"type": "command", "command": "penstock hook gemini --budget 5000"}]}
+
+
+def test_a_hook_that_a_person_wrote_stays_and_ours_goes() -> None:
+    """Before ours, behind ours, or with its program's whole path: what we left and what was there before tell whose it is."""
+    for seed in range(60):
+        file = File("json", configurations.json_text(seed))
+        hand = json.loads(json.dumps(BY_HAND))
+        if seed % 3 == 0:
+            hand["hooks"][0]["command"] = f"'{PROGRAM[0]}' hook gemini --budget 5000"
+        if seed % 2:
+            file.install("hook")
+        value = file.value
+        there = trees.get(value, ("hooks", "AfterTool"))
+        count = len(there) if isinstance(there, list) else 0
+        document = Document(file.text or "", "json")
+        document.put(("hooks", "AfterTool", count), hand)
+        file.text, by_hand = document.text, document.value
+        if not seed % 2:
+            file.record = file._nothing()
+            file.install("hook")
+            assert len(trees.get(file.value, ("hooks", "AfterTool"))) == count + 1, "one cuts, a second has nothing to"
+            assert trees.get(file.value, ("hooks", "SessionStart")) is not trees.MISSING
+            file.uninstall("hook")
+            assert file.value == by_hand
+            continue
+        file.uninstall("hook")
+        assert hand in trees.get(file.value, ("hooks", "AfterTool"))
+        assert "'/opt/my tools/bin/penstock' hook gemini\"" not in (file.text or "")
+
+
+def test_without_a_record_a_hook_with_a_bare_name_stays_beside_ours() -> None:
+    """What a person typed is not what we write, whatever stands beside it."""
+    file = File("json", json.dumps({"hooks": {"AfterTool": [BY_HAND]}}))
+    ours = json.loads(json.dumps(BY_HAND))
+    ours["hooks"][0]["command"] = f"'{PROGRAM[0]}' hook gemini"
+    file.text = json.dumps({"hooks": {"AfterTool": [ours, BY_HAND]}})
+    file.uninstall("hook")
+    assert file.value == {"hooks": {"AfterTool": [BY_HAND]}}
+
+
+def test_a_hook_of_ours_that_a_person_changed_goes() -> None:
+    """Its words may be others since: it is still the one that we put there."""
+    file = File("json", "{}")
+    file.install("hook")
+    file.text = (file.text or "").replace("hook gemini", "hook gemini --budget 9000")
+    file.uninstall("hook")
+    assert file.value == {}
+
+
 def test_pieces_that_changed_places_are_left() -> None:
     """Nobody can say then which bytes between them are whose."""
     last = "one\nours A\nmid\nours B\nend\n"

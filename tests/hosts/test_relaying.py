@@ -52,6 +52,26 @@ def relayed(form: Format, seed: int) -> tuple[File, dict[str, Any]]:
     return file, servers if isinstance(servers, dict) else {}
 
 
+def test_servers_of_one_project_get_it_too_and_give_it_back() -> None:
+    """`claude mcp add` without a scope writes them into the user's file, beneath the project's folder."""
+    server = {"type": "stdio", "command": "npx", "args": ["-y", "memory"], "env": {}}
+    text = json.dumps(
+        {"mcpServers": {}, "projects": {"/home/me/p": {"mcpServers": {"mem": server}}, "/q": {}}}, indent=2
+    )
+    file = File("json", text)
+    file.host = HOST_CONFIGS["claude"]
+    file.install("relay")
+    entry = file.value["projects"]["/home/me/p"]["mcpServers"]["mem"]
+    assert entry == {**server, "command": PROGRAM[0], "args": ["relay", "--name", "mem", "--", "npx", "-y", "memory"]}
+    changed = (file.text or "").replace('"/q": {}', '"/q": {"mcpServers": {}}')
+    file.uninstall("relay")
+    assert file.text == text
+    file.install("relay")
+    file.text = changed
+    file.uninstall("relay")
+    assert file.text == text.replace('"/q": {}', '"/q": {"mcpServers": {}}')
+
+
 @pytest.mark.parametrize("form", ["json", "toml"])
 def test_the_relay_comes_and_goes_without_a_trace(form: Format) -> None:
     """Each server is started behind it with its own words and variables; nothing else differs, and every byte comes back."""

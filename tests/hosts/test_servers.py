@@ -9,6 +9,7 @@ import sys
 import threading
 import tracemalloc
 from contextlib import suppress
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,21 @@ def test_each_host_s_names_are_read() -> None:
     assert read({"mcpServers": {"a": {"type": "sse", "url": "http://h/sse"}}})[0].is_events
     toml = '[mcp_servers.a]\ncommand = "x" # mine\nargs = ["-y"]\n'
     assert servers_of(toml, {}, is_toml=True) == [ConfiguredServer(name="a", words=("x", "-y"))]
+
+
+def test_servers_that_claude_code_has_for_this_project_alone_are_found(tmp_path: Path) -> None:
+    """`claude mcp add` notes them by the folder, or by the root of the repository around it; another project's are not ours."""
+    machine = Machine(tmp_path)
+    server = {"mcpServers": {"mem": {"type": "stdio", "command": "memory", "args": []}}}
+    projects = {str(machine.project): server, "/elsewhere": {"mcpServers": {"other": {"command": "x"}}}, "/odd": 1}
+    machine.write(".claude.json", json.dumps({"projects": projects}))
+    expected = [ConfiguredServer(name="mem", hosts=("claude",), words=("memory",))]
+    assert configured_servers(machine.around[0]) == (expected, [])
+    (machine.project / "inner").mkdir()
+    inner = replace(machine.around[0], project=str(machine.project / "inner"))
+    assert configured_servers(inner) == ([], [])
+    (machine.project / ".git").mkdir()
+    assert configured_servers(inner) == (expected, [])
 
 
 @pytest.mark.parametrize(

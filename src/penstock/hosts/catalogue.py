@@ -102,6 +102,8 @@ class Servers:
         remote: One over HTTP: `URL` stands for its address.
         headers: What the object is called that holds what each request to such an address carries.
         variables: What the object is called that holds the variables of a program.
+        by_project: Of what the user's file has for each project, by its folder, the way to the object of folders and what holds
+            the servers in each; None for a host that has no such thing.
     """
 
     file: ConfigFile
@@ -110,6 +112,7 @@ class Servers:
     remote: Mapping[str, object] = field(default_factory=lambda: {"url": URL})
     headers: str = "headers"
     variables: str = "env"
+    by_project: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,6 +227,7 @@ _ALL = (
             key=("mcpServers",),
             entry=_STDIO,
             remote={"type": "http", "url": URL},
+            by_project=("projects", "mcpServers"),  # `claude mcp add` without a scope
         ),
         hooks=Hooks(
             file=_CLAUDE_SETTINGS,

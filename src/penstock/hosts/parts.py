@@ -7,8 +7,10 @@ Keeps out: where configurations lie (`catalogue`), and what was there before (`r
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+from collections import Counter
 from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -63,6 +65,8 @@ def add(
     *,
     is_renewed: bool,
     address: str = leading.GATEWAY_ADDRESS,
+    before: object = trees.MISSING,
+    left: object = trees.MISSING,
 ) -> list[str]:
     """Add a part to a configuration, where it is not there yet.
 
@@ -73,6 +77,8 @@ def add(
         program: The words that start Penstock.
         is_renewed: Whether what is there was put there by us, and is to start Penstock from where it is now.
         address: Where the gateway listens.
+        before: What it said before the part was added; `trees.MISSING` where nobody knows.
+        left: What it said when we left it.
 
     Returns:
         What a person should know: that something of theirs stands in the way.
@@ -84,7 +90,7 @@ def add(
         case "mcp":
             return _add_server(document, host, program, is_renewed=is_renewed)
         case "hook":
-            return _add_hook(document, host, program, is_renewed=is_renewed)
+            return _add_hook(document, host, program, before, left, is_renewed=is_renewed)
         case "relay":
             return relaying.add(document, host, program, is_renewed=is_renewed)
         case "gateway":
@@ -120,7 +126,7 @@ def take(
                 document.remove((*host.servers.key, NAME))
         case "hook":
             # From the last to the first, so that the indexes before stay true.
-            for path in reversed([*_own_hooks(document)]):
+            for path in reversed(_installed_hooks(document, before, left)):
                 found, hook = True, path[:-1]
                 # A group is a matcher with hooks beneath it. With ours alone in it the group is ours too; beside one of
                 # the person's only our own line goes, and their matcher stays.
@@ -151,7 +157,7 @@ def has(document: Document, host: HostConfig, part: str, left: object = trees.MI
         case "mcp":
             return is_ours(command_line(document.get((*host.servers.key, NAME))), "mcp")
         case "hook":
-            return is_plugin(document.text) or any(True for _ in _own_hooks(document))
+            return is_plugin(document.text) or any(True for _ in _own_hooks(document.value))
         case "relay":
             return relaying.has(document, host)
         case "gateway":
@@ -179,7 +185,7 @@ def start_lines(document: Document, host: HostConfig, part: str) -> list[StartLi
             ]
         case "hook":
             plugin = _plugin_command(document.text)
-            lines = [plugin] if plugin else [shlex.split(document.get(path)) for path in _own_hooks(document)]
+            lines = [plugin] if plugin else [shlex.split(document.get(path)) for path in _own_hooks(document.value)]
             return [StartLine(tuple(words)) for words in lines]
         case "gateway" if host.base_url is not None:
             return [StartLine((str(document.get(host.base_url.key)),))]
@@ -252,7 +258,9 @@ def hook_command(host: HostConfig, program: Sequence[str]) -> str:
     return shlex.join([*program, "hook", host.name])
 
 
-def _add_hook(document: Document, host: HostConfig, program: Sequence[str], *, is_renewed: bool) -> list[str]:
+def _add_hook(
+    document: Document, host: HostConfig, program: Sequence[str], before: object, left: object, *, is_renewed: bool
+) -> list[str]:
     if host.hooks is None:
         return []
     if host.hooks.file.form == "whole":
@@ -261,15 +269,14 @@ def _add_hook(document: Document, host: HostConfig, program: Sequence[str], *, i
         if not document.text or is_renewed:
             document.text = plugin(program)
         return []
-    own = [*_own_hooks(document)]
-    for path in own if is_renewed else ():
+    for path in _installed_hooks(document, before, left) if is_renewed else ():
         words = shlex.split(document.get(path))
         # Renewed in its place: an entry that is taken out and added anew would lose its matcher, its timeout and its
         # place in the order.
         if (renewed := _renewed(words, "hook", program)) != words:
             document.replace(path, shlex.join(renewed))
-    there = {path[1] for path in own}
-    if own and not is_renewed:
+    there = {path[1] for path in _own_hooks(document.value)}
+    if there.issuperset((host.hooks.event, *host.hooks.around)):
         return []
     for key, value in host.hooks.beside.items():
         if document.get((key,)) is trees.MISSING:
@@ -279,16 +286,38 @@ def _add_hook(document: Document, host: HostConfig, program: Sequence[str], *, i
         at = 0 if entries is trees.MISSING else len(entries) if isinstance(entries, list) else None
         if at is None:
             raise CannotEditError(f"hooks.{event} is no list")
-        # Event by event: an older version of ours knew fewer of them, and a person may have taken one of ours out and
-        # left the rest.
+        # Event by event: an older version of ours knew fewer of them, a person may have taken one of ours out and left the
+        # rest, or have written one by hand: a second beside that would cut what the first has cut.
         if event not in there:
             document.put(("hooks", event, at), hook_entry(host, program))
     return []
 
 
-def _own_hooks(document: Document) -> Iterator[Path]:
-    """Yield the ways to the command lines of our hooks, of whatever event, alone or in a group."""
-    events = document.get(("hooks",))
+def _installed_hooks(document: Document, before: object, left: object) -> list[Path]:
+    """Return the ways to the command lines that `install` wrote: those that we left and that had not been there before.
+
+    Of one that is not there any more as we left it, the person has changed the words: it is the next one of ours that stands there.
+    Of a file that nobody remembers, those are ours that start a program by its whole path: a bare name was typed by a person.
+    """
+    own = [*_own_hooks(document.value)]
+    if left is trees.MISSING:
+        return [path for path in own if os.path.isabs(_split(document.get(path))[0])]
+    wrote = Counter((path[1], trees.get(left, path)) for path in _own_hooks(left))
+    wrote -= Counter((path[1], trees.get(before, path)) for path in _own_hooks(before))
+    found: list[Path] = []
+    for is_as_left in (True, False):
+        for path in own:
+            event = str(path[1])
+            words = document.get(path) if is_as_left else next((line for at, line in wrote if at == event), None)
+            if path not in found and wrote[event, words] > 0:
+                wrote -= Counter([(event, words)])
+                found.append(path)
+    return [path for path in own if path in found]
+
+
+def _own_hooks(value: object) -> Iterator[Path]:
+    """Yield the ways to the command lines in a configuration that start our hook, whoever wrote them, alone or in a group."""
+    events = trees.get(value, ("hooks",))
     for event, entries in events.items() if isinstance(events, dict) else ():
         for at, entry in enumerate(entries if isinstance(entries, list) else ()):
             inner = entry.get("hooks") if isinstance(entry, dict) else None

@@ -72,10 +72,14 @@ def install(
     held: dict[str, tuple[str, ...]] = {
         part: hosts for part, hosts in record.parts.items() if parts.has(document, _one(hosts), part, left)
     }
+    before = trees.MISSING if record.base is None else Document(record.base, form).value
     for part in wanted:
-        was_there = parts.has(document, host, part, left)
-        notes += parts.add(document, host, part, program, is_renewed=part in held, address=address)
-        if part in held or (not was_there and parts.has(document, host, part, document.value)):
+        was_there, text = parts.has(document, host, part, left), document.text
+        renewed = part in held
+        notes += parts.add(document, host, part, program, is_renewed=renewed, address=address, before=before, left=left)
+        # Beside a hook for one event that a person wrote by hand, those for the others are ours.
+        was_there = was_there and (part != "hook" or document.text == text)
+        if renewed or (not was_there and parts.has(document, host, part, document.value)):
             held[part] = tuple(dict.fromkeys((*held.get(part, ()), host.name)))
     if not held:
         return EditedText(text=present, record=None, notes=tuple(notes))
@@ -111,8 +115,9 @@ def uninstall(host: HostConfig, wanted: Sequence[str], form: Format, present: st
             _expect_as_written(present)
             return EditedText(text=None, record=None)
         for part in wanted:
-            # What `install` writes starts a program by its whole path; a bare name was typed by a person.
-            if all(os.path.isabs(line.words[0]) for line in parts.start_lines(document, host, part)):
+            # What `install` writes starts a program by its whole path; a bare name was typed by a person. Of hooks each is
+            # looked at.
+            if part == "hook" or all(os.path.isabs(line.words[0]) for line in parts.start_lines(document, host, part)):
                 parts.take(document, host, part)
         return EditedText(text=document.text, record=None)
     left = dict(record.parts)

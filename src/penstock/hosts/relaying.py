@@ -98,11 +98,17 @@ def variables_of(host: HostConfig, entry: dict[str, Any]) -> dict[str, str]:
 
 
 def servers(document: Document, host: HostConfig) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield the servers of a configuration, each with its place."""
-    found = document.get(host.servers.key)
-    for name, entry in found.items() if isinstance(found, dict) else ():
-        if isinstance(entry, dict):
-            yield (*host.servers.key, name), entry
+    """Yield the servers of a configuration, each with its place: those for all projects, then what it has for one alone."""
+    keys: list[Path] = [host.servers.key]
+    if host.servers.by_project is not None:
+        folders, inner = host.servers.by_project
+        projects = document.get((folders,))
+        keys += [(folders, folder, inner) for folder in (projects if isinstance(projects, dict) else ())]
+    for key in keys:
+        found = document.get(key)
+        for name, entry in found.items() if isinstance(found, dict) else ():
+            if isinstance(entry, dict):
+                yield (*key, name), entry
 
 
 def _url_of(host: HostConfig, entry: dict[str, Any]) -> str:

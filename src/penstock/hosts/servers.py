@@ -21,9 +21,9 @@ from penstock.hosts.installing import text_of
 from penstock.text import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from penstock.hosts.catalogue import HostSurroundings, Scope
+    from penstock.hosts.catalogue import HostConfig, HostSurroundings, Scope
 
 _HEADERS = ("headers", "http_headers", "httpHeaders")
 _VARIABLES = ("env", "environment")
@@ -83,9 +83,31 @@ def configured_servers(
             except (CannotEditError, CallerError) as error:
                 unread.append(UnreadFile(path, str(error)))
                 continue
-            for server in _servers(document.get(host.servers.key), around.environment):
+            for server in _of_host(document, host, scope, around):
                 found.setdefault(server, []).append(host.name)
     return [replace(server, hosts=tuple(dict.fromkeys(hosts))) for server, hosts in found.items()], unread
+
+
+def _of_host(
+    document: Document, host: HostConfig, scope: Scope, around: HostSurroundings
+) -> Iterator[ConfiguredServer]:
+    """Yield the servers of a host's configuration: those for all projects, and what the user's has for this one alone."""
+    yield from _servers(document.get(host.servers.key), around.environment)
+    if host.servers.by_project is None or scope != "user":
+        return
+    folders, inner = host.servers.by_project
+    # Noted by the folder that a session begins in, or by the root of the repository around it.
+    project = os.path.realpath(around.project)
+    root = next((folder for folder in _upwards(project) if os.path.lexists(os.path.join(folder, ".git"))), project)
+    for folder in dict.fromkeys((around.project, project, root)):
+        yield from _servers(document.get((folders, folder, inner)), around.environment)
+
+
+def _upwards(folder: str) -> Iterator[str]:
+    yield folder
+    while (above := os.path.dirname(folder)) != folder:
+        yield above
+        folder = above
 
 
 def servers_in(path: str, environment: Mapping[str, str]) -> list[ConfiguredServer]:
