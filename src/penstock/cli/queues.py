@@ -352,7 +352,8 @@ def _status_lines(seen: RunProgress) -> list[str]:
 def cancel_command(run: int, queue_url: str | None, as_json: bool) -> int:
     """End RUN, and keep what was answered.
 
-    What is under way is answered and kept too, nothing more is begun. Exit status 1 where it was over already.
+    What is under way is answered and kept too; nothing more is begun once this ends, a second later. Exit status 1 where it was
+    over already.
 
     Examples:
       penstock queue cancel 7 --queue postgresql:///penstock

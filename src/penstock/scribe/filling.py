@@ -111,7 +111,7 @@ def evidence_of(source: SourceLines, line: int) -> str:
 
 def text_of(source: SourceLines, line: int) -> str:
     """Return a line as it is compared: inert, as a prompt shows it, and blanks folded."""
-    return " ".join(escape.show(source.shown(line))[0].split())
+    return " ".join(escape.show_text(source.shown(line)).split())
 
 
 def paragraph_name(name: str) -> str:

@@ -10,7 +10,7 @@ how a claim was asked for (`prompts`) and read (`answers`).
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -59,9 +59,14 @@ class ClaimSubject(NamedTuple):
     reach: tuple[int, int] = (0, 0)
     """The first and last line of what proves something of it; (0, 0) for its own place."""
 
+    @property
+    def stretch(self) -> tuple[int, int]:
+        """Return the first and the last line of what it is about."""
+        return self.reach if self.reach[1] else (self.first_line, self.last_line)
+
     def holds(self, line: int) -> bool:
         """Return whether a line is of what it is about."""
-        first, last = self.reach if self.reach[1] else (self.first_line, self.last_line)
+        first, last = self.stretch
         return first <= line <= last
 
 
@@ -143,8 +148,12 @@ class Shown:
         return text_of(self.source, line) == fragment
 
     def code_of(self, item: ClaimSubject) -> str:
-        """Return the lines that were shown of what a claim is about."""
-        return " ".join(text_of(self.source, line) for line in self.numbers if item.holds(line))
+        """Return the lines that were shown of what a claim is about: they are one stretch of the text."""
+        first, last = item.stretch
+        begin, end = bisect_left(self.numbers, first), bisect_right(self.numbers, last)
+        if begin >= end:
+            return ""
+        return self.text[self.starts[begin] : self.starts[end] - 1 if end < len(self.starts) else None]
 
 
 def shown(source: SourceLines, spans: Iterable[tuple[int, int]], items: Iterable[ClaimSubject], known: Known) -> Shown:

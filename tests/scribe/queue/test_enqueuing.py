@@ -106,6 +106,17 @@ def test_two_runs_put_the_same_in_once_whoever_is_planned_first(is_older_first: 
     assert len(times) == len(chunks(database))
 
 
+def test_copies_of_a_question_are_in_one_job(database: Database, run: Run) -> None:
+    """However far from each other: two who asked at the same time paid twice for one answer."""
+    copy = "(SELECT key FROM chunks ORDER BY file, number LIMIT 1)"
+    last = "(SELECT file, number FROM chunks ORDER BY file DESC, number DESC LIMIT 1)"
+    database.rows(f"UPDATE chunks SET key = {copy} WHERE (file, number) = {last}")
+    workshop(database).link(run.id)
+    assert asked_in(database) == dict.fromkeys(chunks(database), 1)
+    jobs = database.rows(f"SELECT count(*), count(DISTINCT job) FROM chunks WHERE key = {copy}")
+    assert jobs == [(2, 1)]
+
+
 def test_two_runs_do_not_put_in_at_the_same_time(url: str, database: Database, run: Run) -> None:
     """Neither would see that the other is about to ask the same: the second waits until the first has said so."""
     putting = threading.Thread(target=workshop(database).link, args=(run.id,))

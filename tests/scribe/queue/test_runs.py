@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +20,10 @@ from penstock.models import Disconnected, Refused, say, sizes
 from penstock.scribe import document_gathered
 from penstock.scribe.gathering import Gathered, GatheredFile
 from penstock.scribe.output import Output
-from penstock.scribe.queue import runs
+from penstock.scribe.queue import runs, work
 from penstock.scribe.queue.engine import Later
 from penstock.scribe.queue.finishing import finish
-from penstock.scribe.queue.limits import set_limits
+from penstock.scribe.queue.limits import Bucket, set_limits
 from penstock.scribe.queue.metrics import metrics
 from penstock.scribe.queue.progress import progress
 from penstock.scribe.queue.work import Workshop
@@ -150,12 +151,12 @@ def test_what_failed_is_told_as_one_process_tells_it(
 @pytest.mark.parametrize(
     ("error", "cause", "tries"),
     [
-        (Disconnected("connect", "There is no connection to http://nowhere"), "connection", 8),
+        (Disconnected("connect", "There is no connection to http://nowhere"), "connection", 4),
         (Refused(403, {"error": {"message": "Forbidden"}}), "auth", 3),
     ],
 )
 def test_what_may_pass_is_said_at_once_and_tried_again(
-    database: Database, error: Exception, cause: str, tries: int
+    database: Database, error: Exception, cause: str, tries: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A wrong address was waited for an hour without a word, and one prompt that was forbidden ended every worker."""
 
@@ -165,6 +166,7 @@ def test_what_may_pass_is_said_at_once_and_tried_again(
         def send(self, _request: dict[str, Any], /) -> dict[str, Any]:
             raise error
 
+    monkeypatch.setattr(work, "MAX_ATTEMPTS", 4)
     run, said = started(database, estate(1)), list[str]()
     shop = Workshop(database, lambda _: Refusing(), attempts=1, say=said.append)
     for task in ("survey", "link"):
@@ -194,6 +196,42 @@ def test_a_run_that_is_cancelled_ends_and_can_go_on(url: str, database: Database
         runs.retry(database, runs.run_of(database, run.id))
         seen = ended(database, run)
     assert (seen.phase, seen.answered) == ("done", seen.chunks)
+
+
+@pytest.mark.parametrize("waits_for", ["a turn", "the next chunk"])
+def test_nothing_is_begun_once_a_run_was_cancelled(database: Database, author: Author, waits_for: str) -> None:
+    """Who waits for a turn, or has more chunks at hand, looks again; whoever cancels waits until they have."""
+    run = started(database, estate(1))
+    waits: list[float] = []
+
+    def cancelled() -> None:
+        runs.cancel(database, run.id, pause=waits.append)
+
+    def answer(request: dict[str, Any]) -> Any:
+        cancelled()
+        return author(request)
+
+    class Waiting(Bucket):
+        def take(self, tokens: int) -> tuple[int, float]:
+            cancelled()
+            return super().take(tokens)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(work, "LOOK_SECONDS", 0.0)
+        if waits_for == "a turn":
+            patch.setattr(work, "Bucket", Waiting)
+        shop = Workshop(database, lambda _: loopback(author if waits_for == "a turn" else answer))
+        for task in ("survey", "link", "ask"):
+            ((arguments, job),) = database.rows(
+                "SELECT args, id FROM procrastinate_jobs WHERE task_name = %(task)s LIMIT 1", task=task
+            )
+            database.rows("UPDATE procrastinate_jobs SET status = 'doing' WHERE id = %(job)s", job=job)
+            with suppress(Later):
+                getattr(shop, task)(**arguments)
+    assert len(author.requests) == (0 if waits_for == "a turn" else 1)
+    assert waits == [runs.LOOK_SECONDS]
+    seen = progress(database, run.id)
+    assert (seen.phase, seen.answered, seen.calls) == ("cancelled", len(author.requests), len(author.requests))
 
 
 def test_an_urgent_run_comes_first_and_equal_ones_take_turns(database: Database) -> None:
@@ -278,14 +316,14 @@ def test_what_a_survey_links_is_what_the_estate_links(database: Database) -> Non
         Located(sources[number].path, part.facts)
         for number, made in surveyed.items()
         if made.programs
-        for part in queued.work(number).subject.parts
+        for part in queued.work(number, {}).subject.parts
     ]
     estate_of_all = Estate(
         [member(one.path, one.kind, one.data) for one in found.files if one.kind != "cobol"], located
     )
     assert sum(map(len, linked.values())) == len(located) == 3
     for number, neighbours in linked.items():
-        parts = queued.work(number).subject.parts if neighbours else ()
+        parts = queued.work(number, {}).subject.parts if neighbours else ()
         assert neighbours == [around(part.facts.program, sources[number].path, estate_of_all) for part in parts]
     assert (
         sum(len(one.called_by) + len(one.jobs) + len(one.transactions) for each in linked.values() for one in each) == 4
@@ -300,8 +338,8 @@ def test_what_a_survey_links_is_what_the_estate_links(database: Database) -> Non
                 run=run.id,
                 number=number,
             )
-            keys = [task.chunk.digest for task in other.work(number).tasks]
-            assert keys == [task.chunk.digest for task in queued.work(number).tasks]
+            keys = [task.chunk.digest for task in other.work(number, {}).tasks]
+            assert keys == [task.chunk.digest for task in queued.work(number, {}).tasks]
 
 
 ROOMY = 6_000  # tokens of a prompt: each of these is one chunk

@@ -81,6 +81,37 @@ def test_a_database_that_is_stopped_in_the_middle_loses_nothing(own_server: Serv
     assert len(author.requests) <= seen.chunks + 2 * 2 * QUICK.jobs
 
 
+def test_who_is_told_to_end_while_the_database_is_away_keeps_what_was_paid_for(
+    own_server: Server, author: Author
+) -> None:
+    """The answer in its hands is put in once there is a database again; it was lost, and asked for anew."""
+    url = own_server.database("queue")
+    asked, go_on = threading.Event(), threading.Event()
+
+    def slow(request: dict[str, Any]) -> Any:
+        asked.set()
+        go_on.wait(30)
+        return author(request)
+
+    database = Database(url, patience_seconds=60.0)
+    started(database, estate(1))
+    worker = QueueWorker(url, lambda _: loopback(slow), ["openai-chat"], settings=QUICK._replace(jobs=1))
+    ending = threading.Thread(target=worker.run)
+    ending.start()
+    assert asked.wait(60)
+    own_server.stop()
+    worker.stop()
+    go_on.set()
+    ending.join(0.7)
+    assert ending.is_alive()
+    own_server.start()
+    ending.join(60)
+    assert not ending.is_alive()
+    assert database.rows("SELECT count(*) FROM answers") == [(1,)]
+    assert len(author.requests) == 1
+    database.close()
+
+
 def test_a_key_that_is_not_taken_ends_its_worker_and_no_chunk(url: str, database: Database, author: Author) -> None:
     """What it had goes to one whose key is."""
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock.scribe.queue.engine import defer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from penstock.scribe.queue.database import Connection, Database
     from penstock.scribe.queue.runs import Run
@@ -83,13 +83,20 @@ def _some(connection: Connection, run: Run, after: _Reached) -> _Reached | None:
     # Nor do two runs put in at the same time: neither would see that the other is about to ask the same.
     connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (run.asking_queue,))
     rows = connection.execute(
-        f"""SELECT file, number FROM chunks WHERE run = %s AND (file, number) > (%s, %s) AND {TO_PUT_IN}
+        f"""SELECT file, number, key FROM chunks WHERE run = %s AND (file, number) > (%s, %s) AND {TO_PUT_IN}
             ORDER BY file, number LIMIT %s""".encode(),  # noqa: S608 - a statement of ours
         (run.id, after.file, after.number, BATCH_CHUNKS),
     ).fetchall()
     if not rows:
         return None
-    slices = [rows[at : at + ASK_CHUNKS] for at in range(0, len(rows), ASK_CHUNKS)]
+    file, number, _ = rows[-1]
+    # Files are copied, and so are questions: all copies are in the job of the first, and find its answer.
+    rows += connection.execute(
+        f"""SELECT file, number, key FROM chunks WHERE run = %s AND (file, number) > (%s, %s) AND key = ANY(%s)
+            AND {TO_PUT_IN}""".encode(),  # noqa: S608 - a statement of ours
+        (run.id, file, number, list({bytes(key) for _, _, key in rows})),
+    ).fetchall()
+    slices = list(_slices(rows))
     made = defer(
         connection, run.asking_queue, "ask", [_job(run.id, part) for part in slices], run.urgency, first=after.priority
     )
@@ -99,8 +106,22 @@ def _some(connection: Connection, run: Run, after: _Reached) -> _Reached | None:
            WHERE chunks.run = %s AND chunks.file = placed.file AND chunks.number = placed.number""",
         (*(list(column) for column in zip(*placed, strict=True)), run.id),
     )
-    file, number = rows[-1]
     return _Reached(file, number, made[-1][1] - 1)
+
+
+def _slices(rows: Sequence[tuple[int, int, bytes]]) -> Iterator[list[tuple[int, int]]]:
+    """Yield the places of some chunks by jobs, in their order, copies beside the first of them."""
+    copies: dict[bytes, list[tuple[int, int]]] = {}
+    for file, number, key in rows:
+        copies.setdefault(bytes(key), []).append((file, number))
+    part: list[tuple[int, int]] = []
+    for places in copies.values():
+        part += places
+        if len(part) >= ASK_CHUNKS:
+            yield part
+            part = []
+    if part:
+        yield part
 
 
 def _job(run: int, chunks: Sequence[tuple[int, int]]) -> dict[str, Json]:

@@ -11,7 +11,7 @@ import threading
 import zlib
 from collections import OrderedDict
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from penstock.cobol.estate import Copybooks, Estate, Located, Member, member
 from penstock.cobol.facts.values import Facts, ProgramCall, Resolved
@@ -49,6 +49,15 @@ class Surveyed(NamedTuple):
     assignment: Json
     chunks: list[tuple[int, str, int]]
     """Of each that is asked about: its place in the plan, the key of its answer, and the tokens of its prompt."""
+
+
+class FetchedFile(NamedTuple):
+    """What the work on a file is made of: its bytes or what its survey left here, its plan, and what is around it."""
+
+    content: bytes | None
+    surveyed: FileWork | None
+    assignment: Json
+    neighbours: Any
 
 
 class _Kept:
@@ -151,41 +160,54 @@ class QueuedEstate:
         ]
         return Surveyed([_program(part.facts) for part in one.parts], caught.assignment, chunks)
 
-    def prefetch(self, numbers: Sequence[int]) -> None:
-        """Make the work on some files ready, with one question to the database for all that are not."""
+    def fetch(self, numbers: Sequence[int]) -> dict[int, FetchedFile]:
+        """Return what the work on some files is made of, with one question to the database for all that are not at hand."""
         with self._lock:
             missing = [number for number in numbers if self._works.get(number) is None]
             surveyed = {number: file for number in missing if (file := self._surveyed.take(number)) is not None}
         if not missing:
-            return
+            return {}
         rows = self._database.rows(
             "SELECT number, assignment, around FROM files WHERE run = %(run)s AND number = ANY(%(numbers)s)",
             run=self.run.id,
             numbers=missing,
         )
-        known = {number: (assignment, neighbours) for number, assignment, neighbours in rows}
         contents = self.contents(number for number in missing if number not in surveyed)
-        subjects = {number: self._subject(number, content) for number, content in contents.items()}
-        subjects |= {number: file.subject for number, file in surveyed.items()}
-        for number, one in subjects.items():
-            assignment, neighbours = known[number]
-            around_each = [Around(*map(tuple, each)) for each in neighbours or [((), (), ())] * len(one.parts)]
-            key = assignment_key(one.file_name, self.budget, self.run.model_id)
-            results = Accepted(
-                self._database, self.run.id, since=self.run.fresh_since, assignments={key: assignment or {}}
-            )
-            before = surveyed[number].plan if number in surveyed else None
-            made = FileWork(situated(one, around_each), self.budget, results, self.run.model_id, planned=before)
-            with self._lock:
-                self._works.put(number, made)
+        return {
+            number: FetchedFile(contents.get(number), surveyed.get(number), assignment, neighbours)
+            for number, assignment, neighbours in rows
+        }
 
-    def work(self, number: int) -> FileWork:
-        """Return the work on a file, planned as it was surveyed."""
+    def work(self, number: int, fetched: dict[int, FetchedFile]) -> FileWork:
+        """Return the work on a file, planned as it was surveyed.
+
+        It is planned when it is wanted: all files of a job at once would keep its first question waiting, and the processors busy
+        when every worker begins at the same time.
+
+        Args:
+            number: The file.
+            fetched: What `fetch` gave, of which what is used is taken; what is not there is fetched.
+
+        Raises:
+            LookupError: Its content is not in the queue: somebody took it out.
+        """
         with self._lock:
             if (found := self._works.get(number)) is not None:
                 return found
-        self.prefetch([number])
-        return self.work(number)
+        one = fetched.pop(number, None) or self.fetch([number]).get(number)
+        if one is None or (one.content is None and one.surveyed is None):
+            raise LookupError("its content is not in the queue any more")
+        subject = one.surveyed.subject if one.surveyed is not None else self._subject(number, one.content or b"")
+        around_each = [Around(*map(tuple, each)) for each in one.neighbours or [((), (), ())] * len(subject.parts)]
+        key = assignment_key(subject.file_name, self.budget, self.run.model_id)
+        results = Accepted(
+            self._database, self.run.id, since=self.run.fresh_since, assignments={key: one.assignment or {}}
+        )
+        before = one.surveyed.plan if one.surveyed is not None else None
+        made = FileWork(situated(subject, around_each), self.budget, results, self.run.model_id, planned=before)
+        with self._lock:
+            self._works.put(number, made)
+        return made
 
     def linked(self, programs: Mapping[int, Json]) -> dict[int, list[Around]]:
         """Return what is around the programs of each file, from what surveys found in all of them."""

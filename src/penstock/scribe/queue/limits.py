@@ -174,10 +174,15 @@ class MeteredModel:
         self._listens = "cancelled" in signature(model.send).parameters
         self.wire, self.name, self.window_tokens = model.wire, model.name, model.window_tokens
 
-    def tally(self) -> Tally:
-        """Return what this thread's questions took, and begin anew."""
+    def tally(self, is_wanted: Callable[[], bool] = lambda: True) -> Tally:
+        """Return what this thread's questions took, and begin anew.
+
+        Args:
+            is_wanted: Whether what is asked next is to be asked at all, once it has its turn; not asked again behind an answer,
+                since what was begun is ended.
+        """
         made: Tally = getattr(self._tallies, "value", Tally())
-        self._tallies.value = Tally()
+        self._tallies.value, self._tallies.is_wanted = Tally(), is_wanted
         return made
 
     def _add(self, **changes: Any) -> None:
@@ -195,6 +200,9 @@ class MeteredModel:
         # An upper estimate takes as long as all else that is done for a request; where nothing is reserved, nobody needs it.
         size = 0 if self._bucket.is_free() else self._estimate(request)
         slot = self._turn(size, cancelled) if size else 0
+        is_wanted: Callable[[], bool] | None = getattr(self._tallies, "is_wanted", None)
+        if is_wanted is not None and not is_wanted():
+            raise Cancelled("Nobody waits for it any more.")
         self._add(calls=known.calls + 1, diagnosis=None, held_seconds=0.0)
         try:
             send: Any = self._model.send
@@ -205,6 +213,7 @@ class MeteredModel:
             if told.kind == "rate_limit":
                 self._hold(told.retry_after_seconds if told.retry_after_seconds is not None else _OUTAGE_SECONDS)
             raise
+        self._tallies.is_wanted = None
         given, said = _used(body, self.wire)
         self._add(
             calls=known.calls + 1,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 import zlib
 from dataclasses import dataclass
 from hashlib import sha256
@@ -22,7 +23,7 @@ from penstock.store import StoreFault
 from penstock.text.tokens import best_counter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
 
     from penstock.cobol import Format
@@ -37,6 +38,8 @@ SURVEY_FILES = 32
 _UPLOAD_BYTES = 4 << 20  # of contents in one transaction
 SOURCES = frozenset({"cobol", "copybook", "dclgen"})
 """The kinds of files that may hold programs."""
+LOOK_SECONDS = 1.0
+"""How long whoever asks believes that a run is going on."""
 URGENCIES = range(-1_000, 1_001)
 
 
@@ -357,8 +360,11 @@ def _path(name: str) -> str:
 _CANCELLED_AT_ONCE = 5_000
 
 
-def cancel(database: Database, run: int) -> bool:
-    """End a run, and return whether it was going on: what is under way is answered and kept, nothing more is begun."""
+def cancel(database: Database, run: int, *, pause: Callable[[float], object] = time.sleep) -> bool:
+    """End a run, and return whether it was going on: what is under way is answered and kept, nothing more is begun.
+
+    Once this returns: workers look once a second whether a run is going on, and that is waited for where there are any.
+    """
     ended = database.rows(
         """UPDATE runs SET phase = 'cancelled', ended_at = clock_timestamp()
            WHERE id = %(run)s AND phase IN ('surveying', 'asking') RETURNING 1""",
@@ -372,6 +378,8 @@ def cancel(database: Database, run: int) -> bool:
         most=_CANCELLED_AT_ONCE,
     ):
         pass
+    if ended and database.rows("SELECT 1 FROM procrastinate_jobs WHERE status = 'doing' LIMIT 1"):
+        pause(LOOK_SECONDS)
     return bool(ended)
 
 

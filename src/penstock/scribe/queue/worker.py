@@ -49,7 +49,7 @@ LEASE_SECONDS = 45.0
 """How long a worker may be silent before what it works on is given to others."""
 HEARTBEAT_SECONDS = 10.0
 SWEEP_SECONDS = 10.0
-POLL_SECONDS = 1.0
+POLL_SECONDS = 0.5
 _LOST_AFTER_SWEEPS = 3  # a job that has ended this long ago and left chunks open was lost
 _UNWANTED_SECONDS = 15.0  # after which a job is tried again that the database did not let end
 _SAID_SECONDS = 60.0
