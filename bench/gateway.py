@@ -13,20 +13,24 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import re
 import subprocess
 import sys
 import tempfile
 import time
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from penstock.gateway.upstream import Upstream
 from penstock.mcp_server.listening import listen, serve_app
 
-_EVENTS, _EVENT_SECONDS = 40, 0.01
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+EVENTS, _EVENT_SECONDS = 40, 0.01
 _ANSWER = json.dumps(
     {
         "id": "msg_1",
@@ -38,13 +42,19 @@ _ANSWER = json.dumps(
         "usage": {"input_tokens": 9, "output_tokens": 1},
     }
 ).encode()
+_FIRST_EVENTS: tuple[dict[str, Any], ...] = (
+    {"type": "message_start", "message": {**json.loads(_ANSWER), "content": [], "stop_reason": None}},
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+)
+_STREAMED, _LONG = re.compile(rb'"stream": ?true'), 10_000
+_SENT_AT = re.compile(rb'"text": ?"(\d+\.\d{6})"')
 
 
 # ── the upstream ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 async def serve_upstream() -> None:
-    """Answer every request, a stream with `_EVENTS` events that carry the time at which each was sent."""
+    """Answer every request, a stream with `EVENTS` events that carry the time at which each was sent."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -53,7 +63,7 @@ async def serve_upstream() -> None:
                     (int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0
                 )
                 body = await reader.readexactly(length)
-                if b'"stream": true' in body[-40:]:
+                if len(body) < _LONG and _STREAMED.search(body):  # wherever, and however spelled, a gateway writes it
                     await stream(writer)
                 else:
                     writer.write(_response(_ANSWER, b"application/json"))
@@ -63,14 +73,14 @@ async def serve_upstream() -> None:
 
     async def stream(writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
-        for number in range(_EVENTS):
+        for number in range(EVENTS):
             event = {
                 "type": "content_block_delta",
                 "index": 0,
                 "delta": {"type": "text_delta", "text": f"{time.perf_counter():.6f}"},
             }
-            if number == 0:
-                event = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "x"}}
+            if number < len(_FIRST_EVENTS):
+                event = _FIRST_EVENTS[number]
             data = f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
             writer.write(b"%x\r\n%s\r\n" % (len(data), data))
             await asyncio.sleep(_EVENT_SECONDS)
@@ -113,6 +123,19 @@ async def serve_bare(upstream: str) -> None:
 # ── the client ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+async def event_lags(reader: asyncio.StreamReader) -> AsyncIterator[float]:
+    """Read a stream to its end, and yield how long each event was on its way, in seconds."""
+    rest = b""
+    while size := int(await reader.readline(), 16):
+        *events, rest = (rest + await reader.readexactly(size)).split(b"\n\n")
+        now = time.perf_counter()
+        await reader.readexactly(2)
+        for event in events:
+            if sent := _SENT_AT.search(event):
+                yield now - float(sent[1])
+    await reader.readline()
+
+
 async def ask(port: int, bodies: Any, connections: int, seconds: float) -> tuple[int, list[float], list[float]]:
     """Send bodies over so many connections for so long; return how many, their times and the lags of events, in seconds."""
     until = time.perf_counter() + seconds
@@ -131,15 +154,7 @@ async def ask(port: int, bodies: Any, connections: int, seconds: float) -> tuple
             head = await reader.readuntil(b"\r\n\r\n")
             assert head.startswith(b"HTTP/1.1 200"), head
             if b"chunked" in head.lower():
-                while size := int(await reader.readline(), 16):
-                    data = await reader.readexactly(size + 2)
-                    now = time.perf_counter()
-                    lags.extend(
-                        now - float(part.partition(b'"')[0])
-                        for part in data.split(b'"text": "')[1:]
-                        if part[:1] != b"x"
-                    )
-                await reader.readline()
+                lags.extend([lag async for lag in event_lags(reader)])
             else:
                 length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
                 await reader.readexactly(length)
@@ -277,7 +292,7 @@ def _table(gateway: tuple[int, int], bare: tuple[int, int], upstream_port: int, 
     for label, (port, pid) in (("direct", (upstream_port, bare[1])), ("bare", bare), ("gateway", gateway)):
         before = _processor_seconds(pid)
         _, _, lags = asyncio.run(ask(port, streams(256), 256, 60))
-        used = (_processor_seconds(pid) - before) / (256 * _EVENTS) * 1e6 if label != "direct" else 0.0
+        used = (_processor_seconds(pid) - before) / (256 * EVENTS) * 1e6 if label != "direct" else 0.0
         print(
             f"256 streams, {label}: lag of an event p50 {_at(lags, 0.5):.1f} ms, p99 {_at(lags, 0.99):.1f} ms, "
             f"{used:.0f} us of processor time in between"

@@ -4,8 +4,9 @@
 
 Fidelity: a Messages and a chat request with odd order, escapes, numbers, unknown fields and signed thinking are sent through each,
 and what came out behind is compared, byte by byte and value by value. Cost: processor time of the gateway and all its children a
-request, small ones over 32 connections and 1 MB over one. Each has its default settings, but for what it takes to reach the
-upstream of this run, which answers at once; a limit on requests a minute is off. What a gateway does for its price is its own.
+request, small ones over 32 connections and 1 MB over one; and of 256 streams at once, how long an event is on its way. Each has
+its default settings, but for what it takes to reach the upstream of this run, which answers at once; a limit on requests a minute
+is off. What a gateway does for its price is its own.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import islice
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from bench.gateway import _ANSWER, session
+from bench.gateway import _ANSWER, EVENTS, event_lags, session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -139,6 +140,10 @@ PEERS = (
 )
 
 
+class _Addressed(Protocol):
+    url: str
+
+
 class Upstream(ThreadingHTTPServer):
     """Answers every request at once, and keeps the bytes of the last."""
 
@@ -200,7 +205,7 @@ def fidelity(upstream: Upstream, port: int, peer: Peer, path: str, body: bytes) 
     return f"{len(body)} to {len(upstream.body)} bytes: {told or 'written anew, values the same'}{headers}"
 
 
-def _headers(upstream: Upstream, peer: Peer, path: str) -> dict[str, str]:
+def _headers(upstream: _Addressed, peer: Peer, path: str) -> dict[str, str]:
     own = peer.headers(upstream.url)
     if peer.name == "Portkey":
         own |= {"x-portkey-provider": "openai" if "chat" in path else "anthropic"}
@@ -213,7 +218,15 @@ def _headers(upstream: Upstream, peer: Peer, path: str) -> dict[str, str]:
     }
 
 
-def _post(upstream: Upstream, port: int, peer: Peer, path: str, body: bytes) -> tuple[int, bytes]:
+def _head(upstream: _Addressed, peer: Peer, port: int) -> bytes:
+    """Return the head of a request for a message, but for its length."""
+    path = "/v1/messages"
+    lines = [f"POST {path} HTTP/1.1", f"host: 127.0.0.1:{port}"]
+    lines += [f"{name}: {value}" for name, value in _headers(upstream, peer, path).items()]
+    return "".join(f"{line}\r\n" for line in lines).encode()
+
+
+def _post(upstream: _Addressed, port: int, peer: Peer, path: str, body: bytes) -> tuple[int, bytes]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     try:
         connection.request("POST", path, body, _headers(upstream, peer, path))
@@ -285,10 +298,7 @@ def _small() -> Iterator[bytes]:
 
 def cost(upstream: Upstream, port: int, peer: Peer, pid: int, seconds: float) -> str:
     """Return the cells of a gateway's cost."""
-    path = "/v1/messages"
-    lines = [f"POST {path} HTTP/1.1", f"host: 127.0.0.1:{port}"]
-    lines += [f"{name}: {value}" for name, value in _headers(upstream, peer, path).items()]
-    head = "".join(f"{line}\r\n" for line in lines).encode()
+    head = _head(upstream, peer, port)
     cells = []
     rows: list[tuple[Iterator[bytes], int]] = [(_small(), 32), (iter([session(900, 0), *map(_turn, range(8))]), 1)]
     asyncio.run(
@@ -307,6 +317,54 @@ def cost(upstream: Upstream, port: int, peer: Peer, pid: int, seconds: float) ->
     return f"{' | '.join(cells)} | {resident_mib(pid):.0f}"
 
 
+STREAMS = 256
+
+
+def streaming(upstream: Streaming, port: int, peer: Peer, pid: int) -> str:
+    """Return the cells of a gateway's streams: how long an event is on its way, and what it costs."""
+    body = b'{"model": "m", "max_tokens": 100, "messages": [{"role": "user", "content": "x"}], "stream": true}'
+    request = _head(upstream, peer, port) + b"content-length: %d\r\n\r\n%s" % (len(body), body)
+
+    async def one(lags: list[float]) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        with suppress(AssertionError, OSError, asyncio.IncompleteReadError):
+            writer.write(request)
+            head = await reader.readuntil(b"\r\n\r\n")
+            assert b" 200 " in head[:20]
+            lags += [lag async for lag in event_lags(reader)]
+        writer.close()
+
+    async def all_at_once(number: int) -> list[float]:
+        lags: list[float] = []
+        await asyncio.wait_for(asyncio.gather(*[one(lags) for _ in range(number)]), 120)
+        return sorted(lags)
+
+    asyncio.run(all_at_once(8))
+    before = processor_seconds(pid)
+    lags = asyncio.run(all_at_once(STREAMS))
+    if not lags:
+        return "no event | "
+    spent = (processor_seconds(pid) - before) / len(lags)
+    middle, late = (1_000 * lags[int(len(lags) * share)] for share in (0.5, 0.99))
+    came = len(lags) / STREAMS / (EVENTS - 2)  # the first two of a stream carry no time
+    return f"{middle:.0f}, {late:.0f} ({came:.0%} of the events) | {1e6 * spent:.0f}"
+
+
+class Streaming:
+    """The upstream of `bench.gateway`, in a process of its own: what it takes must not hold up the client."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, "-m", "bench.gateway", "--upstream"]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        assert self._process.stdout is not None
+        self.url = f"http://127.0.0.1:{int(self._process.stdout.readline())}"
+
+    def close(self) -> None:
+        """End it."""
+        self._process.kill()
+        self._process.wait()
+
+
 def _turn(number: int) -> bytes:
     return session(901 + number, 0)
 
@@ -317,7 +375,7 @@ def _free_port() -> int:
         return int(held.getsockname()[1])
 
 
-def start(peer: Peer, upstream: Upstream, folder: str, stack: ExitStack) -> tuple[int, int, float]:
+def start(peer: Peer, upstream: _Addressed, folder: str, stack: ExitStack) -> tuple[int, int, float]:
     """Start a gateway, and return its port, its process, and how long it took until it answered."""
     port = _free_port()
     log = stack.enter_context((Path(folder) / f"{peer.name}.log").open("wb"))
@@ -343,15 +401,17 @@ def start(peer: Peer, upstream: Upstream, folder: str, stack: ExitStack) -> tupl
 
 
 def main() -> None:
-    """Print both tables."""
+    """Print the tables."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--only", default=",".join(peer.name for peer in PEERS))
     given = parser.parse_args()
     costs: list[str] = []
+    streamed: list[str] = []
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
-        upstream = Upstream()
+        upstream, streams = Upstream(), Streaming()
+        stack.callback(streams.close)
         Thread(target=upstream.serve_forever, daemon=True).start()
         print("| Gateway | Messages | Chat completions |\n|---|---|---|")
         for peer in [peer for peer in PEERS if peer.name in given.only.split(",")]:
@@ -367,9 +427,14 @@ def main() -> None:
                 ]
                 print(f"| {peer.name} | {' | '.join(cells)} |", flush=True)
                 costs.append(f"| {peer.name} | {seconds:.1f} | {cost(upstream, port, peer, pid, given.seconds)} |")
+            with ExitStack() as own, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as fresh:
+                port, pid, _ = start(peer, streams, fresh, own)
+                streamed.append(f"| {peer.name} | {streaming(streams, port, peer, pid)} |")
     print("\n| Gateway | s to start | CPU ms, 200 bytes, 32 connections | CPU ms, 1 MB all new, 1 connection | MiB |")
     print("|---|---|---|---|---|")
     print("\n".join(costs))
+    print(f"\n| Gateway | {STREAMS} streams: lag of an event in ms, p50 and p99 | CPU us an event |\n|---|---|---|")
+    print("\n".join(streamed))
 
 
 if __name__ == "__main__":
