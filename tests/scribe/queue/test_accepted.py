@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.scribe.queue.conftest import estate, started
 
 from penstock.scribe.queue.accepted import Accepted
 
@@ -43,6 +44,17 @@ def test_the_first_answer_is_the_answer(database: Database, puts: list[tuple[str
             dropped += 1
     assert {key: results[0].get(key) for key in expected} == expected
     assert late(database) == dropped
+
+
+@pytest.mark.parametrize("phase", ["asking", "cancelled", "done"])
+def test_what_is_older_than_a_fresh_run_gives_way_until_that_is_done(database: Database, phase: str) -> None:
+    """Also to what was under way when it was cancelled; behind its end, what was accepted stays, whoever says to be of it."""
+    Accepted(database, 0).put(_KEYS[0], {"claims": ["old"]})
+    run = started(database, estate(1), fresh=True)
+    database.rows("UPDATE runs SET phase = %(phase)s", phase=phase)
+    Accepted(database, run.id).put(_KEYS[0], {"claims": ["new"]})
+    Accepted(database, run.id).put(_KEYS[0], {"claims": ["newer"]})
+    assert Accepted(database, 0).get(_KEYS[0]) == {"claims": ["old" if phase == "done" else "new"]}
 
 
 def test_of_two_refusals_for_one_size_the_first_holds(database: Database) -> None:

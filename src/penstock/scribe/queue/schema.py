@@ -89,12 +89,13 @@ _OF_THE_OWNER = "LANGUAGE plpgsql SECURITY DEFINER SET search_path = penstock_qu
 # One statement decides, and so once: of two workers with an answer to one question the second finds the row of the first. The
 # nonce says whose answer it is, also to the one whose COMMIT was lost and who asks again. A refusal for size gives way to an
 # answer, and to the refusal of a smaller chunk: of two for one size the first holds, or a worker that was frozen would change what
-# others have split by. A broken answer gives way to the next. What is older than a run that asks afresh gives way to it.
+# others have split by. A broken answer gives way to the next. What is older than a run that asks afresh gives way to it
+# until that is done: also where it was cancelled, since what was under way then was paid for.
 _ACCEPT = """
 CREATE FUNCTION accept_v1(of_key bytea, of_kind text, of_value text, of_refused_tokens integer, of_nonce bytea, of_run bigint)
 RETURNS void %OWNER
 DECLARE
-    since timestamptz := (SELECT fresh_since FROM runs WHERE id = of_run AND phase IN ('surveying', 'asking'));
+    since timestamptz := (SELECT fresh_since FROM runs WHERE id = of_run AND phase <> 'done');
 BEGIN
     INSERT INTO answers AS known (key, kind, value, refused_tokens, nonce, run)
         VALUES (of_key, of_kind, of_value, of_refused_tokens, of_nonce, of_run)
