@@ -13,8 +13,8 @@ from tests.scribe.queue.conftest import loopback
 
 from penstock.models import Cancelled, Refused
 from penstock.scribe.queue import limits
-from penstock.scribe.queue.limits import GRANT_SECONDS, LONGEST_HOLD_SECONDS, Bucket, MeteredModel
-from penstock.scribe.queue.schema import STEPS
+from penstock.scribe.queue.limits import GRANT_SECONDS, Bucket, MeteredModel
+from penstock.scribe.queue.schema import LONGEST_HOLD_SECONDS, STEPS
 from penstock.store import StoreFault
 
 if TYPE_CHECKING:
@@ -131,6 +131,15 @@ def test_keys_and_models_have_limits_of_their_own(database: Database) -> None:
     assert Bucket(database, "a", _MODEL).take(1)[1] > 0
     assert Bucket(database, "b", _MODEL).take(1) == (0, 0.0)
     assert Bucket(database, "a", "anthropic:x").take(1) == (0, 0.0)
+
+
+def test_nobody_makes_room_by_asking_for_less_than_nothing(database: Database) -> None:
+    """A role that works may call the function, with whatever it likes."""
+    database.prepare()
+    set_limits(database, "k", _MODEL, None, 100)
+    assert Bucket(database, "k", _MODEL).take(100)[0]
+    Bucket(database, "k", _MODEL).take(-1_000)
+    assert Bucket(database, "k", _MODEL).take(100)[1] > 0
 
 
 def test_of_many_at_once_as_many_are_granted_as_may_be(database: Database) -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from penstock.models import Cancelled
 from penstock.overflow import diagnose
 from penstock.scribe.pool import REPLY_TOKENS
+from penstock.scribe.queue.schema import LONGEST_HOLD_SECONDS
 from penstock.store import StoreFault
 from penstock.text.json_access import whole_number
 from penstock.text.tokens import best_counter
@@ -36,8 +37,6 @@ GRANT_SECONDS = 2.0
 """How long a grant may be used; the window of the limits is longer by as much."""
 PATIENCE_SECONDS = 30.0
 """How long a thread waits for its turn before it takes other work, perhaps with another model."""
-LONGEST_HOLD_SECONDS = 3_600.0
-"""How long a provider's word keeps a key from asking: whoever names a month is asked again in an hour, which costs a refusal."""
 _LOOK_SECONDS = 1.0  # for which is believed that a key has no limits and is not held
 _LONGEST_SECONDS = 5.0  # of one wait: others may have given back what they had reserved
 _MOST_TOKENS = 1_000_000_000  # of a request or its answer: a provider that reports more says nothing
@@ -100,8 +99,7 @@ class Bucket:
     def hold(self, seconds: float) -> None:
         """Let nobody ask with this key before so many seconds, an hour at most; a longer hold stays."""
         self._free_until = 0.0
-        held = min(seconds, LONGEST_HOLD_SECONDS)
-        self._database.rows("SELECT hold_v1(%(key)s, %(model)s, %(seconds)s)", **self._of, seconds=held)
+        self._database.rows("SELECT hold_v1(%(key)s, %(model)s, %(seconds)s)", **self._of, seconds=seconds)
 
 
 def set_limits(

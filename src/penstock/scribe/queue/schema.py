@@ -32,6 +32,8 @@ class Step(NamedTuple):
 # A grant counts for this long: the minute of the provider, the second that a slot is wide, the two that a grant may be used in
 # (`limits.GRANT_SECONDS`), and two for the way to the provider, which one request may take and the next one not.
 WINDOW_SECONDS = 65
+LONGEST_HOLD_SECONDS = 3_600
+"""How long a provider's word keeps a key from asking: whoever names a month is asked again in an hour, which costs a refusal."""
 
 # One round trip, and the row of the bucket is locked only within it. `clock_timestamp`, since `now()` is the time at which the
 # statement began, before it waited for the lock. A clock that is set back does not give the same second out twice: `last_second`
@@ -108,6 +110,12 @@ BEGIN
     END IF;
 END $$""".replace("%OWNER", _OF_THE_OWNER)
 
+_TAKE_V2 = (
+    _TAKE.replace("take_v1", "take_v2")
+    .replace("LANGUAGE plpgsql AS $$", _OF_THE_OWNER)
+    .replace("slot := 0;", "want_tokens := greatest(0, want_tokens); slot := 0;")  # nobody gives back by asking
+)
+
 _SETTLE = """
 CREATE FUNCTION settle_v1(of_key text, of_model text, slot bigint, change bigint) RETURNS void %OWNER
 BEGIN
@@ -118,9 +126,9 @@ _HOLD = """
 CREATE FUNCTION hold_v1(of_key text, of_model text, seconds double precision) RETURNS void %OWNER
 BEGIN
     INSERT INTO limits AS known (key, model, hold_until)
-        VALUES (of_key, of_model, clock_timestamp() + make_interval(secs => seconds))
+        VALUES (of_key, of_model, clock_timestamp() + make_interval(secs => least(seconds, %LONGEST)))
         ON CONFLICT (key, model) DO UPDATE SET hold_until = greatest(known.hold_until, excluded.hold_until);
-END $$""".replace("%OWNER", _OF_THE_OWNER)
+END $$""".replace("%LONGEST", str(LONGEST_HOLD_SECONDS)).replace("%OWNER", _OF_THE_OWNER)
 
 _FUNCTIONS = (
     "accept_v1(bytea, text, text, integer, bytea, bigint)",
@@ -244,7 +252,7 @@ STEPS: tuple[Step, ...] = (
             "ALTER TABLE answers DROP CONSTRAINT answers_kind_check",
             "ALTER TABLE answers ADD CONSTRAINT answers_kind_check CHECK (kind IN ('answer', 'refusal', 'broken'))",
             _ACCEPT,
-            _TAKE.replace("take_v1", "take_v2").replace("LANGUAGE plpgsql AS $$", _OF_THE_OWNER),
+            _TAKE_V2,
             _SETTLE,
             _HOLD,
             *(f"REVOKE ALL ON FUNCTION {name} FROM PUBLIC" for name in _FUNCTIONS),
@@ -259,6 +267,6 @@ STEPS: tuple[Step, ...] = (
             "ALTER TABLE files ALTER COLUMN around TYPE jsonb USING around::jsonb",
             "ALTER TABLE runs DROP COLUMN title_bytes",
         ),
-        oldest=2,
+        oldest=4,  # what was prepared to read `around` as jsonb does not read it any more
     ),
 )
