@@ -189,6 +189,54 @@ def test_a_procedure_runs_with_what_its_exec_gives_to_its_symbols() -> None:
     assert "NIGHTLY.S3.RUN reads TEST.BILLS is" not in found
 
 
+NIGHT = {
+    "P.prc": (
+        "//P        PROC\n//PS1      EXEC PGM=SORT\n//SORTIN   DD DSN=&HLQ..IN,DISP=SHR\n"
+        "//SORTOUT  DD DSN=&HLQ..OUT,DISP=(NEW,CATLG)\n//PS2      EXEC PGM=SORT\n//SORTIN   DD DSN=&HLQ..C1,DISP=SHR\n"
+        "//         DD DSN=&HLQ..C2,DISP=SHR\n//         INCLUDE MEMBER=OUTS\n"
+    ),
+    "OUTS.jcl": "//SORTOUT  DD DSN=&HLQ..OUTS,DISP=OLD\n",
+    "SETS.jcl": "//         SET PGX=SORT\n",
+    "STEPS.jcl": "//T0       EXEC PGM=SORT\n//SORTIN   DD DSN=&HLQ..T0,DISP=SHR\n",
+    "NIGHT.jcl": (
+        "//NIGHT    JOB 1,'X'\n//         SET HLQ=PROD\n//         INCLUDE MEMBER=SETS\n//         INCLUDE MEMBER=STEPS\n"
+        "//T1       EXEC P\n//SORTOUT  DD DISP=OLD\n//PS2.SORTIN DD DSN=ONE,DISP=SHR\n"
+        "//T2       EXEC P,HLQ=TEST\n//PS1.SORTOUT DD DSN=TWO,DISP=OLD\n"
+        "//T3       EXEC PGM=&PGX\n//SORTIN   DD DSN=*.T2.PS1.SORTOUT,DISP=SHR\n"
+        "//T4       EXEC PGM=&GONE\n"
+    ),
+}
+
+
+@pytest.mark.proves("C-16")
+def test_jcl_of_several_members_is_one_job() -> None:
+    """INCLUDE, symbols that a procedure has from its job, DDs that are changed in part, and data sets of a step before."""
+    graph = graph_of({name: text.encode() for name, text in NIGHT.items()})
+    found = {
+        f"{edge.source} {edge.verb} {edge.target} {edge.certainty}"
+        for edge in graph.edges()
+        if edge.verb in {"reads", "writes"} or (edge.verb == "runs" and edge.target.kind == "program")
+    }
+    steps = ("T0", "T1.PS1", "T1.PS2", "T2.PS1", "T2.PS2", "T3")
+    assert found == {
+        *(f"NIGHT.{step} runs SORT is" for step in steps),
+        "NIGHT.T4 runs &GONE unknown",
+        "NIGHT.T0 reads PROD.T0 is",
+        "NIGHT.T1.PS1 reads PROD.IN is",
+        "NIGHT.T1.PS1 writes PROD.OUT is",  # the job says nothing but its DISP
+        "NIGHT.T1.PS2 reads ONE is",  # instead of the first of two
+        "NIGHT.T1.PS2 reads PROD.C2 is",
+        "NIGHT.T1.PS2 writes PROD.OUTS is",
+        "NIGHT.T2.PS1 reads TEST.IN is",
+        "NIGHT.T2.PS1 writes TWO is",
+        "NIGHT.T2.PS2 reads TEST.C1 is",
+        "NIGHT.T2.PS2 reads TEST.C2 is",
+        "NIGHT.T2.PS2 writes TEST.OUTS is",
+        "NIGHT.T3 reads TWO is",
+    }
+    assert not nodes_named(graph, "STEPS", "job")  # it is included, and no job of its own
+
+
 def test_the_other_parts_of_a_group_are_not_touched_by_one() -> None:
     """The tree goes on from a field to the group that holds it, and not down again to what else that holds."""
     assert "MWB010.RD-INDEX-M3 part of MWB010.MWREAD-RECORD" in is_edges("MWB010.RD-INDEX-M3", depth=3)

@@ -60,6 +60,44 @@ def test_what_a_statement_sends_and_what_receives_it_are_a_pair(
     assert _moves(_facts(statement)) == pairs
 
 
+CORRESPONDING = """\
+01 S.
+ 02 U.
+  03 X1 PIC X.
+  03 X2 PIC 9.
+ 02 V PIC 99.
+ 02 W OCCURS 2 PIC 9.
+ 02 Y PIC X.
+ 02 Z PIC X(2).
+01 D.
+ 02 Z.
+  03 Z1 PIC X.
+ 02 Y PIC 9.
+ 02 W PIC 9.
+ 02 U.
+  03 X2 PIC 9.
+ 02 V PIC 999.
+ 02 X1 PIC X.
+"""
+
+
+@pytest.mark.proves("C-16")
+@pytest.mark.parametrize(
+    ("statement", "verb", "pairs"),
+    [
+        ("MOVE CORRESPONDING S TO D", "moves", {"X2", "V", "Y", "Z"}),
+        ("ADD CORR S TO D", "computes", {"X2", "V"}),
+        ("SUBTRACT CORRESPONDING S FROM D ROUNDED", "computes", {"X2", "V"}),
+    ],
+)
+def test_what_corresponds_are_items_in_groups_of_the_same_names(statement: str, verb: str, pairs: set[str]) -> None:
+    """Two groups of a name are looked into, a group and an item are a pair, tables are none, and arithmetic takes numbers."""
+    found = _facts(statement, CORRESPONDING)
+    assert _moves(found) == {(name, verb, name) for name in pairs}
+    x2 = [item for item in found.items if item.name == "X2"]
+    assert [(bool(one.read_lines), bool(one.written_lines)) for one in x2] == [(True, False), (verb != "moves", True)]
+
+
 def test_an_ambiguous_name_is_a_pair_that_may_be() -> None:
     """`H` is in two groups: both may be meant, and neither is sure."""
     found = _facts("MOVE H TO A")

@@ -2,8 +2,8 @@
 
 A card is read in three steps: name, operation and operands with their continuations (`_cards`), symbols put in, and
 what it means to the job it stands in (`_Building`). Keeps out scheduling and conditions between steps. Symbols that
-the member sets itself are put in; others stay as they are. What an EXEC gives to the symbols of a procedure is put in
-by whoever follows it there (`called`).
+the member sets itself are put in; others stay as they are. What other members bring is put in by whoever has them
+(`running`): what INCLUDE names (`included`), and in a procedure what its EXEC gives to symbols (`called`).
 
 Law: any text has an answer, linear in it; what is in a stream is no JCL.
 """
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from .macros import split, values
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _STATEMENT = re.compile(r"//(\S*)[ \t]+(\S+)(?:[ \t]+(.*))?")
 _SYMBOL = re.compile(r"&([A-Z$#@][A-Z0-9$#@]{0,7})(\.?)", re.IGNORECASE)
@@ -31,6 +31,8 @@ _OF_EXEC = re.compile(
     r"TVSAMCOM|TVSMSG)(?:\..*)?"
 )
 _IN_STREAM = frozenset({"*", "DATA"})
+MAX_INCLUDES = 15
+"""How deep members may include each other, which is as deep as JCL lets them."""
 MAX_STREAM_LINES = 200
 """How many lines of in-stream data are kept for each DD, for what they run."""
 
@@ -71,6 +73,8 @@ class JobStep(NamedTuple):
     end_line: int
     symbols: tuple[tuple[str, str], ...] = ()
     """What a step gives to the symbols of the procedure that it runs, by their names in capitals."""
+    around: tuple[tuple[str, str], ...] = ()
+    """What symbols are where a procedure is run: they hold in it too, unless its PROC or the EXEC says otherwise."""
 
 
 class Job(NamedTuple):
@@ -84,7 +88,7 @@ class Job(NamedTuple):
     line: int
     end_line: int
     cards: tuple[JclCard, ...] = ()
-    """The statements of a procedure, its symbols not put in."""
+    """The statements, symbols not put in, of a procedure, of a fragment, and of a job with INCLUDE."""
 
 
 class JclCard(NamedTuple):
@@ -100,7 +104,7 @@ class JclCard(NamedTuple):
 
 def jobs(text: str) -> tuple[Job, ...]:
     """Return the jobs and procedures of a member, in order; a procedure in the stream of a job stands beside it."""
-    return _read(_cards(text), {})
+    return _read(_cards(text), {}, {})
 
 
 def called(procedure: Job, step: JobStep) -> Job:
@@ -110,42 +114,76 @@ def called(procedure: Job, step: JobStep) -> Job:
         procedure: The procedure, as its member was read.
         step: The EXEC.
     """
-    return _read(procedure.cards, dict(step.symbols))[0] if step.symbols and procedure.cards else procedure
+    if not procedure.cards or not (step.symbols or step.around):
+        return procedure
+    return _read(procedure.cards, dict(step.symbols), dict(step.around))[0]
 
 
-def _read(cards: Sequence[JclCard], given: Mapping[str, str]) -> tuple[Job, ...]:
+def included(job: Job, find: Callable[[str], Sequence[JclCard]]) -> Job:
+    """Return a job or procedure with the statements of other members where its INCLUDEs name them.
+
+    Args:
+        job: The job, as its member was read.
+        find: The statements of a member by its name in capitals; none for one that is not here.
+    """
+    if not job.includes:
+        return job
+    read = _read(tuple(_spliced(job.cards, find, ())), {}, {})
+    return next((one for one in read if (one.kind, one.name) == (job.kind, job.name)), job)
+
+
+def _spliced(
+    cards: Sequence[JclCard], find: Callable[[str], Sequence[JclCard]], above: tuple[str, ...]
+) -> Iterator[JclCard]:
+    """Yield statements, those of included members at the line of their INCLUDE."""
+    for card in cards:
+        name = card.operands.get("MEMBER", "").upper() if card.operation == "INCLUDE" else ""
+        yield card
+        if name and name not in above and len(above) < MAX_INCLUDES:
+            for inner in _spliced(find(name), find, (*above, name)):
+                yield inner._replace(line=card.line, end_line=card.end_line)
+
+
+def _read(cards: Sequence[JclCard], given: Mapping[str, str], outer: Mapping[str, str]) -> tuple[Job, ...]:
     """Return the jobs and procedures that some statements make.
 
     Args:
         cards: The statements.
         given: Symbols whose values PROC does not change.
+        outer: Symbols whose values PROC may change.
     """
     found: list[_Building] = []
-    symbols = dict(given)
-    around: list[_Building | None] = []  # the job around a procedure in its stream
+    symbols = {**outer, **given}
+    around: list[
+        tuple[_Building | None, dict[str, str]]
+    ] = []  # the job around a procedure in its stream, and its symbols
     current: _Building | None = None
     for as_written in cards:
         operands = {name: _put_in(value, symbols) for name, value in as_written.operands.items()}
         card = as_written._replace(operands=operands)
         if card.operation in {"JOB", "PROC"}:
             if card.operation == "PROC":
+                around.append((current, dict(symbols)))
                 symbols.update((name, _unquoted(value)) for name, value in operands.items() if not name.isdigit())
                 symbols.update(given)
-                around.append(current)
             current = _Building(card.name, "job" if card.operation == "JOB" else "proc", as_written)
             found.append(current)
         elif card.operation == "PEND":
-            current = (around.pop() if around else None) or current
+            if around:
+                outside, symbols = around.pop()
+                current = outside or current
         elif card.operation == "SET":
             symbols.update((name, _unquoted(value)) for name, value in operands.items())
-            if current is not None:
-                current.keep(as_written)
+            if current is None:
+                current = _Building("", "fragment", as_written)
+                found.append(current)
+            current.keep(as_written)
         elif card.operation in {"EXEC", "DD", "INCLUDE"}:
             if current is None:
                 current = _Building("", "fragment", as_written)
                 found.append(current)
             current.keep(as_written)
-            current.take(card)
+            current.take(card, symbols)
     return tuple(building.job() for building in found)
 
 
@@ -154,23 +192,24 @@ class _Building:
 
     def __init__(self, name: str, kind: Literal["job", "proc", "fragment"], card: JclCard) -> None:
         self._head = Job(name, kind, (), (), card.line, card.end_line)
-        self._cards = [card] if kind == "proc" else []
+        self._cards = [] if kind == "fragment" else [card]
         self._end_line = card.end_line
         self._steps: list[tuple[JobStep, list[Dd]]] = []
         self._includes: list[str] = []
 
     def keep(self, card: JclCard) -> None:
-        """Keep a statement as it is written, for an EXEC that gives other values to its symbols."""
-        if self._head.kind != "job":
-            self._cards.append(card)
+        """Keep a statement as it is written, for whoever gives other values to its symbols or puts members in."""
+        self._cards.append(card)
 
-    def take(self, card: JclCard) -> None:
-        """Take one more statement."""
+    def take(self, card: JclCard, symbols: Mapping[str, str]) -> None:
+        """Take one more statement, with the symbols that hold there."""
         self._end_line = card.end_line
         if card.operation == "INCLUDE":
             self._includes.append(card.operands.get("MEMBER", ""))
         elif card.operation == "EXEC":
-            self._steps.append((_step(card), []))
+            step = _step(card)
+            around = tuple(symbols.items()) if step.procedure is not None else ()
+            self._steps.append((step._replace(around=around), []))
         elif self._steps:  # else JOBLIB and the like
             self._data(card)
 
@@ -180,8 +219,9 @@ class _Building:
             step._replace(dds=tuple(dds), end_line=max((step.end_line, *(dd.end_line for dd in dds))))
             for step, dds in self._steps
         )
+        cards = self._cards if self._head.kind != "job" or self._includes else ()
         return self._head._replace(
-            steps=steps, includes=tuple(self._includes), end_line=self._end_line, cards=tuple(self._cards)
+            steps=steps, includes=tuple(self._includes), end_line=self._end_line, cards=tuple(cards)
         )
 
     def _data(self, card: JclCard) -> None:

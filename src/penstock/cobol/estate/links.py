@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..facts.calls import is_interface
 from ..program import key
-from .jcl import called
+from .running import Running
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from ..facts.values import Facts
-    from .jcl import Dd, Job, JobStep
+    from .jcl import Dd, Job
     from .members import Member
 
 
@@ -121,23 +121,15 @@ class Estate:
                 for name in (located.facts.program, *entries):
                     self._named.setdefault(key(name), []).append(located)
         self._others = {key(member.name) for member in self.members if member.kind in {"hlasm", "pli"}}
-        self._procedures = {
-            name: (member, job)
-            # The first of several procedures of one name wins: later entries overwrite.
-            for member in reversed(self.members)
-            for job in member.jobs
-            if job.kind in {"proc", "fragment"}
-            for name in {key(job.name), key(member.name)} - {""}
-        }
         for member in self.members:
             # Transactions first: what a program starts is looked up among them.
             self._resources(member)
         for located in self.programs:
             self._program(located)
-        for member in self.members:
-            for job in member.jobs:
-                if job.kind == "job":
-                    self._job(member, job)
+        running = Running(self.members)
+        for member, job in running.jobs():
+            if job.kind == "job":
+                self._job(member, job, running)
 
     def called_by(self, program: str, path: str | None = None) -> tuple[CallingProgram, ...]:
         """Return the programs that call, link or transfer to a program.
@@ -239,40 +231,18 @@ class Estate:
         """Note that a name is used and not here."""
         self._missing.setdefault((kind, key(name)), {}).setdefault(path)
 
-    def _job(self, member: Member, job: Job) -> None:
+    def _job(self, member: Member, job: Job, running: Running) -> None:
         """Take the steps of a job, those of its procedures in their place."""
-        for step in job.steps:
-            for via, inner, dds in self._steps(member, step, ()):
-                run = StepRun(job.name or member.name, step.name, via, member.path, step.line)
-                for program in inner.programs:
-                    self._runs.setdefault(key(program), []).append(run)
-                    self._bind(program, run, dds)
-
-    def _steps(
-        self, member: Member, step: JobStep, above: tuple[str, ...]
-    ) -> Iterator[tuple[str, JobStep, tuple[Dd, ...]]]:
-        """Yield the steps that an EXEC comes to, with the DD statements of the procedure and what overrides them.
-
-        Args:
-            member: The member in which the EXEC stands.
-            step: The EXEC.
-            above: The procedures around it, in capitals: one that runs itself ends there.
-        """
-        if step.procedure is None:
-            yield (above[-1] if above else ""), step, step.dds
-            return
-        name = key(step.procedure)
-        found = self._procedures.get(name)
-        if found is None:
-            self._miss("procedure", step.procedure, member.path)
-        elif name not in above and len(above) < 15:  # the deepest that JCL itself allows
-            for inner in called(found[1], step).steps:
-                for via, run, dds in self._steps(found[0], inner, (*above, name)):
-                    own = [dd for dd in step.dds if dd.step is None or key(dd.step) == key(inner.name)]
-                    # A DD of the EXEC replaces the one of the same name in the procedure, or is added; one that
-                    # names no step holds for all of them.
-                    replaced = {key(dd.name) for dd in own}
-                    yield via, run, (*(dd for dd in dds if key(dd.name) not in replaced), *own)
+        for one in running.steps(member, job):
+            if one.is_missing and one.step.procedure:
+                self._miss("procedure", one.step.procedure, one.places[-1][0])
+            if one.step.procedure is not None:
+                continue
+            via = one.above[-1] if one.above else ""
+            run = StepRun(job.name or member.name, one.names[0], via, member.path, one.places[0][1])
+            for program in one.step.programs:
+                self._runs.setdefault(key(program), []).append(run)
+                self._bind(program, run, [dd for _, dd in one.dds])
 
     def _bind(self, program: str, run: StepRun, dds: Sequence[Dd]) -> None:
         """Note which data sets a step gives to the files of a program, by DD name."""

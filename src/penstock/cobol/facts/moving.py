@@ -91,11 +91,12 @@ class Moving:
                     self._move((record,), one, place, said, is_sure=len(self._records[file]) == 1)
 
     def corresponding(self, said: Said, source: int, target: int) -> None:
-        """Take one pair of a MOVE CORRESPONDING."""
+        """Take one pair of a MOVE, ADD or SUBTRACT CORRESPONDING."""
         place = SourcePlace(said.words[0].line, said.copybook)
+        is_copy = said.verb == "MOVE"
         self._use((source,), READ, said, place)
-        self._use((target,), WRITE, said, place)
-        self._moves.setdefault((source, target, True, True), []).append(place)
+        self._use((target,), WRITE if is_copy else READ | WRITE, said, place)
+        self._moves.setdefault((source, target, is_copy, True), []).append(place)
 
     def exec(self, block: Block, items: Iterable[int], role: int, *, whole: bool) -> None:
         """Take the items of one argument of an EXEC block."""
@@ -133,11 +134,11 @@ class Moving:
     def _pair(self, said: Said, mentions: Sequence[Mention]) -> None:
         """Pair what is sent with what receives, as the verb says."""
         verb = said.verb
+        if len(said.keys) > 1 and said.keys[1] in _CORRESPONDING:
+            return  # what the groups hold is moved or counted, pair by pair, and they themselves are not
         if verb in _ARITHMETIC:
             sources = [one for one in mentions if one.role == READ and not one.beside]
             targets = [one for one in mentions if one.role & WRITE and not one.beside]
-        elif verb == "MOVE" and said.keys[1] in _CORRESPONDING:
-            return  # what the groups hold is moved, pair by pair, and they themselves are not
         elif verb in _SENDING:
             keys = said.keys
             sources = [

@@ -21,7 +21,7 @@ from .moving import Mention, Moving
 from .vocabulary import is_reserved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from .code import Block, Code, Said
     from .naming import DataNames, Meaning
@@ -105,6 +105,8 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
     },
 }
 _CORRESPONDING = frozenset({"CORRESPONDING", "CORR"})
+_TEXT = re.compile("[XANGU]", re.IGNORECASE)  # a picture with one of these is no number
+_NUMBERS = frozenset({"COMP-1", "COMP-2", *(f"BINARY-{size}" for size in ("CHAR", "SHORT", "LONG", "DOUBLE"))})
 
 _FORMATS = """
     YYMMDD YYYYMMDD MMDDYY MMDDYYYY DDMMYY DDMMYYYY YYDDD YYYYDDD YYDDMM YYYYDDMM DATE TIME DAYCOUNT DAYOFMONTH DAYOFWEEK
@@ -193,7 +195,7 @@ class References:
         if said.verb in {"READ", "RETURN"} and len(keys) > 1:
             self._file(keys[1], WRITE, said)
             self.moving.file_read(said, keys[1], self._mentions)
-        if said.verb == "MOVE" and len(keys) > 1 and keys[1] in _CORRESPONDING:
+        if said.verb in {"MOVE", "ADD", "SUBTRACT"} and len(keys) > 1 and keys[1] in _CORRESPONDING:
             self._corresponding(said)
 
     def exec(self, block: Block) -> None:
@@ -385,23 +387,63 @@ class References:
                 self.moving.exec(block, dict.fromkeys([item for item, _ in found]), acts | shared, whole=whole)
 
     def _corresponding(self, said: Said) -> None:
-        """Note a MOVE CORRESPONDING: what both groups hold directly under one name is moved."""
+        """Note a MOVE, ADD or SUBTRACT CORRESPONDING: each pair of items that both groups hold by the same names."""
         keys = said.keys
-        if "TO" not in keys:
+        to = next((at for at in range(3, len(keys) - 1) if keys[at] in {"TO", "FROM"}), 0)
+        if not to:
             return
-        to = keys.index("TO")
-        sources = self._names.mean(keys[2], keys[4:to:2]) if to > 2 else []
-        targets = self._names.mean(keys[to + 1], keys[to + 3 :: 2]) if to + 1 < len(keys) else []
-        items = self._names.items
+        sources = self._names.mean(keys[2], keys[4:to:2])
+        targets = self._names.mean(keys[to + 1], _qualifiers(keys, to + 2))
         for source in sources[:1]:
             for target in targets[:1]:
-                wanted = {key(items[index].name): index for index in self._names.children.get(target.item, ())}
-                for index in self._names.children.get(source.item, ()):
-                    other = wanted.get(key(items[index].name))
-                    if other is not None and items[index].name != "FILLER":
-                        self._read.setdefault((index, None), set()).add(said.line)
-                        self._written.setdefault((other, None), set()).add(said.line)
-                        self.moving.corresponding(said, index, other)
+                for one, other in self._pairs(source.item, target.item, said.verb):
+                    self._read.setdefault((one, None), set()).add(said.line)
+                    self._written.setdefault((other, None), set()).add(said.line)
+                    if said.verb != "MOVE":
+                        self._read.setdefault((other, None), set()).add(said.line)
+                    self.moving.corresponding(said, one, other)
+
+    def _pairs(self, source: int, target: int, verb: str) -> Iterator[tuple[int, int]]:
+        """Yield the items of two groups that correspond, as their verb pairs them.
+
+        A group corresponds to an item, but two groups of one name only lead to what they hold. Tables, redefinitions
+        and FILLERs never do, and arithmetic takes numbers alone.
+        """
+        items, children = self._names.items, self._names.children
+        waiting = [(source, target)]
+        while waiting:
+            one, other = waiting.pop()
+            wanted = {
+                key(items[index].name): index for index in children.get(other, ()) if _may_correspond(items[index])
+            }
+            for index in children.get(one, ()):
+                found = wanted.get(key(items[index].name)) if _may_correspond(items[index]) else None
+                if found is None:
+                    continue
+                groups = (index in children) + (found in children)
+                if groups == 2:
+                    waiting.append((index, found))
+                elif verb == "MOVE" or (not groups and _is_number(items[index]) and _is_number(items[found])):
+                    yield index, found
+
+
+def _may_correspond(item: DataItem) -> bool:
+    """Return whether an item may be half of a pair of CORRESPONDING."""
+    return item.name != "FILLER" and item.occurs is None and item.redefines is None and item.level != 66
+
+
+def _is_number(item: DataItem) -> bool:
+    """Return whether an item is one that arithmetic takes or, edited, gives."""
+    return not _TEXT.search(item.picture) if item.picture else item.usage in _NUMBERS
+
+
+def _qualifiers(keys: Sequence[str], at: int) -> list[str]:
+    """Return the names behind each OF or IN that follows a name."""
+    found = []
+    while at + 1 < len(keys) and keys[at] in {"OF", "IN"}:
+        found.append(keys[at + 1])
+        at += 2
+    return found
 
 
 def references(code: Code, names: DataNames, records: dict[str, list[int]]) -> References:

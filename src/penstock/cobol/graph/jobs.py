@@ -9,19 +9,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..estate.jcl import called as run_by
+from ..estate.running import Running
 from ..program import key
 from .naming import data_set
 from .values import CitedLine, EstateEdge, NodeId
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from ..estate.jcl import Dd, Job, JobStep
+    from ..estate.jcl import Dd, JobStep
     from ..estate.members import Member
     from .values import FileBinding, Verb
 
-_MAX_DEPTH = 15  # the deepest that JCL itself lets procedures nest
 _SORTS = frozenset({"SORT", "DFSORT", "ICEMAN", "ICETOOL", "SYNCSORT", "SYNCTOOL", "SORTD"})
 _COPIES = frozenset({"IEBGENER", "ICEGENER"})
 _SYSTEM = re.compile(
@@ -34,7 +33,7 @@ _FNAMES = re.compile(r"FNAMES=\(?([A-Z0-9$#@,]+)\)?", re.IGNORECASE)
 _REPRO_FILES = re.compile(r"\b(IN|OUT)FILE[ ]*\([ ]*([A-Z0-9$#@]+)", re.IGNORECASE)
 _REPRO_SETS = re.compile(r"\b(IN|OUT)DATASET[ ]*\([ ]*([^\s()]+(?:\([^\s()]*\))?)", re.IGNORECASE)
 _ICETOOL_FILES = re.compile(r"\b(FROM|TO)[ ]*\([ ]*([A-Z0-9$#@,]+)[ ]*\)", re.IGNORECASE)
-_BACK = re.compile(r"\*\.(?:([A-Z0-9$#@]+)\.)?([A-Z0-9$#@]+)\Z", re.IGNORECASE)
+_BACK = re.compile(r"\*\.(?:([A-Z0-9$#@]+(?:\.[A-Z0-9$#@]+)?)\.)?([A-Z0-9$#@]+)\Z", re.IGNORECASE)
 
 
 class StepOfJob(NamedTuple):
@@ -79,75 +78,23 @@ def steps(members: Sequence[Member]) -> Iterator[StepOfJob | EstateEdge]:
     Args:
         members: The members of the estate, in order of their paths.
     """
-    procedures = {
-        name: (member, job)
-        for member in reversed(members)
-        for job in member.jobs
-        if job.kind in {"proc", "fragment"}
-        for name in {key(job.name), key(member.name)} - {""}
-    }
-    for member in members:
-        has_card = any(job.kind == "job" for job in member.jobs)
-        for job in member.jobs:
-            # A member of steps alone is a job whose card is put in front elsewhere, unless it is a procedure.
-            if job.kind == "job" or (job.kind == "fragment" and not has_card and member.kind == "jcl"):
-                yield from _of_job(member, job, procedures)
-
-
-def _of_job(member: Member, job: Job, procedures: Mapping[str, tuple[Member, Job]]) -> Iterator[StepOfJob | EstateEdge]:
-    """Yield the steps of one job and what they run."""
-    head = NodeId("job", key(job.name or member.name))
-    for step in job.steps:
-        name = f"{head.name}.{key(step.name) or f'STEP{step.line}'}"
-        cited = (CitedLine(member.path, step.line),)
-        yield from _of_step(head, name, member, step, (), cited, procedures, ())
-
-
-def _of_step(
-    job: NodeId,
-    name: str,
-    member: Member,
-    step: JobStep,
-    overrides: tuple[tuple[str, Dd], ...],
-    cited: tuple[CitedLine, ...],
-    procedures: Mapping[str, tuple[Member, Job]],
-    above: tuple[str, ...],
-) -> Iterator[StepOfJob | EstateEdge]:
-    """Yield a step, and where it runs a procedure the steps of that.
-
-    Args:
-        job: The job.
-        name: The name of the step's node.
-        member: The member that holds it.
-        step: The step.
-        overrides: What the steps around it say of its DDs, the outermost last.
-        cited: Where it, and what is around it, stands.
-        procedures: Those of the estate by name.
-        above: The procedures around it: one that runs itself ends there.
-    """
-    node = NodeId("step", name)
-    yield EstateEdge(node, "part of", job, "is", cited)
-    own = tuple((member.path, dd) for dd in step.dds)
-    if step.procedure is None:
-        for program in step.programs:
-            yield EstateEdge(node, "runs", NodeId("program", key(program)), "is", cited)
-        replaced = {key(dd.name) for _, dd in overrides}
-        dds = (*((path, dd) for path, dd in own if key(dd.name) not in replaced), *overrides)
-        yield StepOfJob(node, job, step, dds, cited)
-        return
-    called = key(step.procedure)
-    yield EstateEdge(node, "runs", NodeId("procedure", called), "is", cited)
-    found = procedures.get(called)
-    if found is None or called in above or len(above) >= _MAX_DEPTH:
-        return
-    inner_member, procedure = found
-    for inner in run_by(procedure, step).steps:
-        said = [(path, dd) for path, dd in own if dd.step is None or key(dd.step) == key(inner.name)]
-        replaced = {key(dd.name) for _, dd in overrides}
-        down = (*((path, dd) for path, dd in said if key(dd.name) not in replaced), *overrides)
-        places = (*cited, CitedLine(inner_member.path, inner.line))
-        inner_name = f"{name}.{key(inner.name) or f'STEP{inner.line}'}"
-        yield from _of_step(job, inner_name, inner_member, inner, down, places, procedures, (*above, called))
+    running = Running(members)
+    for member, job in running.jobs():
+        head = NodeId("job", key(job.name or member.name))
+        for one in running.steps(member, job):
+            node = NodeId("step", ".".join((head.name, *one.names)))
+            cited = tuple(CitedLine(path, line) for path, line in one.places)
+            yield EstateEdge(node, "part of", head, "is", cited)
+            if one.step.procedure is not None:
+                yield EstateEdge(node, "runs", NodeId("procedure", key(one.step.procedure)), "is", cited)
+                continue
+            for program in one.step.programs:
+                # PGM=&NAME where nothing sets NAME, and PGM=*.STEP.DD, which is a data set that another step made.
+                is_named = not set(program) & set("&*")
+                why = "" if is_named else "its name is a symbol that nothing here sets, or that of a data set"
+                target = NodeId("program", key(program))
+                yield EstateEdge(node, "runs", target, "is" if is_named else "unknown", cited, why)
+            yield StepOfJob(node, head, one.step, one.dds, cited)
 
 
 def data_uses(steps_of_job: Sequence[StepOfJob]) -> Iterator[StepDataSet]:
@@ -155,11 +102,13 @@ def data_uses(steps_of_job: Sequence[StepOfJob]) -> Iterator[StepDataSet]:
     before: dict[tuple[str, str], tuple[str, ...]] = {}
     for one in steps_of_job:
         own = one.node.name.rpartition(".")[2]
+        # A step of a procedure goes by its own name within that, and by STEP.PROCSTEP from the job.
+        whole = one.node.name.removeprefix(f"{one.job.name}.")
         for path, dd in one.dds:
             names = tuple(
                 name for dsn in dd.dsns for name in (before.get(_referred(dsn, own), ()) if dsn[:2] == "*." else (dsn,))
             )
-            before[own, key(dd.name)] = names
+            before[own, key(dd.name)] = before[whole, key(dd.name)] = names
             if _SYSTEM.fullmatch(key(dd.name)):
                 continue
             for name in names:
@@ -168,7 +117,7 @@ def data_uses(steps_of_job: Sequence[StepOfJob]) -> Iterator[StepDataSet]:
 
 
 def _referred(text: str, own: str) -> tuple[str, str]:
-    """Return the step and DD that `*.STEP.DD` refers to; `*.DD` is one of the step itself."""
+    """Return the step and DD that `*.STEP.DD` or `*.STEP.PROCSTEP.DD` refers to; `*.DD` is one of the step itself."""
     found = _BACK.match(text)
     return (key(found[1] or own), key(found[2])) if found else ("", "")
 

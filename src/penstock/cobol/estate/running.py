@@ -1,0 +1,142 @@
+"""Tell which steps a job comes to: those of its procedures in their place, with the DD statements that hold there.
+
+What the job says of a DD of a procedure changes that DD as JCL has it: only what it says takes the place of what was
+there, and of data sets that are concatenated as many as it names. Members that INCLUDE names are put in place.
+
+Keeps out what programs do with the data. Law: procedures and includes that name themselves end; a step that runs a
+procedure comes before the steps of that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..program import key
+from .jcl import called, included
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from .jcl import Dd, JclCard, Job, JobStep
+    from .members import Member
+
+_MAX_DEPTH = 15  # the deepest that JCL itself lets procedures nest
+
+
+class RunningStep(NamedTuple):
+    """A step as it runs in a job."""
+
+    names: tuple[str, ...]
+    """The name of a step in capitals, behind those of the steps that run the procedures around it."""
+    step: JobStep
+    dds: tuple[tuple[str, Dd], ...]
+    """The path of the member that says it, with each DD; none for a step that runs a procedure."""
+    places: tuple[tuple[str, int], ...]
+    """Path and line of each EXEC that leads to a step, the outermost first and that of the step last."""
+    above: tuple[str, ...]
+    """The procedures around a step, in capitals, the outermost first."""
+    is_missing: bool
+    """Whether a step runs a procedure that is not here."""
+
+
+class Running:
+    """The jobs of some members, and their steps.
+
+    Args:
+        members: The members, in order of their paths.
+    """
+
+    def __init__(self, members: Sequence[Member]) -> None:
+        self._members = members
+        self._procedures = {
+            name: (member, job)
+            # The first of several procedures of one name wins: later entries overwrite.
+            for member in reversed(members)
+            for job in member.jobs
+            if job.kind in {"proc", "fragment"}
+            for name in {key(job.name), key(member.name)} - {""}
+        }
+        self._included = {key(name) for member in members for job in member.jobs for name in job.includes}
+
+    def jobs(self) -> Iterator[tuple[Member, Job]]:
+        """Yield the jobs, includes in their places, each with its member.
+
+        A member of steps alone is a job whose card is put in front elsewhere, unless it is a procedure or included.
+        """
+        for member in self._members:
+            has_card = any(job.kind == "job" for job in member.jobs)
+            for job in member.jobs:
+                alone = job.kind == "fragment" and not has_card and member.kind == "jcl"
+                if job.kind == "job" or (alone and key(member.name) not in self._included):
+                    yield member, included(job, self._cards)
+
+    def steps(self, member: Member, job: Job) -> Iterator[RunningStep]:
+        """Yield the steps of a job, those of procedures behind the step that runs them."""
+        for step in job.steps:
+            yield from self._of_step(member, step, (), RunningStep((), step, (), (), (), is_missing=False))
+
+    def _cards(self, name: str) -> Sequence[JclCard]:
+        """Return the statements of a member that is included."""
+        found = self._procedures.get(name)
+        return found[1].cards if found is not None else ()
+
+    def _of_step(
+        self, member: Member, step: JobStep, said: tuple[tuple[str, Dd], ...], around: RunningStep
+    ) -> Iterator[RunningStep]:
+        """Yield a step, and where it runs a procedure the steps of that.
+
+        Args:
+            member: The member that holds it.
+            step: The step.
+            said: What the steps around it say of its DDs.
+            around: The step around it.
+        """
+        names = (*around.names, key(step.name) or f"STEP{step.line}")
+        dds = _changed([(member.path, dd) for dd in step.dds], said)
+        one = RunningStep(names, step, dds, (*around.places, (member.path, step.line)), around.above, is_missing=False)
+        if step.procedure is None:
+            yield one
+            return
+        name = key(step.procedure)
+        found = self._procedures.get(name)
+        yield one._replace(dds=(), is_missing=found is None)
+        if found is None or name in one.above or len(one.above) >= _MAX_DEPTH:
+            return
+        inner_member, procedure = found[0], called(included(found[1], self._cards), step)
+        meant = _meant(dds, procedure)
+        for number, inner in enumerate(procedure.steps):
+            inside = one._replace(above=(*one.above, name))
+            yield from self._of_step(inner_member, inner, tuple(dd for at, dd in meant if at == number), inside)
+
+
+def _meant(dds: Sequence[tuple[str, Dd]], procedure: Job) -> list[tuple[int, tuple[str, Dd]]]:
+    """Return the DDs of an EXEC, each with the number of the step of the procedure that it is said of.
+
+    One that names no step is said of the step of the one before it, the first of the first step.
+    """
+    numbers = {key(step.name): at for at, step in reversed(list(enumerate(procedure.steps)))}
+    found = []
+    at = 0
+    for path, dd in dds:
+        if dd.step is not None:
+            at = numbers.get(key(dd.step), -1)
+        found.append((at, (path, dd)))
+    return found
+
+
+def _changed(dds: Sequence[tuple[str, Dd]], said: Sequence[tuple[str, Dd]]) -> tuple[tuple[str, Dd], ...]:
+    """Return the DDs of a step as another step changes them and adds to them."""
+    found = {key(dd.name): (path, dd) for path, dd in reversed(dds)}  # of two that have one name the first holds
+    found = dict(reversed(found.items()))
+    for path, dd in said:
+        known = found.get(key(dd.name))
+        if known is None:
+            found[key(dd.name)] = (path, dd)
+        elif dd.dsns:
+            kept = known[1].dsns[len(dd.dsns) :]
+            found[key(dd.name)] = (path, dd._replace(dsns=(*dd.dsns, *kept), disp=dd.disp or known[1].disp))
+        elif dd.other or dd.in_stream:
+            found[key(dd.name)] = (path, dd)
+        else:
+            found[key(dd.name)] = (known[0], known[1]._replace(disp=dd.disp or known[1].disp))
+    return tuple(found.values())
