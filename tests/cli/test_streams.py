@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,21 @@ def test_a_full_disk_is_a_fault_in_one_line(tree: Path, line: str) -> None:
         )
     assert done.returncode == 8
     assert re.fullmatch(rb"penstock: .*No space left on device\n", done.stderr)
+
+
+@pytest.mark.proves("H-5")
+@pytest.mark.parametrize("line", ["hook claude", "view big.txt"])
+def test_an_output_that_was_closed_from_the_start_is_no_traceback(tree: Path, line: str) -> None:
+    """`penstock hook claude >&-`: nobody listens, and nothing is wrong."""
+    done = subprocess.run(
+        ["sh", "-c", f"exec {shlex.quote(sys.executable)} -m penstock {line} >&-"],
+        cwd=tree,
+        input=b"{}",
+        stderr=subprocess.PIPE,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 @pytest.mark.parametrize(

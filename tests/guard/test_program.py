@@ -351,3 +351,52 @@ def test_seconds_are_for_a_pipe(store: str) -> None:
     done = ran("--seconds", "3", "--", "true")
     assert done.returncode == 2
     assert "timeout" in done.stderr
+
+
+@pytest.mark.proves("H-2")
+@pytest.mark.parametrize("why", ["no folder", "a file"])
+def test_what_cannot_be_kept_passes_uncut(why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both outputs as the program wrote them, its status, and a word on why: a cut without a way back would lose the rest."""
+    (tmp_path / "file").write_text("x")
+    monkeypatch.setenv("PENSTOCK_STORE", "/proc/none" if why == "no folder" else str(tmp_path / "file"))
+    done = ran("--", "sh", "-c", "seq 200000; seq 70000 >&2; exit 5")
+    assert done.returncode == 5
+    assert done.stdout == "".join(f"{number}\n" for number in range(1, 200_001))
+    flood = "".join(f"{number}\n" for number in range(1, 70_001))
+    assert done.stderr.startswith(flood)
+    assert "penstock guard: it passed uncut, because it could not be kept: " in done.stderr.removeprefix(flood)
+    told = json.loads(ran("--json", "--", "seq", "200000").stdout)
+    assert "could not be kept" in told["stdout"]["text"], "who asked for JSON reads it there"
+
+
+@pytest.mark.proves("H-2")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is full")
+@pytest.mark.parametrize(("command", "status"), [("echo hi; exit 5", 5), ("echo hi", 8), ("echo hi >&2; exit 6", 6)])
+def test_an_output_that_cannot_be_written_is_told_and_the_status_stays(command: str, status: int, store: str) -> None:
+    """A program's failure is its own; one that went well did not for whoever waits for its output."""
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*GUARD, "--", "sh", "-c", command], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False
+        )
+    assert done.returncode == status
+    is_lost = ">&2" not in command
+    assert ("what sh printed could not be written: No space left on device" in done.stderr) is is_lost
+    assert ("hi" in done.stderr) is not is_lost
+
+
+@pytest.mark.proves("H-2")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a program that its parent is gone")
+def test_a_guard_that_is_killed_takes_its_program_along(store: str) -> None:
+    """A host that kills what it started finds nothing of it afterwards, though no signal can be handed on."""
+    command = "import os, time; print(os.getpid(), file=open('pid', 'w')); time.sleep(60)"
+    folder = Path(store).parent
+    running = subprocess.Popen([*GUARD, "--", sys.executable, "-c", command], stdout=subprocess.PIPE, cwd=folder)
+    while not (folder / "pid").is_file() or not (folder / "pid").read_text().endswith("\n"):
+        time.sleep(0.02)
+    running.kill()
+    assert running.communicate(timeout=20)[0] == b"", "the program would hold its output open"
+    left = Path("/proc", (folder / "pid").read_text().strip())
+    until = time.monotonic() + 10
+    while left.exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not left.exists()

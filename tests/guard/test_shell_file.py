@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 import shlex
+import socket
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from penstock.guard import shell_file
 from penstock.store import open_store
 from penstock.text.calls import handle_in
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = [pytest.mark.needs("bash"), pytest.mark.proves("H-2")]
 
@@ -37,9 +35,12 @@ def by_environment(file: str, text: str, *arguments: str, flags: str = "-c") -> 
     """A command as Codex, Gemini CLI and opencode start it."""
     environment = {**os.environ, "BASH_ENV": file, "HOME": os.path.dirname(file)}
     command = ["bash", flags, text, *arguments]
-    return subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=60, check=False, input="in\n"
-    )
+    given = Path(file).with_name("input")
+    given.write_text("in\n")
+    with given.open() as there:
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=60, check=False, stdin=there
+        )
 
 
 @pytest.mark.parametrize("flags", ["-c", "-lc"])
@@ -65,13 +66,34 @@ def test_the_shells_own_options_stay(flags: str, text: str, status: int, shown: 
     assert (done.returncode, done.stdout) == (status, shown), done.stderr
     environment = {**os.environ, "BASH_ENV": file}
     piped = ["bash", "-o", "pipefail", "-c", "false | true"]
-    assert subprocess.run(piped, env=environment, stdout=subprocess.PIPE, check=False, timeout=60).returncode == 1
+    assert (
+        subprocess.run(
+            piped, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=False, timeout=60
+        ).returncode
+        == 1
+    )
 
 
-def test_a_hook_that_is_started_by_a_shell_is_no_command(file: str) -> None:
-    """Its output is a protocol, however long: Gemini CLI starts its hooks by a shell."""
-    text = f"{shlex.quote(sys.executable)} -c 'print(\"x\" * 20000)' penstock hook gemini"
-    assert by_environment(file, text).stdout == "x" * 20_000 + "\n"
+@pytest.mark.parametrize("kind", ["a pipe", "a socket"])
+def test_what_a_host_talks_to_is_no_command(kind: str, file: str) -> None:
+    """A server or a hook that is configured as a line of a shell speaks a protocol, however long, and answers at once."""
+    text = f"exec {shlex.quote(sys.executable)} -c 'print(input() * 20000, flush=True); input()'"
+    ours, theirs = socket.socketpair()
+    with ours, theirs, subprocess.Popen(
+        ["bash", "-c", text],
+        env={**os.environ, "BASH_ENV": file},
+        stdin=subprocess.PIPE if kind == "a pipe" else theirs.fileno(),
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as server:  # fmt: skip
+        assert server.stdout is not None
+        if server.stdin is None:
+            ours.sendall(b"x\n")
+        else:
+            server.stdin.write("x\n")
+            server.stdin.flush()
+        assert server.stdout.readline() == "x" * 20_000 + "\n", "before its input has ended"
+        server.kill()
 
 
 def test_arguments_and_what_the_command_starts_are_as_without_it(file: str) -> None:

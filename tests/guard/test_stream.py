@@ -161,6 +161,34 @@ def test_a_store_that_cannot_be_opened_does_not_stop_the_pipe() -> None:
     assert "could not be kept: The server cannot be reached." in passed.result
 
 
+@pytest.mark.parametrize("fails_at", [0, 1, 40, 10_000])
+def test_what_cannot_be_kept_is_handed_on_as_it_came(
+    fails_at: int, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whenever the store fails; behind what is held nobody has the first parts any more, and the ends are shown."""
+    import penstock.store.contents as backend
+
+    written, write = 0, backend._write
+
+    def full(descriptor: int, piece: bytes) -> None:
+        nonlocal written
+        written += len(piece)
+        if written > fails_at:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        write(descriptor, piece)
+
+    monkeypatch.setattr(backend, "_write", full)
+    got: list[bytes] = []
+    passed = stream.drain(iter(LINES), Allowance.chars(600), open_store=lambda: store, hand_on=got.append)
+    assert (b"".join(got), passed.is_uncut, str(passed.result)) == (TEXT, True, "")
+    assert passed.fault.startswith("The disk is full")
+    monkeypatch.setattr(stream, "UNCUT_BYTES", 100)
+    written = 0
+    passed = stream.drain(iter(LINES), Allowance.chars(600), open_store=lambda: store, hand_on=got.append)
+    assert not passed.is_uncut
+    assert "could not be kept: The disk is full" in passed.result
+
+
 def test_memory_does_not_grow_with_the_pipe(store: Store) -> None:
     """64 MB go through in less than 8."""
     block = b"a line of an endless job\n" * 10_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import pytest
 from tests.leftovers import nothing_left_open
 
 from penstock.errors import CallerError, ToolError
-from penstock.workspace import system
+from penstock.workspace import renames, system
 from penstock.workspace.own_files import (
     OwnFolder,
     append_own,
@@ -247,3 +248,31 @@ def test_a_drawn_page_replaces_its_like_alone(file: Path) -> None:
     replace_drawn(str(file.parent / "link"), page + b"er")
     assert (file.parent / "link").is_symlink()
     assert file.read_bytes() == page + b"er"
+
+
+def test_a_file_that_takes_no_other_name_is_written_in_place(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container gets a single file as a mount of its own: a rename over it is `EBUSY`. It stays the same file."""
+
+    def busy(*_: object) -> bool:
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
+
+    monkeypatch.setattr(renames, "exchange", busy)
+    inode = file.stat().st_ino
+    change_own(str(file), NEW, OLD)
+    assert (file.read_bytes(), file.stat().st_ino) == (NEW, inode)
+    change_own(str(file), OLD, NEW)
+    assert file.read_bytes() == OLD, "a shorter one ends where it ends"
+    with pytest.raises(ToolError, match="changed"):
+        change_own(str(file), NEW, b"another")
+    write_at = system.write_at
+
+    def full(descriptor: int, piece: memoryview, at: int) -> int:
+        if len(piece) == len(NEW) - 7:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write_at(descriptor, piece[:7], at)
+
+    monkeypatch.setattr(system, "write_at", full)
+    with pytest.raises(OSError, match="No space left"):
+        change_own(str(file), NEW, OLD)
+    assert file.read_bytes() == OLD, "what was there comes back"
+    assert os.listdir(file.parent) == [file.name]

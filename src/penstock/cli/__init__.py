@@ -90,6 +90,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _written(status: int) -> int:
     """Write what waits to be printed: failing at its very end, the interpreter would have a status of its own."""
+    if sys.stdout is None:  # it was closed before we began, and nothing was printed
+        return status
     try:
         sys.stdout.flush()
     except OSError as error:

@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 from contextlib import ExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 import click
 
@@ -189,6 +189,7 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
                 dialect=answer.dialect_of(store_url=store_url),
                 watched=as_kept,
                 printed_to=_printed_to(as_json=as_json),
+                is_passed_uncut=not as_json,
             )
     except OSError as error:
         return _not_started(command[0], error)
@@ -196,18 +197,41 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
         outputs = {"stdout": _json_of(ran.stdout), "stderr": _json_of(ran.stderr)}
         answer.print_json({"status": ran.status, **outputs})
         return 0
-    for text, stream in ((ran.stdout.result, sys.stdout), (ran.stderr.result, sys.stderr)):
-        if stream is not None:
-            with suppress(BrokenPipeError):  # the program was told, and how it ended is the answer
-                stream.buffer.write(text.encode("utf-8", "surrogateescape"))
-                stream.flush()
+    faults = [_print(ran.stdout.result, sys.stdout), _print(ran.stderr.result, sys.stderr)]
+    unwritten = next(filter(None, faults), "")
+    if said := next((one.fault for one in (ran.stdout, ran.stderr) if one.is_uncut), ""):
+        _say(f"it passed uncut, because it could not be kept: {said}")
+    if unwritten:
+        _say(f"what {how.name} printed could not be written: {unwritten}")
     if ran.status >= 0:
-        return ran.status
+        # A program that ended well and whose output is nowhere did not go well for whoever waits for that.
+        return ran.status or (answer.FAULT if unwritten else 0)
     # As the program ended, so do we: who waits for this process sees the same signal.
     with suppress(OSError):  # nobody can handle a kill, so nobody does
         signal.signal(-ran.status, signal.SIG_DFL)
     os.kill(os.getpid(), -ran.status)
     return 128 - ran.status
+
+
+def _print(text: str, stream: TextIO | None) -> str:
+    """Print an output of a command, and return why that could not be; empty where it could, or nobody reads it."""
+    if stream is None or not text:
+        return ""
+    try:
+        stream.buffer.write(text.encode("utf-8", "surrogateescape"))
+        stream.flush()
+    except BrokenPipeError:  # the program was told, and how it ended is the answer
+        return ""
+    except OSError as error:
+        if stream is sys.stdout:
+            answer.quiet_pipe()  # what waits to be written would fail once more
+        return error.strerror or str(error)
+    return ""
+
+
+def _say(said: str) -> None:
+    with suppress(OSError):
+        click.echo(f"penstock guard: {said}", err=True)
 
 
 def _printed_to(*, as_json: bool) -> tuple[int | None, int | None]:

@@ -38,6 +38,7 @@ _LINGER_SECONDS = 2.0
 """How long an output is read once the program has ended: what it left behind may hold it open for ever."""
 _SLICE_SECONDS = 0.5
 _READ_BYTES = 256 * 1024
+_PR_SET_PDEATHSIG = 1  # prctl(2)
 # What programs ask before they colour what they print. A program that a person told to colour still does.
 _NO_COLOURS = {"NO_COLOR": "1", "CLICOLOR": "0"}
 
@@ -68,6 +69,7 @@ def run(
     dialect: Dialect,
     watched: Callable[[Iterable[bytes]], Iterable[bytes]] = iter,
     printed_to: tuple[int | None, int | None] = (None, None),
+    is_passed_uncut: bool = False,
 ) -> Ran:
     """Run a program to its end.
 
@@ -83,21 +85,36 @@ def run(
         dialect: how calls in the notices are written.
         watched: what the parts of each output pass on their way.
         printed_to: where each output goes in the end; once nobody reads there, the program finds nobody to read.
+        is_passed_uncut: whether an output that cannot be kept goes there as it comes, uncut.
 
     Raises:
         OSError: the program cannot be started.
     """
 
     def take(pipe: IO[bytes], reader: int | None, running: subprocess.Popen[bytes]) -> Passed:
-        parts = watched(_parts(pipe, reader, running))
-        return drain(parts, allowance, keep, name=name, open_store=open_store, keep_bytes=keep_bytes, dialect=dialect)
+        hand_on = _Writing(reader) if is_passed_uncut and reader is not None else None
+        return drain(
+            watched(_parts(pipe, reader, running)),
+            allowance,
+            keep,
+            name=name,
+            open_store=open_store,
+            keep_bytes=keep_bytes,
+            dialect=dialect,
+            hand_on=hand_on,
+        )
 
     # Handled before the program starts: whoever sees that it runs may send at once.
     with passing_signals() as hand_to:
         environment = environment_for(os.environ)
         with (
             subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, bufsize=0
+                command,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=environment,
+                bufsize=0,
+                preexec_fn=_ending_with_us(),  # noqa: PLW1509 - there is no other thread yet
             ) as running,
             ThreadPoolExecutor(2) as takers,
         ):
@@ -110,6 +127,42 @@ def run(
             status = _wait(running)
             stdout, stderr = (one.result() for one in taken)
     return Ran(status, *_shared(stdout, stderr, allowance, keep, name, dialect))
+
+
+class _Writing:
+    """Write parts to a descriptor, until nobody reads there: the program is told by its own next write."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._is_read = True
+
+    def __call__(self, part: bytes) -> None:
+        """Write one part, all of it."""
+        view = memoryview(part)
+        try:
+            while view and self._is_read:
+                view = view[os.write(self._descriptor, view) :]
+        except OSError:
+            self._is_read = False
+
+
+def _ending_with_us() -> Callable[[], None] | None:
+    """Return what a program is to do before it begins, so that it ends where this process is killed: no signal is passed on then.
+
+    None where the system has no such thing (all but Linux): there it lives on, as it would behind any shell.
+    """
+    if sys.platform != "linux":
+        return None
+    import ctypes
+
+    prctl, ours = ctypes.CDLL(None).prctl, os.getpid()
+
+    def end_with_us() -> None:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != ours:  # killed before that could be said
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return end_with_us
 
 
 def _shared(

@@ -3,7 +3,8 @@
 Two ways lead into it. A bash that is started with `-c` reads the file that `BASH_ENV` names before it begins: the shells of Codex,
 Gemini CLI and opencode. Claude Code takes that variable away and runs `FILE COMMAND` where `CLAUDE_CODE_SHELL_PREFIX` names one.
 Law: exit status, both outputs and working directory are those of the command; without Penstock it runs as ever; a shell that
-the command itself starts is left alone. Keeps out: what the guard does (`program`).
+the command itself starts, and one whose input is a pipe, are left alone: Codex 0.171.0, Gemini CLI 0.61.0 and opencode 1.18.33
+give the commands of their models `/dev/null`. Keeps out: what the guard does (`program`).
 """
 
 from __future__ import annotations
@@ -26,9 +27,8 @@ else
   penstock_guard=yes
 fi
 if [ -n "${{BASH_EXECUTION_STRING-}}" ]; then
-  case "$BASH_EXECUTION_STRING" in  # protocols of ours that a host starts by a shell
-    *"penstock hook "* | *"penstock mcp"* | *"penstock relay "*) penstock_guard= ;;
-  esac
+  # A host talks through a pipe to servers and hooks, which answer by a protocol; a command of its model's has nothing to read.
+  if [ -p /dev/stdin ] || [ -S /dev/stdin ]; then penstock_guard=; fi
   if [ -n "$penstock_guard" ] && [ -z "${{PENSTOCK_GUARDED-}}" ] && [ ! -t 1 ]; then
     penstock_flags="${{-//[!aefuvx]/}}"
     penstock_flags="${{penstock_flags:+-$penstock_flags}}"

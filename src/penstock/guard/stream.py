@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 KEEP_BYTES = 2 << 30
 """How many bytes of one output are kept, half from its beginning and half from its end: as many as a store holds by default."""
+UNCUT_BYTES = 16 << 20
+"""How much of an output is held so that all of it can still be passed on where the store fails."""
 _CONTINUATION = bytes(range(0x80, 0xC0))  # bytes of UTF-8 that begin no character
 
 
@@ -43,6 +45,8 @@ class Passed(NamedTuple):
     """How many bytes between beginning and end were not kept."""
     fault: str = ""
     """Why the whole did not come or could not be kept; "" when it was or need not be. With handles, they have what came."""
+    is_uncut: bool = False
+    """Whether all of it was handed on as it came, as it could not be kept: then there is no result."""
 
 
 def drain(
@@ -55,6 +59,7 @@ def drain(
     keep_bytes: int = KEEP_BYTES,
     dialect: Dialect | None = None,
     chars_per_token: float = fitting.CHARS_PER_TOKEN,
+    hand_on: Callable[[bytes], object] | None = None,
 ) -> Passed:
     """Read `parts` to their end and return them as one guarded result.
 
@@ -67,10 +72,12 @@ def drain(
         keep_bytes: How many bytes are kept of what is longer; 0 keeps nothing.
         dialect: How calls in the notice are written; None for Python's syntax.
         chars_per_token: For the estimate in tokens that the notice gives.
+        hand_on: Is given all of it, part by part, where it cannot be kept: who would be left with two ends gets it uncut. None
+            shows the ends. What fails behind its first `UNCUT_BYTES` is cut all the same, for nobody has held it.
 
     Returns:
         The result with its handles. A store that cannot be opened or fails half-way is named in `fault`, and the result
-        still shows the ends.
+        still shows the ends, unless all of it was handed on.
 
     Raises:
         OSError: `parts` failed while all of it could still be shown; later what came is kept, and `fault` says so.
@@ -91,9 +98,15 @@ def drain(
         if not result.is_cut:
             return Passed(result)
     # `coming` counts and holds the ends as a by-product, also of what the store never gets to see.
-    spool = _Spool(chain(first, coming), keep_bytes)
+    held = _Held(chain(first, coming), 0 if hand_on is None else UNCUT_BYTES)
+    source = iter(held)
+    spool = _Spool(source, keep_bytes)
     try:
         handles, fault = _kept(spool, open_store if keep_bytes else None, name)
+        if fault and hand_on is not None and held.is_whole:
+            for part in chain(held.given_up(), source):
+                hand_on(part)
+            return Passed(fitting.fit("", allowance), fault=escape.clip(fault, 400), is_uncut=True)
     finally:
         for _ in coming:  # whatever happened, the program at the other end is read to its end
             pass
@@ -139,6 +152,32 @@ def _kept_in_part(
         f"The first {first_bytes} bytes: {head}; the last {last_bytes} bytes: {tail}; "
         f"{lost_bytes} bytes between them were not kept: there is a limit to what is kept of one output."
     )
+
+
+class _Held:
+    """Parts that pass, held for as long as they are no more than so many bytes."""
+
+    def __init__(self, parts: Iterator[bytes], most_bytes: int) -> None:
+        self.is_whole = True
+        self.parts: list[bytes] = []
+        self._coming = parts
+        self._left = most_bytes
+
+    def given_up(self) -> list[bytes]:
+        """Return what passed so far; nothing more is held."""
+        parts, self.parts, self._left = self.parts, [], -1
+        return parts
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the parts."""
+        for part in self._coming:
+            self._left -= len(part)
+            if self._left >= 0:
+                self.parts.append(part)
+            elif self.is_whole:
+                self.is_whole = False
+                self.parts.clear()
+            yield part
 
 
 class _Ends:

@@ -100,6 +100,23 @@ def replace_known(
     path, at = system.entry_path(folder, name)
     if not os.access(path, os.W_OK, dir_fd=at):  # renaming over it would not ask
         raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+    try:
+        lost = _swapped(folder, name, content, known, relative, flushes=flushes)
+    except OSError as error:
+        # A file that is a mount of its own, as containers get single files, takes no other name: only what is in it can change.
+        if error.errno != errno.EBUSY:
+            raise
+        _write_into(folder, name, content, known, relative)
+        lost = ()
+    if flushes:
+        system.flush_folder(folder)
+    return lost
+
+
+def _swapped(
+    folder: system.Folder, name: bytes, content: bytes, known: bytes, relative: bytes, *, flushes: bool
+) -> tuple[str, ...]:
+    """Give a file new content by a swap of names, and return what of the old file the new one could not be given."""
     with _beside(folder, name, content, 0o600, is_like=True, flushes=flushes) as (beside, lost):
         # Most changes are seen without displacing anything.
         if (found := _displaced(folder, name, known)) != "same":
@@ -109,9 +126,36 @@ def replace_known(
             _rename_over(folder, beside, name)
         elif (found := _displaced(folder, beside, known, is_removed=True)) != "same":
             raise _stale(relative, found, _put_back(folder, beside, name, content))
-    if flushes:
-        system.flush_folder(folder)
     return lost
+
+
+def _write_into(folder: system.Folder, name: bytes, content: bytes, known: bytes, relative: bytes) -> None:
+    """Write new content over a file's own, which comes back where there is no room for it.
+
+    Raises:
+        ToolError: `stale`: it is not what it was known to be.
+        OSError: It could not be written.
+    """
+    path, at = system.entry_path(folder, name)
+    descriptor = os.open(path, os.O_RDWR | system.PRIVATE | system.NOFOLLOW, dir_fd=at)
+    try:
+        if not _holds(descriptor, known):
+            raise _stale(relative)
+        try:
+            _overwrite(descriptor, content)
+        except OSError:
+            _overwrite(descriptor, known)
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _overwrite(descriptor: int, content: bytes) -> None:
+    view, at = memoryview(content), 0
+    while at < len(content):
+        at += system.write_at(descriptor, view[at:], at)
+    os.ftruncate(descriptor, len(content))
+    system.flush(descriptor)
 
 
 def remove_known(folder: system.Folder, name: bytes, known: bytes, relative: bytes) -> None:
