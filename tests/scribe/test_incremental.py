@@ -17,7 +17,7 @@ from tests.scribe.lines import Text
 from tests.scribe.programs import program
 
 from penstock.chunk import Chunk
-from penstock.models import ScriptedModel, refuse, say, sizes
+from penstock.models import ScriptedModel, fail, refuse, say, sizes
 from penstock.scribe import prompts
 from penstock.scribe.asking import Question
 from penstock.scribe.asking import asked as question_asked
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from penstock.models import ScriptStep
+    from penstock.text.json_access import Json
 
 pytestmark = pytest.mark.proves("C-13")
 
@@ -265,9 +266,12 @@ def answering(*steps: ScriptStep) -> ModelPool:
     return ModelPool(ScriptedModel(steps, "openai-chat"))
 
 
+CLAIM = {"of": "P2", "field": "summary", "claim": "Right.", "lines": [2], "evidence": "ADD 1 TO A."}
+
+
 def claims(of: str, line: int, evidence: str) -> ScriptStep:
     """An answer of one claim."""
-    claim = {"of": of, "field": "summary", "claim": "Right.", "lines": [line], "evidence": evidence}
+    claim = {**CLAIM, "of": of, "lines": [line], "evidence": evidence}
     return say(json.dumps({"claims": [claim]}))
 
 
@@ -280,6 +284,30 @@ def test_the_same_lines_with_less_around_them_are_tried(tmp_path: Path) -> None:
         made = question_asked(question(2, size_tokens), desk, "model", results)
         outcomes.append((made.outcome, made.calls))
     assert outcomes == [("too_large", 1), ("too_large", 0), ("answered", 1), ("answered", 0)]
+
+
+def test_a_chunk_is_made_smaller_by_the_refusal_that_is_kept(tmp_path: Path) -> None:
+    """Of two that were refused at the same time the first is kept, and both make the smaller chunks that it says."""
+
+    class Late(Folder):
+        def put(self, key: str, value: Json, /) -> None:
+            assert isinstance(value, dict)
+            super().put(key, {**value, "fitting_tokens": 700})
+
+    made = question_asked(question(2, 8_000), answering(refuse(9_000, of=6_000)), "model", Late(str(tmp_path)))
+    assert (made.outcome, made.fitting_tokens) == ("too_large", 700)
+
+
+def test_what_holds_in_an_answer_that_broke_off_is_told_until_there_is_a_whole_one(tmp_path: Path) -> None:
+    """Whoever is refused next tells it all the same, and asks again each time."""
+    results, whole = Folder(str(tmp_path)), json.dumps({"claims": [CLAIM]})
+    broken = say(whole[:-2] + ', {"of": "P2", "fi')
+    refused = fail(400, {"error": {"message": "no"}})
+    seen = []
+    for steps in ([broken] * 2, [refused], [say(whole)], []):
+        made = question_asked(question(2), answering(*steps), "model", results)
+        seen.append((made.outcome, len(made.verdicts), made.calls))
+    assert seen == [("failed", 1, 2), ("failed", 1, 1), ("answered", 1, 1), ("answered", 1, 0)]
 
 
 def test_a_claim_whose_lines_are_no_longer_shown_does_not_vanish(tmp_path: Path) -> None:
