@@ -7,14 +7,17 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from psycopg_pool import PoolTimeout
 from tests.scribe.queue.conftest import QUICK, ended, estate, loopback, started, working
 from tests.store.conftest import Server, needed_programs
 
 from penstock.models import Refused
+from penstock.scribe.queue.accepted import Accepted
 from penstock.scribe.queue.database import Database
 from penstock.scribe.queue.progress import progress
 from penstock.scribe.queue.work import Workshop
 from penstock.scribe.queue.worker import QueueWorker
+from penstock.store import StoreFault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,35 +84,28 @@ def test_a_database_that_is_stopped_in_the_middle_loses_nothing(own_server: Serv
     assert len(author.requests) <= seen.chunks + 2 * 2 * QUICK.jobs
 
 
-def test_who_is_told_to_end_while_the_database_is_away_keeps_what_was_paid_for(
-    own_server: Server, author: Author
-) -> None:
-    """The answer in its hands is put in once there is a database again; it was lost, and asked for anew."""
-    url = own_server.database("queue")
-    asked, go_on = threading.Event(), threading.Event()
-
-    def slow(request: dict[str, Any]) -> Any:
-        asked.set()
-        go_on.wait(30)
-        return author(request)
-
-    database = Database(url, patience_seconds=60.0)
-    started(database, estate(1))
-    worker = QueueWorker(url, lambda _: loopback(slow), ["openai-chat"], settings=QUICK._replace(jobs=1))
-    ending = threading.Thread(target=worker.run)
-    ending.start()
-    assert asked.wait(60)
-    own_server.stop()
+def test_who_is_told_to_end_keeps_what_was_paid_for(url: str, author: Author, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer in its hands is put in once there is a database again, unless it is to end at once; it was lost."""
+    worker = QueueWorker(url, lambda _: loopback(author), ["openai-chat"], settings=QUICK)
     worker.stop()
-    go_on.set()
-    ending.join(0.7)
-    assert ending.is_alive()
-    own_server.start()
-    ending.join(60)
-    assert not ending.is_alive()
-    assert database.rows("SELECT count(*) FROM answers") == [(1,)]
-    assert len(author.requests) == 1
-    database.close()
+    pool, away = worker.database._pool, [True] * 3
+    connection = pool.connection
+
+    def lent() -> Any:
+        if away and away.pop():
+            raise PoolTimeout("no connection in time")
+        return connection()
+
+    monkeypatch.setattr(pool, "connection", lent)
+    with pytest.raises(StoreFault):
+        worker.database.rows("SELECT 1")
+    Accepted(worker.database, 1).put("ab", {"claims": []})
+    assert not away
+    away.append(True)
+    worker.stop(at_once=True)
+    with pytest.raises(StoreFault):
+        Accepted(worker.database, 1).put("cd", {"claims": []})
+    worker.database.close()
 
 
 def test_a_key_that_is_not_taken_ends_its_worker_and_no_chunk(url: str, database: Database, author: Author) -> None:

@@ -298,8 +298,6 @@ class Workshop:
 
         try:
             for file, number, key in open_places:
-                if not is_wanted():
-                    break
                 # Whoever has the job by now asks the rest. It is not tried again, which would take it from them; and where nobody
                 # had taken it, its chunks are found in no job, and put in again.
                 if self._is_taken_away(begun):
