@@ -200,6 +200,67 @@ def test_a_thousand_texts_have_one_notice(tmp_path: Path) -> None:
     assert desk.kept(handle_in(block["text"])) == "\n".join(texts).encode()
 
 
+@pytest.mark.proves("Y-1")
+@pytest.mark.parametrize("text", ["hello", FLOOD], ids=["a small text", "a flood"])
+def test_links_stay_links_as_far_as_half_of_the_room_goes(text: str, tmp_path: Path) -> None:
+    """The text beside them stays a text, and what says that there are more leads to all of the content."""
+    desk, links = (
+        Desk(tmp_path),
+        [{**BLOCKS["link"], "uri": f"file:///{at}", "description": "d" * 90} for at in range(300)],
+    )
+    content = [*links, {"type": "text", "text": text}]
+    got = desk.result({"content": content})["content"]
+    (first, *kept, notice) = got
+    assert 20 < len(kept) < 100
+    assert kept == links[: len(kept)]
+    assert json.loads(desk.kept(handle_in(notice["text"]))) == content
+    assert first["text"] == text or desk.kept(handle_in(first["text"])).decode() == text
+    assert len(json.dumps(got, separators=(",", ":"))) < 16_500
+    few = desk.result({"content": [links[0], {"type": "text", "text": "x"}, *([{"type": "text", "text": FLOOD}] * 20)]})
+    assert few["content"][1] == links[0]
+    assert len(few["content"]) == 2
+
+
+@pytest.mark.proves("Y-1")
+@pytest.mark.parametrize("host", ["an app with windows", "claude-code"])
+def test_what_is_for_the_person_or_an_app_is_not_cut_where_a_host_keeps_them_apart(host: str, tmp_path: Path) -> None:
+    """A page for an app that is cut draws nothing; hosts that were measured give their models everything and are guarded."""
+    desk = Desk(tmp_path, client=host)
+    marked: list[dict[str, Any]] = [
+        {"type": "resource", "resource": {"uri": "ui://chart", "mimeType": "text/html", "text": f"<html>{FLOOD}"}},
+        {
+            "type": "resource",
+            "resource": {"uri": "file:///a.svg", "mimeType": "image/svg+xml", "text": f"<svg>{FLOOD}"},
+        },
+        {"type": "text", "text": FLOOD, "annotations": {"audience": ["user"]}},
+    ]
+    for block in marked:
+        result = {"content": [{"type": "text", "text": "ok"}, block]}
+        assert (desk.result(result) == result) is (host != "claude-code")
+        flooded = desk.result({"content": [block, *([{"type": "text", "text": FLOOD}] * 20)]})["content"]
+        assert (block in flooded) is (host != "claude-code")
+        assert sum("[OUTPUT TRUNCATED]" in str(text_in(one)) for one in flooded) >= 1
+    both = {"type": "text", "text": FLOOD, "annotations": {"audience": ["user", "assistant"]}}
+    assert desk.result({"content": [both]})["content"] != [both]
+    drawn = text_result(
+        "Shown in the app.", structuredContent={"rows": [FLOOD]}, _meta={"ui": {"resourceUri": "ui://x"}}
+    )
+    assert (desk.result(drawn) == drawn) is (host != "claude-code")
+    assert "structuredContent" not in desk.result({key: value for key, value in drawn.items() if key != "_meta"})
+    flooded_too = desk.result({**drawn, "content": [{"type": "text", "text": FLOOD}]})
+    assert ("structuredContent" in flooded_too) is (host != "claude-code")
+
+
+def test_very_many_tools_lose_their_output_schemas_too(tmp_path: Path) -> None:
+    """A result that lost its structured content is refused by a client that was told of its schema."""
+    desk = Desk(tmp_path)
+    tools = [{"name": f"t{at}", "inputSchema": {}, "outputSchema": {"type": "object"}} for at in range(10_001)]
+    desk.ask(request("tools/list"))
+    listed = json.loads(desk.down([answer({"tools": [*tools, {"name": "ctx_page"}]})], 1 << 24))["result"]["tools"]
+    assert [tool["name"] for tool in listed[-2:]] == ["penstock_ctx_page", "penstock_ctx_find"]
+    assert listed[:-3] == [{"name": tool["name"], "inputSchema": {}} for tool in tools]
+
+
 def test_more_blocks_than_are_listed_are_kept_as_json(tmp_path: Path) -> None:
     """As the server wrote them."""
     desk, content = Desk(tmp_path), [{"type": "text", "text": "x"}] * 10_001

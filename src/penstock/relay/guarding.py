@@ -19,7 +19,7 @@ from penstock.store import as_kept
 from penstock.text import fitting
 from penstock.text.calls import mcp
 from penstock.text.fitting import Keep
-from penstock.text.json_slices import Edit, NotJson, Object, without
+from penstock.text.json_slices import Edit, NotJson, Object, Slice, without
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -84,7 +84,7 @@ class Guard:
         # Below this many bytes no part can be too large, whatever is shown of it; most results are.
         if result.end - result.start <= room.limit:
             return []
-        shown = read_result(raw, result)
+        shown = read_result(raw, result, is_all_shown=host is not None)
         if shown is None or shown.is_within(raw, room, "both" if host is None else host.shows):
             return []
         parts = list(shown.texts)
@@ -112,18 +112,29 @@ class Guard:
     def _flat(
         self, raw: bytes, result: Object, shown: ResultParts, room: Allowance, asked: AskedCall, prefix: str
     ) -> list[Edit]:
-        """Return one text in the place of all: there are too many of them, or too much that is none, for a notice each."""
-        shares = [room.limit]
-        if shown.is_plain or shown.content is None:
-            listed = _joined(raw, shown.texts)
-        else:
-            listed = ShownPart(shown.content, is_json=True).pieces(raw)
-        if shown.structured is not None and not says_the_same(raw, shown):
-            shares = [room.limit - room.limit // 2, room.limit // 2]
-        texts = [self._cut(listed, fitting.of(room, shares[0]), asked, prefix)]
-        if len(shares) == 2 and shown.structured is not None:
-            texts.append(self._cut(shown.structured.pieces(raw), fitting.of(room, shares[1]), asked, prefix))
-        blocks = [_block(text) for text in texts] + [raw[at.start : at.end] for at in shown.pictures]
+        """Return one text in the place of all texts: there are too many of them, or too much that is none, for a notice each.
+
+        Links and blocks of unknown kinds stay as far as they take half of the room; where some do not, one more notice leads to all
+        of the content as JSON.
+        """
+        kept = list(_first(shown.others, room.limit // 2))
+        left = room.limit - sum(at.end - at.start for at in kept)
+        notices: list[str] = []
+        content = [] if shown.content is None else [ShownPart(shown.content, is_json=True)]
+        parts = list(shown.texts) if shown.is_plain else content
+        if parts is not content and content and len(kept) < len(shown.others):
+            notices = [self._cut(_joined(raw, content), fitting.of(room, _LEAST_CUT), asked, prefix)]
+            left -= _LEAST_CUT
+        structured = None if shown.structured is None or says_the_same(raw, shown) else shown.structured
+        share = left - left // 2 if structured is not None and parts else left
+        texts: list[str] = []
+        if parts:
+            texts = [self._cut(_joined(raw, parts), fitting.of(room, share), asked, prefix)]
+            left -= share
+        if structured is not None:
+            texts.append(self._cut(structured.pieces(raw), fitting.of(room, left), asked, prefix))
+        blocks = [*map(_block, texts), *(raw[at.start : at.end] for at in kept), *map(_block, notices)]
+        blocks += [raw[at.start : at.end] for at in (*shown.pictures, *shown.apart)]
         return list(_with_content(result, shown, b"[" + b",".join(blocks) + b"]"))
 
     def _cut(self, pieces: Iterable[bytes], share: Allowance, asked: AskedCall, prefix: str) -> str:
@@ -142,6 +153,15 @@ class Guard:
         if passed.fault or passed.lost_bytes:
             raise UnkeptResult(passed.fault or "it is larger than what is kept of one output")
         return passed.result.text
+
+
+def _first(blocks: Iterable[Slice], room: int) -> Iterator[Slice]:
+    """Yield the first blocks that fit."""
+    for at in blocks:
+        room -= at.end - at.start
+        if room < 0:
+            return
+        yield at
 
 
 def _joined(raw: bytes, parts: Iterable[ShownPart]) -> Iterator[bytes]:
@@ -168,14 +188,16 @@ def _in_place(raw: bytes, result: Object, shown: ResultParts, cut: Iterable[_Cut
         end = shown.content.end - 1
         is_empty = not raw[shown.content.start + 1 : end].strip()
         yield Edit(end, end, b",".join(([] if is_empty else [b""]) + more))
-    yield from without(result.members, "structuredContent")
+    if shown.structured is not None:
+        yield from without(result.members, "structuredContent")
 
 
 def _with_content(result: Object, shown: ResultParts, content: bytes) -> Iterator[Edit]:
     """Yield what puts other content in the place of all that a result shows."""
     if shown.content is not None:
         yield Edit(shown.content.start, shown.content.end, content)
-        yield from without(result.members, "structuredContent")
+        if shown.structured is not None:
+            yield from without(result.members, "structuredContent")
         return
     # Structured content was all that there was.
     stays = any(member.name != "structuredContent" for member in result.members)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from penstock.relay.messages import text_in
 from penstock.relay.own_tools import entries
-from penstock.text.json_slices import Array, Edit, Object, Slice, Value, without
+from penstock.text.json_slices import Array, Edit, Object, Slice, Value, items_of, without
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +71,7 @@ def edits(raw: bytes, result: Value | None, names: Names) -> Iterator[Edit]:
     if not isinstance(result, Object) or not isinstance(tools, Array):
         return
     learn(raw, result, names)
-    for tool in tools.items or ():
+    for tool in items_of(raw, tools):
         if isinstance(tool, Object):
             yield from without(tool.members, "outputSchema")
     if is_last_page(raw, result):
@@ -92,7 +92,7 @@ def learn(raw: bytes, result: Value | None, names: Names) -> bytes | None:
         NotJson: a name cannot be read.
     """
     tools = result.get("tools") if isinstance(result, Object) else None
-    for tool in (tools.items or ()) if isinstance(tools, Array) else ():
+    for tool in items_of(raw, tools) if isinstance(tools, Array) else ():
         if isinstance(tool, Object):
             names.take(text_in(raw, tool, "name") or "")
     cursor = result.get("nextCursor") if isinstance(result, Object) and not is_last_page(raw, result) else None

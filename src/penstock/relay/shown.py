@@ -1,7 +1,8 @@
 """Say what of a tool's result a host shows to its model, and how much room that takes.
 
 The parts are text, the text of resources that are embedded, and structured content; hosts show the one, the other or both. Law:
-pictures, sounds, links and whatever else stands in a result are never cut. Keeps out: how a part is cut and kept (`guarding`).
+pictures, sounds, links and whatever else stands in a result are never cut; nor is what is marked for the person or for an app,
+where the host is none of those that give their models everything. Keeps out: how a part is cut and kept (`guarding`).
 """
 
 from __future__ import annotations
@@ -10,7 +11,18 @@ import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from penstock.relay.messages import text_in
-from penstock.text.json_slices import Array, JsonReader, NotJson, Object, Slice, Value, is_text, pieces_of, text_of
+from penstock.text.json_slices import (
+    Array,
+    JsonReader,
+    NotJson,
+    Object,
+    Slice,
+    Value,
+    decode,
+    is_text,
+    pieces_of,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,16 +71,23 @@ class ResultParts(NamedTuple):
 
     texts: tuple[ShownPart, ...]
     structured: ShownPart | None
-    other_bytes: int
-    """What links and blocks of unknown kinds take as JSON."""
+    others: tuple[Slice, ...]
+    """Links and blocks of unknown kinds."""
     pictures: tuple[Slice, ...]
     """Whole blocks: images, sounds, resources that are no text."""
     content: Slice | None
     """The list of blocks; None where the result has none."""
     is_plain: bool
-    """Whether every block but the pictures is text."""
+    """Whether each text is a block of its own, so that it says all of that."""
+    apart: tuple[Slice, ...] = ()
+    """Whole blocks that no model is shown: for the person, or for an app of the host's."""
     is_listed: bool = True
     """Whether the blocks were looked into; of very many only the list as a whole is known."""
+
+    @property
+    def other_bytes(self) -> int:
+        """What links and blocks of unknown kinds take as JSON."""
+        return sum(at.end - at.start for at in self.others)
 
     def is_within(self, raw: bytes, room: Allowance, shows: Literal["text", "structured", "both"]) -> bool:
         """Return whether what a host shows of it is within its room."""
@@ -80,8 +99,13 @@ class ResultParts(NamedTuple):
         return taken <= room.limit
 
 
-def read_result(raw: bytes, result: Value | None) -> ResultParts | None:
+def read_result(raw: bytes, result: Value | None, *, is_all_shown: bool = True) -> ResultParts | None:
     """Return what a result holds for a model; None for what is none, or is not complete (`input_required`, a task).
+
+    Args:
+        raw: the message.
+        result: its result.
+        is_all_shown: whether the host gives its model also what the protocol marks for the person or for an app.
 
     Raises:
         NotJson: a part of it cannot be read.
@@ -89,26 +113,47 @@ def read_result(raw: bytes, result: Value | None) -> ResultParts | None:
     if not isinstance(result, Object) or text_in(raw, result, "resultType") not in {None, "complete"}:
         return None
     content, structured = result.get("content"), result.get("structuredContent")
+    if not is_all_shown and isinstance(content, Array) and _is_of_app(result):
+        structured = None  # what its app draws; the model is told in the content
     part = None if structured is None else ShownPart(Slice(structured.start, structured.end), is_json=True)
     if not isinstance(content, Array):
-        return None if part is None or content is not None else ResultParts((), part, 0, (), None, is_plain=True)
+        return None if part is None or content is not None else ResultParts((), part, (), (), None, is_plain=True)
     at = Slice(content.start, content.end)
     if content.items is None:
-        return ResultParts((ShownPart(at, is_json=True),), part, 0, (), at, is_plain=False, is_listed=False)
+        return ResultParts((ShownPart(at, is_json=True),), part, (), (), at, is_plain=False, is_listed=False)
     texts: list[ShownPart] = []
     pictures: list[Slice] = []
-    other_bytes, is_plain = 0, True
+    others: list[Slice] = []
+    apart: list[Slice] = []
+    is_plain = True
     for block in content.items:
         text, is_block = _text_in_block(raw, block)
-        if text is not None:
+        if not is_all_shown and _is_apart(raw, block):
+            apart.append(Slice(block.start, block.end))
+        elif text is not None:
             texts.append(ShownPart(text))
             is_plain = is_plain and is_block
         elif _is_picture(raw, block):
             pictures.append(Slice(block.start, block.end))
         else:
-            other_bytes += block.end - block.start
-            is_plain = False
-    return ResultParts(tuple(texts), part, other_bytes, tuple(pictures), at, is_plain)
+            others.append(Slice(block.start, block.end))
+    return ResultParts(tuple(texts), part, tuple(others), tuple(pictures), at, is_plain, tuple(apart))
+
+
+def _is_of_app(result: Object) -> bool:
+    meta = result.get("_meta")
+    return isinstance(meta, Object) and any(member.name.partition("/")[0] == "ui" for member in meta.members)
+
+
+def _is_apart(raw: bytes, block: Value) -> bool:
+    """Return whether a block is for the person alone, a page that an app shows, or a drawing."""
+    if not isinstance(block, Object):
+        return False
+    annotations = None if (at := block.get("annotations")) is None else decode(raw, at)
+    if isinstance(annotations, dict) and annotations.get("audience") == ["user"]:
+        return True
+    address, kind = (text_in(raw, block, "resource", name) or "" for name in ("uri", "mimeType"))
+    return address.startswith("ui://") or kind.startswith("image/")
 
 
 def _text_in_block(raw: bytes, block: Value) -> tuple[Slice | None, bool]:

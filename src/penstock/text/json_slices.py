@@ -355,6 +355,15 @@ def _begins_escape(raw: bytes, start: int, slash: int) -> bool:
     return (slash - first) % 2 == 0
 
 
+def items_of(raw: bytes, array: Array) -> Iterator[Value]:
+    """Yield the items of an array, also of one whose items are too many to be held: those are read once more, one by one."""
+    if array.items is not None:
+        yield from array.items
+        return
+    for at in JsonReader(raw, at=array.start).items():
+        yield JsonReader(raw, at=at.start).value() if raw[at.start : at.start + 1] == b"{" else at
+
+
 def without(members: Sequence[JsonMember], *unwanted: str) -> Iterator[Edit]:
     """Yield what takes the members of some names out of an object, with the commas that they need no more."""
     kept_end, run = None, None  # the end of the last member that stays, the first of those that go
