@@ -184,6 +184,7 @@ def _program(draft: Draft, lines: CodeLines, folded: str, start_line: int, end_l
         start_line=start_line,
         end_line=end_line,
         parent=draft.parent.name if draft.parent else None,
+        is_common=draft.parent is not None and _is_common(draft, folded),
         using=draft.using,
         divisions=tuple(
             Division(name, lines.at(start), _clamp(lines.before(end), lines.at(start), end_line))
@@ -201,6 +202,12 @@ def _program(draft: Draft, lines: CodeLines, folded: str, start_line: int, end_l
         copies=tuple(part for part in found if isinstance(part, Copy)),
         execs=tuple(part for part in found if isinstance(part, Exec)),
     )
+
+
+def _is_common(draft: Draft, folded: str) -> bool:
+    """Return whether PROGRAM-ID says COMMON."""
+    start, end = next(((entry[4], entry[5]) for entry in draft.entries if entry[0] == "PROGRAM-ID"), (0, 0))
+    return "COMMON" in folded[start:end].replace(".", " ").split()[2:]
 
 
 def _clamp(line: int, low: int, high: int) -> int:

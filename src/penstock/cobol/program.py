@@ -207,6 +207,8 @@ class Program:
     start_line: int
     end_line: int
     parent: str | None = None
+    is_common: bool = False
+    """Whether a nested program is COMMON: known to all that its parent contains."""
     using: tuple[str, ...] = ()
     """The parameters of the PROCEDURE DIVISION in order, without BY REFERENCE and the like and without RETURNING."""
     divisions: tuple[Division, ...] = ()

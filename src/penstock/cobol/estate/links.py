@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..facts.calls import is_interface
 from ..program import key
+from ..scope import ProgramPlace, meant
 from .running import Running
 
 if TYPE_CHECKING:
@@ -96,6 +97,12 @@ class Located(NamedTuple):
     facts: Facts
 
 
+def _place(located: Located) -> ProgramPlace:
+    """Return where a program stands."""
+    facts = located.facts
+    return ProgramPlace(located.path, key(facts.program), tuple(map(key, facts.around)), facts.is_common)
+
+
 class Estate:
     """The members and programs of an estate, linked. Every answer is in the order of paths and lines.
 
@@ -108,6 +115,10 @@ class Estate:
         self.members = tuple(members)
         self.programs = tuple(programs)
         self._callers: dict[str, list[CallingProgram]] = {}
+        # Those who mean a program of their own file, and those who mean one of any other.
+        self._nearby: dict[tuple[str, str], list[CallingProgram]] = {}
+        self._abroad: dict[str, list[CallingProgram]] = {}
+        self._here: dict[tuple[str, str], list[Located]] = {}
         self._runs: dict[str, list[StepRun]] = {}
         self._data: dict[str, list[DataSet]] = {}
         self._transactions: dict[str, list[Transaction]] = {}
@@ -120,6 +131,7 @@ class Estate:
                 entries = (entry for entry, _ in located.facts.entry_points if key(entry) not in _REGIONS)
                 for name in (located.facts.program, *entries):
                     self._named.setdefault(key(name), []).append(located)
+                    self._here.setdefault((key(name), located.path), []).append(located)
         self._others = {key(member.name) for member in self.members if member.kind in {"hlasm", "pli"}}
         for member in self.members:
             # Transactions first: what a program starts is looked up among them.
@@ -136,14 +148,15 @@ class Estate:
 
         Args:
             program: Its name, in any case.
-            path: Its file, where several may have a program of that name. Who calls that name in one of those files means
-                the program of its own file.
+            path: Its file, where several may have a program of that name: who means which is told by `scope`.
         """
-        callers = self._callers.get(key(program), ())
-        if path is None or len(here := self._named.get(key(program), ())) < 2:
-            return tuple(callers)
-        others = {one.path for one in here} - {path}
-        return tuple(caller for caller in callers if caller.path not in others)
+        if path is None:
+            return tuple(self._callers.get(key(program), ()))
+        here = self._here.get((key(program), path), ())
+        found = list(self._nearby.get((key(program), path), ()))
+        if not here or any(not one.facts.around for one in here):
+            found += self._abroad.get(key(program), ())
+        return tuple(sorted(found, key=lambda caller: (caller.path, caller.line)))
 
     def runs(self, program: str) -> tuple[StepRun, ...]:
         """Return the steps of jobs that run a program, directly, through a procedure, or through TSO or IMS."""
@@ -201,7 +214,11 @@ class Estate:
                 for target in self._started(name) if transaction else (name,):
                     caller = CallingProgram(facts.program, path, call.call_type, bool(call.resolved), call.line)
                     self._callers.setdefault(key(target), []).append(caller)
-                known = self._started(name) if transaction else self._named.get(key(name))
+                    if not transaction and self._is_nearby(key(target), located):
+                        self._nearby.setdefault((key(target), path), []).append(caller)
+                    else:
+                        self._abroad.setdefault(key(target), []).append(caller)
+                known = self._started(name) if transaction else self._is_here(key(name), located)
                 here = known or key(name) in self._others or is_interface(name)
                 if not here and call.call_type != "invoke":
                     self._miss("transaction" if transaction else "program", name, path)
@@ -214,6 +231,14 @@ class Estate:
         for channel in (*facts.inputs, *facts.outputs):
             if channel.io_type == "map":
                 self._use("map", channel.name, located, channel.lines)
+
+    def _is_nearby(self, name: str, caller: Located) -> bool:
+        """Return whether a program means one of its own file by a name."""
+        return bool(meant([_place(one) for one in self._here.get((name, caller.path), ())], _place(caller)))
+
+    def _is_here(self, name: str, caller: Located) -> bool:
+        """Return whether a program means one that is here by a name."""
+        return self._is_nearby(name, caller) or any(not one.facts.around for one in self._named.get(name, ()))
 
     def _use(self, kind: str, name: str, located: Located, lines: Sequence[int]) -> None:
         """Note that a program uses something; a second use of the same adds its lines."""

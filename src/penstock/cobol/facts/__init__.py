@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .references import References
     from .resolving import Values
     from .shape import Shape
-    from .values import DataItem, ParagraphFacts, Resolved, Transform, Undeclared, Unread
+    from .values import DataItem, OuterData, ParagraphFacts, Resolved, Transform, Undeclared, Unread
 
 __all__ = ["Copybooks", "Facts", "call_diagram", "facts", "flow_diagram"]
 
@@ -63,15 +63,19 @@ def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | Non
         >>> [(call.target, call.call_type, call.line) for call in facts(source, source.programs[0]).calls]
         [('TAX', 'static', 3)]
     """
+    from .around import outer_data
     from .expanding import expand
 
-    return _facts(source, program, expand(source, program, _lookup(copybooks)))
+    find = _lookup(copybooks)
+    return _facts(source, program, expand(source, program, find), outer_data(source, program, find))
 
 
-def _facts(source: ScannedSource, program: Program, expanded: Expanded) -> Facts:
+def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: tuple[OuterData, ...]) -> Facts:
     """Return what a program says whose copybooks stand in their places."""
     from . import calls, failing, interface, rules, wording
+    from .around import programs_around
     from .code import Code
+    from .files import outer_files
     from .flow import flow
     from .reaching import Reaching
     from .resolving import Values
@@ -79,13 +83,14 @@ def _facts(source: ScannedSource, program: Program, expanded: Expanded) -> Facts
     from .translated import generator
 
     code = Code(expanded.pieces)
-    data = _data(code, expanded.rows)
+    data = _data(code, expanded.rows, outer)
     values = Values(code, data.names)
     # CALLs are read once for three readers: DL/I and MQ are called, too.
     called = calls.callings(code)
     # What needs statements within statements shares one set of trees.
     nested = trees(code)
-    reaching = Reaching(code, nested, expanded.pieces, data.names, data.referred, values, data.records)
+    records = {**data.outer_records, **data.records}
+    reaching = Reaching(code, nested, expanded.pieces, data.names, data.referred, values, records)
     found = _operations(code, data, values, reaching, expanded.rows, called)
     shapes = [shape(nodes) for nodes in nested]
     graph = flow(code, expanded.pieces, nested, expanded.uses)
@@ -107,6 +112,10 @@ def _facts(source: ScannedSource, program: Program, expanded: Expanded) -> Facts
         complexity=1 + sum(one.decisions for one in shapes),
         depth=max((one.depth for one in shapes), default=0),
         items=data.items,
+        outer=outer,
+        outer_files=outer_files(code, data.names, outer, data.outer_records),
+        around=tuple(one.name for one in programs_around(source, program)),
+        is_common=program.is_common,
         constants=wording.constants(data.items, data.constants, data.names),
         messages=wording.messages(code, data.names),
         transforms=_transforms(code, data.referred),
@@ -163,12 +172,14 @@ class _Data(NamedTuple):
     constants: tuple[tuple[str, str, int, str | None], ...]
     names: DataNames
     records: dict[str, list[int]]
+    """Those of each file."""
+    outer_records: dict[str, list[int]]
     referred: References
 
 
-def _data(code: Code, rows: tuple[EntryRow, ...]) -> _Data:
-    """Return the items that the entries declare, each with the lines that use it."""
-    from .files import record_names
+def _data(code: Code, rows: tuple[EntryRow, ...], outer: tuple[OuterData, ...]) -> _Data:
+    """Return the items that the entries declare, each with the lines that use it, and names for those around it, too."""
+    from .files import outer_records, record_names
     from .layout import layout
     from .naming import DataNames
     from .references import references
@@ -177,10 +188,11 @@ def _data(code: Code, rows: tuple[EntryRow, ...]) -> _Data:
     records = record_names(rows, described.items)
     # Names are looked up twice: first among bare items, to find the references, then among the items with their
     # lines, which everything after asks.
-    names = DataNames(described.items)
-    referred = references(code, names, records)
-    items = referred.applied(described.items)
-    return _Data(items, described.constants, names.naming(items), records, referred)
+    names = DataNames(described.items, outer)
+    around = outer_records(names, outer, records)
+    referred = references(code, names, {**around, **records}, described.shown)
+    items = referred.applied(names.items)
+    return _Data(items[: names.own], described.constants, names.naming(items), records, around, referred)
 
 
 def _literals(data: _Data) -> dict[str, Resolved]:
@@ -330,7 +342,7 @@ def _declared(source: ScannedSource, program: Program, rows: Iterable[EntryRow])
     """Return names that are declared and are no data of this program, in capitals.
 
     Those are paragraphs, sections, constants, file names, mnemonic names of the CONFIGURATION SECTION, and
-    everything that the programs around a nested one declare (GLOBAL is not asked for).
+    everything that the programs around a nested one declare, GLOBAL or not.
     """
     from .layout import pieces
 

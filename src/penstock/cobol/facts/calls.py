@@ -23,6 +23,7 @@ _BY_COMMAND: dict[str, Literal["link", "xctl", "start", "return_transid", "invok
     "LINK": "link",
     "XCTL": "xctl",
     "START": "start",
+    "RUN": "start",
     "RETURN": "return_transid",
     "INVOKE SERVICE": "invoke",
     "INVOKE WEBSERVICE": "invoke",
@@ -144,8 +145,8 @@ def parameters(said: Said) -> tuple[str, ...]:
         word, text = keys[at], said.words[at].text
         if depth == 0 and word in _ENDS:
             break
-        if depth == 0 and (word in _BY or word == ","):
-            continue
+        if depth == 0 and (word in _BY or word == "," or "SIZE" in (word, keys[at - 1])):
+            continue  # BY VALUE 1 SIZE 4 is one parameter
         # A word begins a new parameter unless it qualifies the last one or stands in its parentheses.
         if word in {"OF", "IN"} or glued or depth or word in "()":
             if not found:

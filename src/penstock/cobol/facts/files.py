@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ..program import key
 from .layout import pieces
-from .values import FileUse, ProgramFile
+from .values import FileUse, OuterFile, ProgramFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from .code import Code, Said
     from .expanding import EntryRow
-    from .values import DataItem, Resolved
+    from .naming import DataNames
+    from .values import DataItem, OuterData, Resolved
 
 _NOISE = frozenset({"TO", "IS", "ARE", "MODE", "KEY", "RECORD", "WITH"})
 _CLAUSES_WORDS = """
@@ -45,6 +46,42 @@ def record_names(rows: Sequence[EntryRow], items: Sequence[DataItem]) -> dict[st
         if item.file is not None and item.level == 1:
             found.setdefault(key(item.file), []).append(index)
     return found
+
+
+def outer_records(names: DataNames, outer: Sequence[OuterData], own: Mapping[str, list[int]]) -> dict[str, list[int]]:
+    """Return the records of the GLOBAL files of the programs around one, by file; a file of its own hides one of that name."""
+    found: dict[str, list[int]] = {}
+    start = names.own
+    for data in outer:
+        nearer = {*own, *found}
+        for index in range(start, start + len(data.items)):
+            item = names.items[index]
+            if item.file and item.level == 1 and item.shared == "GLOBAL" and key(item.file) not in nearer:
+                found.setdefault(key(item.file), []).append(index)
+        start += len(data.items)
+    return found
+
+
+def outer_files(
+    code: Code, names: DataNames, outer: Sequence[OuterData], records: dict[str, list[int]]
+) -> tuple[OuterFile, ...]:
+    """Return the GLOBAL files of the programs around one that it uses.
+
+    Args:
+        code: The statements.
+        names: The items.
+        outer: The data of the programs around.
+        records: The records of their files, as `outer_records` gives them.
+    """
+    found = []
+    for name, uses in _uses(code, names.items, records).items():
+        at = records[name][0] - names.own
+        for data in outer:
+            if at < len(data.items):
+                found.append(OuterFile(data.program, data.items[at].file or name, tuple(uses)))
+                break
+            at -= len(data.items)
+    return tuple(found)
 
 
 def files(

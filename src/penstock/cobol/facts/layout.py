@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..program import key
 from .pictures import USAGES, boundary_of, bytes_of
 from .values import Condition, DataItem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from .expanding import EntryRow
 
@@ -26,20 +26,59 @@ _PIECE = re.compile(
     r"""[A-Za-z]{0,2}"(?:[^"]|"")*+"?|[A-Za-z]{0,2}'(?:[^']|'')*+'?|[^\s"']+""",
 )
 _NUMBER = re.compile(r"\d{1,9}")
+# 01 NAME CONSTANT AS 10, which takes no storage; CONSTANT RECORD does.
+_OF_CONSTANTS = frozenset({"VALUE", "VALUES", "IS", "ARE", "CONSTANT", "GLOBAL", "AS"})
+_CONSTANT = re.compile(r"\s*0?1\s+\S+\s+CONSTANT\s+(?!RECORD\b)", re.IGNORECASE)
 _CLAUSES_WORDS = """
     PIC PICTURE USAGE VALUE VALUES OCCURS REDEFINES SIGN LEADING TRAILING SYNC SYNCHRONIZED JUST JUSTIFIED BLANK
     RENAMES GLOBAL EXTERNAL IS ASCENDING DESCENDING INDEXED DEPENDING OBJECT TYPEDEF TYPE VOLATILE DYNAMIC ANY
     GROUP-USAGE
 """
 _CLAUSES = frozenset(_CLAUSES_WORDS.split())
+# What begins a clause of a report or screen alone: elsewhere it may be a name, and there an item without a name begins with it.
+_SHOWN_WORDS = """
+    SOURCE SOURCES SUM FROM TO USING LINE LINES COLUMN COLUMNS COL COLS NEXT PRESENT RESET UPON ABSENT VARYING
+    BELL BEEP BLINK HIGHLIGHT LOWLIGHT REVERSE REVERSE-VIDEO REVERSED UNDERLINE UNDERLINED OVERLINE LEFTLINE GRID SECURE
+    NO-ECHO REQUIRED EMPTY-CHECK FULL LENGTH-CHECK AUTO AUTO-SKIP AUTOTERMINATE PROMPT ERASE SIZE CONTROL CONVERTING
+    FOREGROUND-COLOR FOREGROUND-COLOUR BACKGROUND-COLOR BACKGROUND-COLOUR COLOR COLOUR UPDATE NO LOWER UPPER SCROLL
+    ZERO-FILL TAB INITIAL
+"""
+_SHOWN = _CLAUSES | frozenset(_SHOWN_WORDS.split())
+_SHOWING = frozenset({"REPORT", "SCREEN"})
+_WAYS: dict[str, tuple[bool, bool]] = {
+    "SOURCE": (True, False), "SOURCES": (True, False), "SUM": (True, False),
+    "FROM": (True, False), "TO": (False, True), "USING": (True, True),
+}  # fmt: skip
+
+
+Shared = Literal["", "GLOBAL", "EXTERNAL"]
+
+
+def _shared(words: Sequence[str]) -> Shared:
+    """Return what an entry says of who else has its storage; EXTERNAL, which more have, before GLOBAL."""
+    upper = {word.upper() for word in words if word[0] not in "\"'"}
+    return "EXTERNAL" if "EXTERNAL" in upper else "GLOBAL" if "GLOBAL" in upper else ""
+
+
+class ShownItem(NamedTuple):
+    """What an item of a report or screen shows or takes: an item by its name and qualifiers."""
+
+    item: int
+    names: tuple[str, ...]
+    """The name and behind it those of OF and IN, from the inside out."""
+    is_read: bool
+    is_written: bool
+    line: int
+    copybook: str | None
 
 
 class DataLayout(NamedTuple):
-    """The items in order of the source, and the constants (level 78)."""
+    """The items in order of the source, the constants (level 78 and CONSTANT), and what reports and screens show."""
 
     items: tuple[DataItem, ...]
     constants: tuple[tuple[str, str, int, str | None], ...]
-    """Name, value, line and copybook of each level 78."""
+    """Name, value, line and copybook of each constant."""
+    shown: tuple[ShownItem, ...] = ()
 
 
 def pieces(code: str) -> list[str]:
@@ -66,7 +105,7 @@ def layout(rows: Sequence[EntryRow]) -> DataLayout:
     for row in rows:
         building.take(row)
     building.close()
-    return DataLayout(tuple(building.items), tuple(building.constants))
+    return DataLayout(tuple(building.items), tuple(building.constants), tuple(building.shown))
 
 
 class _Open:
@@ -102,9 +141,11 @@ class _Building:
     def __init__(self) -> None:
         self.items: list[DataItem] = []
         self.constants: list[tuple[str, str, int, str | None]] = []
+        self.shown: list[ShownItem] = []
         self._numbers: dict[str, int] = {}
         self._open: list[_Open] = []
         self._file: str | None = None
+        self._shared: Shared = ""  # what the description of that file says
         # for items in no record: a copybook may begin below one
         self._loose = _Open(-1, 0, 0, None, None, varies=False)
         self._missing = False  # a copybook was to stand here
@@ -120,6 +161,7 @@ class _Building:
         if entry.word.upper() in {"FD", "SD", "RD"}:
             self._close(0)
             self._file = entry.name
+            self._shared = _shared(pieces(row.code)[1:])
         elif entry.word.upper() == "COPY":
             self._missing = True
             if (
@@ -129,7 +171,7 @@ class _Building:
         elif level is None:
             if row.section != "FILE":
                 self._file = None
-        elif level == 78:
+        elif level == 78 or (level == 1 and _CONSTANT.match(row.code)):
             self._constant(row)
         elif level != 88:
             if self._missing and level not in {1, 77}:
@@ -175,9 +217,9 @@ class _Building:
         self._conditions.setdefault(len(self.items) - 1, []).append(Condition(name, tuple(values), row.line))
 
     def _constant(self, row: EntryRow) -> None:
-        """Take a level 78; a number may be the count of a later OCCURS."""
+        """Take a level 78 or a CONSTANT; a number may be the count of a later OCCURS."""
         words = pieces(row.code)
-        values = [word for word in words[2:] if word.upper() not in {"VALUE", "VALUES", "IS", "ARE"}]
+        values = [word for word in words[2:] if word.upper() not in _OF_CONSTANTS]
         if len(words) < 2 or not values:
             return
         self.constants.append((words[1], " ".join(values), row.line, row.copybook))
@@ -186,7 +228,8 @@ class _Building:
 
     def _item(self, row: EntryRow, level: int) -> None:
         """Take a data item: place it, or open it as a group where it has no picture."""
-        clauses = _Clauses(pieces(row.code), self._numbers)
+        is_shown = row.section in _SHOWING
+        clauses = _Clauses(pieces(row.code), self._numbers, _SHOWN if is_shown else _CLAUSES)
         if level == 66:
             self._renames(row, clauses)
             return
@@ -210,6 +253,8 @@ class _Building:
             else 0
         )
         start, varies = self._start(clauses, group or self._loose, parent, usage, size)
+        if is_shown:  # a place on paper or a screen is none in storage
+            start = None
         self.items.append(
             DataItem(
                 level=level,
@@ -220,6 +265,9 @@ class _Building:
                 parent=parent,
                 record=self.items[parent].record if parent is not None else index,
                 file=self._file,
+                shared=""
+                if parent is not None or level not in {1, 77}
+                else (self._file and self._shared) or clauses.shared,
                 picture=clauses.picture,
                 usage=(usage or "DISPLAY") if elementary else "GROUP",
                 occurs=clauses.occurs,
@@ -238,6 +286,8 @@ class _Building:
         )
         if clauses.is_table and clauses.occurs is None:
             self._uncounted.add(index)
+        for names, (is_read, is_written) in clauses.shown() if is_shown else ():
+            self.shown.append(ShownItem(index, names, is_read, is_written, row.line, row.copybook))
         # The last item of a name wins: REDEFINES means the one right before it, in the same group.
         self._siblings[parent, key(clauses.name)] = index
         self._in_record[self.items[index].record, key(clauses.name)] = index
@@ -345,7 +395,7 @@ class _Clauses:
     The methods are called by `_READERS` behind the word that names their clause.
     """
 
-    def __init__(self, words: list[str], numbers: dict[str, int]) -> None:
+    def __init__(self, words: list[str], numbers: dict[str, int], beginning: frozenset[str] = _CLAUSES) -> None:
         self.name = "FILLER"
         self.picture: str | None = None
         self.usage: str | None = None
@@ -359,7 +409,9 @@ class _Clauses:
         self.value: str | None = None
         self.sign: str | None = None
         self.synchronized = False
+        self.shared: Shared = _shared(words)
         self._words = words
+        self._beginning = beginning
         self._upper = [word.upper() for word in words]
         self._numbers = numbers
         self._at = 1
@@ -372,6 +424,23 @@ class _Clauses:
                 _READERS[word](self)
             elif word in USAGES:
                 self.usage = USAGES[word]
+
+    def shown(self) -> Iterator[tuple[tuple[str, ...], tuple[bool, bool]]]:
+        """Yield the names behind SOURCE, SUM, FROM, TO and USING, and whether they are read and written."""
+        at, ways = 1, None
+        depth = 0
+        while at < len(self._words):
+            word = self._upper[at]
+            at += 1
+            if depth == 0 and self._is_clause(at - 1) and word != "IS":
+                ways = _WAYS.get(word)
+            elif ways is not None and depth == 0 and word not in {"IS", "ARE"} and word[0].isalpha():
+                names = [self._words[at - 1].partition("(")[0]]
+                while at + 1 < len(self._words) and self._upper[at] in {"OF", "IN"}:
+                    names.append(self._words[at + 1].partition("(")[0])
+                    at += 2
+                yield tuple(names), ways
+            depth = max(0, depth + word.count("(") - word.count(")"))
 
     def picture_is(self) -> None:
         """Take a PICTURE: one piece, whatever is in it."""
@@ -451,7 +520,7 @@ class _Clauses:
 
     def _is_clause(self, at: int) -> bool:
         """Return whether a word begins a clause, or is a usage, which may stand alone."""
-        return self._upper[at] in _CLAUSES or self._upper[at] in USAGES
+        return self._upper[at] in self._beginning or self._upper[at] in USAGES
 
     def _past_names(self) -> int:
         """Move to the next clause and return where that is."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from .code import Block, Said
+    from .layout import ShownItem
 
 READ, WRITE = 1, 2
 _ARITHMETIC = frozenset({"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE", "COMPUTE"})
@@ -97,6 +98,14 @@ class Moving:
         self._use((source,), READ, said, place)
         self._use((target,), WRITE if is_copy else READ | WRITE, said, place)
         self._moves.setdefault((source, target, is_copy, True), []).append(place)
+
+    def shown(self, shown: ShownItem, items: Sequence[int]) -> None:
+        """Take what an item of a report or screen shows, and what it gives to others."""
+        place = SourcePlace(shown.line, shown.copybook)
+        for item in items:
+            for is_said, pair in ((shown.is_read, (item, shown.item)), (shown.is_written, (shown.item, item))):
+                if is_said:
+                    self._moves.setdefault((*pair, True, len(items) == 1), []).append(place)
 
     def exec(self, block: Block, items: Iterable[int], role: int, *, whole: bool) -> None:
         """Take the items of one argument of an EXEC block."""

@@ -7,18 +7,27 @@ Keeps out what is done with the items. Law: a name that is ambiguous means all t
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import key
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from .values import DataItem
+    from .values import DataItem, OuterData
 
 
 MAX_MEANINGS = 32
 """How many items one name is taken to mean; more would make every use of it cost as many steps."""
+
+
+def _moved_behind(size: int, outer: Sequence[OuterData]) -> Iterator[DataItem]:
+    """Yield the items of the programs around one, their indexes behind its own."""
+    for data in outer:
+        for item in data.items:
+            yield replace(item, record=item.record + size, parent=None if item.parent is None else item.parent + size)
+        size += len(data.items)
 
 
 class Meaning(NamedTuple):
@@ -37,19 +46,42 @@ class DataNames:
     what each group holds directly.
     """
 
-    def __init__(self, items: Sequence[DataItem]) -> None:
-        self.items = items
+    def __init__(self, items: Sequence[DataItem], outer: Sequence[OuterData] = ()) -> None:
+        self.own = len(items)
+        """How many items are the program's own; behind them stand those of the programs around it."""
+        self.items: Sequence[DataItem] = (*items, *_moved_behind(len(items), outer)) if outer else items
         self.known: dict[str, list[Meaning]] = {}
         self.indexes: set[str] = set()
         self.children: dict[int, list[int]] = {}
-        for index, item in enumerate(items):
+        for index, item in enumerate(self.items):
+            if item.parent is not None:
+                self.children.setdefault(item.parent, []).append(index)
+            if index >= self.own:
+                continue
             if item.name != "FILLER":
                 self.known.setdefault(key(item.name), []).append(Meaning(index))
             for number, condition in enumerate(item.conditions):
                 self.known.setdefault(key(condition.name), []).append(Meaning(index, number))
             self.indexes.update(key(name) for name in item.indexes)
-            if item.parent is not None:
-                self.children.setdefault(item.parent, []).append(index)
+        self._take_outer(outer)
+
+    def _take_outer(self, outer: Sequence[OuterData]) -> None:
+        """Take the names of GLOBAL records: of those that the program declares itself, or one nearer to it, it means that."""
+        start = self.own
+        for data in outer:
+            found: dict[str, list[Meaning]] = {}
+            for index in range(start, start + len(data.items)):
+                item = self.items[index]
+                if self.items[item.record].shared != "GLOBAL":
+                    continue
+                if item.name != "FILLER":
+                    found.setdefault(key(item.name), []).append(Meaning(index))
+                for number, condition in enumerate(item.conditions):
+                    found.setdefault(key(condition.name), []).append(Meaning(index, number))
+                self.indexes.update(key(name) for name in item.indexes)
+            for name, meanings in found.items():
+                self.known.setdefault(name, meanings)
+            start += len(data.items)
 
     def naming(self, items: Sequence[DataItem]) -> DataNames:
         """Return the same names for items that differ in nothing that a name depends on: in the lines that use them."""

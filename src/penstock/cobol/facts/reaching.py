@@ -157,13 +157,13 @@ class Reaching:
                     if way not in seen:
                         seen.add(way)
                         # The sizes on the way are kept, for a MOVE to a short item cuts what later reaches a long one.
-                        queue.append((*way, (*sizes, self._names.items[item].bytes)))
+                        queue.append((*way, (*sizes, self._text_bytes(item))))
                 elif definition.text is None:
                     unknown = unknown or f"line {definition.line}: {definition.how} may give it any value"
                 elif definition.text == _BLANK:
                     is_blank = True
                 else:
-                    value = _cut(definition.text, (*sizes, self._names.items[item].bytes))
+                    value = _cut(definition.text, (*sizes, self._text_bytes(item)))
                     how = definition.how if definition.how in {"VALUE", "MOVE", "SET"} else "MOVE"
                     values.setdefault(value, Resolved(value, how, definition.line, definition.copybook))  # type: ignore[arg-type]
         # Said rather than guessed: which of many values were met first depends on the order of the walk.
@@ -173,6 +173,16 @@ class Reaching:
         result = ReachedValues(found, len(found) == 1 and not unknown and not is_blank, unknown)
         self._known[index, node] = result
         return result
+
+    def _shared(self, item: int) -> str:
+        """Return whether the storage of an item is GLOBAL or EXTERNAL; "" for neither."""
+        items = self._names.items
+        return items[items[item].record].shared
+
+    def _text_bytes(self, item: int) -> int | None:
+        """Return how much of a text an item keeps; None for all of it: a pointer holds an address and not a name."""
+        one = self._names.items[item]
+        return None if one.usage.endswith("POINTER") else one.bytes
 
     def _reaching(self, item: int, node: int | None) -> list[_Definition]:
         """Return the definitions of an item that reach a node; all of them where ways cannot be told."""
@@ -189,6 +199,7 @@ class Reaching:
             self._ways = Ways(self._code, self._trees, self._pieces)
         self._definitions, self._items, self._known = [], {}, {}
         writes = self._writes()
+        calls = [said for said in self._code.said if said.verb == "CALL"]
         waiting = deque(dict.fromkeys(wanted))
         effects: dict[int, list[int]] = {}
         # Items are followed backwards: who is asked about, then whatever is moved into it, and so on until nothing new
@@ -198,7 +209,10 @@ class Reaching:
             if item in self._items:
                 continue
             found = [*self._initial(item)]
-            for said, mentions, writing in writes.get(self._storage.root(item), ()):
+            root = self._storage.root(item)
+            # What is GLOBAL or EXTERNAL may have any value when another program was called.
+            called = [(said, (), _Writing(root, False, True)) for said in calls] if self._shared(item) else ()
+            for said, mentions, writing in (*writes.get(root, ()), *called):
                 if (definition := self._defines(item, said, mentions, writing)) is not None:
                     found.append(definition)
             self._items[item] = 0
@@ -244,8 +258,9 @@ class Reaching:
         """Return what an item holds when the program begins."""
         item = self._names.items[index]
         # What a caller passes is unknown, whatever VALUE stands there: VALUE counts only for level 88s in that section.
-        if item.section == "LINKAGE":
-            return [_Definition(index, None, None, None, item.line, "the caller", item.copybook, False)]
+        if item.section == "LINKAGE" or index >= self._names.own or self._shared(index) == "EXTERNAL":
+            other = "the caller" if item.section == "LINKAGE" else "another program"
+            return [_Definition(index, None, None, None, item.line, other, item.copybook, False)]
         return [
             _Definition(index, value.value, None, None, value.line, "VALUE", value.copybook, False)
             for value in self._values.initial(index)
@@ -288,6 +303,8 @@ class Reaching:
         offset = self._storage.within(writing.item, item)
         if said.verb == "INITIALIZE":
             return (_BLANK, None) if len(said.keys) == 2 or "REPLACING" not in said.keys else (None, None)
+        if said.verb == "SET" and said.keys[-3:-1] == ("TO", "ENTRY") and said.words[-1].kind == "literal":
+            return (_text(said.keys[-1]), None) if writing.item == item else (None, None)
         if said.verb == "SET" and writing.mention is not None:
             return self._condition(said, writing.mention, item, offset), None
         if said.verb != "MOVE" or "TO" not in said.keys:
@@ -380,7 +397,7 @@ class _Writing(NamedTuple):
 
 def _moves(definition: _Definition) -> bool:
     """Return whether a definition is a statement, rather than what is there from the start."""
-    return definition.how not in {"VALUE", "the caller"}
+    return definition.how not in {"VALUE", "the caller", "another program"}
 
 
 def _is_entered_again(code: Code) -> bool:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from .code import Block, Code, Said
+    from .layout import ShownItem
     from .naming import DataNames, Meaning
     from .values import DataItem
 
@@ -104,6 +105,7 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
         )
     },
 }
+_SHOWS = frozenset({"ACCEPT", "DISPLAY", "GENERATE"})
 _CORRESPONDING = frozenset({"CORRESPONDING", "CORR"})
 _TEXT = re.compile("[XANGU]", re.IGNORECASE)  # a picture with one of these is no number
 _NUMBERS = frozenset({"COMP-1", "COMP-2", *(f"BINARY-{size}" for size in ("CHAR", "SHORT", "LONG", "DOUBLE"))})
@@ -125,6 +127,8 @@ _CICS_WRITES = {
     "RECEIVE": {"LENGTH", "FLENGTH"},
     "RETRIEVE": {"LENGTH", "RTRANSID", "RTERMID", "QUEUE"},
     "GET CONTAINER": {"FLENGTH", "CCSID"},
+    "RUN": {"CHILD"},
+    "FETCH": {"ANY", "CHANNEL", "COMPSTATUS", "ABCODE"},
     "WRITEQ TS": {"ITEM"},
     "SPOOLOPEN INPUT": {"TOKEN"},
     "SPOOLOPEN OUTPUT": {"TOKEN"},
@@ -162,6 +166,9 @@ class References:
         self._current: tuple[dict[str, None], dict[str, None]] | None = None
         self.moving = Moving(records)
         self._mentions: list[Mention] = []
+        self._shown: dict[
+            int, list[tuple[ShownItem, tuple[int, ...]]]
+        ] = {}  # by the item of a screen or report, groups too
 
     def take(self, said: Said) -> None:
         """Take the operands of one statement; EXEC blocks are left to `exec`."""
@@ -190,6 +197,8 @@ class References:
         self._operands(said, first, start, switches)
         if self._current is not None:
             self.operands[said.start] = self._current
+        if said.verb in _SHOWS and self._shown:
+            self._mentions += self._through(said)
         if self._mentions:
             self.moving.take(said, self._mentions)
         if said.verb in {"READ", "RETURN"} and len(keys) > 1:
@@ -222,6 +231,20 @@ class References:
                         block,
                     )
 
+    def present(self, shown: Iterable[ShownItem]) -> None:
+        """Take what reports and screens show and take: it is read and written where they are declared."""
+        for one in shown:
+            means = tuple(dict.fromkeys(item for item, _ in self._names.mean(one.names[0], one.names[1:])))
+            for item in means:
+                for lines, used in ((self._read, one.is_read), (self._written, one.is_written)):
+                    if used:
+                        lines.setdefault((item, None), set()).add(one.line)
+            if means:
+                if any(self._names.items[at].name != "FILLER" for at in (one.item, *self._names.above(one.item))):
+                    self.moving.shown(one, means)
+                for holder in (one.item, *self._names.above(one.item)):
+                    self._shown.setdefault(holder, []).append((one, means))
+
     def applied(self, items: Iterable[DataItem]) -> tuple[DataItem, ...]:
         """Return the items with the lines that were collected for them and for their conditions."""
         found = []
@@ -238,6 +261,19 @@ class References:
                 item = replace(item, conditions=conditions, read_lines=read, written_lines=written, passed_lines=passed)  # noqa: PLW2901
             found.append(item)
         return tuple(found)
+
+    def _through(self, said: Said) -> list[Mention]:
+        """Return what a statement that names an item of a screen or report reads and writes by way of it."""
+        found = []
+        for mention in self._mentions:
+            for one, means in (pair for item in mention.items for pair in self._shown.get(item, ())):
+                role = WRITE if said.verb == "ACCEPT" else READ
+                if one.is_written if role == WRITE else one.is_read:
+                    found.append(Mention(means, role, mention.at, mention.line, True, False, False, True, False))
+                    for item in means:
+                        lines = self._written if role == WRITE else self._read
+                        lines.setdefault((item, None), set()).add(said.line if said.copybook else mention.line)
+        return found
 
     def _first_operand(self, said: Said) -> int:
         """Return the index of the first word that may be data: behind the paragraphs that a PERFORM names."""
@@ -446,15 +482,19 @@ def _qualifiers(keys: Sequence[str], at: int) -> list[str]:
     return found
 
 
-def references(code: Code, names: DataNames, records: dict[str, list[int]]) -> References:
+def references(
+    code: Code, names: DataNames, records: dict[str, list[int]], shown: Iterable[ShownItem] = ()
+) -> References:
     """Return every reference of a program's code, copybooks included.
 
     Args:
         code: The statements and EXEC blocks.
         names: The items that names mean.
         records: The indexes of the records of each file, by its name in capitals.
+        shown: What reports and screens show and take.
     """
     found = References(names, records)
+    found.present(shown)
     for said in code.said:
         found.take(said)
     for block in code.blocks:

@@ -80,11 +80,20 @@ class DataItem:
     copybook: str | None = None
     copybook_line: int | None = None
     """The line of an item in its copybook; None where it stands in the program."""
+    shared: Literal["", "GLOBAL", "EXTERNAL"] = ""
+    """Whether a record, or the file that it is one of, is one for the programs within, or for all that run together."""
     conditions: tuple[Condition, ...] = ()
     read_lines: tuple[int, ...] = ()
     written_lines: tuple[int, ...] = ()
     passed_lines: tuple[int, ...] = ()
     """The lines where it is given by reference to another program, which may write it."""
+
+
+class OuterData(NamedTuple):
+    """The items of a program that contains another one, which means those of GLOBAL records by their names."""
+
+    program: str
+    items: tuple[DataItem, ...]
 
 
 class SourcePlace(NamedTuple):
@@ -100,7 +109,7 @@ class DataUse(NamedTuple):
     """A use of an item by a paragraph that reads or writes it by its name, with the places of the name."""
 
     item: int
-    """An index into `Facts.items`; a level 88 counts as its item."""
+    """An index into `Facts.items`, and behind them into those of `Facts.outer`; a level 88 counts as its item."""
     is_write: bool
     paragraph: int
     """The key of the paragraph; -1 for code in none."""
@@ -115,7 +124,7 @@ class DataMove(NamedTuple):
     """A move of the value of one item into another, by one or several statements."""
 
     source: int
-    """An index into `Facts.items`, as is `target`."""
+    """An index into `Facts.items` and behind them into those of `Facts.outer`, as is `target`."""
     target: int
     is_copy: bool
     """Whether the value is moved as it is (MOVE, READ INTO, STRING), rather than calculated with."""
@@ -208,6 +217,14 @@ class ProgramFile:
     io: tuple[str, ...] = ()
     """The modes it is opened with, each once."""
     copybook: str | None = None
+
+
+class OuterFile(NamedTuple):
+    """A GLOBAL file of a program that contains another one, and what this does with it."""
+
+    program: str
+    name: str
+    uses: tuple[FileUse, ...]
 
 
 class Access(NamedTuple):
@@ -557,6 +574,13 @@ class Facts:
     depth: int
     """The deepest nesting of decisions and loops in any paragraph."""
     items: tuple[DataItem, ...] = ()
+    outer: tuple[OuterData, ...] = ()
+    """What a nested program has from those around it; `uses` and `moves` count its items behind the own ones."""
+    outer_files: tuple[OuterFile, ...] = ()
+    around: tuple[str, ...] = ()
+    """The programs that contain a nested one, from the inside out."""
+    is_common: bool = False
+    """Whether a nested program is COMMON: known to all that its container contains."""
     constants: tuple[Constant, ...] = ()
     messages: tuple[Message, ...] = ()
     transforms: tuple[Transform, ...] = ()

@@ -58,7 +58,7 @@ def messages(code: Code, names: DataNames) -> tuple[Message, ...]:
     for said in code.own:
         for message in _messages(said):
             found.setdefault((message.line, message.text), message)
-    for item in names.items:
+    for item in names.items[: names.own]:
         for message in _valued(item):
             found.setdefault((message.line, message.text), message)
     return tuple(sorted(found.values(), key=lambda message: message.line))

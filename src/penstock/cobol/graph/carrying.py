@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from .values import Certainty, LaidField, ProgramPart
 
 
+MAX_SHARING = 50
+"""How many programs may declare one record EXTERNAL and be led to each other directly."""
 MAX_PLACES = 200
 """How many places the bytes of one field are followed to, where no field of their own is there."""
 
@@ -94,6 +96,7 @@ class Carrying:
                 if field.name:
                     self._places[field.name] = _Area(number, index)
         self._moves()
+        self._external()
         for sender, argument, receiver, parameter, certainty, why, citations in graph.passed:
             by = "as a parameter" if not why else f"as a parameter; {why}"
             one, other = _Area(sender, argument), _Area(receiver, parameter)
@@ -150,6 +153,26 @@ class Carrying:
                         certainty = max(sent.certainty, taken.certainty, least, key=RANK.__getitem__)
                         citations = tuple(dict.fromkeys((*sent.citations, *taken.citations)))
                         self._join(sent.area, taken.area, certainty, why, citations)
+
+    def _external(self) -> None:
+        """Note the records that several programs declare EXTERNAL: one storage for those that run together."""
+        found: dict[str, list[_Area]] = {}
+        for number, part in enumerate(self._graph.parts):
+            for index, field in enumerate(part.fields):
+                if field.is_external and field.name:
+                    found.setdefault(field.name.removeprefix(f"{part.name}."), []).append(_Area(number, index))
+        for name, areas in found.items():
+            for one in areas:
+                # Where very many declare it, the first stands for all, and what is left there is there for the others.
+                for other in areas if len(areas) <= MAX_SHARING else areas[:1] if one != areas[0] else areas[1:]:
+                    if one.part != other.part:
+                        fields = [self._graph.parts[area.part].fields[area.field] for area in (one, other)]
+                        cited = tuple(
+                            declared_at(self._graph.parts[area.part], field)
+                            for area, field in zip((one, other), fields, strict=True)
+                        )
+                        why = f"both declare {name} EXTERNAL: one storage where they run together"
+                        self._join(one, other, "may", why, cited)
 
     def _stores(
         self, moved: dict[NodeId, tuple[list[_End], list[_End]]]

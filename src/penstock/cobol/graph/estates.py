@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from ..scope import ProgramPlace, meant
 from . import jobs
 from .structure import structure
 from .values import RANK, CitedLine, EstateEdge, NodeId
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ..estate.members import Member
     from .values import Certainty, FileBinding, Kind, Passing, ProgramEntry, ProgramPart, Verb
@@ -101,21 +102,31 @@ class EstateGraph:
                 name = name.rpartition(".")[0]
         return None
 
-    def called(self, name: str, path: str = "") -> list[tuple[int, ProgramEntry]]:
+    def called(self, name: str, caller: ProgramPart | None = None) -> list[tuple[int, ProgramEntry]]:
         """Return the entries that a called name leads to, each with the number of its part.
 
         Args:
             name: The name, in capitals.
-            path: The file of the caller. A program of that name in it is meant before those of other files: most such
-                programs are contained in their caller, and then no other file can be.
+            caller: The program that calls, which decides between programs of one name; None for a job or a transaction.
         """
         found = self._entries.get(name, [])
-        return [one for one in found if self.parts[one[0]].path == path] or found
+        if len(found) == 1 and not self.parts[found[0][0]].around:
+            return found
+        place = None if caller is None else _place(caller)
+        return [found[at] for at in meant([_place(self.parts[number]) for number, _ in found], place)]
 
-    def named(self, name: str, path: str = "") -> list[NodeId]:
-        """Return the nodes of the programs that a name leads to, called in a file; the name itself where none is here."""
-        found = dict.fromkeys(self.parts[number].name for number, _ in self.called(name, path))
+    def named(self, name: str, caller: ProgramPart | None = None) -> list[NodeId]:
+        """Return the nodes of the programs that a name leads to, as a program calls it; the name itself where none is here."""
+        found = dict.fromkeys(self.parts[number].name for number, _ in self.called(name, caller))
         return [NodeId("program", one) for one in found] or [NodeId("program", name)]
+
+    def hidden(self, name: str, caller: ProgramPart | None) -> str:
+        """Return why a call means none of the programs of its name that are here; "" where it means one, or none is here."""
+        found = self._entries.get(name)
+        if not found or self.called(name, caller):
+            return ""
+        outside = self.parts[found[0][0]].around[0]
+        return f"the {name} that is here is contained in {outside}, and known in that alone"
 
     @property
     def bindings(self) -> dict[NodeId, list[tuple[int, FileBinding]]]:
@@ -161,30 +172,47 @@ class EstateGraph:
         return known
 
 
+def _place(part: ProgramPart) -> ProgramPlace:
+    """Return where a program stands, under the name that it is called by."""
+    return ProgramPlace(part.path, part.name.partition("@")[0], part.around, part.is_common)
+
+
+def _holders(name: str) -> Iterator[str]:
+    """Yield the keys of the programs whose a field may be by its name."""
+    while name := name.rpartition(".")[0]:
+        yield f"program {name}"
+
+
 def _told_apart(parts: Sequence[ProgramPart]) -> tuple[ProgramPart, ...]:
     """Return parts with names that no two of one kind have: those of several files get their path."""
     count = Counter((part.kind, part.name) for part in parts)
     taken: Counter[tuple[Kind, str]] = Counter()
     found = []
+    before: dict[
+        tuple[str, str], str
+    ] = {}  # the last program of each name in each file, which contains what comes then
     for part in parts:
-        if count[part.kind, part.name] == 1 or part.kind == "copybook":
-            found.append(part)
-            continue
-        name = f"{part.name}@{part.path}"
-        taken[part.kind, name] += 1
-        if taken[part.kind, name] > 1:
-            name = f"{name}#{taken[part.kind, name]}"
-        found.append(_renamed(part, name))
+        name = part.name
+        if count[part.kind, part.name] > 1 and part.kind != "copybook":
+            name = f"{part.name}@{part.path}"
+            taken[part.kind, name] += 1
+            if taken[part.kind, name] > 1:
+                name = f"{name}#{taken[part.kind, name]}"
+        new = {outer: before.get((part.path, outer), outer) for outer in part.around}
+        new[part.name] = before[part.path, part.name] = name
+        found.append(_renamed(part, new) if any(old != name for old, name in new.items()) else part)
     return tuple(found)
 
 
-def _renamed(part: ProgramPart, name: str) -> ProgramPart:
-    """Return a part under another name, all that is named after it included."""
-    old = part.name
-    prefix = f"{old}."
+def _renamed(part: ProgramPart, names: Mapping[str, str]) -> ProgramPart:
+    """Return a part in which programs have other names: itself and those around it, with all that is named after them."""
+    old, name = part.name, names[part.name]
 
     def new(text: str) -> str:
-        return f"{name}.{text[len(prefix) :]}" if text.startswith(prefix) else text
+        for before, after in names.items():
+            if before != after and text.startswith(f"{before}."):
+                return after + text[len(before) :]
+        return text
 
     def node(one: NodeId) -> NodeId:
         if one.kind in {"field", "paragraph", "file"}:
@@ -210,6 +238,10 @@ def _renamed(part: ProgramPart, name: str) -> ProgramPart:
             for field in part.fields
         ),
         files=tuple(file._replace(name=new(file.name)) for file in part.files),
+        sendings=tuple(
+            one._replace(arguments=tuple(new(field) if isinstance(field, str) else field for field in one.arguments))
+            for one in part.sendings
+        ),
         entries=tuple(entry._replace(name=name) if entry.name == old else entry for entry in part.entries),
     )
 
@@ -234,7 +266,7 @@ class _Linking:
             self._add_to_programs(edge)
         for part in graph.parts:
             for edge in part.edges:
-                self._add_to_programs(edge, part.path)
+                self._add_to_programs(edge, part)
         for number, part in enumerate(graph.parts):
             for sending in part.sendings:
                 self._send(number, part, sending)
@@ -252,14 +284,17 @@ class _Linking:
         citations = known.citations + tuple(one for one in edge.citations if one not in known.citations)
         self._drawn[said] = surer._replace(citations=citations)
 
-    def _add_to_programs(self, edge: EstateEdge, path: str = "") -> None:
-        """Add an edge that a file says; one that leads to a program by its name leads to all that may be meant."""
+    def _add_to_programs(self, edge: EstateEdge, part: ProgramPart | None = None) -> None:
+        """Add an edge that a part says; one that leads to a program by its name leads to all that may be meant."""
         if edge.target.kind != "program":
             self._add(edge)
             return
-        found = self._graph.named(edge.target.name, path)
+        found = self._graph.named(edge.target.name, part)
+        hidden = self._graph.hidden(edge.target.name, part)
         for node in found:
             certainty, why = edge.certainty, edge.why
+            if hidden:
+                certainty, why = "unknown", hidden
             if len(found) > 1 and certainty == "is":
                 certainty, why = "may", f"several programs are called {edge.target.name}"
             elif node.name.partition("@")[0] != edge.target.name:
@@ -282,14 +317,19 @@ class _Linking:
         """Add what one program gets."""
         end_line = sending.end_line if sending.end_line > sending.line else None
         here = CitedLine(part.path, sending.line, sending.copybook, end_line)
-        found = self._graph.called(program, part.path)
+        found = self._graph.called(program, part)
         why = sending.why
         if len(found) > 1 and certainty == "is":
             certainty, why = "may", f"several programs are called {program}"
         for at, argument in enumerate(sending.arguments):
             if argument is None:
                 continue
-            source = _node(part, argument)
+            if isinstance(argument, str):
+                source = NodeId("field", argument)
+                sender = self._outer(source)
+            else:
+                source = _node(part, argument)
+                sender = (number, argument)
             received = [
                 (callee, index, entry)
                 for callee, entry in found
@@ -303,10 +343,22 @@ class _Linking:
                 self._add(
                     EstateEdge(source, "passes to", _node(other, index), certainty, tuple(dict.fromkeys(places)), why)
                 )
-                self.passed.append((number, argument, callee, index, certainty, why, places))
+                if sender is not None:
+                    self.passed.append((*sender, callee, index, certainty, why, places))
             if not received:
-                for node in self._graph.named(program, part.path):
+                hidden = self._graph.hidden(program, part)
+                if hidden:
+                    certainty, why = "unknown", hidden
+                for node in self._graph.named(program, part):
                     self._add(EstateEdge(source, "passes to", node, certainty, (here,), why))
+
+    def _outer(self, node: NodeId) -> tuple[int, int] | None:
+        """Return the part and the index of a field that a program has from one around it."""
+        number = next((self._graph.owner[at] for at in _holders(node.name) if at in self._graph.owner), None)
+        if number is None:
+            return None
+        fields = self._graph.parts[number].fields
+        return next(((number, index) for index, one in enumerate(fields) if one.name == node.name), None)
 
     def _parameter(self, callee: int, entry: ProgramEntry, sending: Passing, at: int) -> int | None:
         """Return the field of a called program that gets an argument; None where it has none."""

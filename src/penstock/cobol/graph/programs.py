@@ -9,6 +9,7 @@ Law: every edge has a citation; the same facts give the same part.
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 from ..estate.members import stem
@@ -16,7 +17,7 @@ from ..facts.flow import MAIN, is_jump
 from ..facts.naming import DataNames
 from ..facts.storage import Storage
 from ..program import key
-from .naming import field_names, paragraph_names
+from .naming import field_names, paragraph_names, program_name
 from .operations import DrawnProgram, operations
 from .values import RANK, CitedLine, EstateEdge, FileBinding, LaidField, NodeId, Passing, ProgramEntry, ProgramPart
 
@@ -59,13 +60,16 @@ class _Drawing:
         self._facts, self._scanned, self._path, self._name = facts, program, path, name
         self._copybooks = copybooks
         self._is_copybook = facts.type == "copybook"
-        self._names = field_names(name, facts.items)
+        self._data = DataNames(facts.items, facts.outer)
+        self._items = self._data.items
+        self._names: tuple[str, ...] = field_names(name, facts.items)
+        for outer in facts.outer:
+            self._names += field_names(program_name(outer.program, path), outer.items)
         self._paragraphs = paragraph_names(name, facts.paragraphs, program)
         self._starts = [paragraph.start_line for paragraph in facts.paragraphs]
         self._ends: dict[int, int] = {}  # the last line of the statements that begin on a line
         for statement in program.statements:
             self._ends[statement.line] = max(statement.end_line, self._ends.get(statement.line, 0))
-        self._data = DataNames(facts.items)
         self._edges: dict[tuple[NodeId, Verb, NodeId], _Drawn] = {}
         self._me = NodeId("copybook" if self._is_copybook else "program", name)
 
@@ -75,6 +79,7 @@ class _Drawing:
         self._copies()
         self._data_flow()
         self._files()
+        self._outer_files()
         self._control()
         for call in facts.calls:
             self._call(call)
@@ -91,6 +96,8 @@ class _Drawing:
             files=tuple(map(self._binding, facts.files)),
             sendings=tuple(self._sendings()),
             entries=tuple(self._entries()),
+            around=tuple(map(program_name, facts.around, repeat(self._path))),
+            is_common=facts.is_common,
         )
 
     # ── drawing ──
@@ -127,7 +134,7 @@ class _Drawing:
         """Return the node of an item; a FILLER's is that of the group that holds it."""
         at: int | None = index
         while at is not None and not self._names[at]:
-            at = self._facts.items[at].parent
+            at = self._items[at].parent
         return NodeId("field", self._names[at] if at is not None else f"{self._name}.FILLER")
 
     def _paragraph(self, at: int) -> NodeId:
@@ -193,6 +200,15 @@ class _Drawing:
                     self._add(
                         self._paragraph_at(use.line), does, node, "is", self._cite(use.line, use.copybook, use.end_line)
                     )
+
+    def _outer_files(self) -> None:
+        """Draw what is done with the GLOBAL files of the programs around."""
+        for file in self._facts.outer_files:
+            node = NodeId("file", f"{program_name(file.program, self._path)}.{key(file.name)}")
+            for use in file.uses:
+                for does in _does(use.verb, use.mode):
+                    here = self._cite(use.line, use.copybook, use.end_line)
+                    self._add(self._paragraph_at(use.line), does, node, "is", here)
 
     def _control(self) -> None:
         """Draw which paragraph performs and jumps to which."""
@@ -262,6 +278,7 @@ class _Drawing:
                 copybook_line=item.copybook_line,
                 conditions=tuple(key(one.name) for one in item.conditions),
                 in_table=inside,
+                is_external=item.shared == "EXTERNAL",
             )
 
     def _counted(self, text: str | None) -> int | None:
@@ -313,7 +330,7 @@ class _Drawing:
         for call in self._facts.calls:
             if call.call_type in {"static", "dynamic"} and call.parameters:
                 targets = tuple((name, kind) for name, kind, _ in _targets(call.names, call.is_sure, call.unknown))
-                arguments = tuple(map(self._data.one, call.parameters))
+                arguments = tuple(map(self._given_field, call.parameters))
                 yield Passing(
                     targets,
                     "call",
@@ -331,12 +348,17 @@ class _Drawing:
                 yield Passing(
                     targets,
                     "transaction" if operation.command == "RETURN" else "commarea",
-                    (self._data.one(area),),
+                    (self._given_field(area),),
                     operation.line,
                     operation.end_line,
                     _why(names, operation.is_sure, operation.unknown),
                     operation.copybook,
                 )
+
+    def _given_field(self, text: str) -> int | str | None:
+        """Return a field that is given to another program."""
+        index = self._data.one(text)
+        return index if index is None or index < self._data.own else self._names[index]
 
     def _entries(self) -> Iterator[ProgramEntry]:
         """Yield the ways into the program, with their parameters."""

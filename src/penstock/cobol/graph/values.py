@@ -101,6 +101,8 @@ class LaidField(NamedTuple):
     """The names of its level 88s, in capitals."""
     in_table: bool
     """Whether a field is a table or stands in one."""
+    is_external: bool
+    """Whether a record is EXTERNAL: one storage for all programs that run together and declare it."""
 
 
 class FileBinding(NamedTuple):
@@ -127,8 +129,8 @@ class Passing(NamedTuple):
     targets: tuple[tuple[str, Certainty], ...]
     """The programs, or transactions, that get it."""
     by: Literal["call", "commarea", "transaction"]
-    arguments: tuple[int | None, ...]
-    """The fields, by their indexes; None for what is no field of the program."""
+    arguments: tuple[int | str | None, ...]
+    """The fields, by their indexes, those of a program around by their names; None for what is no field."""
     line: int
     end_line: int
     why: str
@@ -155,3 +157,6 @@ class ProgramPart(NamedTuple):
     files: tuple[FileBinding, ...] = ()
     sendings: tuple[Passing, ...] = ()
     entries: tuple[ProgramEntry, ...] = ()
+    around: tuple[str, ...] = ()
+    """The programs that contain a program, in capitals, from the inside out."""
+    is_common: bool = False

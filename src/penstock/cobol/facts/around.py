@@ -1,0 +1,51 @@
+"""Tell which data a nested program has from those around it: records and files that they declare GLOBAL.
+
+Keeps out what is done with it. Law: a program that nothing contains has none.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from .expanding import expand
+from .layout import layout
+from .values import OuterData
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..program import Program
+    from ..source import ScannedSource
+
+_GLOBAL = re.compile(r"\bGLOBAL\b", re.IGNORECASE)
+
+
+def outer_data(
+    source: ScannedSource, program: Program, find: Callable[[str, str | None], ScannedSource | None]
+) -> tuple[OuterData, ...]:
+    """Return the data of the programs around a program, the nearest first; of those alone that share any.
+
+    Args:
+        source: The file that was scanned.
+        program: One of the programs in it.
+        find: The lookup of copybooks.
+    """
+    found = []
+    for outer in programs_around(source, program):
+        # Laid out again for each program within: where nothing is GLOBAL, as almost everywhere, that is spared.
+        first = min((entry.start for entry in outer.entries), default=0)
+        last = max((entry.end for entry in outer.entries), default=0)
+        if outer.copies or _GLOBAL.search(source.code, first, last):
+            items = layout(expand(source, outer, find).rows).items
+            if any(item.shared == "GLOBAL" for item in items):
+                found.append(OuterData(outer.name, items))
+    return tuple(found)
+
+
+def programs_around(source: ScannedSource, program: Program) -> list[Program]:
+    """Return the programs that contain a program, from the inside out."""
+    if program.parent is None:
+        return []
+    found = [one for one in source.programs if one.start_line < program.start_line and program.end_line <= one.end_line]
+    return sorted(found, key=lambda one: -one.start_line)

@@ -1,0 +1,174 @@
+"""Programs within programs: who is known to whom, and whose data and files they use."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from penstock.cobol import scan
+from penstock.cobol.estate import Estate, Located
+from penstock.cobol.facts import Facts, facts
+from penstock.cobol.graph import Carrying, EstateGraph, part_of, program_name
+
+SOURCE = """\
+ID DIVISION.
+PROGRAM-ID. OUTER.
+ENVIRONMENT DIVISION.
+INPUT-OUTPUT SECTION.
+FILE-CONTROL.
+    SELECT LOGF ASSIGN TO LOGDD.
+DATA DIVISION.
+FILE SECTION.
+FD LOGF GLOBAL.
+01 LOG-REC PIC X(20).
+WORKING-STORAGE SECTION.
+01 TOTAL PIC 9(5) GLOBAL.
+01 OWN PIC 9(5).
+01 HIDDEN PIC X(4) GLOBAL.
+01 G IS GLOBAL.
+   05 PART PIC X(8) VALUE 'SUB'.
+   05 NUM PIC 9(3).
+      88 IS-ON VALUE 1.
+01 EXT EXTERNAL.
+   05 EXT-A PIC X(6).
+PROCEDURE DIVISION.
+MAIN.
+    MOVE 'SUB' TO PART.
+    CALL 'INNER'.
+    CALL PART.
+    CALL 'SHARED'.
+    STOP RUN.
+ID DIVISION.
+PROGRAM-ID. INNER.
+DATA DIVISION.
+WORKING-STORAGE SECTION.
+01 OWN PIC 9(7).
+01 HIDDEN PIC X(8).
+PROCEDURE DIVISION.
+MAIN.
+    MOVE OWN TO TOTAL.
+    MOVE HIDDEN TO PART.
+    SET IS-ON TO TRUE.
+    READ LOGF.
+    WRITE LOG-REC FROM HIDDEN.
+    CALL 'SHARED' USING NUM.
+    CALL 'DEEP'.
+ID DIVISION.
+PROGRAM-ID. DEEP.
+PROCEDURE DIVISION.
+    MOVE 'X' TO HIDDEN.
+    CALL 'SHARED' USING TOTAL.
+END PROGRAM DEEP.
+END PROGRAM INNER.
+ID DIVISION.
+PROGRAM-ID. SHARED IS COMMON PROGRAM.
+DATA DIVISION.
+LINKAGE SECTION.
+01 L PIC 9(3).
+PROCEDURE DIVISION USING L.
+    MOVE OWN TO TOTAL.
+    CALL 'DEEP'.
+END PROGRAM SHARED.
+END PROGRAM OUTER.
+ID DIVISION.
+PROGRAM-ID. OTHER.
+DATA DIVISION.
+WORKING-STORAGE SECTION.
+01 TOTAL PIC 9.
+01 EXT EXTERNAL.
+   05 EXT-B PIC X(6).
+PROCEDURE DIVISION.
+    MOVE 1 TO TOTAL.
+    CALL 'INNER'.
+    CALL 'SHARED' USING TOTAL.
+    CALL 'OUTER'.
+END PROGRAM OTHER.
+"""
+
+
+@cache
+def _facts() -> tuple[Facts, ...]:
+    source = scan(SOURCE, source_format="free")
+    return tuple(facts(source, one) for one in source)
+
+
+@cache
+def _graph(*paths: str) -> EstateGraph:
+    source = scan(SOURCE, source_format="free")
+    return EstateGraph(
+        part_of(said, one, path, name=program_name(one.name, path))
+        for path in paths
+        for one, said in zip(source, _facts(), strict=True)
+    )
+
+
+def _sentences(graph: EstateGraph, *verbs: str) -> set[str]:
+    return {f"{e.source} {e.verb} {e.target} {e.certainty}" for e in graph.edges() if e.verb in verbs}
+
+
+@pytest.mark.proves("C-16")
+def test_a_contained_program_is_called_where_the_language_knows_it() -> None:
+    """By who contains it, a COMMON one by all within; anybody else means another program of that name."""
+    assert _sentences(_graph("a.cbl"), "calls") == {
+        "OUTER calls INNER is",
+        "OUTER calls SHARED is",
+        "OUTER calls OUTER.PART unknown",
+        "OUTER calls SUB may",
+        "INNER calls SHARED is",
+        "INNER calls DEEP is",
+        "DEEP calls SHARED is",
+        "SHARED calls DEEP unknown",
+        "OTHER calls INNER unknown",
+        "OTHER calls SHARED unknown",
+        "OTHER calls OUTER is",
+    }
+    estate = Estate([], [Located("a.cbl", one) for one in _facts()])
+    callers = {
+        name: [one.program for one in estate.called_by(name, "a.cbl")] for name in ("INNER", "DEEP", "SHARED", "OUTER")
+    }
+    assert callers == {"INNER": ["OUTER"], "DEEP": ["INNER"], "SHARED": ["OUTER", "INNER", "DEEP"], "OUTER": ["OTHER"]}
+    assert [one.name for one in estate.missing] == ["DEEP", "INNER", "SHARED", "SUB"]
+
+
+@pytest.mark.proves("C-16")
+@pytest.mark.parametrize("paths", [("a.cbl",), ("a.cbl", "b.cbl")])
+def test_global_data_and_files_are_those_of_the_program_around(paths: tuple[str, ...]) -> None:
+    """What a contained program does not declare itself it has from the nearest around it that says GLOBAL, and no other."""
+    for path in paths:
+        outer, inner, deep, shared, other = (
+            name if len(paths) == 1 else f"{name}@{path}" for name in ("OUTER", "INNER", "DEEP", "SHARED", "OTHER")
+        )
+        found = {
+            one
+            for one in _sentences(_graph(*paths), "writes", "moves to", "passes to")
+            if path in one or len(paths) == 1
+        }
+        assert found == {
+            f"{outer}.MAIN writes {outer}.PART is",
+            f"{inner}.MAIN writes {outer}.TOTAL is",
+            f"{inner}.OWN moves to {outer}.TOTAL is",
+            f"{inner}.MAIN writes {outer}.PART is",
+            f"{inner}.HIDDEN moves to {outer}.PART is",
+            f"{inner}.MAIN writes {outer}.NUM is",
+            f"{inner}.MAIN writes {outer}.LOG-REC is",
+            f"{inner}.MAIN writes {outer}.LOGF is",
+            f"{inner}.HIDDEN moves to {outer}.LOG-REC is",
+            f"{outer}.NUM passes to {shared}.L is",
+            f"{deep}.(MAIN) writes {outer}.HIDDEN is",  # that of INNER is not GLOBAL
+            f"{outer}.TOTAL passes to {shared}.L is",
+            f"{shared}.(MAIN) writes {outer}.TOTAL is",
+            f"{other}.(MAIN) writes {other}.TOTAL is",
+            f"{other}.TOTAL passes to SHARED unknown",
+        }
+        assert f"{inner}.MAIN reads {outer}.LOGF is" in _sentences(_graph(*paths), "reads")
+
+
+@pytest.mark.proves("C-17")
+def test_external_data_is_one_storage_for_all_who_declare_it() -> None:
+    """Under whatever names its parts have; whether the programs run together no source says."""
+    graph = _graph("a.cbl")
+    (node,) = [one for one in graph.nodes() if one.name == "OUTER.EXT-A"]
+    found = list(Carrying(graph).after(node))
+    assert {(str(edge.target), edge.certainty) for edge in found} == {("OTHER.EXT-B", "may"), ("OTHER.EXT", "may")}
+    assert all("EXTERNAL" in edge.why for edge in found)

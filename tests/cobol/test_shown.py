@@ -1,0 +1,101 @@
+"""Items of reports and screens, constants, and names that begin where no name is."""
+
+from __future__ import annotations
+
+import pytest
+from tests.cobol.sources import program
+
+from penstock.cobol import scan
+from penstock.cobol.facts import Facts, facts
+
+DATA = (
+    "01  MOST CONSTANT AS 10.",
+    "01  NAMED CONSTANT IS GLOBAL AS 'SUBPGM'.",
+    "01  T.",
+    "    05  ROWS OCCURS MOST TIMES PIC X(3).",
+    "    05  BEHIND PIC X.",
+    "01  USER-ID PIC X(8).",
+    "01  PASS-WORD PIC X(8).",
+    "01  ENTRY-OF PROGRAM-POINTER.",
+    "REPORT SECTION.",
+    "RD  R-ONE CONTROLS ARE FINAL.",
+    "01  DET TYPE DETAIL LINE PLUS 1.",
+    "    05  COLUMN 1 PIC X(8) SOURCE IS USER-ID.",
+    "    05  AMOUNT COLUMN 10 PIC Z9 SOURCE BEHIND OF T.",
+    "01  TYPE CONTROL FOOTING FINAL LINE PLUS 2.",
+    "    05  COLUMN 10 PIC ZZ9 SUM AMOUNT.",
+    "SCREEN SECTION.",
+    "01  LOGIN BLANK SCREEN.",
+    "    05  VALUE 'USER:' LINE 1 COL 1.",
+    "    05  LINE 1 COL 7 PIC X(8) USING USER-ID.",
+    "    05  SECRET COL 20 PIC X(8) TO PASS-WORD SECURE.",
+    "    05  HIGHLIGHT VALUE 'A'.",
+)
+
+
+def _facts(*statements: str) -> Facts:
+    source = scan(program(*statements, "    GOBACK.", data=DATA))
+    return facts(source, source.programs[0])
+
+
+@pytest.mark.proves("C-12")
+def test_an_item_of_a_report_or_screen_needs_no_name() -> None:
+    """LINE and COLUMN are its clauses; it has no place in storage, and a CONSTANT no storage at all."""
+    found = _facts("    CONTINUE.")
+    shown = [item for item in found.items if item.section in {"REPORT", "SCREEN"}]
+    assert [item.name for item in shown] == [
+        *("DET", "FILLER", "AMOUNT", "FILLER", "FILLER"), *("LOGIN", "FILLER", "FILLER", "SECRET", "FILLER"),
+    ]  # fmt: skip
+    assert {item.offset for item in shown} == {None}
+    assert [(item.name, item.offset, item.bytes) for item in found.items[:3]] == [
+        ("T", 0, 31),
+        ("ROWS", 0, 3),
+        ("BEHIND", 30, 1),
+    ]
+    assert [(one.name, one.value) for one in found.constants] == [("MOST", "10"), ("NAMED", "'SUBPGM'")]
+
+
+@pytest.mark.proves("C-16")
+def test_reports_and_screens_show_and_take_items() -> None:
+    """SOURCE, SUM and FROM are sent to them, TO is taken, USING both; the statement that names the screen uses the items."""
+    found = _facts("    GENERATE DET.", "    DISPLAY LOGIN.", "    ACCEPT LOGIN.")
+    name = [item.name for item in found.items]
+    assert {(name[one.source], name[one.target]) for one in found.moves} == {
+        *(("USER-ID", "FILLER"), ("FILLER", "USER-ID")),
+        ("BEHIND", "AMOUNT"),
+        ("SECRET", "PASS-WORD"),
+    }
+    uses = {(name[one.item], one.is_write, place.line) for one in found.uses for place in one.places}
+    assert {
+        ("USER-ID", False, 27),
+        ("BEHIND", False, 27),
+        ("USER-ID", False, 28),
+        ("USER-ID", True, 29),
+        ("PASS-WORD", True, 29),
+    } <= uses
+
+
+@pytest.mark.proves("C-16")
+def test_constants_and_pointers_name_programs() -> None:
+    """CALL of a CONSTANT, and of a pointer that was SET to an ENTRY; BY VALUE with a SIZE is one parameter."""
+    found = _facts(
+        "    CALL NAMED.", "    SET ENTRY-OF TO ENTRY 'SUBROUTINE9'.", "    CALL ENTRY-OF USING BY VALUE 1 SIZE 4 T."
+    )
+    assert [(call.names, call.is_sure, call.parameters) for call in found.calls] == [
+        (("SUBPGM",), True, ()),
+        (("SUBROUTINE9",), True, ("1", "T")),
+    ]
+
+
+@pytest.mark.proves("C-14")
+def test_cics_runs_children_and_fetches_them() -> None:
+    """RUN TRANSID starts a transaction and gives a token; FETCH gives its channel."""
+    run = "    EXEC CICS RUN TRANSID('CHLD') CHILD(USER-ID) END-EXEC."
+    found = _facts(run, "    EXEC CICS FETCH CHILD(USER-ID) CHANNEL(PASS-WORD) END-EXEC.")
+    assert [(call.call_type, call.names) for call in found.calls] == [("start", ("CHLD",))]
+    used = {
+        item.name: (item.read_lines[-1:], item.written_lines[-1:])
+        for item in found.items
+        if item.section == "WORKING-STORAGE"
+    }
+    assert (used["USER-ID"], used["PASS-WORD"]) == (((28,), (27,)), ((), (28,)))
