@@ -10,8 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from penstock.hosts import spelling
-from penstock.hosts.results import HookHost, Slot, put, text_blocks, tool_of, with_text
-from penstock.hosts.shortening import MAP_ENTRIES, shorten
+from penstock.hosts.results import MAP_ENTRIES, HookHost, Slot, put, text_blocks, tool_of, with_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -173,6 +172,8 @@ def _framed(event: Event) -> int:
 
 
 def _shortened(event: Event, room: int) -> Event:
+    from penstock.hosts.shortening import shorten  # what nearly no event needs
+
     return {**event, "tool_response": shorten(event["tool_response"], room, _size)}
 
 

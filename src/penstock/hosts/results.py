@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     Event = dict[str, Any]
 
+MAP_ENTRIES = 64
+"""An object with more names than this is a map, and shortened as a list is; a record of a tool has fewer fields."""
 Place = tuple[str | int, ...]
 """Where a value lies in JSON: the names and numbers that lead to it from the outermost value."""
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from penstock.hosts.results import MAP_ENTRIES
+from penstock.text import fitting
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MAP_ENTRIES = 64
-"""An object with more names than this is a map, and shortened as a list is; a record of a tool has fewer fields."""
 _FRAME = 4  # quotes, colon and comma of a name; of a list or an object its brackets
 
 
@@ -32,8 +33,6 @@ def shorten(value: Any, room: int, size_of: Callable[[object], int]) -> Any:
         return value
     if len(value) > MAP_ENTRIES:
         return dict(_first(list(value.items()), room, size_of))
-    from penstock.text import fitting  # what nearly no event needs
-
     # Texts have their part in the room, though they are cut later and elsewhere.
     sizes = [size_of(item) for item in value.values()]
     shares = fitting.share(sizes, max(0, room - sum(len(name) + _FRAME for name in value)))
