@@ -225,13 +225,14 @@ def test_a_hook_that_a_person_wrote_stays_and_ours_goes() -> None:
 
 
 def test_without_a_record_a_hook_with_a_bare_name_stays_beside_ours() -> None:
-    """What a person typed is not what we write, whatever stands beside it."""
+    """Nor does one with a flag go: what a person typed is not what we write, whatever stands beside it."""
     file = File("json", json.dumps({"hooks": {"AfterTool": [BY_HAND]}}))
     ours = json.loads(json.dumps(BY_HAND))
     ours["hooks"][0]["command"] = f"'{PROGRAM[0]}' hook gemini"
-    file.text = json.dumps({"hooks": {"AfterTool": [ours, BY_HAND]}})
+    flagged = json.loads(json.dumps(ours).replace("hook gemini", "hook gemini --budget 9"))
+    file.text = json.dumps({"hooks": {"AfterTool": [ours, BY_HAND, flagged]}})
     file.uninstall("hook")
-    assert file.value == {"hooks": {"AfterTool": [BY_HAND]}}
+    assert file.value == {"hooks": {"AfterTool": [BY_HAND, flagged]}}
 
 
 def test_a_hook_of_ours_that_a_person_changed_goes() -> None:

@@ -297,11 +297,13 @@ def _installed_hooks(document: Document, before: object, left: object) -> list[P
     """Return the ways to the command lines that `install` wrote: those that we left and that had not been there before.
 
     Of one that is not there any more as we left it, the person has changed the words: it is the next one of ours that stands there.
-    Of a file that nobody remembers, those are ours that start a program by its whole path: a bare name was typed by a person.
+    Of a file that nobody remembers, those are ours that start a program by its whole path and say no more: a bare name, or a flag,
+    was typed by a person.
     """
     own = [*_own_hooks(document.value)]
     if left is trees.MISSING:
-        return [path for path in own if os.path.isabs(_split(document.get(path))[0])]
+        lines = {path: _split(document.get(path)) for path in own}
+        return [path for path, words in lines.items() if os.path.isabs(words[0]) and words[-2] == "hook"]
     wrote = Counter((path[1], trees.get(left, path)) for path in _own_hooks(left))
     wrote -= Counter((path[1], trees.get(before, path)) for path in _own_hooks(before))
     found: list[Path] = []
