@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _LOOK_SECONDS = 2.0  # between two looks at a run that is followed
 _LINE_SECONDS = 60.0  # between two lines where there is no terminal
 _MINUTES_FROM = 120
+_LONGEST_LEASE_SECONDS = 86_400
 PATIENCE_SECONDS = 3_600.0
 """How long a follower waits for a database that is away."""
 
@@ -212,8 +213,8 @@ def _times() -> dict[str, Any]:
         lease = float(given)
     except ValueError:
         raise CallerError(f"PENSTOCK_QUEUE_LEASE_SECONDS is a number of seconds, not {given!r}") from None
-    if not lease > 0:
-        raise CallerError("PENSTOCK_QUEUE_LEASE_SECONDS is more than 0")
+    if not 0 < lease <= _LONGEST_LEASE_SECONDS:
+        raise CallerError(f"PENSTOCK_QUEUE_LEASE_SECONDS is more than 0, and {_LONGEST_LEASE_SECONDS:,} at most: a day")
     return {"lease_seconds": lease, "heartbeat_seconds": lease / 4, "sweep_seconds": lease / 4}
 
 

@@ -18,6 +18,7 @@ from penstock.cli import main
 from penstock.cli.queue_page import page_server
 from penstock.mcp_server.listening import ServedNames
 from penstock.scribe.pool import REPLY_TOKENS
+from penstock.scribe.queue import limits
 from penstock.scribe.queue import progress as progress_module
 from penstock.scribe.queue.progress import MoneyToCome
 
@@ -131,6 +132,11 @@ def test_whoever_types_wrongly_is_told_what_works(
     """Each mistake has its sentence and its status."""
     database.prepare()
     monkeypatch.delenv("PENSTOCK_QUEUE", raising=False)
+    monkeypatch.setenv("PENSTOCK_QUEUE_LEASE_SECONDS", "inf")
+    monkeypatch.setattr(limits, "_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(limits, "GRANT_SECONDS", 0.0)
+    local = ["--base-url", "http://127.0.0.1:9/v1"]
+    asking = ["document", "pyproject.toml", "--model", "openai-chat:x", *local]
     for arguments, status, said in (
         (["queue", "status"], 2, "--queue postgresql://HOST/DATABASE"),
         (["queue", "status", "--queue", url], 2, "There is no run in this queue"),
@@ -141,6 +147,9 @@ def test_whoever_types_wrongly_is_told_what_works(
         (["document"], 2, "Missing argument 'PATH...'"),
         (["document", "pyproject.toml", "--queue", url], 2, "--model"),
         (["queue", "status", "--queue", "postgresql://127.0.0.1:1/x"], 8, "cannot be reached"),
+        (["queue", "limit", "gpt-5", "--queue", url], 2, "openai-chat"),
+        ([*asking, "--queue", "postgresql://127.0.0.1:1/x"], 8, "cannot be reached"),
+        (["worker", "--queue", url, *local], 2, "86,400"),
     ):
         assert (arguments, main(arguments)) == (arguments, status)
         assert said in capsys.readouterr().err

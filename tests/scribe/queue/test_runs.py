@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.scribe.author import groups_in, worded
 from tests.scribe.programs import program
-from tests.scribe.queue.conftest import TOKENS, ended, estate, loopback, started, working
+from tests.scribe.queue.conftest import QUICK, TOKENS, ended, estate, loopback, started, working
 
 from penstock.errors import CallerError
-from penstock.models import Disconnected, Refused, say, sizes
+from penstock.models import Disconnected, Refused, fail, refuse, say, sizes
 from penstock.scribe import document_gathered
 from penstock.scribe.gathering import Gathered, GatheredFile
 from penstock.scribe.output import Output
@@ -98,8 +98,6 @@ def test_what_failed_is_told_by_cause_and_tried_again(
     url: str, database: Database, author: Author, tmp_path: Path
 ) -> None:
     """A refusal that nothing cures fails its chunk alone; the site names it, `retry` asks again, and then all is there."""
-    from penstock.models import fail
-
     refused = [True]
 
     def answer(request: dict[str, Any]) -> Any:
@@ -128,7 +126,6 @@ def test_what_failed_is_told_as_one_process_tells_it(
     url: str, database: Database, author: Author, tmp_path: Path
 ) -> None:
     """The claims of an answer that broke off, and the words of a refusal, whose reason was read anew as a refusal of its own."""
-    from penstock.models import fail
 
     def answer(request: dict[str, Any]) -> Any:
         if "PROG1" in str(request):
@@ -146,6 +143,25 @@ def test_what_failed_is_told_as_one_process_tells_it(
     document_gathered(found, "estate", local, model=loopback(answer), results=kept, max_prompt_tokens=TOKENS)
     assert files_of(tmp_path / "queue") == files_of(tmp_path / "local")
     assert json.loads((tmp_path / "queue/programs/PROG0.json").read_text())["coverage"]["lines_documented"] == 0
+
+
+def test_why_a_part_of_a_chunk_failed_is_told(url: str, database: Database, author: Author, tmp_path: Path) -> None:
+    """A chunk that was too large became smaller ones, which have no rows: of them nobody was said to have answered."""
+    asked: list[int] = []
+
+    def answer(request: dict[str, Any]) -> Any:
+        asked.append(len(sizes.text_of(request)))
+        if asked[-1] > 0.9 * max(asked):
+            return refuse(6_500, of=6_000)
+        return fail(400, {"error": {"message": "This model cannot do that", "type": "invalid_request_error"}})
+
+    run = started(database, estate(1, 40), max_prompt_tokens=4_000)
+    with working(url, loopback(answer), QUICK._replace(jobs=1)):
+        seen = ended(database, run)
+    assert seen.failed == seen.chunks
+    done = json.dumps(dict(finish(database, run, str(tmp_path)).programs))
+    assert "This model cannot do that" in done
+    assert "nobody answered" not in done
 
 
 @pytest.mark.parametrize(

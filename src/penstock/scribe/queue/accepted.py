@@ -12,7 +12,8 @@ import json
 import os
 from typing import TYPE_CHECKING
 
-from penstock.text.json_access import field, parsed
+from penstock.scribe.results import key_of
+from penstock.text.json_access import field, parsed, string
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,6 +73,18 @@ class Accepted:
             nonce=os.urandom(12),
             run=self._run,
         )
+
+    def put_reason(self, key: str, reason: str) -> None:
+        """Keep why there is no answer to a question that has no row of its own: part of a chunk that was too large."""
+        self.put(_reason_key(key), {"reason": reason, "is_broken": True})
+
+    def reason(self, key: str) -> str:
+        """Return what was kept so; "" for nothing."""
+        return string(field(self.get(_reason_key(key)), "reason"))
+
+
+def _reason_key(key: str) -> str:
+    return key_of("reason", key)
 
 
 class Planning:

@@ -60,12 +60,14 @@ class _Kept(Accepted):
         """
         if self._wording is not None and reconciling.SYSTEM in texts_of(request):
             return self._wording.send(request)
+        key: str = getattr(self._asked, "key", "")
         rows = self._database_of_reasons.rows(
             "SELECT reason FROM chunks WHERE run = %(run)s AND key = %(key)s AND reason IS NOT NULL LIMIT 1",
             run=self._of,
-            key=bytes.fromhex(getattr(self._asked, "key", "")),
+            key=bytes.fromhex(key),
         )
-        raise Unanswered(rows[0][0] if rows else "nobody answered it before the site was made")
+        kept = rows[0][0] if rows else self.reason(key)
+        raise Unanswered(kept or "nobody answered it before the site was made")
 
 
 def finish(

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock.scribe.asking import answer_key
 from penstock.scribe.pool import ModelPool
+from penstock.scribe.queue.accepted import Accepted
 from penstock.scribe.queue.engine import AT_ONCE, Later, defer
 from penstock.scribe.queue.enqueuing import END_IF_DONE, ask_for_open
 from penstock.scribe.queue.estates import QueuedEstate
@@ -332,7 +333,7 @@ class Workshop:
             task = work.tasks[number]
             if bytes.fromhex(answer_key(task.chunk, estate.run.model_id)) != key:
                 raise LookupError("this worker plans the file otherwise than the one that surveyed it")
-            outcome = _performed(work, task, desk, estate.run.model_id)
+            outcome = self._performed(work, task, desk, estate.run)
         except _BUGS as error:
             reason = escape.clip(f"{type(error).__name__}: {error}", 300)
             return _Ended(file, number, "failed", model.tally(), "unexpected", reason), None
@@ -357,6 +358,24 @@ class Workshop:
             return None, (outcome.reason, min(600.0, 15.0 * 2 ** (attempts - 1)))
         calls = Tally() if most else tally  # those are counted already
         return _Ended(file, number, "failed", calls, cause, outcome.reason), None
+
+    def _performed(self, work: FileWork, task: ChunkTask, desk: ModelPool, run: Run) -> Answered:
+        """Return what came of a chunk and of all smaller ones that it turned into: the worst of them."""
+        waiting = [task]
+        worst: Answered | None = None
+        while waiting:
+            part = waiting.pop()
+            made, smaller = work.perform(part, desk, run.model_id)
+            waiting += smaller[::-1]
+            if made.outcome == "stopped":
+                return made
+            if made.outcome == "failed" and part.depth:
+                Accepted(self._database, run.id).put_reason(answer_key(part.chunk, run.model_id), made.reason)
+            if made.outcome == "failed" or (worst is None and made.outcome == "answered"):
+                worst = made
+        if worst is None:
+            raise LookupError("a chunk turned into none")
+        return worst
 
     def _put_off(self, run: Run, file: int, number: int, calls: int, cause: str, reason: str) -> int:
         """Write down why a chunk is tried again later, and return how often that was."""
@@ -419,22 +438,6 @@ class Workshop:
         # A statement of its own: of two that end the last two chunks, each sees within its own the other's as open. Who is killed
         # before it leaves it to whoever looks after the queue.
         self._database.rows(END_IF_DONE, run=run)
-
-
-def _performed(work: FileWork, task: ChunkTask, desk: ModelPool, model: str) -> Answered:
-    """Return what came of a chunk and of all smaller ones that it turned into: the worst of them."""
-    waiting = [task]
-    worst: Answered | None = None
-    while waiting:
-        made, smaller = work.perform(waiting.pop(), desk, model)
-        waiting += smaller[::-1]
-        if made.outcome == "stopped":
-            return made
-        if made.outcome == "failed" or (worst is None and made.outcome == "answered"):
-            worst = made
-    if worst is None:
-        raise LookupError("a chunk turned into none")
-    return worst
 
 
 def _columns(rows: Iterable[Sequence[Any]], count: int) -> list[list[Any]]:
