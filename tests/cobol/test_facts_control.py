@@ -463,3 +463,49 @@ def test_any_source_has_facts(fragments: list[str]) -> None:
             + [site.line for site in found.errors]
         )
         assert all(1 <= line <= source.lines for line in lines)
+
+
+def test_code_of_a_section_that_is_never_reached_is_dead_for_itself() -> None:
+    """A section is performed and ends before its last paragraph: nothing leads there, least of all who performs it."""
+    found = told(
+        program(
+            "MAIN SECTION.",
+            "ONE.",
+            "    PERFORM WORK.",
+            "    GOBACK.",
+            "WORK SECTION.",
+            "TWO.",
+            "    GOBACK.",
+            "GONE.",
+            "    DISPLAY 'A'.",
+        )
+    )
+    (gone,) = [one for one in found.paragraphs if one.dead]
+    assert (gone.name, gone.dead) == ("GONE", "no PERFORM, GO TO or fall-through reaches it")
+
+
+@pytest.mark.proves("C-16")
+def test_a_function_of_the_repository_is_called_where_it_is_used() -> None:
+    """With and without the word FUNCTION, by the name that AS gives; those of the language are no programs."""
+    text = """\
+PROGRAM-ID. P.
+ENVIRONMENT DIVISION.
+CONFIGURATION SECTION.
+REPOSITORY.
+    FUNCTION TAX-OF FUNCTION RATE AS 'EXTRATE'
+    FUNCTION ALL INTRINSIC.
+DATA DIVISION.
+WORKING-STORAGE SECTION.
+01 A PIC 9(5).
+PROCEDURE DIVISION.
+    MOVE TAX-OF(A) TO A.
+    COMPUTE A = FUNCTION RATE(A) + MAX(A 1).
+    DISPLAY TAX-OF(A).
+"""
+    source = scan(text, source_format="free")
+    found = facts(source, source.programs[0])
+    assert [(call.names, call.line) for call in found.calls] == [
+        (("TAX-OF",), 11),
+        (("EXTRATE",), 12),
+        (("TAX-OF",), 13),
+    ]

@@ -237,6 +237,47 @@ def test_jcl_of_several_members_is_one_job() -> None:
     assert not nodes_named(graph, "STEPS", "job")  # it is included, and no job of its own
 
 
+TWO_JOBS = """\
+//ONE      JOB 1,'X'
+//P        PROC ENV=D
+//         SET ENV=Z
+//PS       EXEC PGM=INNER1
+//         INCLUDE MEMBER=OUT&ENV
+//X        DD DSN=X.&ENV,DISP=(,CATLG)
+//         PEND
+//         SET ENV=Q
+//S1       EXEC P
+//S2       EXEC P,ENV=P
+//TWO      JOB 1,'X'
+//P        PROC
+//PS       EXEC PGM=INNER2
+//Y        DD DSN=Y.&ENV
+//         PEND
+//         SET ENV=Q
+//S1       EXEC P
+"""
+
+
+@pytest.mark.proves("C-16")
+def test_a_job_has_procedures_of_its_own() -> None:
+    """Two jobs of a member have a P each; a SET in one changes no symbol of its PROC, and says which member is included."""
+    members = {
+        "J.jcl": TWO_JOBS,
+        "OUTD.jcl": "//D        DD DSN=D,DISP=SHR\n",
+        "OUTP.jcl": "//D        DD DSN=P,DISP=SHR\n",
+    }
+    graph = graph_of({name: text.encode() for name, text in members.items()})
+    found = {
+        f"{one.source} {one.verb} {one.target}" for one in graph.edges() if one.verb in {"runs", "reads", "writes"}
+    }
+    assert found == {
+        *("ONE.S1 runs P", "ONE.S2 runs P", "TWO.S1 runs P"),
+        *("ONE.S1.PS runs INNER1", "ONE.S2.PS runs INNER1", "TWO.S1.PS runs INNER2"),
+        *("ONE.S1.PS reads D", "ONE.S2.PS reads P"),
+        *("ONE.S1.PS writes X.D", "ONE.S2.PS writes X.P", "TWO.S1.PS writes Y.Q"),  # NEW is what a DD without DISP is
+    }
+
+
 def test_the_other_parts_of_a_group_are_not_touched_by_one() -> None:
     """The tree goes on from a field to the group that holds it, and not down again to what else that holds."""
     assert "MWB010.RD-INDEX-M3 part of MWB010.MWREAD-RECORD" in is_edges("MWB010.RD-INDEX-M3", depth=3)

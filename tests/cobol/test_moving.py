@@ -111,3 +111,61 @@ def test_the_place_of_a_use_is_the_line_of_its_word() -> None:
     first = next(use for use in found.uses if found.items[use.item].name == "A")
     assert (first.is_write, first.places) == (False, (SourcePlace(27),))
     assert first.paragraph == 0
+
+
+SORTING = """\
+ID DIVISION.
+PROGRAM-ID. P.
+ENVIRONMENT DIVISION.
+INPUT-OUTPUT SECTION.
+FILE-CONTROL.
+    SELECT INF ASSIGN TO I ORGANIZATION IS INDEXED RECORD KEY IS IN-K ALTERNATE RECORD KEY IN-A.
+    SELECT OUTF ASSIGN TO O.
+    SELECT SRT ASSIGN TO S.
+DATA DIVISION.
+FILE SECTION.
+FD INF RECORD IS VARYING FROM 1 TO 9 DEPENDING ON LEN OF W.
+01 IN-R.
+ 02 IN-K PIC X(5).
+ 02 IN-A PIC X(4).
+FD OUTF.
+01 OUT-R PIC X(9).
+SD SRT.
+01 SR.
+ 02 SK PIC X(5).
+WORKING-STORAGE SECTION.
+01 W.
+ 02 LEN PIC 99.
+PROCEDURE DIVISION.
+MAIN.
+"""
+
+
+def _sorting(statement: str) -> Facts:
+    source = scan(f"{SORTING}    {statement}\n    GOBACK.\n", source_format="free")
+    return facts(source, source.programs[0])
+
+
+@pytest.mark.proves("C-16")
+@pytest.mark.parametrize("verb", ["SORT SRT ON ASCENDING KEY SK", "MERGE SRT ASCENDING SK"])
+def test_a_sort_carries_the_records_of_its_files(verb: str) -> None:
+    """What USING names goes into the records of the sort, and those into what GIVING names."""
+    found = _sorting(f"{verb} USING INF GIVING OUTF.")
+    assert _moves(found) == {("IN-R", "moves", "SR"), ("SR", "moves", "OUT-R")}
+    assert all(one.is_sure for one in found.moves)
+
+
+@pytest.mark.proves("C-16")
+@pytest.mark.parametrize(("statement", "is_write"), [("READ INF INTO SR.", True), ("WRITE IN-R FROM SR.", False)])
+def test_the_length_of_a_record_is_read_and_written_with_it(statement: str, is_write: bool) -> None:
+    """RECORD VARYING DEPENDING ON: a READ sets it and a WRITE takes it; neither moves anything to it."""
+    found = _sorting(statement)
+    name = [item.name for item in found.items]
+    assert [one.is_write for one in found.uses if name[one.item] == "LEN"] == [is_write]
+    assert not any("LEN" in pair for pair in _moves(found))
+
+
+@pytest.mark.proves("C-12")
+def test_a_key_behind_the_organization_is_one() -> None:
+    """`ORGANIZATION IS INDEXED RECORD KEY IS K`, in that order."""
+    assert _sorting("READ INF.").files[0].keys == ("IN-K", "IN-A")

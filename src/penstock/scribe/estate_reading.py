@@ -173,7 +173,8 @@ def _is_nameless(one: Subject) -> bool:
 def says_anything(one: Subject) -> bool:
     """Return whether there is a program, or data: any other text has something that looks like a sentence of COBOL."""
     return not is_copybook(one) or any(
-        part.facts.items or part.program.copies or part.program.paragraphs for part in one.parts
+        part.facts.items or part.facts.constants or part.facts.files or part.program.copies or part.program.paragraphs
+        for part in one.parts
     )
 
 

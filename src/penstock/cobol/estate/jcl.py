@@ -11,12 +11,16 @@ Law: any text has an answer, linear in it; what is in a stream is no JCL.
 from __future__ import annotations
 
 import re
+from collections import deque
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from .macros import split, values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import TypeAlias
+
+    Find: TypeAlias = "Callable[[str], Sequence[JclCard]]"
 
 _STATEMENT = re.compile(r"//(\S*)[ \t]+(\S+)(?:[ \t]+(.*))?")
 _SYMBOL = re.compile(r"&([A-Z$#@][A-Z0-9$#@]{0,7})(\.?)", re.IGNORECASE)
@@ -104,23 +108,24 @@ class JclCard(NamedTuple):
 
 def jobs(text: str) -> tuple[Job, ...]:
     """Return the jobs and procedures of a member, in order; a procedure in the stream of a job stands beside it."""
-    return _read(_cards(text), {}, {})
+    return _read(_cards(text), {}, {}, None)
 
 
-def called(procedure: Job, step: JobStep) -> Job:
+def called(procedure: Job, step: JobStep, find: Find) -> Job:
     """Return a procedure as an EXEC runs it: what that gives to symbols takes the place of what PROC says of them.
 
     Args:
         procedure: The procedure, as its member was read.
         step: The EXEC.
+        find: The statements of a member that is included, by its name in capitals; none for one that is not here.
     """
-    if not procedure.cards or not (step.symbols or step.around):
+    if not procedure.cards or not (step.symbols or step.around or procedure.includes):
         return procedure
-    return _read(procedure.cards, dict(step.symbols), dict(step.around))[0]
+    return _read(procedure.cards, dict(step.symbols), dict(step.around), find)[0]
 
 
-def included(job: Job, find: Callable[[str], Sequence[JclCard]]) -> Job:
-    """Return a job or procedure with the statements of other members where its INCLUDEs name them.
+def included(job: Job, find: Find) -> Job:
+    """Return a job with the statements of other members where its INCLUDEs name them, cited at the INCLUDE.
 
     Args:
         job: The job, as its member was read.
@@ -128,52 +133,46 @@ def included(job: Job, find: Callable[[str], Sequence[JclCard]]) -> Job:
     """
     if not job.includes:
         return job
-    read = _read(tuple(_spliced(job.cards, find, ())), {}, {})
+    read = _read(job.cards, {}, {}, find)
     return next((one for one in read if (one.kind, one.name) == (job.kind, job.name)), job)
 
 
-def _spliced(
-    cards: Sequence[JclCard], find: Callable[[str], Sequence[JclCard]], above: tuple[str, ...]
-) -> Iterator[JclCard]:
-    """Yield statements, those of included members at the line of their INCLUDE."""
-    for card in cards:
-        name = card.operands.get("MEMBER", "").upper() if card.operation == "INCLUDE" else ""
-        yield card
-        if name and name not in above and len(above) < MAX_INCLUDES:
-            for inner in _spliced(find(name), find, (*above, name)):
-                yield inner._replace(line=card.line, end_line=card.end_line)
-
-
-def _read(cards: Sequence[JclCard], given: Mapping[str, str], outer: Mapping[str, str]) -> tuple[Job, ...]:
+def _read(
+    cards: Sequence[JclCard], given: Mapping[str, str], outer: Mapping[str, str], find: Find | None
+) -> tuple[Job, ...]:
     """Return the jobs and procedures that some statements make.
 
     Args:
         cards: The statements.
         given: Symbols whose values PROC does not change.
         outer: Symbols whose values PROC may change.
+        find: The statements of a member that is included; None where INCLUDE is not followed.
     """
     found: list[_Building] = []
     symbols = {**outer, **given}
-    around: list[
-        tuple[_Building | None, dict[str, str]]
-    ] = []  # the job around a procedure in its stream, and its symbols
+    fixed = set(given)  # the symbols of a procedure, which no SET in it changes
+    around: list[tuple[_Building | None, dict[str, str], set[str]]] = []  # what is around a procedure in a stream
     current: _Building | None = None
-    for as_written in cards:
+    waiting = deque((card, 0) for card in cards)
+    while waiting:
+        as_written, depth = waiting.popleft()
         operands = {name: _put_in(value, symbols) for name, value in as_written.operands.items()}
         card = as_written._replace(operands=operands)
         if card.operation in {"JOB", "PROC"}:
             if card.operation == "PROC":
-                around.append((current, dict(symbols)))
-                symbols.update((name, _unquoted(value)) for name, value in operands.items() if not name.isdigit())
+                around.append((current, dict(symbols), fixed))
+                named = {name: _unquoted(value) for name, value in operands.items() if not name.isdigit()}
+                symbols.update(named)
                 symbols.update(given)
+                fixed = {*named, *given}
             current = _Building(card.name, "job" if card.operation == "JOB" else "proc", as_written)
             found.append(current)
         elif card.operation == "PEND":
             if around:
-                outside, symbols = around.pop()
+                outside, symbols, fixed = around.pop()
                 current = outside or current
         elif card.operation == "SET":
-            symbols.update((name, _unquoted(value)) for name, value in operands.items())
+            symbols.update((name, _unquoted(value)) for name, value in operands.items() if name not in fixed)
             if current is None:
                 current = _Building("", "fragment", as_written)
                 found.append(current)
@@ -184,6 +183,11 @@ def _read(cards: Sequence[JclCard], given: Mapping[str, str], outer: Mapping[str
                 found.append(current)
             current.keep(as_written)
             current.take(card, symbols)
+            # What a procedure in a stream includes is known where it runs, for its symbols may say which member that is.
+            if card.operation == "INCLUDE" and find is not None and not around[1:] and depth < MAX_INCLUDES:
+                inner = find(card.operands.get("MEMBER", "").upper())
+                places = ((one._replace(line=card.line, end_line=card.end_line), depth + 1) for one in inner)
+                waiting.extendleft(reversed(list(places)))
     return tuple(building.job() for building in found)
 
 

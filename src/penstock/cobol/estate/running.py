@@ -9,13 +9,14 @@ procedure comes before the steps of that.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import key
 from .jcl import called, included
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from .jcl import Dd, JclCard, Job, JobStep
     from .members import Member
@@ -48,14 +49,19 @@ class Running:
 
     def __init__(self, members: Sequence[Member]) -> None:
         self._members = members
-        self._procedures = {
-            name: (member, job)
-            # The first of several procedures of one name wins: later entries overwrite.
-            for member in reversed(members)
-            for job in member.jobs
-            if job.kind in {"proc", "fragment"}
-            for name in {key(job.name), key(member.name)} - {""}
-        }
+        self._procedures: dict[str, tuple[Member, Job]] = {}
+        # A procedure in the stream of a job is that job's alone.
+        self._in_stream: dict[tuple[str, int], dict[str, tuple[Member, Job]]] = {}
+        for member in members:
+            around: Job | None = None
+            for job in member.jobs:
+                if job.kind == "job":
+                    around = job
+                elif around is None:
+                    for name in {key(job.name), key(member.name)} - {""}:
+                        self._procedures.setdefault(name, (member, job))
+                else:
+                    self._in_stream.setdefault((member.path, around.line), {}).setdefault(key(job.name), (member, job))
         self._included = {key(name) for member in members for job in member.jobs for name in job.includes}
 
     def jobs(self) -> Iterator[tuple[Member, Job]]:
@@ -72,8 +78,9 @@ class Running:
 
     def steps(self, member: Member, job: Job) -> Iterator[RunningStep]:
         """Yield the steps of a job, those of procedures behind the step that runs them."""
+        known = ChainMap(self._in_stream.get((member.path, job.line), {}), self._procedures)
         for step in job.steps:
-            yield from self._of_step(member, step, (), RunningStep((), step, (), (), (), is_missing=False))
+            yield from self._of_step(member, step, (), RunningStep((), step, (), (), (), is_missing=False), known)
 
     def _cards(self, name: str) -> Sequence[JclCard]:
         """Return the statements of a member that is included."""
@@ -81,7 +88,12 @@ class Running:
         return found[1].cards if found is not None else ()
 
     def _of_step(
-        self, member: Member, step: JobStep, said: tuple[tuple[str, Dd], ...], around: RunningStep
+        self,
+        member: Member,
+        step: JobStep,
+        said: tuple[tuple[str, Dd], ...],
+        around: RunningStep,
+        known: Mapping[str, tuple[Member, Job]],
     ) -> Iterator[RunningStep]:
         """Yield a step, and where it runs a procedure the steps of that.
 
@@ -90,6 +102,7 @@ class Running:
             step: The step.
             said: What the steps around it say of its DDs.
             around: The step around it.
+            known: The procedures that the job knows, by their names in capitals.
         """
         names = (*around.names, key(step.name) or f"STEP{step.line}")
         dds = _changed([(member.path, dd) for dd in step.dds], said)
@@ -98,15 +111,15 @@ class Running:
             yield one
             return
         name = key(step.procedure)
-        found = self._procedures.get(name)
+        found = known.get(name)
         yield one._replace(dds=(), is_missing=found is None)
         if found is None or name in one.above or len(one.above) >= _MAX_DEPTH:
             return
-        inner_member, procedure = found[0], called(included(found[1], self._cards), step)
+        inner_member, procedure = found[0], called(found[1], step, self._cards)
         meant = _meant(dds, procedure)
         for number, inner in enumerate(procedure.steps):
             inside = one._replace(above=(*one.above, name))
-            yield from self._of_step(inner_member, inner, tuple(dd for at, dd in meant if at == number), inside)
+            yield from self._of_step(inner_member, inner, tuple(dd for at, dd in meant if at == number), inside, known)
 
 
 def _meant(dds: Sequence[tuple[str, Dd]], procedure: Job) -> list[tuple[int, tuple[str, Dd]]]:

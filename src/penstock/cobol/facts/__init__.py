@@ -129,7 +129,7 @@ def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: t
         crud=accesses,
         inputs=inputs,
         outputs=outputs,
-        calls=calls.calls(code, called, found.cics, reaching, _literals(data)),
+        calls=calls.calls(code, called, found.cics, reaching, _literals(data), calls.functions(expanded.rows)),
         using=program.using,
         linkage=tuple(item.name for item in data.items if item.section == "LINKAGE" and item.level in {1, 77}),
         entry_points=program.entry_points,
@@ -179,7 +179,7 @@ class _Data(NamedTuple):
 
 def _data(code: Code, rows: tuple[EntryRow, ...], outer: tuple[OuterData, ...]) -> _Data:
     """Return the items that the entries declare, each with the lines that use it, and names for those around it, too."""
-    from .files import outer_records, record_names
+    from .files import lengths, outer_records, record_names
     from .layout import layout
     from .naming import DataNames
     from .references import references
@@ -190,7 +190,7 @@ def _data(code: Code, rows: tuple[EntryRow, ...], outer: tuple[OuterData, ...]) 
     # lines, which everything after asks.
     names = DataNames(described.items, outer)
     around = outer_records(names, outer, records)
-    referred = references(code, names, {**around, **records}, described.shown)
+    referred = references(code, names, {**around, **records}, shown=described.shown, lengths=lengths(rows))
     items = referred.applied(names.items)
     return _Data(items[: names.own], described.constants, names.naming(items), records, around, referred)
 

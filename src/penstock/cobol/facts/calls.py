@@ -5,16 +5,19 @@ Keeps out who calls this program, which is the estate's.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..program import key
+from .layout import pieces
 from .translated import is_translated
 from .values import CicsOperation, ProgramCall, Resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from .code import Code, Said, Site
+    from .expanding import EntryRow
     from .reaching import Reaching
 
 DLI_INTERFACES = frozenset({"CBLTDLI", "AIBTDLI", "CEETDLI", "ASMTDLI", "DFSLI000"})
@@ -30,6 +33,7 @@ _BY_COMMAND: dict[str, Literal["link", "xctl", "start", "return_transid", "invok
     "INVOKE APPLICATION": "invoke",
 }
 _BY = frozenset({"BY", "REFERENCE", "CONTENT", "VALUE"})
+_FUNCTION = re.compile(r"(?<![\w-])FUNCTION(?![\w-])", re.IGNORECASE)
 _ENDS = frozenset({"RETURNING", "GIVING", "ON", "NOT", "END-CALL", "EXCEPTION", "OVERFLOW", "."})
 
 
@@ -50,12 +54,48 @@ def callings(code: Code) -> tuple[Calling, ...]:
     return tuple(_calling(said) for said in code.said if said.verb == "CALL" and len(said.keys) > 1)
 
 
+def functions(rows: Sequence[EntryRow]) -> dict[str, str]:
+    """Return the functions of its own kind that a REPOSITORY names, in capitals, each with the name that it has outside."""
+    found = {}
+    for row in rows:
+        if row.section != "REPOSITORY" or row.entry.word.upper() != "FUNCTION":
+            continue
+        # FUNCTION A B AS 'EXT' FUNCTION ALL INTRINSIC: what INTRINSIC follows is of the language.
+        for part in _FUNCTION.split(row.code)[1:]:
+            words = pieces(part)
+            if any(key(word) == "INTRINSIC" for word in words):
+                continue
+            for at, word in enumerate(words):
+                if word[0] in "'\"" and at >= 2:
+                    found[key(words[at - 2])] = word.strip("'\"")
+                elif key(word) != "AS":
+                    found[key(word)] = word
+    return found
+
+
+def _used_functions(code: Code, known: Mapping[str, str]) -> Iterator[ProgramCall]:
+    """Yield the uses of functions that are programs of their own, which run like ones that are called."""
+    for said in code.said if known else ():
+        for name in dict.fromkeys(word for word in said.keys if word in known):
+            yield ProgramCall(
+                target=known[name],
+                call_type="static",
+                resolved=(),
+                parameters=(),
+                line=said.line,
+                end_line=said.end_line,
+                paragraph=code.name(said.paragraph),
+                copybook=said.copybook,
+            )
+
+
 def calls(
     code: Code,
     found: Sequence[Calling],
     cics: Sequence[CicsOperation],
     reaching: Reaching,
     constants: Mapping[str, Resolved],
+    known_functions: Mapping[str, str],
 ) -> tuple[ProgramCall, ...]:
     """Return everything that reaches another program, in the order of the source.
 
@@ -65,8 +105,10 @@ def calls(
         cics: The commands of CICS, some of which transfer control.
         reaching: What data items can hold at a statement, for calls by name.
         constants: What each level 78 is, by its name in capitals: a CALL may name one in place of a literal.
+        known_functions: The functions of the REPOSITORY, as `functions` gives them.
     """
     reached = [_called(call, code, reaching, constants) for call in found]
+    reached += _used_functions(code, known_functions)
     for operation in cics:
         call_type = _BY_COMMAND.get(operation.command)
         if call_type is not None and operation.resource and operation.kind in {"program", "transaction", "service"}:

@@ -27,6 +27,7 @@ _CLAUSES_WORDS = """
 """
 _CLAUSES = frozenset(_CLAUSES_WORDS.split())
 _ORGANIZATIONS = frozenset({"SEQUENTIAL", "INDEXED", "RELATIVE"})
+_ENDING = frozenset({"SEQUENTIAL", "INDEXED"})
 _DEVICES_WORDS = """
     DISK DISC TAPE PRINTER PRINT KEYBOARD DISPLAY CARD-READER CASSETTE EXTERNAL DYNAMIC ADVANCING REEL UNIT
     USING
@@ -45,6 +46,27 @@ def record_names(rows: Sequence[EntryRow], items: Sequence[DataItem]) -> dict[st
     for index, item in enumerate(items):
         if item.file is not None and item.level == 1:
             found.setdefault(key(item.file), []).append(index)
+    return found
+
+
+def lengths(rows: Sequence[EntryRow]) -> dict[str, tuple[str, ...]]:
+    """Return the item that holds the length of each file's records, its name and qualifiers, by the name of the file.
+
+    That is what RECORD VARYING DEPENDING ON names: a READ sets it, and a WRITE takes it.
+    """
+    found = {}
+    for row in rows:
+        if row.entry.word.upper() in {"FD", "SD"}:
+            words = pieces(row.code)
+            upper = [word.upper() for word in words]
+            at = upper.index("DEPENDING") + 1 if "DEPENDING" in upper else len(words)
+            at += upper[at : at + 1] == ["ON"]
+            names = words[at : at + 1]
+            while upper[at + 1 : at + 2] and upper[at + 1] in {"OF", "IN"} and at + 2 < len(words):
+                names.append(words[at + 2])
+                at += 2
+            if names:
+                found[key(row.entry.name)] = tuple(names)
     return found
 
 
@@ -141,8 +163,8 @@ def _selected(row: EntryRow, resolve: _Resolve) -> ProgramFile:
     while at < len(words):
         word = upper[at]
         # Clauses may stand in any order and most of their words are optional; operands go on to the next word that
-        # begins a clause.
-        at = _past(upper, at + 1) if word in _CLAUSES else at + 1
+        # begins a clause. INDEXED ends one: RECORD behind it begins the next.
+        at = _past(upper, at + 1) if word in _CLAUSES and word not in _ENDING else at + 1
         following = upper[at] if at < len(words) else ""
         end = at
         while end < len(words) and upper[end] not in _CLAUSES:

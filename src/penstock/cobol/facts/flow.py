@@ -396,7 +396,8 @@ def _dead(
     unreached = {at for at in range(len(paragraphs)) if at not in live}
     by: dict[int, dict[str, None]] = {at: {} for at in unreached}
     for edge in edges:
-        if edge.target is not None and edge.source >= 0:
+        # A PERFORM of a range that is reached need not reach all of it: such code ends before.
+        if edge.target is not None and edge.source in unreached:
             for at in _span(edge):
                 if at in by and edge.source != at:
                     by[at].setdefault(label(paragraphs[edge.source]))

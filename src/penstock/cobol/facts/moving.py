@@ -88,7 +88,7 @@ class Moving:
         for record in self._records.get(file, ()):
             self._use((record,), WRITE, said, place)
             for one in into:
-                if one.role & WRITE:
+                if one.role & WRITE and not one.beside:
                     self._move((record,), one, place, said, is_sure=len(self._records[file]) == 1)
 
     def corresponding(self, said: Said, source: int, target: int) -> None:
@@ -98,6 +98,20 @@ class Moving:
         self._use((source,), READ, said, place)
         self._use((target,), WRITE if is_copy else READ | WRITE, said, place)
         self._moves.setdefault((source, target, is_copy, True), []).append(place)
+
+    def sorted(self, said: Said) -> None:
+        """Take a SORT or MERGE: what USING names goes into the records that are sorted, and those into what GIVING names."""
+        inner = self._records.get(said.keys[1], ()) if len(said.keys) > 1 else ()
+        way = ""
+        for at, word in enumerate(said.keys):
+            way = word if word in {"USING", "GIVING"} else "" if word in {"INPUT", "OUTPUT", "COLLATING"} else way
+            outer = self._records.get(word, ()) if way else ()
+            for one, other in ((one, other) for one in outer for other in inner):
+                pair = (one, other) if way == "USING" else (other, one)
+                is_sure = len(outer) == len(inner) == 1
+                self._moves.setdefault((*pair, True, is_sure), []).append(
+                    SourcePlace(said.words[at].line, said.copybook)
+                )
 
     def shown(self, shown: ShownItem, items: Sequence[int]) -> None:
         """Take what an item of a report or screen shows, and what it gives to others."""

@@ -21,7 +21,7 @@ from .moving import Mention, Moving
 from .vocabulary import is_reserved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from .code import Block, Code, Said
     from .layout import ShownItem
@@ -105,6 +105,7 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
         )
     },
 }
+_MEASURES = {"READ": WRITE, "RETURN": WRITE, "WRITE": READ, "REWRITE": READ, "RELEASE": READ}
 _SHOWS = frozenset({"ACCEPT", "DISPLAY", "GENERATE"})
 _CORRESPONDING = frozenset({"CORRESPONDING", "CORR"})
 _TEXT = re.compile("[XANGU]", re.IGNORECASE)  # a picture with one of these is no number
@@ -166,6 +167,9 @@ class References:
         self._current: tuple[dict[str, None], dict[str, None]] | None = None
         self.moving = Moving(records)
         self._mentions: list[Mention] = []
+        self._lengths: dict[
+            str, tuple[int, ...]
+        ] = {}  # by the file, which is read, and by its records, which are written
         self._shown: dict[
             int, list[tuple[ShownItem, tuple[int, ...]]]
         ] = {}  # by the item of a screen or report, groups too
@@ -198,12 +202,16 @@ class References:
         if self._current is not None:
             self.operands[said.start] = self._current
         if said.verb in _SHOWS and self._shown:
-            self._mentions += self._through(said)
+            self._through(said)
+        if said.verb in _MEASURES and len(keys) > 1 and keys[1] in self._lengths:
+            self._beside(self._lengths[keys[1]], _MEASURES[said.verb], said, 1)
         if self._mentions:
             self.moving.take(said, self._mentions)
         if said.verb in {"READ", "RETURN"} and len(keys) > 1:
             self._file(keys[1], WRITE, said)
             self.moving.file_read(said, keys[1], self._mentions)
+        if said.verb in {"SORT", "MERGE"}:
+            self.moving.sorted(said)
         if said.verb in {"MOVE", "ADD", "SUBTRACT"} and len(keys) > 1 and keys[1] in _CORRESPONDING:
             self._corresponding(said)
 
@@ -245,6 +253,16 @@ class References:
                 for holder in (one.item, *self._names.above(one.item)):
                     self._shown.setdefault(holder, []).append((one, means))
 
+    def measure(self, lengths: Mapping[str, tuple[str, ...]]) -> None:
+        """Take the items that hold the lengths of records."""
+        for file, names in lengths.items():
+            items = tuple(dict.fromkeys(item for item, _ in self._names.mean(names[0], names[1:])))
+            if items:
+                self._lengths[file] = items
+                self._lengths.update(
+                    (key(self._names.items[record].name), items) for record in self._records.get(file, ())
+                )
+
     def applied(self, items: Iterable[DataItem]) -> tuple[DataItem, ...]:
         """Return the items with the lines that were collected for them and for their conditions."""
         found = []
@@ -262,18 +280,21 @@ class References:
             found.append(item)
         return tuple(found)
 
-    def _through(self, said: Said) -> list[Mention]:
-        """Return what a statement that names an item of a screen or report reads and writes by way of it."""
-        found = []
-        for mention in self._mentions:
+    def _through(self, said: Said) -> None:
+        """Note what a statement that names an item of a screen or report reads and writes by way of it."""
+        for mention in list(self._mentions):
             for one, means in (pair for item in mention.items for pair in self._shown.get(item, ())):
                 role = WRITE if said.verb == "ACCEPT" else READ
                 if one.is_written if role == WRITE else one.is_read:
-                    found.append(Mention(means, role, mention.at, mention.line, True, False, False, True, False))
-                    for item in means:
-                        lines = self._written if role == WRITE else self._read
-                        lines.setdefault((item, None), set()).add(said.line if said.copybook else mention.line)
-        return found
+                    self._beside(means, role, said, mention.at)
+
+    def _beside(self, items: tuple[int, ...], role: int, said: Said, at: int) -> None:
+        """Note items that a statement reads or writes without their names, by what it names at one of its words."""
+        line = said.words[at].line
+        self._mentions.append(Mention(items, role, at, line, True, False, False, True, False))
+        for item in items:
+            lines = self._written if role == WRITE else self._read
+            lines.setdefault((item, None), set()).add(said.line if said.copybook else line)
 
     def _first_operand(self, said: Said) -> int:
         """Return the index of the first word that may be data: behind the paragraphs that a PERFORM names."""
@@ -483,7 +504,12 @@ def _qualifiers(keys: Sequence[str], at: int) -> list[str]:
 
 
 def references(
-    code: Code, names: DataNames, records: dict[str, list[int]], shown: Iterable[ShownItem] = ()
+    code: Code,
+    names: DataNames,
+    records: dict[str, list[int]],
+    *,
+    shown: Iterable[ShownItem] = (),
+    lengths: Mapping[str, tuple[str, ...]] | None = None,
 ) -> References:
     """Return every reference of a program's code, copybooks included.
 
@@ -492,9 +518,11 @@ def references(
         names: The items that names mean.
         records: The indexes of the records of each file, by its name in capitals.
         shown: What reports and screens show and take.
+        lengths: The item that holds the length of the records of each file, by its name in capitals.
     """
     found = References(names, records)
     found.present(shown)
+    found.measure(lengths or {})
     for said in code.said:
         found.take(said)
     for block in code.blocks:

@@ -143,7 +143,10 @@ def direction(use: StepDataSet, files: Sequence[FileBinding]) -> Iterator[tuple[
     verb = _utility(use)
     if verb is not None:
         yield verb, ""
-    elif use.disposition[:1] and key(use.disposition[0]) in {"NEW", "MOD"}:
+    elif key((*use.disposition, "NEW")[0]) not in {
+        "OLD",
+        "SHR",
+    }:  # NEW is what holds where DISP, or its first part, is not there
         yield "writes", "by its DISP alone: what the program does with it is not here"
     else:
         yield "reads", "by its DISP alone: what the program does with it is not here"
