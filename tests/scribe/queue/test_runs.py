@@ -167,7 +167,7 @@ def test_why_a_part_of_a_chunk_failed_is_told(url: str, database: Database, auth
 @pytest.mark.parametrize(
     ("error", "cause", "tries"),
     [
-        (Disconnected("connect", "There is no connection to http://nowhere"), "connection", 4),
+        (Disconnected("connect", "There is no connection to http://nowhere"), "connection", 2),
         (Refused(403, {"error": {"message": "Forbidden"}}), "auth", 3),
     ],
 )
@@ -182,7 +182,7 @@ def test_what_may_pass_is_said_at_once_and_tried_again(
         def send(self, _request: dict[str, Any], /) -> dict[str, Any]:
             raise error
 
-    monkeypatch.setattr(work, "MAX_ATTEMPTS", 4)
+    monkeypatch.setattr(work, "MAX_ATTEMPTS", 2)
     run, said = started(database, estate(1)), list[str]()
     shop = Workshop(database, lambda _: Refusing(), attempts=1, say=said.append)
     for task in ("survey", "link"):
@@ -248,6 +248,16 @@ def test_nothing_is_begun_once_a_run_was_cancelled(database: Database, author: A
     assert waits == [runs.LOOK_SECONDS]
     seen = progress(database, run.id)
     assert (seen.phase, seen.answered, seen.calls) == ("cancelled", len(author.requests), len(author.requests))
+
+
+def test_a_run_that_somebody_deleted_is_a_sentence(database: Database, author: Author) -> None:
+    """Whoever follows it was shown a traceback; whoever has a job of it drops that."""
+    run = started(database, estate(1))
+    database.rows("DELETE FROM runs")
+    with pytest.raises(CallerError, match=f"There is no run {run.id} in this queue"):
+        progress(database, run.id)
+    Workshop(database, lambda _: loopback(author)).survey(run.id, [0])
+    assert not database.rows("SELECT 1 FROM chunks")
 
 
 def test_an_urgent_run_comes_first_and_equal_ones_take_turns(database: Database) -> None:
