@@ -22,6 +22,7 @@ from penstock.scribe.gathering import Gathered, GatheredFile
 from penstock.scribe.output import Output
 from penstock.scribe.queue import runs, work
 from penstock.scribe.queue.engine import Later
+from penstock.scribe.queue.estates import QueuedEstate
 from penstock.scribe.queue.finishing import finish
 from penstock.scribe.queue.limits import Bucket, set_limits
 from penstock.scribe.queue.metrics import metrics
@@ -31,6 +32,8 @@ from penstock.scribe.results import Folder
 from penstock.testing import LoopbackProvider
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tests.scribe.author import Author
 
     from penstock.scribe.queue.database import Database
@@ -214,7 +217,7 @@ def test_a_run_that_is_cancelled_ends_and_can_go_on(url: str, database: Database
     assert (seen.phase, seen.answered) == ("done", seen.chunks)
 
 
-@pytest.mark.parametrize("waits_for", ["a turn", "the next chunk"])
+@pytest.mark.parametrize("waits_for", ["its files", "a turn", "the next chunk"])
 def test_nothing_is_begun_once_a_run_was_cancelled(database: Database, author: Author, waits_for: str) -> None:
     """Who waits for a turn, or has more chunks at hand, looks again; whoever cancels waits until they have."""
     run = started(database, estate(1))
@@ -222,10 +225,17 @@ def test_nothing_is_begun_once_a_run_was_cancelled(database: Database, author: A
 
     def cancelled() -> None:
         runs.cancel(database, run.id, pause=waits.append)
+        time.sleep(0.12)
 
     def answer(request: dict[str, Any]) -> Any:
         cancelled()
         return author(request)
+
+    fetch = QueuedEstate.fetch
+
+    def fetching(estate: QueuedEstate, numbers: Sequence[int]) -> Any:
+        cancelled()
+        return fetch(estate, numbers)
 
     class Waiting(Bucket):
         def take(self, tokens: int) -> tuple[int, float]:
@@ -233,10 +243,12 @@ def test_nothing_is_begun_once_a_run_was_cancelled(database: Database, author: A
             return super().take(tokens)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(work, "LOOK_SECONDS", 0.0)
+        patch.setattr(work, "LOOK_SECONDS", 0.1)
         if waits_for == "a turn":
             patch.setattr(work, "Bucket", Waiting)
-        shop = Workshop(database, lambda _: loopback(author if waits_for == "a turn" else answer))
+        if waits_for == "its files":
+            patch.setattr(QueuedEstate, "fetch", fetching)
+        shop = Workshop(database, lambda _: loopback(answer if waits_for == "the next chunk" else author))
         for task in ("survey", "link", "ask"):
             ((arguments, job),) = database.rows(
                 "SELECT args, id FROM procrastinate_jobs WHERE task_name = %(task)s LIMIT 1", task=task
@@ -244,7 +256,7 @@ def test_nothing_is_begun_once_a_run_was_cancelled(database: Database, author: A
             database.rows("UPDATE procrastinate_jobs SET status = 'doing' WHERE id = %(job)s", job=job)
             with suppress(Later):
                 getattr(shop, task)(**arguments)
-    assert len(author.requests) == (0 if waits_for == "a turn" else 1)
+    assert len(author.requests) == (1 if waits_for == "the next chunk" else 0)
     assert waits == [runs.LOOK_SECONDS]
     seen = progress(database, run.id)
     assert (seen.phase, seen.answered, seen.calls) == ("cancelled", len(author.requests), len(author.requests))
@@ -330,7 +342,6 @@ def test_what_a_survey_links_is_what_the_estate_links(database: Database) -> Non
     """Claims may name who calls and starts a program: workers know the same of it as where the site is made, plans included."""
     from penstock.cobol.estate import Estate, Located, member
     from penstock.scribe import around
-    from penstock.scribe.queue.estates import QueuedEstate
 
     found = estate(3, 4)
     run = started(database, found)

@@ -269,6 +269,9 @@ class Workshop:
             Later: Not all could be asked about now.
             KeyRefused: The provider does not take this worker's key.
         """
+        looked = (
+            time.monotonic()
+        )  # before the answer: to fetch the files of a large estate may take longer than it is believed
         places = [(file, number) for file, numbers in chunks for number in numbers]
         # The run comes with each place. Said once beside them, it made the planner read all open chunks of the run for the eight
         # that are meant, for as long as the table had no statistics: 7 ms where 1,500 are open.
@@ -287,7 +290,7 @@ class Workshop:
         estate = self._estate(run)
         fetched = estate.fetch(sorted({file for file, _, _ in open_places})[:_FETCHED_FILES])
         ended: list[_Ended] = []
-        begun = told = looked = time.monotonic()
+        begun = told = time.monotonic()
         later: tuple[str, float] | None = None
 
         def is_wanted() -> bool:
