@@ -500,7 +500,7 @@ WORKING-STORAGE SECTION.
 PROCEDURE DIVISION.
     MOVE TAX-OF(A) TO A.
     COMPUTE A = FUNCTION RATE(A) + MAX(A 1).
-    DISPLAY TAX-OF(A).
+    DISPLAY TAX-OF(A) PI.
 """
     source = scan(text, source_format="free")
     found = facts(source, source.programs[0])
@@ -509,3 +509,4 @@ PROCEDURE DIVISION.
         (("EXTRATE",), 12),
         (("TAX-OF",), 13),
     ]
+    assert found.undeclared == ()

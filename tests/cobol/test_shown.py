@@ -99,3 +99,31 @@ def test_cics_runs_children_and_fetches_them() -> None:
         if item.section == "WORKING-STORAGE"
     }
     assert (used["USER-ID"], used["PASS-WORD"]) == (((28,), (27,)), ((), (28,)))
+
+
+@pytest.mark.proves("C-12")
+def test_what_has_no_certain_length_has_none() -> None:
+    """ANY LENGTH, DYNAMIC and UTF-8; floating point of every kind has one, and a CONSTANT is declared."""
+    lines = (
+        "01  K CONSTANT AS 'SUB'.",
+        "01  F1 PIC 9 FLOAT-BINARY-32.",
+        "01  F2 USAGE FLOAT-DECIMAL-34.",
+        "01  G.",
+        "    05  D PIC X DYNAMIC LENGTH LIMIT IS 8.",
+        "    05  BEHIND PIC X.",
+        "01  U PIC U(4).",
+        "LINKAGE SECTION.",
+        "01  L PIC X ANY LENGTH.",
+    )
+    source = scan(program("    CALL K.", "    MOVE 1 TO GONE.", "    GOBACK.", data=lines))
+    found = facts(source, source.programs[0])
+    assert {item.name: item.bytes for item in found.items} == {
+        "F1": 4,
+        "F2": 16,
+        "G": None,
+        "D": None,
+        "BEHIND": 1,
+        "U": None,
+        "L": None,
+    }
+    assert [one.name for one in found.undeclared] == ["GONE"]

@@ -605,3 +605,10 @@ def _depths(code: str) -> str:
     )
     (found,) = scan(f"{head} {code}\nB.\n EXIT.\n", source_format="free").programs
     return " ".join(f"{said.verb} {said.depth}" for said in found.statements if said.verb != "EXIT")
+
+
+def test_a_convention_may_stand_before_the_parameters() -> None:
+    """`PROCEDURE DIVISION EXTERN USING`: the parameters are those of USING, and EXTERN is no paragraph."""
+    header = ("PROCEDURE DIVISION EXTERN USING BY VALUE A", "    RETURNING B.")
+    (found,) = scan(fixed("PROGRAM-ID. P.", *header, "MAIN.", "    GOBACK."))
+    assert (found.using, names(found), found.unread) == (("A",), ["MAIN"], ())

@@ -19,6 +19,10 @@ _ATTRIBUTE = (
     r"(?:(?:IS|INITIAL|COMMON|RECURSIVE|REENTRANT|PROGRAM|PROTOTYPE|EXTERNAL|FINAL|OVERRIDE|STATIC)(?![\w-])"
     rf"|(?:AS|INHERITS(?>\s++FROM|))\s++(?:{LITERAL}|{_NAME}))"
 )
+# EXTERN, STDCALL or a mnemonic name: how the program is called, in front of its parameters
+_CONVENTION = (
+    rf"(?!(?:USING|CHAINING|RETURNING|GIVING)(?![\w-])){_NAME}(?=\s++(?:USING|CHAINING|RETURNING|GIVING)(?![\w-]))"
+)
 # a period that is missing before a header or block ends its entry all the same
 # What is left of a sentence: literals whole, periods only where more follows at once (`9.99`), and lines up to one
 # that begins with a header or an EXEC block. COPY ends it anywhere: the rest of the sentence, its period too, may
@@ -30,7 +34,7 @@ _BODY = (
 
 ENTRY = re.compile(
     rf"[\s,;.]*+(?:(?P<block>{BLOCK})(?>\s*+{PERIOD}|)"
-    rf"|(?P<division>{_DIVISIONS})(?>(?P<using>\s++(?:USING|CHAINING|RETURNING|GIVING)(?![\w-])[^.]*+)|)(?>\s*+\.|)"
+    rf"|(?P<division>{_DIVISIONS})(?>(?>\s++{_CONVENTION}|)(?P<using>\s++(?:USING|CHAINING|RETURNING|GIVING)(?![\w-])[^.]*+)|)(?>\s*+\.|)"
     rf"|(?P<ends>END)\s++(?P<unit>{_UNITS})(?![\w-])\s*+(?>(?P<ended>{LITERAL}|{_NAME})|)(?>\s*+\.|)"
     rf"|(?P<id>{_IDS})\s*+\.?+\s*+(?>(?P<name>{LITERAL}|{_NAME})|)"
     rf"(?>(?:\s++{_ATTRIBUTE})*)(?>\s*+\.|)"

@@ -119,7 +119,7 @@ def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: t
         constants=wording.constants(data.items, data.constants, data.names),
         messages=wording.messages(code, data.names),
         transforms=_transforms(code, data.referred),
-        undeclared=_undeclared(data.referred, source, program, expanded.rows),
+        undeclared=_undeclared(data, source, program, expanded.rows),
         files=found.files,
         sql=found.sql,
         cics=found.cics,
@@ -325,12 +325,14 @@ def _unread(source: ScannedSource, program: Program, code: Code) -> tuple[Unread
 
 
 def _undeclared(
-    referred: References, source: ScannedSource, program: Program, rows: Iterable[EntryRow]
+    data: _Data, source: ScannedSource, program: Program, rows: Iterable[EntryRow]
 ) -> tuple[Undeclared, ...]:
     """Return the names that stand where data stands and that neither the program nor what is around it declares."""
     from .values import Undeclared
 
+    referred = data.referred
     declared = _declared(source, program, rows) if referred.undefined else set()
+    declared |= {key(name) for name, *_ in data.constants}
     lines: dict[str, tuple[str, set[int]]] = {}
     for name, line in referred.undefined:
         if key(name) not in declared:
@@ -345,11 +347,15 @@ def _declared(source: ScannedSource, program: Program, rows: Iterable[EntryRow])
     everything that the programs around a nested one declare, GLOBAL or not.
     """
     from .layout import pieces
+    from .vocabulary import INTRINSIC
 
     found = {key(one.name) for one in program.paragraphs} | {key(one.name) for one in program.sections}
     for row in rows:
         if row.section in _CONFIGURATION:
-            found.update(map(key, pieces(row.code)))
+            words = {key(word) for word in pieces(row.code)}
+            found |= words
+            if "INTRINSIC" in words:
+                found |= INTRINSIC
         elif row.entry.level is None or row.entry.level == 78:
             found.add(key(row.entry.name))
     # By name, for that is all that END PROGRAM gives; two programs of one name must not make this a circle.

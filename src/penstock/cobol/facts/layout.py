@@ -252,6 +252,8 @@ class _Building:
             if elementary
             else 0
         )
+        if clauses.is_of_any_length:
+            size = None
         start, varies = self._start(clauses, group or self._loose, parent, usage, size)
         if is_shown:  # a place on paper or a screen is none in storage
             start = None
@@ -413,6 +415,7 @@ class _Clauses:
         self._words = words
         self._beginning = beginning
         self._upper = [word.upper() for word in words]
+        self.is_of_any_length = "DYNAMIC" in self._upper or ("ANY" in self._upper and "LENGTH" in self._upper)
         self._numbers = numbers
         self._at = 1
         if len(words) > 1 and not self._is_clause(1):

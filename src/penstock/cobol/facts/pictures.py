@@ -45,6 +45,12 @@ USAGES: dict[str, str] = {
             "BINARY-DOUBLE",
             "FLOAT-SHORT",
             "FLOAT-LONG",
+            "FLOAT-EXTENDED",
+            "FLOAT-BINARY-32",
+            "FLOAT-BINARY-64",
+            "FLOAT-BINARY-128",
+            "FLOAT-DECIMAL-16",
+            "FLOAT-DECIMAL-34",
             "SIGNED-INT",
             "UNSIGNED-INT",
             "SIGNED-SHORT",
@@ -78,6 +84,12 @@ _FIXED = {
     "UNSIGNED-LONG": 8,
     "FLOAT-SHORT": 4,
     "FLOAT-LONG": 8,
+    "FLOAT-EXTENDED": 16,
+    "FLOAT-BINARY-32": 4,
+    "FLOAT-BINARY-64": 8,
+    "FLOAT-BINARY-128": 16,
+    "FLOAT-DECIMAL-16": 8,
+    "FLOAT-DECIMAL-34": 16,
 }
 _BINARY = frozenset({"COMP", "COMP-4", "COMP-5", "COMP-N", "BINARY"})
 _ALIGNED = {"COMP-1": 4, "COMP-2": 8, "INDEX": 4, "POINTER": 4, "PROCEDURE-POINTER": 8, "FUNCTION-POINTER": 4}
@@ -98,7 +110,8 @@ def bytes_of(picture: str | None, usage: str, *, sign_apart: bool = False) -> in
     if usage in _FIXED:
         return _FIXED[usage]
     counted = _counts(picture) if picture else None
-    if counted is None:
+    # A character of UTF-8 has one to four bytes.
+    if counted is None or usage == "UTF-8" or (picture or "")[:1] in "Uu":
         return None
     digits, places, signed = counted
     if usage in _BINARY:
