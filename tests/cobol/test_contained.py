@@ -69,6 +69,7 @@ LINKAGE SECTION.
 PROCEDURE DIVISION USING L.
     MOVE OWN TO TOTAL.
     CALL 'DEEP'.
+    CALL 'INNER'.
 END PROGRAM SHARED.
 END PROGRAM OUTER.
 ID DIVISION.
@@ -119,6 +120,7 @@ def test_a_contained_program_is_called_where_the_language_knows_it() -> None:
         "INNER calls DEEP is",
         "DEEP calls SHARED is",
         "SHARED calls DEEP unknown",
+        "SHARED calls INNER unknown",  # beside it, and not COMMON
         "OTHER calls INNER unknown",
         "OTHER calls SHARED unknown",
         "OTHER calls OUTER is",

@@ -16,6 +16,7 @@ from tests.scribe.author import Author, is_code, shown_in, wanted_in
 from tests.scribe.programs import program
 
 from penstock.models import fail, load_model, refuse, say, sizes
+from penstock.scribe import says_anything
 from penstock.scribe.documenting import DocumentingRun, Subject, planned, run, subject
 from penstock.testing import LoopbackProvider
 from penstock.text import tokens
@@ -529,3 +530,17 @@ def _no_waiting() -> dict[str, Any]:
     """A clock that waiting moves on."""
     waits: list[float] = []
     return {"pause": waits.append, "clock": lambda: sum(waits)}
+
+
+@pytest.mark.proves("C-14")
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("           SELECT F ASSIGN TO D\n               FILE STATUS IS S.\n", True),
+        ("       78  MOST VALUE 4.\n", True),
+        ("       Some words of prose. And more.\n", False),
+    ],
+)
+def test_a_copybook_of_files_or_constants_says_something(text: str, says: bool) -> None:
+    """What programs copy into FILE-CONTROL, and a list of constants, has a page although it has no data."""
+    assert says_anything(subject(text, "f.cpy")) is says
