@@ -156,6 +156,7 @@ def test_tokens_of_a_file_and_of_standard_input(tree: Path) -> None:
         (["view", "big.txt", "--root", "nowhere"], 2, "usage"),
         (["view"], 2, "usage"),
         (["nonsense"], 2, "usage"),
+        (["violations", "big.txt"], 2, "usage"),
         (["search", "(a"], 2, "bad_pattern"),
         (["read", "big.txt", "--start-byte", "0", "--version", "zz"], 2, "bad_argument"),
         (["tokens", "nothing.txt"], 4, "not_found"),

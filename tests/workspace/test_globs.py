@@ -94,6 +94,10 @@ def test_the_command_line_takes_them_too(tree: Path) -> None:
             {},
             'A wider form finds 1 file: list_files(pattern="*.cfg", include_hidden=True, include_ignored=True)',
         ),
+        ("sr*", {}, ""),
+        ("src", {}, 'list_files(pattern="src/**")'),
+        ("./src", {}, 'list_files(pattern="./src/**")'),
+        ("nothing", {}, ""),
         ("*.cbl", {}, ""),
     ],
 )

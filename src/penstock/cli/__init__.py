@@ -113,7 +113,9 @@ def _status_of(arguments: list[str]) -> int:
     except click.ClickException as error:
         ctx = getattr(error, "ctx", None)
         way = getattr(error, "way", None) or (f"{ctx.command_path} --help" if ctx is not None else None)
-        return answer.fail("usage", error.format_message(), way, answer.USAGE, output_format=output_format)
+        said = " ".join(error.format_message().split())  # click lists choices one a line
+        said += "" if said.endswith((".", "?", "?)")) else "."
+        return answer.fail("usage", said, way, answer.USAGE, output_format=output_format)
     except (click.Abort, KeyboardInterrupt):
         return answer.INTERRUPTED
     else:

@@ -6,6 +6,7 @@ Law: under `--json` standard output holds one object and nothing else. Keeps out
 
 from __future__ import annotations
 
+import errno
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -149,7 +150,9 @@ def report(error: Exception, about: Mapping[str, Any]) -> int:
             return fail("not_found", f"There is no file {name!r}.", None, MISSING, output_format=output_format)
         case OSError():
             # What was opened by a descriptor brings its number for a name: the person named the file.
-            named = error.filename if isinstance(error.filename, str) else about.get("file")
+            # Only what was being written can be full: where it has no name, the file that was read is not to blame.
+            full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+            named = error.filename if isinstance(error.filename, str) or full else about.get("file")
             if isinstance(error, IsADirectoryError):
                 return fail(
                     "is_directory", f"{named} is a folder, not a file.", None, REFUSED, output_format=output_format

@@ -116,7 +116,8 @@ def load_model(
         return LocalModel(window_tokens=WINDOW_TOKENS if window_tokens is None else window_tokens)
     if kind == "scripted" and rest:
         return ScriptedModel.from_file(rest, window_tokens=window_tokens)
-    raise CallerError(f"{name!r} names no model; local, {':NAME, '.join(WIRES)}:NAME and scripted:FILE do")
+    forms = f"local, {':NAME, '.join(WIRES)}:NAME or scripted:FILE"
+    raise CallerError(f"There is no model {name!r}. Write {forms}, for example openai-chat:gpt-4o.")
 
 
 def __getattr__(name: str) -> object:

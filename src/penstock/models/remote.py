@@ -209,7 +209,9 @@ def _is_local(base: str) -> bool:
     except InvalidURL:
         is_one = False
     if not is_one or url.userinfo or url.query or url.fragment:
-        raise CallerError("a base URL is as https://host/v1: no user, no password, nothing after the path")
+        raise CallerError(
+            "The base URL cannot be used: write https://HOST/v1, without user, password, query or fragment."
+        )
     try:
         return ip_address(url.host).is_loopback
     except ValueError:

@@ -57,7 +57,7 @@ _STOPS = {
     "errors": "Too much failed: the error budget of this session is used up. Look at what failed, then say how to go on.",
     "irreducible": "The provider refused the request however small it became: shorten the prompt, or take a larger window.",
     "loop": "The same call gave the same result again and again: there was no progress. Say what to try instead.",
-    "auth": "The provider does not accept the key: set it, then go on.",
+    "auth": "The provider does not accept the key: set one that it accepts, then resume the session.",
     "quota": "The provider's quota is used up: waiting does not help.",
 }
 

@@ -45,7 +45,7 @@ def wire_of(request: Json) -> str:
     best = max(likeness.values())
     found = [name for name in WIRES if likeness[name] == best]
     if best == 0 or len(found) > 1:
-        raise CallerError(f"nothing here says for which wire it is: name one of {', '.join(WIRES)}")
+        raise CallerError(f"The request does not show which API it is for: name its wire, one of {', '.join(WIRES)}")
     return found[0]
 
 

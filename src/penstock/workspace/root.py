@@ -91,7 +91,8 @@ class Root:
                 self.descriptor = os.open(given, system.FOLDER | system.PATH)
                 status = os.fstat(self.descriptor)
         except (OSError, ValueError) as error:
-            raise CallerError(f"The root {escape.clip(os.fsdecode(given))} cannot be used: {error}") from error
+            said = getattr(error, "strerror", None) or error  # an OSError's own text ends with the name as bytes
+            raise CallerError(f"The root {escape.clip(os.fsdecode(given))} cannot be used: {said}.") from error
         self._given = os.path.abspath(given)
         self._above = above_of(os.fsencode(self.path))
         self.device = status.st_dev

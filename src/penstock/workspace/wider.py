@@ -66,7 +66,9 @@ def find_wider(root: Root, path: str, asked: Asked, deadline: Deadline) -> Wider
 
 
 def _forms(asked: Asked) -> Iterator[Asked]:
-    """Yield forms of what was asked, from near to far: at any depth, hidden and ignored files too, the last part alone."""
+    """Yield forms from near to far: what is in a folder of that name, any depth, hidden and ignored files, the last part alone."""
+    if not asked.use_regex and (name := asked.pattern.rstrip("/")) and not set(name) & set("*?[{\\!"):
+        yield asked._replace(pattern=f"{name}/**")
     deeper = _deeper(asked)
     if deeper != asked:
         yield deeper

@@ -22,7 +22,7 @@ MAX_EDGES = 160
 _LABEL_CHARS = 60
 
 
-def flow_diagram(facts: Facts, *, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES) -> str:
+def flow_diagram(facts: Facts) -> str:
     """Return the paragraphs with what performs, jumps to and falls into what: the nearest to the start where they are
     too many.
 
@@ -30,8 +30,6 @@ def flow_diagram(facts: Facts, *, max_nodes: int = MAX_NODES, max_edges: int = M
 
     Args:
         facts: What is known of the program.
-        max_nodes: The most paragraphs that are drawn.
-        max_edges: The most edges between them.
     """
     paragraphs = facts.paragraphs
     ends = {one.key for one in paragraphs if one.ends_range and one.statements <= 1 and not one.calls}
@@ -46,15 +44,15 @@ def flow_diagram(facts: Facts, *, max_nodes: int = MAX_NODES, max_edges: int = M
     drawn = [one.key for one in paragraphs if one.key not in ends]
     # What is kept is near the start, so that the picture hangs together; an edge is drawn only where both its ends
     # are.
-    shown = _nearest([(source, target) for source, target, _ in lines], drawn, max_nodes)
+    shown = _nearest([(source, target) for source, target, _ in lines], drawn, MAX_NODES)
     kept = [row for row in lines if row[0] in shown and row[1] in shown]
     text = ["flowchart TD"]
     text += [f"    p{at}{_node(paragraphs[at])}" for at in sorted(shown)]
-    text += [f"    p{source} {arrow} p{target}" for source, target, arrow in kept[:max_edges]]
-    return _bounded(text, len(drawn) - len(shown), "paragraphs", len(lines) - len(kept[:max_edges]))
+    text += [f"    p{source} {arrow} p{target}" for source, target, arrow in kept[:MAX_EDGES]]
+    return _bounded(text, len(drawn) - len(shown), "paragraphs", len(lines) - len(kept[:MAX_EDGES]))
 
 
-def call_diagram(facts: Facts, *, max_nodes: int = MAX_NODES) -> str:
+def call_diagram(facts: Facts) -> str:
     """Return the program with what it calls and the files, tables, segments and queues that it uses.
 
     A target that is not known is the data item with a question mark. Programs come first; resources take what is
@@ -62,18 +60,17 @@ def call_diagram(facts: Facts, *, max_nodes: int = MAX_NODES) -> str:
 
     Args:
         facts: What is known of the program.
-        max_nodes: The most programs and resources that are drawn.
     """
     text = ["flowchart LR", f"    program[[{quoted(facts.program or '?')}]]"]
     targets: dict[tuple[str, str, bool], None] = {}
     for call in facts.calls:
         for name in call.names or (call.target,):
             targets.setdefault((name, call.call_type, not call.names))
-    numbers = {row: at for at, row in enumerate(list(targets)[:max_nodes])}
+    numbers = {row: at for at, row in enumerate(list(targets)[:MAX_NODES])}
     for (name, call_type, unknown), at in numbers.items():
         text.append(f"    c{at}([{quoted(name + ' ?' * unknown)}])")
         text.append(f"    program -->|{call_type}| c{at}")
-    rest = max(0, max_nodes - len(numbers))
+    rest = MAX_NODES - len(numbers)
     for at, access in enumerate(facts.crud[:rest]):
         deeds = "".join(letter for letter, lines in zip("CRUD", access[2:], strict=True) if lines)
         text.append(f"    r{at}[({quoted(access.resource)})]")

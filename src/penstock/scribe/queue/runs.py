@@ -40,7 +40,6 @@ SOURCES = frozenset({"cobol", "copybook", "dclgen"})
 """The kinds of files that may hold programs."""
 LOOK_SECONDS = 1.0
 """How long whoever asks believes that a run is going on."""
-URGENCIES = range(-1_000, 1_001)
 
 
 class NamedModel(NamedTuple):
