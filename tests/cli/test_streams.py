@@ -104,3 +104,20 @@ def test_a_request_without_an_end_is_an_error_that_names_the_bound(tree: Path, c
         check=False,
     )
     assert (of_file.returncode, of_file.stderr) == (2, done.stderr.replace(b"-", b"giant.json", 1))
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("guard", b"penstock: PENSTOCK_MAX_TOOL_OUTPUT takes a number from 200 on, not 'abc': 28000 is used\n"),
+        ("hook claude", b"penstock hook: Standard input holds no JSON event of a host"),
+    ],
+)
+def test_what_cannot_be_read_is_told_in_a_sentence(tree: Path, line: str, said: bytes) -> None:
+    """A setting and an event that are none: no line of Python, and no word of its parser alone."""
+    environment = os.environ | {"PENSTOCK_MAX_TOOL_OUTPUT": "abc"}
+    command = [*warm_penstock(), *line.split()]
+    done = subprocess.run(command, cwd=tree, input=b"", env=environment, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0
+    assert said in done.stdout + done.stderr
+    assert b".py" not in done.stderr

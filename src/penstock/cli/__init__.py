@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from itertools import pairwise
 
 import click
 
-from penstock.cli import answer
+from penstock.cli import answer, terminal
 from penstock.cli.commands import HELP_WIDTH, CommandTable
 from penstock.version import __version__
 
@@ -80,12 +81,19 @@ def main(arguments: list[str] | None = None) -> int:
     if "_PENSTOCK_COMPLETE" in os.environ:  # a shell asks: click looks for the shell before it looks for the command
         from penstock.cli import shells  # noqa: F401 - imported for what it registers
     try:
-        status = _status_of(arguments)
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            status = _status_of(arguments)
     except BrokenPipeError:
         return answer.quiet_pipe()
     except OSError as error:  # what was to be printed cannot be: the disk is full
         status = answer.report(error, {})
     return _written(status)
+
+
+def _warn(message: Warning | str, *_about: object, **_more: object) -> None:
+    """Show a warning as one line of ours: which line of Python gave it tells a person nothing."""
+    terminal.warn(str(message))
 
 
 def _written(status: int) -> int:

@@ -7,6 +7,7 @@ with its own result, and the person is told. Keeps out: how a host writes its ev
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from typing import TYPE_CHECKING, Any
@@ -82,6 +83,8 @@ class Hook:
             return b"" if reply is None else _written(reply)
         except Exception as error:  # noqa: BLE001 - a hook that fails must not cost the host its result (H-5)
             reason = str(error)[:300] or type(error).__name__
+            if isinstance(error, json.JSONDecodeError):
+                reason = f"Standard input holds no JSON event of a host ({reason})."
             ended = reason if reason.endswith((".", "!", "?")) else f"{reason}."
             return _written({"systemMessage": f"penstock hook: {ended} Nothing was changed."})
         finally:
