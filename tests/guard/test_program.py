@@ -374,9 +374,16 @@ def test_what_cannot_be_kept_passes_uncut(why: str, tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize(("command", "status"), [("echo hi; exit 5", 5), ("echo hi", 8), ("echo hi >&2; exit 6", 6)])
 def test_an_output_that_cannot_be_written_is_told_and_the_status_stays(command: str, status: int, store: str) -> None:
     """A program's failure is its own; one that went well did not for whoever waits for its output."""
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
-            [*GUARD, "--", "sh", "-c", command], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False
+            [*GUARD, "--", "sh", "-c", command],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+            env=buffered,
         )
     assert done.returncode == status
     is_lost = ">&2" not in command

@@ -267,6 +267,10 @@ def test_a_flood_in_a_resource_beside_a_small_text_is_cut(host: str, opened: Ope
             content[3],
         ]
         assert opened.whole(text) == FLOOD
+        both = claude("mcp__db__all", [*blocks(FLOOD, FLOOD), embedded])
+        first, second = shown_by_claude(answered(CLAUDE, both, opened))
+        assert opened.whole(first["text"]) == f"{FLOOD}\n{FLOOD}"
+        assert opened.whole(second["resource"]["text"]) == FLOOD
         return
     if host == "opencode":
         event = {"hook_event_name": "tool.execute.after", "tool_name": "db_all", "tool_response": {"content": content}}
