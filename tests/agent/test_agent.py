@@ -344,3 +344,21 @@ def test_of_two_that_resume_the_same_session_one_acts_and_the_other_is_told(
     with pytest.raises(Conflict):
         both[1].run()
     assert counter.done == 2
+
+
+@pytest.mark.proves("S-12")
+def test_the_same_words_at_one_instant_are_two_people_and_not_one_told_twice(
+    begun: Callable[..., Agent], store: Store
+) -> None:
+    """The second writes what the first wrote, at its place: it is refused before its model is asked."""
+    agent = begun(ScriptedModel([say("Which?")]))
+    agent.run("Go.")
+    models = [ScriptedModel([say("Same.")]), ScriptedModel([say("Same.")])]
+    both = []
+    for model in models:
+        session, _, next_seq = resumed(store, agent.session.session_id)
+        both.append(Agent(session, model, agent.tools, store, next_seq=next_seq))
+    assert both[0].run("Again.").answer == "Same."
+    with pytest.raises(Conflict):
+        both[1].run("Again.")
+    assert [len(model.requests) for model in models] == [1, 0]

@@ -289,28 +289,31 @@ def test_one_interrupt_ends_any_wait(tree: Path, tmp_path: Path, when: str) -> N
 
 
 @pytest.mark.proves("S-12")
-def test_the_second_of_two_that_go_on_with_a_session_is_told_so(tree: Path, tmp_path: Path) -> None:
-    """While the first waits for its answer the second comes, asks and writes: one of them acts, the other says who does."""
-    replies = iter([say("Which?"), say("Later."), say("Late.")])
-    waiting, is_over = threading.Event(), threading.Event()
+def test_of_several_that_go_on_with_a_session_one_asks_and_the_others_are_told(tree: Path, tmp_path: Path) -> None:
+    """Three come at one instant with the same words, and one more while the first waits for its answer: one request is paid."""
+    asked: list[Any] = []
+    is_over = threading.Event()
 
     def policy(request: Any) -> Any:
-        if "first" in json.dumps(request["messages"][-1]):
-            waiting.set()
+        asked.append(request)
+        if len(asked) > 1:
             is_over.wait(20)
-        return next(replies)
+        return say("Which?")
 
     with LoopbackProvider("openai-chat", 32_000, policy=policy) as provider:
         begin = penstock(tmp_path, "run", "x", "--root", str(tree), *flags(provider), "--json")
         session = json.loads(begin.stdout)["session"]
         environment = {**os.environ, "PENSTOCK_STORE": f"sqlite://{tmp_path}/store"}
         command = [*warm_penstock(), "resume", session, "The first."]
-        with subprocess.Popen(
-            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        ) as first:
-            assert waiting.wait(20)
-            second = penstock(tmp_path, "resume", session, "Another.")
-            is_over.set()
-            _, said = first.communicate(timeout=20)
-    assert sorted((first.returncode, second.returncode)) == [0, 6], (said, second.stderr)
-    assert f"Another process goes on with session {session}" in said + second.stderr
+        three = [subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+        until = time.monotonic() + 20
+        while sum(one.poll() is not None for one in three) < 2 and time.monotonic() < until:
+            time.sleep(0.05)
+        late = penstock(tmp_path, "resume", session, "Another.")
+        is_over.set()
+        said = [one.communicate(timeout=20)[1] for one in three]
+    assert sorted(one.returncode for one in three) == [0, 6, 6], said
+    assert len(asked) == 2
+    assert late.returncode == 6
+    for refused in (late.stderr, *(text for one, text in zip(three, said, strict=True) if one.returncode)):
+        assert f"Another process goes on with session {session}" in refused

@@ -14,7 +14,7 @@ from collections import Counter
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from penstock.agent.record_types import BEGUN, CHANGED, CHILD, EDITED, MOVED, SEEN, SPENDING, TRACKED
+from penstock.agent.record_types import BEGUN, BESIDE, SEEN
 from penstock.context.sized import MESSAGE_TOKENS, measure_entry
 from penstock.errors import CallerError
 from penstock.overflow import classify_overflow
@@ -397,7 +397,7 @@ class _Reading:
         if record.type == SEEN:
             for act in data["acts"]:
                 self._seen(act)
-        elif record.type not in {TRACKED, EDITED, CHANGED, CHILD, SPENDING, MOVED}:
+        elif record.type not in BESIDE:
             self._happened(event_of(record.type, data), record.at)
         self._records += 1
         self._at = record.at

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from penstock.agent.figures import UNREADABLE
-from penstock.agent.record_types import BEGUN, CHANGED, CHILD, EDITED, MOVED, SEEN, SPENDING, TRACKED
+from penstock.agent.record_types import BEGUN, BESIDE
 from penstock.errors import CallerError
 from penstock.inspection.happenings import Answered, Compacted, Happening, Instructed, Refused, Said
 from penstock.inspection.story import Story, Subject
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 HOST = "penstock"
 """What our own sessions are listed under, among those of other agents."""
-_BESIDE = frozenset({SEEN, TRACKED, EDITED, CHANGED, CHILD, SPENDING, MOVED})
 
 
 def happenings(store: Store, session_id: str) -> Iterator[Happening]:
@@ -52,7 +51,7 @@ def happenings(store: Store, session_id: str) -> Iterator[Happening]:
         if reading is None:
             reading = _Reading(record)
             yield from reading.begun()
-        elif record.type not in _BESIDE:
+        elif record.type not in BESIDE:
             data: Any = record.data
             yield from reading.after(event_of(record.type, data), _moment(record.at))
 

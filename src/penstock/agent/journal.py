@@ -11,9 +11,10 @@ import uuid
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from penstock.agent.record_types import BEGUN, CHANGED, CHILD, EDITED, ENDED, MOVED, SEEN, SPENDING, TRACKED
+from penstock.agent.record_types import BEGUN, BESIDE, CHANGED, CHILD, EDITED, ENDED, MOVED, SEEN, TAKEN, TRACKED
 from penstock.errors import CallerError
 from penstock.session import Session, event_of, name_of, to_dict
+from penstock.store import Conflict
 from penstock.text.json_redaction import redacted_json
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from penstock.store import Store
     from penstock.text.json_access import Json
 
-_NO_EVENTS = frozenset({SEEN, TRACKED, EDITED, CHANGED, CHILD, SPENDING, MOVED})
 # What a child does to files is the session's: undo, handoffs and a resume read it without asking who did it.
 _OF_THE_SESSION = frozenset({EDITED, CHANGED, TRACKED})
 
@@ -39,6 +39,26 @@ class Journal:
         """
         self._store, self._session_id = store, session_id
         self.next_seq = next_seq
+        # A new session has a name that nobody else knows; whoever goes on with one may have company.
+        self._is_ours = next_seq == 0
+
+    def claim(self) -> None:
+        """Write down that we go on with the session, before anything is asked or done for it; once is enough.
+
+        Two that go on at one instant may write the same words at the same place, which the store takes for one event told twice.
+        This record is the same of no two, so that one of them is refused before it asks a model for anything.
+
+        Raises:
+            Conflict: where another process that lives works on the session, or has gone on with it since it was read.
+            StoreFault: where it cannot be written.
+        """
+        if self._is_ours:
+            return
+        if self._store.is_worked_on(self._session_id):
+            raise Conflict(f"Another process works on session {self._session_id}.")
+        self._store.append(self._session_id, self.next_seq, TAKEN, {"by": new_id()})
+        self.next_seq += 1
+        self._is_ours = True
 
     def write(self, kind: str, data: dict[str, Json], handles: tuple[str, ...] = ()) -> None:
         """Write a record.
@@ -52,6 +72,7 @@ class Journal:
             StoreFault: where it cannot be written.
             Conflict: where somebody else has gone on with the session meanwhile.
         """
+        self.claim()
         self._store.append(self._session_id, self.next_seq, kind, data, handles=handles)
         self.next_seq += 1
 
@@ -71,6 +92,10 @@ class ChildJournal:
         self._whole, self._child = whole, child
         self.changed: dict[str, None] = {}
         """The files that it has changed."""
+
+    def claim(self) -> None:
+        """Claim the whole, as its parent has done long ago."""
+        self._whole.claim()
 
     def write(self, kind: str, data: dict[str, Json], handles: tuple[str, ...] = ()) -> None:
         """Write a record of the child; what it did to files is written as the session's own."""
@@ -188,7 +213,7 @@ def resumed(
             moved: Any = record.data
             about: Any = begun["about"]
             begun |= {"about": {**about, "root": moved["root"]}, "root_id": moved["root_id"]}
-        if record.type not in _NO_EVENTS:
+        if record.type not in BESIDE:
             # Journals of before had secrets in calls and answers; from here on nobody sees them.
             clean: Any = redacted_json(record.data)
             rows.append((record.type, clean))

@@ -232,6 +232,7 @@ class Agent:
             told: what the model has to know before it goes on, such as which files have changed: it stands in its next
                 request, behind the prompt or behind the results of the calls that are open.
         """
+        self.journal.claim()
         before = self.session.state
         if told and prompt is None and before.phase != "calling":
             prompt = GO_ON_FROM_HERE

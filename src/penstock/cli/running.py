@@ -15,7 +15,7 @@ from penstock.cli.handed_on import read_handoff, told_of
 from penstock.cli.keeping import opened
 from penstock.cli.roots import expect_own_root, move
 from penstock.cli.sessions import replayed, session_argument
-from penstock.cli.watching import finish, work
+from penstock.cli.watching import finish, telling_of_others, work
 
 if TYPE_CHECKING:
     from penstock.cli.agents import Terms
@@ -113,7 +113,7 @@ def resume_command(
 
     if verify_only:
         changes["budget_tokens"] = None
-    with opened(terms.store_url) as store:
+    with opened(terms.store_url) as store, telling_of_others(session_id):
         agent, (report, verified) = resumed(store, session_id, changes, terms)
         known = settled(agent)
         report = "\n".join([report, *known])

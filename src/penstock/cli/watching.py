@@ -180,19 +180,33 @@ def work(agent: Agent, prompt: str | None, max_turns: int | None = None, told: s
     """
     from penstock.agent.loop import interrupted
     from penstock.agent.protocols import AgentRun
-    from penstock.store import Conflict
 
-    with _stopped_by_interrupts(agent):
+    with _stopped_by_interrupts(agent), telling_of_others(agent.session.session_id):
         try:
             return agent.run(prompt, max_turns=max_turns, told=told)
-        except Conflict as error:
-            name = agent.session.session_id
-            said = f"Another process goes on with session {name}, so this one has stopped. What that one does: penstock show {name}"
-            raise ToolError("busy", said) from error
         except KeyboardInterrupt:
             # Broken off where it was, as by a kill: the journal holds all that was acknowledged, and a resume looks at the rest.
             name = agent.session.session_id
             return AgentRun(session=name, outcome="interrupted", message=interrupted(name))
+
+
+@contextmanager
+def telling_of_others(session_id: str) -> Iterator[None]:
+    """Refuse by name what cannot go on while this lasts, because another process goes on with the session.
+
+    Args:
+        session_id: the session.
+
+    Raises:
+        ToolError: `busy`, with what shows what that process does.
+    """
+    from penstock.store import Conflict
+
+    try:
+        yield
+    except Conflict as error:
+        said = f"Another process goes on with session {session_id}, so this one has stopped."
+        raise ToolError("busy", f"{said} What that one does: penstock show {session_id}") from error
 
 
 @contextmanager

@@ -303,6 +303,10 @@ class Store(Protocol):
         """
         ...
 
+    def is_worked_on(self, session: str) -> bool:
+        """Return whether another process that lives, or another open store of this one, has added to a session."""
+        ...
+
     def record_types(self, session: str) -> list[str]:
         """Return the type of each record of a session, in order; they are read without their data and not checked."""
         ...

@@ -86,6 +86,11 @@ class RemovalTables(JournalTables):
             for session, records, size, at in rows
         ]
 
+    def is_worked_on(self, session: str) -> bool:
+        """Return whether somebody else who lives works on a session; `Store.is_worked_on` says more."""
+        held = self._read("SELECT holder FROM running WHERE session = ? AND holder <> ?", (session, self._own_holder()))
+        return any(self._is_held(self._read, str(holder)) for (holder,) in held)
+
     def removals(self) -> list[Removal]:
         """Return what rules took away, the last 1,000, the newest first."""
         rows = self._read("SELECT what, name, bytes, at, why FROM removals ORDER BY number DESC")
