@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from penstock.overflow import walk
+from penstock.overflow import diagnose, numbers, settling, walk
 from penstock.overflow.walk import (
     MAX_DEPTH,
     MAX_ITEMS,
@@ -155,3 +155,95 @@ def test_what_is_no_count_is_no_field(value: object) -> None:
     assert of({"limit": value}).fields == {}
     assert of({"limit": 5.0}).fields == {"limit": 5}
     assert of({"status": 429.0}).statuses == [429]
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (r"caf\u0061s", "cafas"),
+        (r"caf\\\\u0061s", "cafas"),
+        (r"a\u00e4b", "a\u00e4b"),
+        (r"a\u20 b", "a 20 b"),
+        (r"a\nb\tc\rd", "a b c d"),
+        (r"say \"it\'s\"", 'say "it\'s"'),
+        (r"a\/b\`c", "a/b`c"),
+        (r"a\qb", "a b"),
+    ],
+)
+def test_what_json_escapes_is_read_as_it_was_said(written: str, read: str) -> None:
+    """At any number of levels; a code of less than four digits is none, and what no JSON escapes is a space."""
+    assert of({"message": written}).texts == [read]
+
+
+@pytest.mark.parametrize("levels", range(MAX_DEPTH - 2, MAX_DEPTH + 3))
+def test_a_list_of_objects_is_no_level_and_a_list_of_lists_is(levels: int) -> None:
+    """Words are read down to the last level, and no deeper."""
+    listed: Any = "said here"
+    objects: Any = {"message": "said here"}
+    for _ in range(levels):
+        listed, objects = [listed], {"errors": [objects]}
+    assert of({"error": listed}).texts == of(objects).texts == (["said here"] if levels <= MAX_DEPTH else [])
+
+
+def test_fields_of_a_cut_off_body_are_read_by_pattern() -> None:
+    """A code, a delay and a number, each where it belongs; other words stay words."""
+    said = of("{'code': 'Too_Long', 'retryDelay': '12s', 'limit': 4096, 'status': 413, 'note': 'so it is', 'mess")
+    assert said.codes == ["too_long"]
+    assert said.headers == {"retry-delay": "12s"}
+    assert said.fields == {"limit": 4096}
+    assert said.statuses == [413]
+
+
+def test_an_exception_says_its_class() -> None:
+    """Beside its words, and once; a mapping says none."""
+    assert of(type("WindowExceeded", (Exception,), {})("so it is")).codes == ["windowexceeded"]
+    assert of({"message": "so it is"}).codes == []
+
+
+@pytest.mark.parametrize("first", [". ", "? ", "! ", "\u3002", "; "])
+@pytest.mark.parametrize("last", [". ", "? ", "! ", "\u3002", "; "])
+def test_a_number_is_told_by_its_own_sentence(first: str, last: str) -> None:
+    """Whichever ends the one before it, and whatever ended those before."""
+    assert numbers._last_sentence(f"one{first}two{last}three ").strip() == "three"
+    assert numbers._last_sentence("three ") == "three "
+
+
+@pytest.mark.parametrize(
+    ("parts", "inputs", "output", "total", "told"),
+    [
+        ([40, 60], [], None, None, 100),
+        ([40, 60], [], None, 100, 100),
+        ([40, 60], [], None, 101, None),
+        ([40, 60], [], 1, 101, 100),
+        ([40, 60, 40, 60], [], None, 100, 100),
+        ([40, 60, 40, 60], [], None, None, 200),
+        ([100, 100], [], None, 200, 200),
+        ([100, 100], [], None, 100, 100),
+        ([100, 100], [], None, 150, None),
+        ([40, 60], [100], None, 100, 100),
+        ([40, 60], [100], 1, 101, 100),
+        ([40, 60], [100], None, 101, None),
+        ([40, 60], [7], None, 107, 107),
+        ([40, 60], [7], None, None, 7),
+        ([40, 60], [7], 3, 110, 107),
+        ([40, 60], [7], 3, 50, None),
+    ],
+)
+def test_parts_make_the_input_that_the_total_allows(
+    parts: list[int], inputs: list[int], output: int | None, total: int | None, told: int | None
+) -> None:
+    """The reply counts, nothing else does, and what fits no total is not told."""
+    assert settling._sum_of_parts(parts, inputs, output, total) == told
+
+
+@pytest.mark.parametrize("status", [400, 404, 413, 422, 500, 502, 503])
+def test_a_layer_with_a_status_alone_is_looked_through(status: int) -> None:
+    """What it wraps says more; where that says nothing either, the status holds."""
+    outer = type("Failed", (Exception,), {"status_code": status})("failed")
+    alone = diagnose(outer)
+    outer.__cause__ = ValueError("prompt is too long: 213462 tokens > 200000 maximum")
+    told = diagnose(outer)
+    assert told.overflow is not None
+    assert (told.overflow.limit, told.overflow.input) == (200_000, 213_462)
+    outer.__cause__ = ValueError("so it is")
+    assert diagnose(outer) == alone
