@@ -72,7 +72,6 @@ class Journal:
             StoreFault: where it cannot be written.
             Conflict: where somebody else has gone on with the session meanwhile.
         """
-        self.claim()
         self._store.append(self._session_id, self.next_seq, kind, data, handles=handles)
         self.next_seq += 1
 

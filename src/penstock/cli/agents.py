@@ -223,6 +223,7 @@ def resumed(
     agent = _agent(session, parts, store, terms, next_seq, streams=about.get("stream", True))
     agent.purse = purse_of(store, session_id, agent.record)
     if (more := changes["budget_tokens"]) is not None:
+        agent.journal.claim()  # before anything is written: whoever works on the session now would stumble over it
         if agent.purse is None:
             agent.purse = open_purse(session_id, more, agent.record)
         else:

@@ -115,6 +115,8 @@ def resume_command(
         changes["budget_tokens"] = None
     with opened(terms.store_url) as store, telling_of_others(session_id):
         agent, (report, verified) = resumed(store, session_id, changes, terms)
+        if not verify_only:
+            agent.journal.claim()
         known = settled(agent)
         report = "\n".join([report, *known])
         if terms.is_for_people:
