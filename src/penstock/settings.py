@@ -123,7 +123,7 @@ def open_workspace(
         root: the folder.
         allow_mounts: whether other file systems mounted beneath it may be entered.
         allow_secrets: whether files that look like credentials by their names are read; else `allows_secrets()` says.
-        tell: as for `load`.
+        tell: is told that a file which is not understood was passed over; None for an error instead.
 
     Raises:
         CallerError: for settings that are not understood, or a root that is no folder.

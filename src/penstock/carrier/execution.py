@@ -95,7 +95,8 @@ async def aexecute(
     """Send a request as `execute` does, with a send function that is awaited, or that returns an asynchronous stream.
 
     Args:
-        send: as in `execute`, to be awaited where what it returns can be.
+        send: takes a body and returns, or is awaited for, what the provider answered: JSON, an SDK's object, or a stream;
+            raises what it refused with.
         request: a body of the wire; it is not changed.
         wire: the API's name, one of `penstock.transcript.WIRES`.
         window_tokens: the model's context window, as far as you know it.

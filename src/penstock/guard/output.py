@@ -250,9 +250,9 @@ def wrap_tool(
     Args:
         fn: The tool. One that bounds itself (its `bounds_itself` is true) comes back unchanged (G-8).
         tool_name: How notices call it; None for its `__name__`.
-        store: As for `guard_output`.
-        limits: As for `guard_output`.
-        dialect: As for `guard_output`.
+        store: Where the whole is kept; None for the user's default store, which is opened only when something is cut.
+        limits: The size in characters and lines; None for `MAX_TOOL_OUTPUT_CHARS` or the environment's number.
+        dialect: How calls in the notice are written; None for Python's syntax.
 
     Returns:
         A function of the same kind as `fn`: a coroutine function for a coroutine function, and so on.
@@ -397,8 +397,8 @@ class TurnBudget:
 
     Args:
         allowance: What all results of the turn may take, in characters, bytes or tokens.
-        store: As for `guard_output`.
-        dialect: As for `guard_output`.
+        store: Where the whole is kept; None for the user's default store, which is opened only when something is cut.
+        dialect: How calls in the notice are written; None for Python's syntax.
     """
 
     def __init__(self, allowance: Allowance, *, store: Store | None = None, dialect: Dialect | None = None) -> None:

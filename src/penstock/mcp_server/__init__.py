@@ -73,7 +73,7 @@ def create_server(
         prefix: Before each name, at most 48 of `A-Z a-z 0-9 _ - .`: several servers share the names of one host.
         budget: Characters of every result; None for what the calling host shows (`hosts`).
         instructions: What a client is told of the server; None for ours where the table is ours.
-        store: As for `Tools`, where `tools` is a root.
+        store: Where `page` and `find` look, where `tools` is a root; None for the user's own.
 
     Raises:
         CallerError: The prefix cannot be one, or the root is no folder.
@@ -190,8 +190,8 @@ def serve(
         root: The folder that the tools see, and nothing else.
         http: HOST:PORT; None for standard input and output.
         token_file: Where the token of HTTP lies; None for the one in the user's state folder, made at the first start.
-        prefix: As for `create_server`.
-        budget: As for `create_server`.
+        prefix: Before each name of a tool, at most 48 of `A-Z a-z 0-9 _ - .`.
+        budget: Characters of every result; None for what the calling host shows (`hosts`).
         allow_mounts: Whether paths may cross into other file systems.
         allow_secrets: Whether files that look like credentials by their names are read.
         landlock: Whether the kernel is asked to take all other rights from this process, for good.

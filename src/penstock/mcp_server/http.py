@@ -78,7 +78,7 @@ class Gate:
 
     Args:
         app: The SDK's handler.
-        token: As for `serve`.
+        token: What requests must carry; None (in tests) lets everybody in.
         host: Where the socket listens: requests have to name it.
         port: The port, likewise.
     """

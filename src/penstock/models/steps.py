@@ -122,8 +122,8 @@ def call(
     Args:
         tool_name: the tool that it calls.
         arguments: arguments by name, as a mapping: for those that are named `requires` and `forbids`.
-        requires: as in `say`.
-        forbids: as in `say`.
+        requires: regular expressions that each have to match somewhere in the texts of the request.
+        forbids: regular expressions of which none may match there.
         more_arguments: arguments by name.
 
     Raises:
@@ -144,8 +144,8 @@ def calls(*made: ScriptStep, text: str = "", requires: Patterns = (), forbids: P
     Args:
         made: what `call` made, one at least; what these require and forbid counts too.
         text: what the model says before them.
-        requires: as in `say`.
-        forbids: as in `say`.
+        requires: regular expressions that each have to match somewhere in the texts of the request.
+        forbids: regular expressions of which none may match there.
 
     Raises:
         CallerError: for none at all, and for steps that are no calls.
@@ -171,8 +171,8 @@ def refuse(input_tokens: int, *, of: int, requires: Patterns = (), forbids: Patt
     Args:
         input_tokens: how large it says that the input is.
         of: how large it says that its window is, which is less.
-        requires: as in `say`.
-        forbids: as in `say`.
+        requires: regular expressions that each have to match somewhere in the texts of the request.
+        forbids: regular expressions of which none may match there.
 
     Raises:
         CallerError: for numbers of which the first is not above the second.
@@ -188,8 +188,8 @@ def fail(status: int, body: Json, *, requires: Patterns = (), forbids: Patterns 
     Args:
         status: an HTTP status from 200 to 599; below 400 the body is taken for an answer.
         body: JSON, or a text that is sent as it is.
-        requires: as in `say`.
-        forbids: as in `say`.
+        requires: regular expressions that each have to match somewhere in the texts of the request.
+        forbids: regular expressions of which none may match there.
 
     Raises:
         CallerError: for another status, and for a body that is no JSON.

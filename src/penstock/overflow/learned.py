@@ -76,9 +76,9 @@ class LearnedLimits:
         """Return the window to plan with: the configured one, or the reported one where that is smaller and not yet expired.
 
         Args:
-            provider: as in `observe`.
-            model: as in `observe`.
-            endpoint: as in `observe`.
+            provider: who is to be asked, spelt as it was for `observe`.
+            model: the model that is to be asked.
+            endpoint: where it runs.
             configured: the window in tokens that the caller believes in; the answer is never above it.
             at_seconds: now, on the clock of `observe`; None believes every report, however old.
         """

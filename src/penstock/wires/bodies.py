@@ -70,7 +70,7 @@ def with_messages(request: Json, wire: str, messages: Json) -> Json:
     """Return a body with other messages and everything else as it is, keys in their order; for a bare list, `messages`.
 
     Raises:
-        CallerError: as for `messages_of`.
+        CallerError: for a wire that is none, and for a body without messages.
     """
     messages_of(request, wire)
     return {**request, wire_named(wire).body.messages_key: messages} if isinstance(request, dict) else messages

@@ -127,7 +127,7 @@ class Transcript:
             handle: under which the whole can be had.
 
         Raises:
-            CallerError: as for `replace_results`.
+            CallerError: for a result that is not shown, is pinned, or that the wire does not take as text.
         """
         return self.replace_results([Cleared(index=index, call_id=call_id, text=text, handle=handle)])
 

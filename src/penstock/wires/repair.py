@@ -47,7 +47,8 @@ def repair(messages: Json, wire: str, *, continues: bool = False) -> Repaired:
     Args:
         messages: a message list of the wire, or whatever stands in its place; it is not changed.
         wire: the name of the wire.
-        continues: as in `violations`.
+        continues: whether the list goes on with a conversation that the provider keeps (`previous_response_id`,
+            `conversation`), so that an output may answer a call that is not in it.
 
     Returns:
         The mended list with what was done; an equal list, without actions, where it was valid.
