@@ -121,9 +121,7 @@ def _status_of(arguments: list[str]) -> int:
     except click.ClickException as error:
         ctx = getattr(error, "ctx", None)
         way = getattr(error, "way", None) or (f"{ctx.command_path} --help" if ctx is not None else None)
-        said = " ".join(error.format_message().split())  # click lists choices one a line
-        said += "" if said.endswith((".", "?", "?)")) else "."
-        return answer.fail("usage", said, way, answer.USAGE, output_format=output_format)
+        return answer.fail("usage", answer.misuse(error), way, answer.USAGE, output_format=output_format)
     except (click.Abort, KeyboardInterrupt):
         return answer.INTERRUPTED
     else:

@@ -186,6 +186,12 @@ def fail(
     return status
 
 
+def misuse(error: click.ClickException) -> str:
+    """Return what click says of a mistyped line as one line that ends as a sentence does; click lists choices one a line."""
+    said = " ".join(error.format_message().split())
+    return said if said.endswith((".", "?", "?)")) else f"{said}."
+
+
 def _status_of(code: str) -> int:
     """Return the exit status for the code of a `ToolError`; what is not listed is refused."""
     return _STATUS.get(code, REFUSED)

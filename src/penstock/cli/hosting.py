@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from penstock.cli import options
+from penstock.cli import answer, options
 from penstock.cli.commands import HelpPage
 from penstock.hosts import HOOK_NAMES, hook_host
 
@@ -41,7 +41,7 @@ class _HookPage(HelpPage):
         except click.UsageError as error:
             if sys.stdout is None or sys.stdout.isatty():
                 raise
-            said = f"penstock hook: {error.format_message()} Nothing was changed."
+            said = f"penstock hook: {answer.misuse(error)} Nothing was changed."
             click.echo(said, err=True)
             click.echo(json.dumps({"systemMessage": said}))
             raise click.exceptions.Exit(0) from None
