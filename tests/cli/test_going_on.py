@@ -290,7 +290,7 @@ def test_one_interrupt_ends_any_wait(tree: Path, tmp_path: Path, when: str) -> N
 
 @pytest.mark.proves("S-12")
 def test_of_several_that_go_on_with_a_session_one_asks_and_the_others_are_told(tree: Path, tmp_path: Path) -> None:
-    """Three come at one instant with the same words, and one more while the first waits for its answer: one request is paid."""
+    """Three come at one instant with the same words, and one with a budget while the first waits: one asks."""
     asked: list[Any] = []
     is_over = threading.Event()
 
@@ -309,7 +309,7 @@ def test_of_several_that_go_on_with_a_session_one_asks_and_the_others_are_told(t
         until = time.monotonic() + 20
         while sum(one.poll() is not None for one in three) < 2 and time.monotonic() < until:
             time.sleep(0.05)
-        late = penstock(tmp_path, "resume", session, "Another.")
+        late = penstock(tmp_path, "resume", session, "Another.", "--budget", "50000")
         is_over.set()
         said = [one.communicate(timeout=20)[1] for one in three]
     assert sorted(one.returncode for one in three) == [0, 6, 6], said

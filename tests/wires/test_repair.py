@@ -121,3 +121,29 @@ def test_what_is_no_list_says_so() -> None:
     assert mended.messages == []
     assert mended.actions == ("dropped a dict, which is no list of messages",)
     assert [violation.code for violation in mended.left] == ["empty"]
+
+
+SEARCH = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}
+FOUND = {"type": "web_search_tool_result", "tool_use_id": "s", "content": []}
+
+
+@pytest.mark.parametrize(
+    ("said_by_it", "kept"),
+    [
+        ([SEARCH, FOUND], [SEARCH, FOUND]),
+        ([SEARCH, SEARCH, FOUND, FOUND], [SEARCH, FOUND]),
+        ([FOUND, SEARCH], []),
+        ([FOUND], []),
+        ([SEARCH], []),
+    ],
+)
+def test_a_search_of_the_provider_keeps_one_result_behind_its_call(said_by_it: list[Any], kept: list[Any]) -> None:
+    """What has no other half goes, once the user has spoken again."""
+    mended = repair([USER, said(text("a"), *said_by_it), USER], "anthropic")
+    assert mended.messages[1]["content"] == [text("a"), *kept]
+
+
+def test_a_search_may_run_still_where_nobody_has_spoken_since() -> None:
+    """The first message behind the user's is part of the newest loop; twice the same call is one."""
+    mended = repair([USER, said(text("a"), SEARCH, SEARCH)], "anthropic", continues=True)
+    assert mended.messages[1]["content"] == [text("a"), SEARCH]
