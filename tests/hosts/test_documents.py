@@ -134,6 +134,29 @@ def test_what_is_removed_leaves_what_is_beside_it(text: str, after: str) -> None
     assert jsonc.remove(text, ("k",)) == after
 
 
+@pytest.mark.parametrize("text", ['{"a": {"x": "\\udfff"}}', '{\n  "a": {\n    "x": "\\udfff"\n  }\n}'])
+def test_half_a_pair_stays_the_escape_that_it_was(text: str) -> None:
+    """No UTF-8 has it: a file with one was an error of ours. Letters stay letters."""
+    document = Document(text, "json")
+    document.replace(("a",), {"x": "é\udfff"})
+    document.put(("\ud800",), 1)
+    assert '"é\\udfff"' in document.text
+    assert '"\\ud800": 1' in document.text
+    document.text.encode()
+
+
+def test_an_inline_table_is_said_to_be_one() -> None:
+    """The file can be read, and what would work is named."""
+    text = 'm = { a = { command = "x" } }\n'
+    document = Document(text, "toml")
+    with pytest.raises(CannotEditError, match=r"m is an inline table, .* make it a table, \[m\], first"):
+        document.put(("m", "x"), {"k": "v"})
+    assert document.text == text
+    document = Document('[m]\na = { command = "x" }\n', "toml")
+    document.put(("m", "x"), {"k": "v"})
+    assert document.value["m"]["x"] == {"k": "v"}
+
+
 @pytest.mark.parametrize(
     ("text", "after"),
     [

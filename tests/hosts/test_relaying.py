@@ -72,6 +72,20 @@ def test_servers_of_one_project_get_it_too_and_give_it_back() -> None:
     assert file.text == text.replace('"/q": {}', '"/q": {"mcpServers": {}}')
 
 
+def test_a_relay_that_a_person_wrote_stays_when_it_is_typed_again(machine: Machine) -> None:
+    """Installing twice is installing once, also beside it; only what `install` wrote starts Penstock from where it is now."""
+    servers = {
+        "theirs": {"command": "penstock", "args": ["relay", "--", "npx", "x"]},
+        "plain": {"command": "npx", "args": ["y"]},
+    }
+    path = machine.write(".cursor/mcp.json", json.dumps({"mcpServers": servers}, indent=2))
+    machine.done("install", "cursor", "--relay", "--yes")
+    between = machine.files()
+    assert json.loads(path.read_text())["mcpServers"]["theirs"] == servers["theirs"]
+    machine.done("install", "cursor", "--relay", "--yes")
+    assert machine.files() == between
+
+
 @pytest.mark.parametrize("form", ["json", "toml"])
 def test_the_relay_comes_and_goes_without_a_trace(form: Format) -> None:
     """Each server is started behind it with its own words and variables; nothing else differs, and every byte comes back."""

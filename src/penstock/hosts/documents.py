@@ -94,7 +94,10 @@ class Document:
             text, expected = edit(), expect()
         except (ValueError, KeyError) as error:
             raise CannotEditError(f"it has no place for that: {error}") from error
-        read = self._read(text)
+        try:
+            read = self._read(text)
+        except CannotEditError:  # what was read before can be read: it is the edit that breaks it
+            read = None
         if read not in expected:
             raise CannotEditError("it is written in a way that cannot be edited safely")
         self.text, self.value = text, read

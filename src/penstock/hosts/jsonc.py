@@ -247,15 +247,15 @@ class _Style:
     def render(self, value: object, indent: str) -> str:
         value = _writable(value)
         if self.is_one_line:
-            return json.dumps(value, ensure_ascii=False, separators=("," if self.colon == ":" else ", ", self.colon))
-        lines = json.dumps(value, ensure_ascii=False, indent=self.unit).split("\n")
+            return _encoded(value, separators=("," if self.colon == ":" else ", ", self.colon))
+        lines = _encoded(value, indent=self.unit).split("\n")
         return f"{self.newline}{indent}".join(lines)
 
 
 def _insert(text: str, node: JsonNode, step: str | int, value: object, style: _Style) -> str:
     """Put a new last item into an object or a list."""
     outer = _indent_at(text, node.start)
-    label = "" if isinstance(step, int) else json.dumps(step, ensure_ascii=False) + style.colon
+    label = "" if isinstance(step, int) else _encoded(step) + style.colon
     if not node.items:
         return _insert_first(text, node, outer, label, value, style)
     last = node.items[-1]
@@ -302,6 +302,12 @@ def _nested(path: Path, value: object) -> object:
     for step in reversed(path):
         value = [value] if isinstance(step, int) else {step: value}
     return value
+
+
+def _encoded(value: object, *, indent: str | None = None, separators: tuple[str, str] | None = None) -> str:
+    """Return a value as JSON with its letters as they are; half a pair, which is no UTF-8, stays the escape that it was."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _writable(value: object) -> object:

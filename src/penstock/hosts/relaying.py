@@ -38,7 +38,8 @@ def add(document: Document, host: HostConfig, program: Sequence[str], *, is_rene
         if is_ours(words, "mcp"):
             continue
         if is_ours(words, "relay"):
-            if is_renewed and (renewed := [*program, *words[words.index("relay") :]]) != words:
+            is_ours_to_renew = is_renewed and _is_as_installed(words)  # one that a person wrote stays as it is
+            if is_ours_to_renew and (renewed := [*program, *words[words.index("relay") :]]) != words:
                 _write(document, path, entry, _with_words(entry, renewed))
             continue
         if words:

@@ -57,8 +57,13 @@ def put(text: str, path: Path, value: object) -> str:
 
     Raises:
         KeyError: There is no table for the value.
+        ValueError: It would go into an inline table.
     """
     newline = "\r\n" if "\r\n" in text else "\n"
+    for each in statements(text):
+        if each.value_start is not None and each.path == path[: len(each.path)] and text[each.value_start] == "{":
+            name = ".".join(map(_key, each.path))
+            raise ValueError(f"{name} is an inline table, which nothing is added to: make it a table, [{name}], first")
     if not isinstance(value, dict) and len(path) == 1:
         return _put_first(text, str(path[0]), _literal(value), newline)
     if not isinstance(value, dict):
