@@ -223,8 +223,21 @@ def test_a_flood_without_large_texts_ends_its_lists_early(many: str, opened: Ope
     else:
         assert shown["matches"] == whole["matches"][: len(shown["matches"])]
     assert json.loads(opened.whole(note_of(reply))) == whole
+    assert many == "a map" or opened.whole(note_of(reply)).count("\n") == len(whole["matches"]) + 1, (
+        "an entry on a line"
+    )
     small = claude(tool, {**whole, "matches": shown["matches"]})
     assert answered(CLAUDE, small, opened) is None, "what fits is left alone"
+
+
+@pytest.mark.proves("H-1")
+def test_a_list_in_a_list_ends_early_within_it(opened: Opened) -> None:
+    """One entry that takes everything is shown as far as it fits."""
+    rows = [list(range(90_000))]
+    shown = shown_by_claude(answered(CLAUDE, claude("other", {"rows": rows}), opened))["rows"]
+    assert len(shown) == 1
+    assert shown[0] == rows[0][: len(shown[0])]
+    assert len(shown[0]) > 1_000
 
 
 @pytest.mark.proves("H-1")
@@ -403,9 +416,11 @@ def test_a_result_in_very_many_texts_stays_within_the_budget(rows: int, size: in
 @pytest.mark.proves("H-1")
 def test_very_many_texts_that_are_in_no_list_are_told_of_once(opened: Opened) -> None:
     """A record of records has nothing that could end early: the first texts stay, the others are empty, and all is kept."""
-    record = {f"part {at}": {f"text {by}": f"{by} " + "x" * 900 for by in range(30)} for at in range(30)}
+    texts_of_part = {f"text {by}": f"{by} " + "x" * 900 for by in range(30)}
+    record = {f"part {at}": {"type": "text", **texts_of_part} for at in range(30)}
     shown = shown_by_claude(answered(CLAUDE, claude("other", record), opened))
-    texts = [text for part in shown.values() for text in part.values()]
+    texts = [text for part in shown.values() for text in part.values() if text != part["type"]]
+    assert {part["type"] for part in shown.values()} == {"text"}, "what a block is built from is never emptied"
     assert sum(map(len, texts)) <= CLAUDE.budget
     (notice,) = [text for text in texts if text.startswith("[OUTPUT TRUNCATED]")]
     assert json.loads(opened.whole(notice)) == record
