@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.scribe.author import Author
 from tests.scribe.queue.conftest import loopback
 
+from penstock.errors import CallerError
 from penstock.models import Cancelled, Refused
 from penstock.scribe.queue import limits
 from penstock.scribe.queue.limits import GRANT_SECONDS, Bucket, MeteredModel
@@ -251,3 +252,44 @@ def test_an_answer_is_not_lost_for_a_reservation_that_cannot_be_settled(
     monkeypatch.setattr(database, "rows", away)
     model = MeteredModel(loopback(Author()), Bucket(database, "k", _MODEL))
     assert model.send({"messages": [{"role": "user", "content": "1|       MOVE A TO B."}]})["choices"]
+
+
+def test_a_grant_is_not_used_that_grew_old_while_the_queue_was_away(database: Database) -> None:
+    """Whether anybody waits is asked of the database, which may be away for minutes between a turn and its request."""
+    now = [0.0]
+    sent_at: list[float] = []
+
+    class Turns(Bucket):
+        granted_at = 0.0
+
+        def take(self, tokens: int) -> tuple[int, float]:
+            self.granted_at = now[0]
+            return 1, 0.0
+
+    turns = Turns(database, "k", _MODEL)
+
+    class Model(Said):
+        def send(self, request: Any, /) -> Any:
+            sent_at.append(now[0] - turns.granted_at)
+            return super().send(request)
+
+    outages = [0.0, 90.0]
+
+    def is_wanted() -> bool:
+        now[0] += outages.pop(0) if outages else 0.0
+        return True
+
+    model = MeteredModel(Model({"choices": []}), turns, clock=lambda: now[0])
+    model.tally(is_wanted)
+    model.send(_ASKED)
+    outages[:] = [90.0]
+    model.tally(is_wanted)
+    model.send(_ASKED)
+    assert sent_at == [0.0, 0.0]
+
+
+def test_a_name_that_is_no_text_is_said_to_be_none(database: Database) -> None:
+    """A key or a model that was typed with a byte of Latin-1 ended `penstock queue limit` with a traceback."""
+    database.prepare()
+    with pytest.raises(CallerError, match=r"UTF-8, which .*m\\xfcller"):
+        set_limits(database, "m\udcfcller", _MODEL, 1, None)

@@ -20,6 +20,7 @@ from penstock.errors import CallerError
 from penstock.scribe.queue.connecting import SCHEMA, conninfo, missing_extra
 from penstock.scribe.queue.schema import STEPS
 from penstock.store import StoreFault
+from penstock.text import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -139,6 +140,9 @@ class Database:
                 attempt += 1
             except self._errors.Error as error:
                 raise self._translated(error) from error
+            except UnicodeEncodeError as error:  # bytes of a command line that were no UTF-8
+                said = escape.clip(str(error.object), 80)
+                raise CallerError(f'What a queue is told is text in UTF-8, which "{said}" is not') from None
 
     # The kernel notices a network that swallows everything. One that confirms what it swallows, such as a proxy that hangs, only
     # an answer that does not come can tell of; and a thread that waits in libpq can only be woken by its socket.

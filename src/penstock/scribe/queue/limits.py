@@ -195,12 +195,10 @@ class MeteredModel:
             Exception: Whatever the model refuses.
         """
         known: Tally = getattr(self._tallies, "value", Tally())
+        self._expect_wanted()
         # An upper estimate takes as long as all else that is done for a request; where nothing is reserved, nobody needs it.
         size = 0 if self._bucket.is_free() else self._estimate(request)
         slot = self._turn(size, cancelled) if size else 0
-        is_wanted: Callable[[], bool] | None = getattr(self._tallies, "is_wanted", None)
-        if is_wanted is not None and not is_wanted():
-            raise Cancelled("Nobody waits for it any more.")
         self._add(calls=known.calls + 1, diagnosis=None, held_seconds=0.0)
         try:
             send: Any = self._model.send
@@ -223,6 +221,12 @@ class MeteredModel:
             self._bucket.settle(slot, given + (said or 0) - size)
         return body
 
+    def _expect_wanted(self) -> None:
+        """Raise `Cancelled` where what is asked next is not to be asked any more."""
+        is_wanted: Callable[[], bool] | None = getattr(self._tallies, "is_wanted", None)
+        if is_wanted is not None and not is_wanted():
+            raise Cancelled("Nobody waits for it any more.")
+
     def _hold(self, seconds: float) -> None:
         if seconds > LONGEST_HOLD_SECONDS:
             self._say(
@@ -242,6 +246,7 @@ class MeteredModel:
             asked = self._clock()
             slot, wait = self._bucket.take(tokens)
             if wait == 0.0:
+                self._expect_wanted()  # before the grant is looked at: it asks the database, which may be away for minutes
                 # From before it was asked for: however long the answer took, the grant is not older than that.
                 if not slot or self._clock() - asked <= GRANT_SECONDS:
                     return slot
