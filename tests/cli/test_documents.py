@@ -205,6 +205,16 @@ def test_what_is_no_program_is_said_plainly(tmp_path: Path, name: str, content: 
     assert said in out
 
 
+@pytest.mark.proves("C-21")
+def test_a_folder_without_cobol_is_no_work_for_a_queue(tmp_path: Path) -> None:
+    """No worker would ever be asked about it: said at once, before the queue is looked for."""
+    (tmp_path / "notes.txt").write_text("Nothing to see.\n")
+    model = ("--model", "openai-chat:m", "--base-url", "http://127.0.0.1:1/v1")
+    status, _, err = run("document", ".", "--queue", "postgresql://nobody@127.0.0.1:1/none", *model, cwd=tmp_path)
+    assert status == 1
+    assert "There is no COBOL here, in 1 file." in err
+
+
 def test_a_path_that_is_not_there_is_missing(tmp_path: Path) -> None:
     """The exit status says missing, the message names the path."""
     status, _, err = run("document", "gone", cwd=tmp_path)

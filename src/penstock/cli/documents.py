@@ -439,13 +439,16 @@ def _queued(
 ) -> int:
     """Put an estate into a queue, follow it, and make its site."""
     from penstock.cli import queues
-    from penstock.cobol.estate import kind_of
+    from penstock.cobol.estate import COBOL_KINDS, kind_of
     from penstock.scribe import title_of
     from penstock.scribe.gathering import gather
 
     with closing(looking), terminal.ProgressLine() as line:
         found = gather(looking, beneath, kind_of, line.count_of("files"))
         title = title_of(found.files, os.fsdecode(looking.path))
+    if not any(one.kind in COBOL_KINDS for one in found.files):  # nobody would ever be asked about it
+        terminal.warn(_no_cobol(len(found.files) + found.others + len(found.skipped)))
+        return answer.NOTHING
     with queues.opened(queue_url, patience_seconds=queues.PATIENCE_SECONDS) as database:
         run = queues.start_run(database, found, title, model, **how)
     return _finished(queue_url, run.id, out, as_json, model if reconcile else None)
@@ -525,6 +528,13 @@ def _left_out(done: Documented) -> list[str]:
     return [*told, *((count(more, "other file"),) if more else ())]
 
 
+def _no_cobol(files: int) -> str:
+    """Return what is said of files in which there is neither a program nor a copybook."""
+    from penstock.scribe.pages.blocks import count
+
+    return f"There is no COBOL here, in {count(files, 'file')}. Name a program, or a folder that holds some."
+
+
 def _summary(done: Documented, out: str, *, asked: bool) -> list[str]:
     """Return what came of it, and what to do next."""
     from penstock.scribe.pages.blocks import count
@@ -544,7 +554,7 @@ def _summary(done: Documented, out: str, *, asked: bool) -> list[str]:
         )
     else:
         files = done.others + done.members + len(done.empty) + len(done.skipped)
-        shown.append(f"There is no COBOL here, in {count(files, 'file')}. Name a program, or a folder that holds some.")
+        shown.append(_no_cobol(files))
     run = done.run
     if asked:
         shown.append(

@@ -33,6 +33,7 @@ _LOOK_SECONDS = 2.0  # between two looks at a run that is followed
 _LINE_SECONDS = 60.0  # between two lines where there is no terminal
 _MINUTES_FROM = 120
 _LONGEST_LEASE_SECONDS = 86_400
+_MAX_LIMIT = 10**12  # a minute; the sums of it are numbers of 64 bits
 PATIENCE_SECONDS = 3_600.0
 """How long a follower waits for a database that is away."""
 
@@ -401,9 +402,9 @@ def retry_command(run: int, cause: str | None, queue_url: str | None, as_json: b
 @queue_command.command("limit", cls=HelpPage)
 @click.argument("model")
 @click.option("--key", default="default", show_default=True, metavar="NAME", help="What workers call the key.")
-@click.option("--requests", type=click.IntRange(min=1), metavar="N", help="Requests in any minute.")
+@click.option("--requests", type=click.IntRange(1, _MAX_LIMIT), metavar="N", help="Requests in any minute.")
 @click.option(
-    "--tokens", type=click.IntRange(min=1), metavar="N", help="Tokens in any minute, of requests and answers."
+    "--tokens", type=click.IntRange(1, _MAX_LIMIT), metavar="N", help="Tokens in any minute, of requests and answers."
 )
 @queue_option
 @options.json_option

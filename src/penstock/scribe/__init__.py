@@ -210,11 +210,12 @@ def document_gathered(
     Raises:
         CallerError: `output` cannot be written, or a budget has no room.
     """
+    from penstock.cobol.estate import COBOL_KINDS
     from penstock.scribe.estate_found import FoundEstate
 
     tell = step or _untold
     members = members_of(found.files)
-    sources = [one for one in found.files if one.kind in _SOURCES]
+    sources = [one for one in found.files if one.kind in COBOL_KINDS]
     count = processes_for(sum(len(one.data) for one in sources), processes)
     with spooled(output.path) as spool, Workers(count) as workers:
         # A model adds words to documents, so with one they are made when it has answered; what programs call is read before.
@@ -258,9 +259,6 @@ def _documented(found: Gathered, estate: FoundEstate, unwritten: Iterable[Skippe
         empty=tuple(estate.empty),
         run=done,
     )
-
-
-_SOURCES = frozenset({"cobol", "copybook", "dclgen"})
 
 
 def _untold(_what: str, _done: int, _total: int) -> None:

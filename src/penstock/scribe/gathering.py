@@ -13,6 +13,7 @@ import stat
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from penstock.cobol.estate import COBOL_KINDS
 from penstock.errors import ToolError
 from penstock.outline import language_of
 from penstock.text import escape
@@ -131,10 +132,7 @@ def _take(
 def _copied(fresh: Iterable[GatheredFile], files: Mapping[str, GatheredFile], others: Iterable[str]) -> list[str]:
     """Return the files of no kind that a COPY of some files names: by name and suffix, or by name where nothing else has it."""
     names = {
-        name.decode("latin-1").lower()
-        for one in fresh
-        if one.kind in {"cobol", "copybook", "dclgen"}
-        for name in _COPY.findall(one.data)
+        name.decode("latin-1").lower() for one in fresh if one.kind in COBOL_KINDS for name in _COPY.findall(one.data)
     }
     here = {_name(path).partition(".")[0] for path in files}
     stems = {name for name in names if "." not in name} - here

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.cobol import scan
-from penstock.cobol.estate import Copybooks, kind_of, member
+from penstock.cobol.estate import COBOL_KINDS, Copybooks, kind_of, member
 from penstock.cobol.estate.kinds import decoded
 from penstock.cobol.estate.members import stem
 from penstock.cobol.facts import facts
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from penstock.cobol.graph import CitedLine, ProgramPart
     from penstock.scribe.gathering import GatheredFile, Skipped
     from penstock.workspace.root import Root
-
-_COBOL = frozenset({"cobol", "copybook", "dclgen"})
 
 
 class DrawnEstate(NamedTuple):
@@ -61,7 +59,7 @@ def draw(
     found = gather(root, paths, kind_of, lambda count: tell("files", count, 0))
     members = [member(one.path, one.kind, one.data) for one in found.files if one.kind != "cobol"]
     shelf = Copybooks(found.files, [(one.path, mapset) for one in members for mapset in one.mapsets])
-    sources = [one for one in found.files if one.kind in _COBOL]
+    sources = [one for one in found.files if one.kind in COBOL_KINDS]
     parts: list[ProgramPart] = []
     for number, file in enumerate(sources):
         tell("reading", number, len(sources))
@@ -114,7 +112,7 @@ class CitedText:
         file = self._estate.files.get(path)
         if file is None:
             return lambda _line: ""
-        if file.kind in _COBOL:
+        if file.kind in COBOL_KINDS:
             source = scan(file.data, source_format=self._estate.source_format)
             return lambda line: source.shown(line) if 0 < line <= source.lines else ""
         lines = decoded(file.data).split("\n")

@@ -15,6 +15,7 @@ from tests.scribe.author import groups_in, worded
 from tests.scribe.programs import program
 from tests.scribe.queue.conftest import QUICK, TOKENS, ended, estate, loopback, started, working
 
+from penstock.cobol.estate import COBOL_KINDS
 from penstock.errors import CallerError
 from penstock.models import Disconnected, Refused, fail, refuse, say, sizes
 from penstock.scribe import document_gathered
@@ -345,7 +346,7 @@ def test_what_a_survey_links_is_what_the_estate_links(database: Database) -> Non
 
     found = estate(3, 4)
     run = started(database, found)
-    sources = {number: one for number, one in enumerate(found.files) if one.kind in runs.SOURCES}
+    sources = {number: one for number, one in enumerate(found.files) if one.kind in COBOL_KINDS}
     queued = QueuedEstate(database, run)
     surveyed = {number: queued.survey(number, one.data) for number, one in sources.items()}
     linked = queued.linked({number: made.programs for number, made in surveyed.items()})

@@ -12,6 +12,8 @@ Kind = Literal["cobol", "copybook", "dclgen", "jcl", "proc", "bms", "csd", "ddl"
 """What a file can be. `pli` and `hlasm` are named and not read; `dclgen` is a copybook with the declaration of its
 table."""
 
+COBOL_KINDS: frozenset[str] = frozenset({"cobol", "copybook", "dclgen"})
+"""The kinds of which the text is COBOL."""
 HEAD_BYTES = 32_768
 """How many bytes at the beginning of a file decide its kind."""
 

@@ -20,7 +20,6 @@ from penstock.scribe.asking import answer_key
 from penstock.scribe.file_work import FileWork, assignment_key
 from penstock.scribe.gathering import GatheredFile
 from penstock.scribe.queue.accepted import Accepted, Planning
-from penstock.scribe.queue.runs import SOURCES
 from penstock.text.json_access import field, objects, string
 
 if TYPE_CHECKING:
@@ -265,6 +264,3 @@ def _facts(found: Json) -> Facts:
         calls=calls,
         entry_points=tuple((name, line) for name, line in field(found, "entries")),
     )
-
-
-__all__ = ["SOURCES", "QueuedEstate", "Surveyed"]

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from penstock.cobol.estate import COBOL_KINDS
 from penstock.errors import CallerError
 from penstock.scribe.file_work import PromptBudget
 from penstock.scribe.gathering import Gathered, GatheredFile, LeftOut, Skipped
@@ -36,8 +37,6 @@ SURVEY_BYTES = 256 << 10
 """How many bytes of sources one job surveys, about: some seconds of work."""
 SURVEY_FILES = 32
 _UPLOAD_BYTES = 4 << 20  # of contents in one transaction
-SOURCES = frozenset({"cobol", "copybook", "dclgen"})
-"""The kinds of files that may hold programs."""
 LOOK_SECONDS = 1.0
 """How long whoever asks believes that a run is going on."""
 
@@ -161,7 +160,7 @@ def start(
         number = _insert_run(connection, {**about, "digest": whole, "priority": urgency}, found, fresh=fresh)
         with connection.cursor().copy(b"COPY files (run, number, path, kind, digest, state) FROM STDIN") as copy:
             for place, (one, digest) in enumerate(zip(found.files, digests, strict=True)):
-                state = "waiting" if one.kind in SOURCES else "beside"
+                state = "waiting" if one.kind in COBOL_KINDS else "beside"
                 copy.write_row((number, place, os.fsencode(one.path), one.kind, digest, state))
         jobs = list(_surveys(number, found.files))
         # An estate without a source has nothing to survey; somebody has to say so, and links it.
@@ -243,7 +242,7 @@ def _surveys(run: int, files: Sequence[GatheredFile]) -> Iterator[dict[str, Json
     numbers: list[int] = []
     size = 0
     for number, one in enumerate(files):
-        if one.kind not in SOURCES:
+        if one.kind not in COBOL_KINDS:
             continue
         if numbers and (size + len(one.data) > SURVEY_BYTES or len(numbers) >= SURVEY_FILES):
             yield {"run": run, "files": list(numbers)}
