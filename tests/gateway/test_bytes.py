@@ -174,7 +174,7 @@ def test_what_was_read_and_fits_passes_to_the_byte(tmp_path: Any) -> None:
     windows = Windows((("m", 4_000),))
     with RecordingUpstream(lambda _: Said()) as behind, standing(tmp_path, behind.url, windows=windows) as gateway:
         assert gateway.post("/v1/messages", raw).status == 200
-        assert [labels.outcome for labels in gateway.gateway.seen.asked] == ["fits"]
+    assert [labels.outcome for labels in gateway.gateway.seen.asked] == ["fits"]  # told once the answer has gone
     assert behind.came[-1].body == raw
 
 
