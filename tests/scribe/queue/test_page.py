@@ -136,7 +136,7 @@ def test_whoever_types_wrongly_is_told_what_works(
     monkeypatch.setattr(limits, "_LOOK_SECONDS", 0.0)
     monkeypatch.setattr(limits, "GRANT_SECONDS", 0.0)
     local = ["--base-url", "http://127.0.0.1:9/v1"]
-    asking = ["document", "pyproject.toml", "--model", "openai-chat:x", *local]
+    asking = ["document", "examples/cobol/cbl/MWB010.cbl", "--model", "openai-chat:x", *local]
     for arguments, status, said in (
         (["queue", "status"], 2, "--queue postgresql://HOST/DATABASE"),
         (["queue", "status", "--queue", url], 2, "There is no run in this queue"),
