@@ -488,7 +488,7 @@ def store_has_prompt(store: Store, session_id: str) -> bool:
 def test_killed_behind_any_record_a_child_goes_on_and_nothing_is_done_twice(tree: Path, store: Store) -> None:
     """Each edit stands once, no child is begun again, and nothing stays reserved.
 
-    Behind each record until the first child has ended, then behind every third: those of the second child are like the first's.
+    Behind each record until the first child has ended, then behind every seventh: those of the second child are like the first's.
     """
     counter = tree / "counter.txt"
     counter.write_text(lines_of(0))
@@ -498,7 +498,7 @@ def test_killed_behind_any_record_a_child_goes_on_and_nothing_is_done_twice(tree
     assert counter.read_text() == lines_of(2 * EACH)
     types = [record.type for record in store.events(whole.session.session_id)]
     second = types.index("Returned") + 4
-    for after in (*range(1, second), *range(second, records, 3)):
+    for after in (*range(1, second), *range(second, records, 7)):
         counter.write_text(lines_of(0))
         model = Counting()
         run, name = worked(tree, store, model, iter([after]), BUDGET)
