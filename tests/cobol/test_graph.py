@@ -629,3 +629,28 @@ def test_a_program_within_its_caller_is_meant_before_one_of_another_file() -> No
     assert {one for one in calls if one[0] == "LOOSE"} == {
         ("LOOSE", "DAYNUM", "unknown"),
     }
+
+
+@pytest.mark.proves("C-16")
+def test_a_transaction_starts_a_program_of_the_region_whoever_asks_for_it() -> None:
+    """By its name alone: a program of that name in the file of who asks is no nearer than another."""
+    area = ("LINKAGE SECTION.", "01  DFHCOMMAREA PIC X(9).")
+    asking = sources.program(
+        "    EXEC CICS RETURN TRANSID('T001') COMMAREA(AREA-OUT) END-EXEC.",
+        name="ASKING",
+        data=("01  AREA-OUT PIC X(9).",),
+    )
+    started = sources.program("    GOBACK.", name="STARTED", data=area)
+    graph = graph_of(
+        {
+            "a.cbl": f"{asking}{started}".encode(),
+            "b.cbl": started.encode(),
+            "r.csd": b"DEFINE TRANSACTION(T001) GROUP(G) PROGRAM(STARTED)\n",
+        }
+    )
+    passed = {
+        (edge.target.name.partition("@")[2], edge.certainty)
+        for edge in graph.drawn
+        if edge.verb == "passes to" and edge.source.name == "ASKING.AREA-OUT"
+    }
+    assert passed == {("a.cbl.DFHCOMMAREA", "may"), ("b.cbl.DFHCOMMAREA", "may")}

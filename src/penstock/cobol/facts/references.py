@@ -167,12 +167,10 @@ class References:
         self._current: tuple[dict[str, None], dict[str, None]] | None = None
         self.moving = Moving(records)
         self._mentions: list[Mention] = []
-        self._lengths: dict[
-            str, tuple[int, ...]
-        ] = {}  # by the file, which is read, and by its records, which are written
-        self._shown: dict[
-            int, list[tuple[ShownItem, tuple[int, ...]]]
-        ] = {}  # by the item of a screen or report, groups too
+        # By the file, which is read, and by its records, which are written.
+        self._lengths: dict[str, tuple[int, ...]] = {}
+        # By the item of a screen or report, groups too.
+        self._shown: dict[int, list[tuple[ShownItem, tuple[int, ...]]]] = {}
 
     def take(self, said: Said) -> None:
         """Take the operands of one statement; EXEC blocks are left to `exec`."""

@@ -11,6 +11,7 @@ Law: `is` is said only where place and length are known and the same.
 from __future__ import annotations
 
 from collections import deque
+from itertools import chain, permutations
 from typing import TYPE_CHECKING, NamedTuple
 
 from .structure import declared_at
@@ -162,17 +163,18 @@ class Carrying:
                 if field.is_external and field.name:
                     found.setdefault(field.name.removeprefix(f"{part.name}."), []).append(_Area(number, index))
         for name, areas in found.items():
-            for one in areas:
-                # Where very many declare it, the first stands for all, and what is left there is there for the others.
-                for other in areas if len(areas) <= MAX_SHARING else areas[:1] if one != areas[0] else areas[1:]:
-                    if one.part != other.part:
-                        fields = [self._graph.parts[area.part].fields[area.field] for area in (one, other)]
-                        cited = tuple(
-                            declared_at(self._graph.parts[area.part], field)
-                            for area, field in zip((one, other), fields, strict=True)
-                        )
-                        why = f"both declare {name} EXTERNAL: one storage where they run together"
-                        self._join(one, other, "may", why, cited)
+            why = f"both declare {name} EXTERNAL: one storage where they run together"
+            # Where very many declare it, the first stands for all, and what is left there is there for the others.
+            pairs = (
+                permutations(areas, 2)
+                if len(areas) <= MAX_SHARING
+                else chain.from_iterable(((areas[0], other), (other, areas[0])) for other in areas[1:])
+            )
+            for one, other in pairs:
+                if one.part != other.part:
+                    parts = [(self._graph.parts[area.part], area.field) for area in (one, other)]
+                    cited = tuple(declared_at(part, part.fields[field]) for part, field in parts)
+                    self._join(one, other, "may", why, cited)
 
     def _stores(
         self, moved: dict[NodeId, tuple[list[_End], list[_End]]]

@@ -39,9 +39,9 @@ class EstateGraph:
         ordered = sorted(parts, key=lambda part: (part.path, part.line, part.name))
         self.parts: tuple[ProgramPart, ...] = _told_apart(ordered)
         self.members = tuple(sorted(members, key=lambda member: member.path))
-        self._programs: dict[str, list[int]] = {}
-        """The parts of the programs of each name, as it is called, entries included."""
         self._entries: dict[str, list[tuple[int, ProgramEntry]]] = {}
+        """The ways into the programs of each name, as it is called, with the numbers of their parts."""
+        self._places = [_place(part) for part in self.parts]
         self.owner: dict[str, int] = {}
         """The part of each program or copybook, by the name of its node."""
         for number, part in enumerate(self.parts):
@@ -113,17 +113,12 @@ class EstateGraph:
         if len(found) == 1 and not self.parts[found[0][0]].around:
             return found
         place = None if caller is None else _place(caller)
-        return [found[at] for at in meant([_place(self.parts[number]) for number, _ in found], place)]
+        return [found[at] for at in meant([self._places[number] for number, _ in found], place)]
 
-    def named(self, name: str, caller: ProgramPart | None = None) -> list[NodeId]:
-        """Return the nodes of the programs that a name leads to, as a program calls it; the name itself where none is here."""
-        found = dict.fromkeys(self.parts[number].name for number, _ in self.called(name, caller))
-        return [NodeId("program", one) for one in found] or [NodeId("program", name)]
-
-    def hidden(self, name: str, caller: ProgramPart | None) -> str:
-        """Return why a call means none of the programs of its name that are here; "" where it means one, or none is here."""
+    def hidden(self, name: str) -> str:
+        """Return why a name that leads to no entry leads to none of those that are here; "" where none is here."""
         found = self._entries.get(name)
-        if not found or self.called(name, caller):
+        if not found:
             return ""
         outside = self.parts[found[0][0]].around[0]
         return f"the {name} that is here is contained in {outside}, and known in that alone"
@@ -188,9 +183,8 @@ def _told_apart(parts: Sequence[ProgramPart]) -> tuple[ProgramPart, ...]:
     count = Counter((part.kind, part.name) for part in parts)
     taken: Counter[tuple[Kind, str]] = Counter()
     found = []
-    before: dict[
-        tuple[str, str], str
-    ] = {}  # the last program of each name in each file, which contains what comes then
+    # The last program of each name in each file, which contains what comes then.
+    before: dict[tuple[str, str], str] = {}
     for part in parts:
         name = part.name
         if count[part.kind, part.name] > 1 and part.kind != "copybook":
@@ -289,17 +283,23 @@ class _Linking:
         if edge.target.kind != "program":
             self._add(edge)
             return
-        found = self._graph.named(edge.target.name, part)
-        hidden = self._graph.hidden(edge.target.name, part)
-        for node in found:
-            certainty, why = edge.certainty, edge.why
-            if hidden:
-                certainty, why = "unknown", hidden
-            if len(found) > 1 and certainty == "is":
-                certainty, why = "may", f"several programs are called {edge.target.name}"
-            elif node.name.partition("@")[0] != edge.target.name:
-                why = why or f"by its entry {edge.target.name}"
+        name = edge.target.name
+        found = self._graph.called(name, part)
+        nodes = self._nodes(name, found)
+        hidden = "" if found else self._graph.hidden(name)
+        for node in nodes:
+            certainty: Certainty = "unknown" if hidden else edge.certainty
+            why = hidden or edge.why
+            if len(nodes) > 1 and certainty == "is":
+                certainty, why = "may", f"several programs are called {name}"
+            elif node.name.partition("@")[0] != name:
+                why = why or f"by its entry {name}"
             self._add(edge._replace(target=node, certainty=certainty, why=why))
+
+    def _nodes(self, name: str, entries: Iterable[tuple[int, ProgramEntry]]) -> list[NodeId]:
+        """Return the nodes of the programs that some entries lead into; that of the called name where there are none."""
+        found = dict.fromkeys(self._graph.parts[number].name for number, _ in entries)
+        return [NodeId("program", one) for one in found] or [NodeId("program", name)]
 
     def _send(self, number: int, part: ProgramPart, sending: Passing) -> None:
         """Add what is passed to each program that a call may reach."""
@@ -317,7 +317,9 @@ class _Linking:
         """Add what one program gets."""
         end_line = sending.end_line if sending.end_line > sending.line else None
         here = CitedLine(part.path, sending.line, sending.copybook, end_line)
-        found = self._graph.called(program, part)
+        # A region starts programs by their names, whoever asks for the transaction.
+        found = self._graph.called(program, None if sending.by == "transaction" else part)
+        hidden = "" if found else self._graph.hidden(program)
         why = sending.why
         if len(found) > 1 and certainty == "is":
             certainty, why = "may", f"several programs are called {program}"
@@ -346,11 +348,9 @@ class _Linking:
                 if sender is not None:
                     self.passed.append((*sender, callee, index, certainty, why, places))
             if not received:
-                hidden = self._graph.hidden(program, part)
-                if hidden:
-                    certainty, why = "unknown", hidden
-                for node in self._graph.named(program, part):
-                    self._add(EstateEdge(source, "passes to", node, certainty, (here,), why))
+                sure: Certainty = "unknown" if hidden else certainty
+                for node in self._nodes(program, found):
+                    self._add(EstateEdge(source, "passes to", node, sure, (here,), hidden or why))
 
     def _outer(self, node: NodeId) -> tuple[int, int] | None:
         """Return the part and the index of a field that a program has from one around it."""
