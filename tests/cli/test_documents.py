@@ -205,6 +205,17 @@ def test_what_is_no_program_is_said_plainly(tmp_path: Path, name: str, content: 
     assert said in out
 
 
+def test_a_mistyped_folder_leaves_nothing_and_takes_no_site_away(tmp_path: Path) -> None:
+    """Where nothing is to be documented no folder is made, and the site of an estate that was there stays."""
+    (tmp_path / "notes.txt").write_text("Nothing to see.\n")
+    assert run("document", "notes.txt", "--out", "docs", cwd=tmp_path)[0] == 1
+    assert not (tmp_path / "docs").exists()
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/index.html").write_text("an estate")
+    assert run("document", "notes.txt", "--out", "docs", cwd=tmp_path)[0] == 1
+    assert [path.read_text() for path in (tmp_path / "docs").iterdir()] == ["an estate"]
+
+
 @pytest.mark.proves("C-21")
 def test_a_folder_without_cobol_is_no_work_for_a_queue(tmp_path: Path) -> None:
     """No worker would ever be asked about it: said at once, before the queue is looked for."""

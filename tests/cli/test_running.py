@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 from contextlib import closing
@@ -82,6 +83,9 @@ def test_a_question_is_answered_over_every_wire(wire: str, tree: Path, tmp_path:
     assert {file["path"]: file["state"] for file in json.loads(again.stdout)["verification"]} == {"noise.log": "same"}
     shown = json.loads(penstock(tmp_path, "show", found["session"], "--json").stdout)
     assert (shown["phase"], shown["root"]) == ("idle", str(tree))
+    (ended,) = re.findall(r"\[session (\S+): .* window (\d+)%\]", person.stderr)
+    fill = json.loads(penstock(tmp_path, "show", ended[0], "--json").stdout)["fill"]
+    assert 100 * fill == pytest.approx(int(ended[1]), abs=0.6)  # by one counter: half a percent is rounding
     handoff = json.loads(penstock(tmp_path, "handoff", found["session"]).stdout)
     assert list(handoff)[:3] == ["sessionId", "agent", "turnsCompleted"]
     assert handoff["goal"] == "Which port?"

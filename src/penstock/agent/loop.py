@@ -457,4 +457,4 @@ def interrupted(session_id: str) -> str:
 
 def escalated(row: int) -> str:
     """Return what a person is told while a session goes on after failures."""
-    return f"{row} failures in a row: somebody should look"
+    return f"{row} failures in a row, told above; the work goes on, and Ctrl-C stops it with nothing lost"

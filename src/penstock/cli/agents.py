@@ -16,7 +16,7 @@ import click
 
 from penstock.cli import options, terminal
 from penstock.cli.roots import expect_own_root, identity_of
-from penstock.cli.sessions import replayed
+from penstock.cli.sessions import counter_of, replayed
 from penstock.cli.watching import FORMATS, EventListener, TerminalListener
 from penstock.errors import CallerError
 from penstock.text import escape
@@ -274,7 +274,6 @@ def _parts(store: Store, about: dict[str, Any]) -> _Parts:
     from penstock.guard.output import CHILD_AGENT
     from penstock.models import load_model
     from penstock.settings import open_workspace, profile_of
-    from penstock.text.tokens import best_counter
 
     is_local = about["model"] == "local"
     workspace, _ = open_workspace(about["root"], tell=terminal.warn)
@@ -288,7 +287,7 @@ def _parts(store: Store, about: dict[str, Any]) -> _Parts:
         model=model,
         toolbox=_toolbox(store, about, workspace, limits, model.name),
         limits=limits,
-        counter=best_counter("o200k" if is_local else model.name),
+        counter=counter_of(about["model"]),
         equipment=ChildTools(
             toolbox=lambda limits: _toolbox(store, about, workspace, limits, model.name, CHILD_AGENT),
             limits=lambda name: profile_of(workspace.root, name),

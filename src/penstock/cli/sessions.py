@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from penstock.context.handoff import Handoff
     from penstock.session import Session
     from penstock.store import SessionInfo, Store
+    from penstock.text.tokens import TokenCounter
 
 # What the last record says that says anything; an answer says it by its calls.
 _STATES = {
@@ -344,7 +345,19 @@ def replayed(store: Store, session_id: str) -> tuple[Session, dict[str, Any], in
 
     if next(store.events(session_id), None) is None:
         raise ToolError("not_found", f"There is no session {escape.clip(session_id)}.", Call("sessions"))
-    return resumed(store, session_id)
+    session, begun, next_seq = resumed(store, session_id)
+    session.counter = counter_of(begun["about"]["model"])
+    return session, begun, next_seq
+
+
+def counter_of(model: str) -> TokenCounter:
+    """Return what counts the tokens of a session, by its model as `--model` names it.
+
+    One for all commands: the share of the window that `run` ends with is the one that `show` tells.
+    """
+    from penstock.text.tokens import best_counter
+
+    return best_counter("o200k" if model == "local" else model)
 
 
 def _beginning_of(store: Store, session_id: str) -> dict[str, Any]:

@@ -242,8 +242,15 @@ def document_gathered(
                 finished=asked.finished,
             )
             estate.settle()
-        written, unwritten = _write(title, estate, output, spool, workers, is_situated=model is not None, tell=tell)
+        is_there = bool(estate.programs or estate.layouts or estate.beside)
+        if is_there:
+            written, unwritten = _write(title, estate, output, spool, workers, is_situated=model is not None, tell=tell)
+        else:
+            written, unwritten = 0, []
     documented = _documented(found, estate, unwritten, done)
+    if not is_there:  # a mistyped path puts no empty site in the place of one that was made before
+        output.leave()
+        return documented
     output.write("run.json", json_lines(documented.to_dict()))
     return replace(documented, written=output.written + written)
 

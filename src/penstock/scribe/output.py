@@ -8,6 +8,7 @@ outside the folder is written, no link within it is followed. Keeps out: what is
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from penstock.errors import CallerError, ToolError
 from penstock.text import escape
@@ -27,11 +28,18 @@ class Output:
     def __init__(self, path: str) -> None:
         self.path = os.path.abspath(path)
         self.written = 0
+        self._was_there = os.path.isdir(self.path)
         try:
             os.makedirs(self.path, exist_ok=True)
         except OSError as error:
             raise CallerError(f"Documents cannot be written to {escape.clip(path)}: {error.strerror}") from error
         self._root = Root(self.path)
+
+    def leave(self) -> None:
+        """Take the folder away again, where it was made for this and nothing was written."""
+        if not self._was_there:
+            with suppress(OSError):  # somebody else has put something there by now
+                os.rmdir(self.path)
 
     def folder(self, name: str) -> str:
         """Return the path of a folder beneath it."""
