@@ -10,13 +10,17 @@ from typing import NoReturn
 # While modules load, next to nothing of what they make is garbage, and all of it is looked at again and again. The number is
 # that of new objects before the next look: 700 until Python 3.12, 2,000 since. A server lives with this one as well.
 gc.set_threshold(10_000)
+_INTERRUPTED = 130
 
 
 def run() -> NoReturn:
     """Run the command that was typed, and end the process with its status."""
-    from penstock.cli import main
+    try:
+        from penstock.cli import main
 
-    status = main()
+        status = main()
+    except KeyboardInterrupt:  # while modules load: later ones are answered by the command
+        status = _INTERRUPTED
     # At its end the interpreter looks through all objects once more, for cycles to take apart. What a command had open it has
     # closed; memory goes back to the system in any case.
     gc.freeze()

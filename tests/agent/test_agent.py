@@ -15,7 +15,7 @@ from penstock.models import ScriptedModel, call, calls, fail, refuse, say
 from penstock.session.effects import Acted, Intent
 from penstock.store import Conflict
 from penstock.tools import REQUIRED, Parameter, Tool
-from penstock.wires import dump, violations
+from penstock.wires import dump, placeholders, violations
 from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
@@ -164,6 +164,34 @@ def test_what_was_done_before_a_kill_is_told_as_done(begun: Callable[..., Agent]
 
 
 @pytest.mark.proves("S-13")
+@pytest.mark.parametrize("is_edit_sound", [True, False])
+def test_what_was_done_before_a_stop_is_told_to_the_model(
+    begun: Callable[..., Agent], tree: Path, is_edit_sound: bool
+) -> None:
+    """An edit that was made is not taken for one that may have been; what had not begun is."""
+    old = "value = 0" if is_edit_sound else "value = 1"
+    both = calls(
+        call("edit_file", path="part_000.txt", old=old, new="value = 2"),
+        call("edit_file", path="part_001.txt", old="value = 7", new="value = 8"),
+    )
+    model = ScriptedModel([both, say("Good.")])
+    agent = begun(model, acting=[Editing(Root(tree))])
+
+    class Stopping(Heard):
+        def step(self, session: Session, what: str) -> None:
+            super().step(session, what)
+            if what.startswith("edit_file "):
+                agent.interrupt()
+
+    agent.listener = Stopping()
+    assert agent.run("Change two.").outcome == "interrupted"
+    assert agent.run("Go on.").outcome == "answered"
+    first, second = (result.text for entry in agent.session.state.transcript.entries for result in entry.results)
+    ended = "was done" if is_edit_sound else "came to its end, and its result was lost"
+    assert first.startswith(f"[Begun before the stop: edit part_000.txt {ended}")
+    assert second == placeholders.CLOSED
+
+
 def test_the_same_call_with_the_same_result_is_told_and_then_ended(begun: Callable[..., Agent]) -> None:
     """After the third the model is told, after the fifth the work ends; the next prompt goes on."""
     model = ScriptedModel(

@@ -15,7 +15,8 @@ from penstock.models import RemoteModel, ScriptedModel, call, calls, fail, refus
 from penstock.models import provider as doubles
 from penstock.models.steps import Asked, ScriptedReply
 from penstock.testing import LoopbackProvider
-from penstock.wires import WIRES, wire_named
+from penstock.text.json_access import parsed
+from penstock.wires import WIRES, answer_messages, load, violations, wire_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -191,3 +192,66 @@ def test_two_calls_with_one_id_end_no_run(begun: Callable[..., Agent], wire: str
     assert not [step for step in heard.steps if step.startswith("mends")]
     told = [result.text for entry in agent.session.state.transcript.entries for result in entry.results]
     assert [text.split(":")[0] for text in told] == ["part_000.txt", "part_001.txt"]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_server_that_numbers_its_calls_anew_each_time_is_understood(begun: Callable[..., Agent], wire: str) -> None:
+    """The model reads the result of every call, and the provider is sent no id twice."""
+    scripted = ScriptedModel(
+        [*(call("view", file_path=f"part_{n:03d}.txt", limit=1) for n in range(3)), say("Read.")], wire
+    )
+    sent: list[Any] = []
+
+    def server(request: Any) -> Any:
+        sent.append(request)
+        body = scripted.send(request)
+        given = [one.id for entry in load(answer_messages(body, wire), wire).entries for one in entry.calls]
+        text = json.dumps(body)
+        for id_ in given:
+            text = text.replace(f'"{id_}"', '"call_0"')
+        return json.loads(text)
+
+    agent = begun(Served(wire, server))
+    assert agent.run("Read three parts.").outcome == "answered"
+    messages = sent[-1][wire_named(wire).body.messages_key]
+    assert all(f"{n}: nothing to see in line 0" in json.dumps(messages) for n in range(3))
+    assert violations(messages, wire) == []
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_number_that_no_float_holds_is_a_mistake_of_the_model(begun: Callable[..., Agent], wire: str) -> None:
+    """It is told so, and the run goes on."""
+    scripted = ScriptedModel([call("view", file_path="large.log", offset=4_711), say("Sorry.")], wire)
+
+    def server(request: Any) -> Any:
+        return parsed(json.dumps(scripted.send(request)).replace("4711", "1e999"))[1]
+
+    agent = begun(Served(wire, server))
+    assert agent.run("Read the log.").outcome == "answered"
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_call_that_was_cut_is_told_to_be_smaller(begun: Callable[..., Agent], wire: str) -> None:
+    """Sent again whole, as any call that cannot be read, it would be cut again."""
+    scripted = ScriptedModel([call("view", file_path="part_000.txt"), say("Read.")], wire)
+    sent: list[Any] = []
+
+    def server(request: Any) -> Any:
+        sent.append(request)
+        body = scripted.send(request)
+        return stopped(wire, body, CUT[wire]) if len(sent) == 1 else body
+
+    assert begun(Served(wire, server)).run("Read a part.").outcome == "answered"
+    assert "a file in several parts" in json.dumps(sent[1])
+    assert "a file in several parts" not in json.dumps(sent[0])
+
+
+def test_whoever_ends_a_session_says_what_failed(begun: Callable[..., Agent]) -> None:
+    """A person who reads the last line alone, or a program that has the result alone, knows where to look."""
+    run = begun(ScriptedModel([call("view", file_path=f"none_{n}.txt") for n in range(9)])).run("Look.")
+    assert run.outcome == "errors"
+    assert "view" in run.message
+    assert "There is no none_" in run.message
+    run = begun(ScriptedModel([call("view", file_path="part_000.txt")] * 9)).run("Look.")
+    assert run.outcome == "loop"
+    assert 'view {"file_path": "part_000.txt"}' in run.message

@@ -189,6 +189,7 @@ def test_a_handoff_begins_a_session(tree: Path, tmp_path: Path) -> None:
         )  # as others write them
         of_another = penstock(tmp_path, *on)
         bad = penstock(tmp_path, "run", "--from", str(tree / "app.py"), *flags(provider))
+        folder = penstock(tmp_path, "run", "--from", str(tree), *flags(provider))
         none = penstock(tmp_path, "run", *flags(provider))
     assert done.stdout == "I go on.\n"
     asked = seen[0]["messages"][-1]["content"]
@@ -199,6 +200,7 @@ def test_a_handoff_begins_a_session(tree: Path, tmp_path: Path) -> None:
     assert "names no file" not in of_another.stderr
     assert (bad.returncode, none.returncode) == (2, 2)
     assert "is no handoff" in bad.stderr
+    assert f"{tree} is not a regular file" in folder.stderr
 
 
 @pytest.mark.proves("S-9")

@@ -152,8 +152,11 @@ def test_resume_tells_what_changed_and_does_nothing_where_only_that_is_asked(tre
 
 
 @pytest.mark.proves("S-12")
-def test_an_interrupt_keeps_the_session_and_says_how_to_go_on(tree: Path, tmp_path: Path) -> None:
-    """Ctrl-C in the middle: exit status 130, and the command that goes on."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupt_keeps_the_session_and_says_how_to_go_on(
+    tree: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    """Ctrl-C in the middle, a supervisor's word, a closed terminal: exit status 130, and the command that goes on."""
     places = count()
     with LoopbackProvider(
         "openai-chat", 32_000, policy=lambda _request: call("view", file_path="noise.log", offset=next(places))
@@ -166,10 +169,11 @@ def test_an_interrupt_keeps_the_session_and_says_how_to_go_on(tree: Path, tmp_pa
         ) as running:
             assert running.stderr is not None
             assert running.stderr.readline().startswith("[turn 1,")
-            running.send_signal(signal.SIGINT)
+            running.send_signal(number)
             rest = running.stderr.read()
-    session = json.loads(penstock(tmp_path, "sessions", "--json").stdout)["sessions"][0]["session"]
-    assert running.returncode == 130
+    row = json.loads(penstock(tmp_path, "sessions", "--json").stdout)["sessions"][0]
+    session = row["session"]
+    assert (running.returncode, row["state"]) == (130, "interrupted")
     assert f"penstock resume {session}" in rest
 
 

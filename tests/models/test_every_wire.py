@@ -50,7 +50,7 @@ def test_a_streamed_answer_is_the_plain_one(wire: str) -> None:
         (["", ""], ["call_0", "call_1"]),
         ([None, None], ["call_0", "call_1"]),
         (["a", "a"], ["a", "a_1"]),
-        (["call_1", ""], ["call_1", "call_1_1"]),
+        (["call_1", ""], ["call_1", "call_2"]),
         (["a", "b"], ["a", "b"]),
     ],
 )

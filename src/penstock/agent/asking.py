@@ -48,6 +48,11 @@ MIN_REPLY_TOKENS = 256
 """The shortest reply that is worth a request, where the budget is nearly used up."""
 GO_ON = "[Your reply was cut at its length limit. Go on exactly where it stopped, without repeating anything.]"
 """What a model is told whose reply was cut."""
+GO_ON_SMALLER = (
+    "Your reply was cut at its length limit of {tokens} tokens, in a call: what it was to hold may be missing. Make calls that are "
+    "smaller, such as a file in several parts."
+)
+"""What a model is told whose call was cut: sent again whole it would be cut again."""
 # Of a provider's error, for the journal.
 _MESSAGE_CHARS = 500
 
@@ -122,7 +127,7 @@ class Asking:
             self._refused(error)
             return
         try:
-            messages = tuple(answer_messages(body, driver.model.wire))
+            messages = tuple(answer_messages(body, driver.model.wire, self._call_ids()))
         # What came is no answer: a fault of the server, which may pass.
         except CallerError as error:
             self._failed("server_error", str(error))
@@ -139,6 +144,8 @@ class Asking:
         )
         driver.feed(replied)
         self.outage = None
+        if self._is_cut and driver.session.state.open_calls:
+            driver.told = "\n".join(filter(None, (driver.told, GO_ON_SMALLER.format(tokens=step.reserve_tokens))))
 
     def words(self, step: Ask) -> str | None:
         """Return the words of an answer that is not part of the session; None where there is none, for whatever reason."""
@@ -164,6 +171,11 @@ class Asking:
             self._is_mended_told = True
             self._driver.listener.step(self._driver.session, f"mends what the provider would refuse: {mended[0]}")
         return request
+
+    def _call_ids(self) -> set[str]:
+        """Return the ids of all calls of the conversation, forgotten ones too."""
+        entries = self._driver.session.state.transcript.entries
+        return {call.id for entry in entries for call in entry.calls}
 
     def _paid(self, step: Ask, send: Callable[[], dict[str, Json]]) -> dict[str, Json]:
         """Return the body of an answer, with the most that it can take counted before it is asked for and what it took after."""

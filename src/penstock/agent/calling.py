@@ -42,6 +42,8 @@ class Calling:
         """The open calls as the model made them; None where a resume knows them from the journal alone."""
         self._after: dict[str, str] = {}
         """What this run wrote into files, by path: the handle of the newest content."""
+        self.newest = ""
+        """The newest call of this run and what came of it, in a line for the person; empty before any."""
 
     def remember(self, state: State, replied: Replied) -> None:
         """Remember the calls of an answer as the model made them, secrets and all, which the journal does not have.
@@ -72,7 +74,9 @@ class Calling:
             listener.step(session, f"calls {call.name} {call.arguments[:100]}")
             done = self._run(call)
             text = redacted(done.text)
-            listener.step(session, _shown(call.name, text, failed=done.failed))
+            shown = _shown(call.name, text, failed=done.failed)
+            listener.step(session, shown)
+            self.newest = f"{call.name} {call.arguments[:_SHOWN_CHARS]}: {shown}"
             if done.advice:
                 listener.step(session, done.advice)
             # Of the result as the model sees it, before advice is added: the same result is the same digest, however
@@ -104,8 +108,7 @@ class Calling:
         where a kill came between.
         """
         driver, tools, children = self._driver, self._driver.tools, self._driver.children
-        # With the turn, because some servers number the calls of every turn anew.
-        place = f"{driver.session.state.all_turns}:{call.id}"
+        place = driver.session.state.place_of(call.id)
         if self._as_made is not None:
             call = self._as_made.get(call.id, call)
         elif children is not None and children.is_begun(place):
@@ -166,17 +169,16 @@ class Calling:
         """Return what there is to say of a call that was begun before a kill; None where it may be done, since nothing
         of it was.
         """
-        begun = [effect for name, effect in self._driver.session.state.effects if name.partition(":")[2] == place]
-        if not begun:
+        effect = self._driver.session.state.effect_of(place)
+        if effect is None:
             return None
-        kind, what, digest = begun[-1].kind, begun[-1].what, begun[-1].digest
-        told = self._driver.tools.settled(kind, what, digest)
+        told = self._driver.tools.settled(effect.kind, effect.what, effect.digest)
         # An outcome that stands in the journal needs no look: only its result was lost, with those of the calls behind it.
-        if begun[-1].is_known and told == "unknown":
+        if effect.is_known and told == "unknown":
             told = "ended"
         if told == "not done":
             return None
-        return Done(text=settled_later(kind, what, told), failed=told == "unknown")
+        return Done(text=settled_later(effect.kind, effect.what, told), failed=told == "unknown")
 
 
 def _shown(name: str, text: str, *, failed: bool) -> str:

@@ -281,8 +281,7 @@ class Agent:
             if isinstance(step, Stop):
                 if self.session.state.phase != "ended":
                     self.feed(Closed(reason=step.reason))
-                said = "" if self._asking.outage is None else f" It said: {self._asking.outage[1]}"
-                return step.reason, f"{step.message}{said}"
+                return step.reason, f"{step.message}{self._evidence(step.reason)}"
             if isinstance(step, Wait) and (shorter := self._until_last_try(step)) is not None:
                 self._wait(shorter)
                 step = self._first_step()
@@ -307,6 +306,13 @@ class Agent:
                 step = affordable
             self._perform(step)
             step = self.session.next_step()
+
+    def _evidence(self, reason: str) -> str:
+        """Return what is said behind why a session ends: the provider's own words, or what the tools answered last."""
+        if self._asking.outage is not None:
+            return f" It said: {self._asking.outage[1]}"
+        newest = self._calling.newest
+        return f" The last call: {newest}" if newest and reason in {"errors", "loop"} else ""
 
     def _said_nothing(self) -> str:
         """Return what is said where the model answered nothing, and nothing again."""

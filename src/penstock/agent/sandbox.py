@@ -67,8 +67,11 @@ _SHARED = {
 }
 _KEYS = {"x86_64": (248, 249, 250), "aarch64": (217, 218, 219)}
 _JOIN_SESSION_KEYRING = 1
-# On every architecture; its queue makes sockets, too.
+# On every architecture; its queue makes sockets, too, of any family.
 _IO_URING_SETUP = 425
+# Families of sockets that a network namespace divides (address_families(7)): UNIX, INET, INET6, NETLINK. Others lead out of it: on
+# a virtual machine AF_VSOCK reaches the services of its host.
+_DIVIDED = (1, 2, 10, 16)
 
 
 class ProcessLimits(NamedTuple):
@@ -278,18 +281,19 @@ def _filter(machine: str, denied: Sequence[int], *, without_sockets: bool) -> by
     Args:
         machine: as `uname` names it.
         denied: numbers of calls there, denied whatever their arguments.
-        without_sockets: whether no socket is made but a connected pair of streams, which cannot be led elsewhere.
+        without_sockets: whether no socket is made but a connected pair of streams, which cannot be led elsewhere; else those of the
+            families are made that a network of its own divides.
     """
     # Classic BPF over struct seccomp_data (seccomp(2)): a row is (code, lines to skip if true, lines to skip if false,
     # value). A jump counts from the next line, hence `deny - 5` on line 4. All calls of the family are denied by their
     # number, whatever the arguments, because a filter cannot look behind pointers; the type of a pair is a plain
     # number.
     load, equal, at_least, mask, answer = 0x20, 0x15, 0x35, 0x54, 0x06
-    call, architecture, second_argument = 0, 4, 24  # places in struct seccomp_data
+    call, architecture, first_argument, second_argument = 0, 4, 16, 24  # places in struct seccomp_data
     known, socket, socketpair = _ARCHITECTURES[machine]
-    numbers = (*denied, *((socket, _IO_URING_SETUP) if without_sockets else ()))
+    numbers = (*denied, _IO_URING_SETUP, *((socket,) if without_sockets else ()))
     behind = 5 + len(numbers)  # the first line behind the numbers, each of which is a line
-    deny = behind + (5 if without_sockets else 1)
+    deny = behind + (5 if without_sockets else 2 + len(_DIVIDED))
     allow = deny + 1
     pairs = (
         (equal, 0, allow - behind - 1, socketpair),
@@ -298,6 +302,11 @@ def _filter(machine: str, denied: Sequence[int], *, without_sockets: bool) -> by
         (equal, allow - behind - 4, 0, 1),  # SOCK_STREAM
         (equal, allow - behind - 5, 0, 5),  # SOCK_SEQPACKET
     )
+    families = (
+        (equal, 0, allow - behind - 1, socket),
+        (load, 0, 0, first_argument),
+        *((equal, allow - behind - 3 - at, 0, family) for at, family in enumerate(_DIVIDED)),
+    )
     lines = (
         (load, 0, 0, architecture),
         (equal, 1, 0, known),
@@ -305,7 +314,7 @@ def _filter(machine: str, denied: Sequence[int], *, without_sockets: bool) -> by
         (load, 0, 0, call),
         (at_least, deny - 5, 0, 0x40000000),  # x32, the other numbers of x86-64
         *((equal, deny - 6 - at, 0, number) for at, number in enumerate(numbers)),
-        *(pairs if without_sockets else ((answer, 0, 0, 0x7FFF0000),)),
+        *(pairs if without_sockets else families),
         (answer, 0, 0, 0x00050000 | 13),  # EACCES
         (answer, 0, 0, 0x7FFF0000),
     )
@@ -320,7 +329,8 @@ def _bubblewrap(program: str, root: str, home: str, readable: Sequence[str], gua
     line = [program, "--unshare-all", "--die-with-parent", "--cap-drop", "ALL"]
     machine = os.uname().machine
     if machine in _KEYS:
-        # Namespaces divide queues and memory, not keyrings. bubblewrap puts the filter up behind its own calls.
+        # Namespaces divide queues and memory, not keyrings, nor every kind of socket. bubblewrap puts the filter up behind its own
+        # calls.
         handed = os.memfd_create("filter", 0)
         os.write(handed, _filter(machine, _KEYS[machine], without_sockets=False))
         os.lseek(handed, 0, os.SEEK_SET)

@@ -26,14 +26,16 @@ def read_handoff(path: str) -> Handoff:
         path: a JSON document as `penstock handoff` prints it, or another writer's of the same shape.
 
     Raises:
-        CallerError: there is no such file, or a field in it cannot be.
+        CallerError: there is no such file, it is too large, or a field in it cannot be.
     """
     from penstock.context.handoff import decode
     from penstock.workspace.own_files import read_own
 
-    content = read_own(path, _MAX_BYTES)
+    content = read_own(path, _MAX_BYTES + 1)
     if content is None:
         raise CallerError(f"There is no handoff {escape.clip(path)}. One is printed by: penstock handoff ID")
+    if len(content) > _MAX_BYTES:
+        raise CallerError(f"{escape.clip(path)} is no handoff: it has more than {_MAX_BYTES} bytes")
     try:
         return decode(content)
     except CallerError as error:

@@ -211,15 +211,24 @@ def telling_of_others(session_id: str) -> Iterator[None]:
 
 @contextmanager
 def _stopped_by_interrupts(agent: Agent) -> Iterator[None]:
-    """Let Ctrl-C end the work while this lasts: between two steps if that comes soon, else at once; a second one at once."""
+    """Let Ctrl-C end the work while this lasts: between two steps if that comes soon, else at once; a second one at once.
+
+    Whoever asks the process to end, and a terminal that is closed, is answered the same: the journal says then that it was stopped.
+    """
+    # A program that was begun with a signal ignored, as by nohup, is to go on.
+    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    earlier = {number: signal.getsignal(number) for number in (getattr(signal, name) for name in names)}
+    ours = [number for number, handler in earlier.items() if handler != signal.SIG_IGN or number == signal.SIGINT]
 
     def stop(*_: object) -> None:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number in ours:
+            signal.signal(number, signal.default_int_handler)
         agent.interrupt()
         if sys.platform != "win32":
             signal.setitimer(signal.ITIMER_REAL, _GRACE_SECONDS)
 
-    earlier = signal.signal(signal.SIGINT, stop)
+    for number in ours:
+        signal.signal(number, stop)
     if sys.platform != "win32":
         rung = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
@@ -228,7 +237,8 @@ def _stopped_by_interrupts(agent: Agent) -> Iterator[None]:
         if sys.platform != "win32":
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, rung)
-        signal.signal(signal.SIGINT, earlier)
+        for number in ours:
+            signal.signal(number, earlier[number] or signal.SIG_DFL)
 
 
 def finish(done: AgentRun, agent: Agent, output_format: str, **more: Any) -> int:

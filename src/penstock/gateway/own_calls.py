@@ -156,7 +156,7 @@ class OwnCalls:
         results = await asyncio.to_thread(self._enough if is_enough else self._ways.answer_all, body)
         self.answered += len(calls)
         self._steps.append(HiddenStep(shown=shown, calls=calls, results=tuple(results), is_last=has_others))
-        self._said += [*wire_named(self._wire).answers.messages(body), *results]
+        self._said += [*wire_named(self._wire).answers.messages(body, ()), *results]
         with suppress(PenstockError):  # where it cannot be kept the model has read it now, and may ask for it again
             await asyncio.to_thread(self._keep, self._steps)
         return True

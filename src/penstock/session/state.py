@@ -17,6 +17,7 @@ from penstock.overflow import Overflow
 from penstock.overflow.learned import SMALLEST_TOKENS
 from penstock.session import events as ev
 from penstock.session.domains import changed_domain
+from penstock.session.effects import settled_later
 from penstock.session.faults import CURED_BY_WAITING, Faults
 from penstock.session.limits import Limits, Pressure
 from penstock.session.loops import Loops
@@ -162,6 +163,19 @@ class State:
         """Effects that were begun and of which nobody knows how they ended, by id: never done again without a look."""
         return {name: effect for name, effect in self.effects if not effect.is_known}
 
+    def place_of(self, call_id: str) -> str:
+        """Return what tells an open call from all others of the session: some servers number the calls of each turn anew."""
+        return f"{self.all_turns}:{call_id}"
+
+    def effect_of(self, place: str) -> Effect | None:
+        """Return what the call at a place was to change, as it was announced last; None where nothing was.
+
+        Args:
+            place: as `place_of` says it. The id of an effect is a name that nobody else has, a colon, and the place.
+        """
+        begun = (effect for name, effect in reversed(self.effects) if name.partition(":")[2] == place)
+        return next(begun, None)
+
 
 _NO_REFUSAL: dict[str, Any] = {"overflow": None, "refusals": (), "overflow_calls": 0}
 """The fields of a state in which no refusal is being cured."""
@@ -217,11 +231,23 @@ def _answered_for(transcript: Transcript) -> Transcript:
 
 
 def _closed_calls(state: State) -> Transcript:
-    """Return the transcript with a result for every open call that says that none is known: it stays valid."""
+    """Return the transcript with a result for every open call, which says what is known of it: it stays valid."""
     if not state.open_calls:
         return state.transcript
-    rows = [(call, placeholders.CLOSED, True) for call in state.open_calls]
+    rows = [(call, *_closing(state, call)) for call in state.open_calls]
     return state.transcript.append(*result_messages(state.transcript.wire, rows))
+
+
+def _closing(state: State, call: ToolCall) -> tuple[str, bool]:
+    """Return what is known of a call whose result nobody will see, in words, and whether that is a failure.
+
+    Results are taken together or not at all, so that a call which came to its end can be among those that were cut off: its
+    outcome is known, and a model that is told less does it again.
+    """
+    effect = state.effect_of(state.place_of(call.id))
+    if effect is None or not effect.is_known:
+        return placeholders.CLOSED, True
+    return f"[{settled_later(effect.kind, effect.what, 'done' if effect.digest else 'ended')}]", not effect.digest
 
 
 def _replied(state: State, event: ev.Replied) -> State:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+from sys import float_info
 from typing import Any, TypeAlias
 
 Json: TypeAlias = Any
@@ -98,10 +99,16 @@ def _number(digits: str) -> float:
     """Return a number of any length."""
     # Python's `int` refuses more than 4,300 digits, against quadratic time; a float says about as much of such a
     # number.
-    return int(digits) if len(digits) <= 4000 else float(digits)
+    return int(digits) if len(digits) <= 4000 else _finite(digits)
 
 
-_READER = json.JSONDecoder(parse_constant=_refuse, parse_int=_number)
+def _finite(digits: str) -> float:
+    """Return a number as near as a float comes to it."""
+    # Python's reader makes infinity of 1e400, which is no JSON when it is written again.
+    return max(-float_info.max, min(float(digits), float_info.max))
+
+
+_READER = json.JSONDecoder(parse_constant=_refuse, parse_int=_number, parse_float=_finite)
 
 
 def copied(value: Json) -> Json:

@@ -18,7 +18,7 @@ from penstock.wires.table import WIRES, wire_named
 from penstock.wires.wire import MIN_THINKING_TOKENS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from penstock.text.json_access import Json
     from penstock.wires.wire import ToolDefinition
@@ -218,13 +218,18 @@ def compose_request(transcript: Transcript, model: str, reserve_tokens: int) -> 
     return {**nested(body, layout.default_reply_path(body), reserve_tokens), **layout.constants}
 
 
-def answer_messages(body: Json, wire: str) -> list[Json]:
+def answer_messages(body: Json, wire: str, taken_ids: Collection[str] = ()) -> list[Json]:
     """Return what a model answered, as messages of the next request.
+
+    Args:
+        body: the body of the answer.
+        wire: the API that it speaks.
+        taken_ids: the ids of earlier calls: one that has the same gets another, since a provider takes no two alike.
 
     Raises:
         CallerError: for what is no answer.
     """
-    return wire_named(wire).answers.messages(body)
+    return wire_named(wire).answers.messages(body, taken_ids)
 
 
 def answer_words(body: Json, wire: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 from penstock.text.json_access import field
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from penstock.text.json_access import Json
     from penstock.wires.draft import RepairStep
@@ -223,8 +223,8 @@ class AnswerLayout:
 
     is_answer: Callable[[dict[str, Json]], bool]
     """Whether a body has the shape of an answer of this wire."""
-    messages: Callable[[Json], list[Json]]
-    """What the model said, as messages of the next request."""
+    messages: Callable[[Json, Collection[str]], list[Json]]
+    """What the model said, as messages of the next request; no call in them has one of these ids, which are taken."""
     text: Callable[[Json], str]
     """The words of the answer for the user."""
     stop_reason: Callable[[Json], str]

@@ -53,9 +53,11 @@ def read_own(path: str, limit_bytes: int = 1 << 20) -> bytes | None:
         return None
     except OSError as error:
         raise CallerError(f"{path} cannot be read: {error.strerror}") from error
+    # Looked at before it is opened as a file of Python's, which refuses a folder in words without its name.
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise CallerError(f"{path} is not a regular file")
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise CallerError(f"{path} is not a regular file")
         return file.read(limit_bytes)
 
 

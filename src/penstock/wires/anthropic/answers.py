@@ -15,6 +15,8 @@ from penstock.wires.failures import Unreadable
 from penstock.wires.stream import PieceJoiner, index_of, required_object, update
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from penstock.text.json_access import Json
 
 
@@ -23,9 +25,9 @@ def is_answer(body: dict[str, Json]) -> bool:
     return isinstance(body.get("content"), list)
 
 
-def answer_messages(body: Json) -> list[Json]:
+def answer_messages(body: Json, taken_ids: Collection[str]) -> list[Json]:
     """Return the content as a message of the next request."""
-    content = told_apart(objects(field(body, "content")), _call, "id")
+    content = told_apart(objects(field(body, "content")), taken_ids, _call, "id")
     return [{"role": "assistant", "content": content or [{"type": "text", "text": placeholders.NO_ANSWER}]}]
 
 

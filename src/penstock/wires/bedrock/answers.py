@@ -13,6 +13,8 @@ from penstock.wires.failures import Unreadable
 from penstock.wires.stream import PieceJoiner, index_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from penstock.text.json_access import Json
 
 
@@ -21,7 +23,7 @@ def is_answer(body: dict[str, Json]) -> bool:
     return isinstance(field(body, "output", "message", "content"), list)
 
 
-def answer_messages(body: Json) -> list[Json]:
+def answer_messages(body: Json, taken_ids: Collection[str]) -> list[Json]:
     """Return the output's message as the next request carries it.
 
     Raises:
@@ -33,7 +35,7 @@ def answer_messages(body: Json) -> list[Json]:
     blocks = blocks_of(message)
     if not blocks:
         return [{"role": "assistant", "content": [{"text": placeholders.NO_ANSWER}]}]
-    told = told_apart(blocks, _call, "toolUseId", lambda block, call: {**block, "toolUse": call})
+    told = told_apart(blocks, taken_ids, _call, "toolUseId", lambda block, call: {**block, "toolUse": call})
     return [message if told == blocks else {**message, "content": told}]
 
 

@@ -12,6 +12,8 @@ from penstock.wires.gemini.keys import get
 from penstock.wires.stream import PieceJoiner, index_of, update
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from penstock.text.json_access import Json
 
 
@@ -20,12 +22,13 @@ def is_answer(body: dict[str, Json]) -> bool:
     return isinstance(body.get("candidates"), list) or isinstance(get(body, "promptFeedback"), dict)
 
 
-def answer_messages(body: Json) -> list[Json]:
+def answer_messages(body: Json, taken_ids: Collection[str]) -> list[Json]:
     """Return the first candidate's content as the next request carries it, each part with its signature.
 
     Raises:
         CallerError: for a body that is no answer.
     """
+    del taken_ids  # it tells calls apart by their place, and an id may come again in a later turn
     if not isinstance(body, dict) or not is_answer(body):
         raise CallerError("the model's answer holds no candidates")
     candidates = objects(body.get("candidates"))

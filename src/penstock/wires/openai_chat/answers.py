@@ -17,6 +17,8 @@ from penstock.wires.call_ids import told_apart
 from penstock.wires.stream import PieceJoiner, index_of, update
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from penstock.text.json_access import Json
 
 
@@ -26,7 +28,7 @@ def is_answer(body: dict[str, Json]) -> bool:
     return isinstance(choices, list) and isinstance(field(choices[0] if choices else None, "message"), dict)
 
 
-def answer_messages(body: Json) -> list[Json]:
+def answer_messages(body: Json, taken_ids: Collection[str]) -> list[Json]:
     """Return the first choice's message as the next request carries it.
 
     Raises:
@@ -39,7 +41,8 @@ def answer_messages(body: Json) -> list[Json]:
     # Answers carry `refusal`, `audio` and `annotations` also where there are none: that is no part of what was said.
     kept = {key: value for key, value in message.items() if value is not None and value != []}
     if "tool_calls" in kept:
-        kept["tool_calls"] = told_apart(list(map(_with_text, objects(kept["tool_calls"]))), lambda call: call, "id")
+        calls = list(map(_with_text, objects(kept["tool_calls"])))
+        kept["tool_calls"] = told_apart(calls, taken_ids, lambda call: call, "id")
     elif not string(kept.get("content")):
         kept["content"] = placeholders.NO_ANSWER
     kept.setdefault("content", None)

@@ -16,6 +16,8 @@ from penstock.wires.openai_responses.codec import text_message
 from penstock.wires.stream import index_of, required_object
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from penstock.text.json_access import Json
 
 
@@ -24,9 +26,9 @@ def is_answer(body: dict[str, Json]) -> bool:
     return isinstance(body.get("output"), list)
 
 
-def answer_messages(body: Json) -> list[Json]:
+def answer_messages(body: Json, taken_ids: Collection[str]) -> list[Json]:
     """Return the output items as the next request carries them."""
-    return told_apart(objects(field(body, "output")), _call, "call_id") or [
+    return told_apart(objects(field(body, "output")), taken_ids, _call, "call_id") or [
         text_message("assistant", placeholders.NO_ANSWER)
     ]
 
