@@ -325,7 +325,7 @@ def test_every_edge_is_cited_where_the_source_names_one_of_its_ends() -> None:
 
 
 def _shown_lines() -> dict[str, list[str]]:
-    """Return the lines of every file of the example estate, in capitals, without what columns hide."""
+    """Return the lines of every file of the example estate, in capitals: what columns do not hide, and what REPLACE makes of it."""
     found = {}
     for path in ESTATE.rglob("*"):
         if path.is_file():
@@ -333,7 +333,9 @@ def _shown_lines() -> dict[str, list[str]]:
             if path.suffix in {".jcl", ".prc", ".csd", ".ddl", ".bms"}:
                 found[name] = path.read_text().upper().split("\n")
             else:
-                found[name] = [source.shown(line).upper() for line in range(1, source.lines + 1)]
+                ends = (*source.starts[1:], None)
+                code = [source.code[start:end].upper() for start, end in zip(source.starts, ends, strict=True)]
+                found[name] = [f"{source.shown(line).upper()} {code[line - 1]}" for line in range(1, source.lines + 1)]
     return found
 
 

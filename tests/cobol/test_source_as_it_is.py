@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from penstock.cobol import scan
 from penstock.cobol.estate import Copybooks, kind_of
-from penstock.cobol.facts import facts
+from penstock.cobol.facts import Facts, facts
 
 from .sources import fixed
 
@@ -419,3 +421,126 @@ def test_d7_numbers_of_cards_are_no_part_of_a_directive(line: str) -> None:
         for source in (scan("\n".join(text)) for text in (plain, numbered, padded))
     ]
     assert shown[0] == shown[1] == shown[2]
+
+
+# ── REPLACE ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def replacing(*lines: str, **copybooks: str) -> Facts:
+    """The facts of a program with these lines in its WORKING-STORAGE, and a PROCEDURE DIVISION if they have one."""
+    books = {name: scan(text) for name, text in copybooks.items()}
+    text = fixed("IDENTIFICATION DIVISION.", "PROGRAM-ID. P.", "DATA DIVISION.", "WORKING-STORAGE SECTION.", *lines)
+    source = scan(text, copybooks=lambda name, _: books.get(name))
+    assert source.lines == len(source.starts) == text.count("\n")
+    return facts(source, source.programs[0], copybooks=books)
+
+
+def items_of(found: Facts) -> list[tuple[str, int, int | None]]:
+    """Name, line and size of each item."""
+    return [(item.name, item.line, item.bytes) for item in found.items]
+
+
+TAGGED = fixed("01  :TAG:-REC.", "    05  :TAG:-F PIC X(:LEN:).", "    05  G PIC X.")
+
+
+def test_replace_holds_for_what_follows_and_for_what_that_copies() -> None:
+    """Up to the next REPLACE; the lines stay those of the file, however many an old or new text has."""
+    found = replacing(
+        "01  :TAG:-A PIC X.",
+        "REPLACE ==:TAG:== BY ==WS==",
+        "    ==:LEN:== BY ==4==.",
+        "COPY BODY.",
+        "01  :TAG:-B PIC X(:LEN:).",
+        "REPLACE ==OLD GROUP== BY ==NEW-ONE PIC X(2). 01 NEXT-ONE==.",
+        "01  OLD",
+        "    GROUP PIC X.",
+        "01  :TAG:-C PIC X.",
+        "REPLACE OFF.",
+        "01  OLD GROUP PIC X.",
+        BODY=TAGGED,
+    )
+    assert items_of(found)[:4] == [(":TAG:-A", 5, 1), ("WS-REC", 8, 5), ("WS-F", 8, 4), ("G", 8, 1)]
+    assert items_of(found)[4:] == [
+        ("WS-B", 9, 4),
+        ("NEW-ONE", 11, 2),
+        ("NEXT-ONE", 11, 1),
+        (":TAG:-C", 13, 1),
+        ("OLD", 15, 1),
+    ]
+    assert [item.copybook_line for item in found.items[1:4]] == [1, 2, 3]
+
+
+def test_replace_in_a_copybook_holds_behind_its_copy() -> None:
+    """A member of passwords or constants has nothing but a REPLACE."""
+    found = replacing(
+        "COPY PWD.",
+        "01  SIZED PIC X(:LEN:).",
+        "PROCEDURE DIVISION.",
+        "    MOVE :USER: TO SIZED",
+        "    CALL TAX-PROGRAM.",
+        PWD=fixed("REPLACE ==:LEN:== BY ==7== ==:USER:== BY =='ME'==", "    ==TAX-PROGRAM== BY =='TAX01'==."),
+    )
+    assert items_of(found) == [("SIZED", 6, 7)]
+    assert [(call.target, call.call_type, call.line) for call in found.calls] == [("TAX01", "static", 9)]
+    assert not found.undeclared
+
+
+def test_replace_reaches_copybooks_within_copybooks_behind_their_own_replacing() -> None:
+    """REPLACING comes first, and REPLACE sees what it made."""
+    found = replacing(
+        "REPLACE ==:LEN:== BY ==9== ==MID-F== BY ==LAST-F==.",
+        "COPY OUTER.",
+        OUTER=fixed("COPY BODY REPLACING ==:TAG:== BY ==MID==."),
+        BODY=TAGGED,
+    )
+    assert items_of(found) == [("MID-REC", 6, 10), ("LAST-F", 6, 9), ("G", 6, 1)]
+
+
+def test_replace_also_stands_in_front_and_last_off_takes_it_away() -> None:
+    """The pairs of several are compared as those of one, the latest first."""
+    found = replacing(
+        "REPLACE ==A== BY ==B== ==C== BY ==D==.",
+        "REPLACE ALSO ==A== BY ==E== ==B== BY ==F==.",
+        "01  A PIC X. 01 B PIC X. 01 C PIC X.",
+        "REPLACE LAST OFF.",
+        "01  A PIC X. 01 C PIC X.",
+    )
+    assert [item.name for item in found.items] == ["E", "F", "D", "B", "D"]
+
+
+def test_nothing_is_replaced_in_literals_and_in_statements_that_replace() -> None:
+    """A literal is one word: it is an old text as a whole, or stays as it is."""
+    found = replacing(
+        "REPLACE ==AA== BY ==BB== =='Q'== BY =='R'== LEADING ==X-== BY ==Y-==.",
+        "01  AA PIC X(2) VALUE 'AA'. 01 QQ PIC X VALUE 'Q'. 01 X-X-A PIC X. 01 AA-1 PIC X.",
+        "COPY BODY REPLACING ==AA== BY ==CC==.",
+        BODY=fixed("01  AA PIC X VALUE 'REPLACE ==BB== BY ==ZZ==.'. 01 BB PIC X."),
+    )
+    assert [item.name for item in found.items] == ["BB", "QQ", "Y-X-A", "AA-1", "CC", "BB"]
+    assert [item.value for item in found.items][:2] == ["'AA'", "'R'"]
+
+
+def test_what_replacing_adds_is_bounded() -> None:
+    """A word that stands for much, and stands often, is replaced as long as there is room."""
+    text = fixed("01  A PIC X.", "REPLACE ==Q== BY ==" + "LONG " * 10, "==.", *["    Q Q Q Q Q Q Q Q Q Q"] * 9)
+    source = scan(text.replace("LONG ", "L" * 60_000 + " "), source_format="free")
+    assert 3_000_000 < len(source.code) < 4_500_000
+    assert source.code.count("Q") > 40
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["REPLACE", "==", "A", "BY", ".", "'", "\n", "COPY B", "OFF", "\x1f", "REPLACE ==A== BY ==B C==.\n"]
+        ),
+        max_size=30,
+    )
+)
+def test_any_text_keeps_its_lines(words: list[str]) -> None:
+    """Whatever is replaced, a line of the code is one of the file."""
+    text = " ".join(words)
+    source = scan(text, source_format="free")
+    assert len(source.starts) == source.lines
+    assert source.code.count("\n") + source.code.count("\x1f") >= source.lines - 1
+    assert list(source.starts) == sorted(source.starts)
+    assert not source.starts or source.starts[-1] <= len(source.code)

@@ -4,9 +4,10 @@ This is the door to the front half of the room: bytes in, a `ScannedSource` out.
 and `estate` links the programs of many files. Chunks, documents and models are kept out; so is every file system
 call.
 
-Code is read as it stands. COPY is recorded and never expanded here, because a line number of the expanded text would
-be a line of no file; `facts` puts copybooks in place and cites them at their COPY. Only the division that a copybook
-ends in is taken from it, where it can be looked up: the header of a PROCEDURE DIVISION may stand in one.
+Code is read as REPLACE leaves it, line for line. COPY is recorded and never expanded here, because a line number of the
+expanded text would be a line of no file; `facts` puts copybooks in place and cites them at their COPY. Only the division
+that a copybook ends in is taken from it, where it can be looked up, for the header of a PROCEDURE DIVISION may stand in
+one; and what its REPLACE does to the code behind its COPY.
 
 Laws: any bytes are a `ScannedSource`, without an exception and in linear time; its lines, joined, are the bytes (C-2,
 C-4).
@@ -63,25 +64,30 @@ def scan(
     from .assembly import CodeLines, assemble
     from .lexing import fold
     from .reading import read
+    from .replacing import replaced
     from .structure import drafts
 
     data = source.encode(errors="replace") if isinstance(source, str) else source
     reading = read(data, source_format, debug_lines=debug_lines)
     folded = fold(reading.code)
-    lines = CodeLines(reading.code, reading.starts)
-    programs, joined, warnings = assemble(drafts(reading.code, folded, copybooks), lines, folded)
+    made = replaced(reading.code, folded, reading.starts, copybooks)
+    if made.effects:
+        folded = fold(made.code)
+    lines = CodeLines(made.code, made.starts)
+    programs, joined, warnings = assemble(drafts(made.code, folded, copybooks), lines, folded)
     found: list[Warned] = [*reading.warnings, *warnings]
     return ScannedSource(
         data=data,
         encoding=reading.encoding,
         format=reading.format,
-        code=reading.code,
+        code=made.code,
         kinds=reading.kinds,
         # A chunk may be cut in front of a line unless it continues a word or lies inside of an EXEC, COPY or REPLACE.
         joined=reading.continued | joined,
         programs=tuple(programs),
         warnings=tuple(sorted(found)),
-        starts=reading.starts,
+        starts=made.starts,
         offsets=reading.offsets,
         switches=reading.switches,
+        replacing=made.effects,
     )

@@ -16,7 +16,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 Format = Literal["fixed", "free", "variable"]
 """The reference format of a line: `fixed` has code in columns 8 to 72, `variable` from column 8 on, `free` anywhere."""
@@ -101,6 +101,11 @@ class CallStatement(NamedTuple):
     kind: Literal["static", "dynamic"]
 
 
+Pairs: TypeAlias = "tuple[tuple[str, str], ...]"
+"""What is replaced by what, in order, without the `==` of pseudo-text; LEADING and TRAILING stay in front."""
+Replacing: TypeAlias = "tuple[Pairs, ...]"
+"""The pairs of each REPLACE that is in effect, the latest first: those of REPLACE ALSO stand in front of the ones before."""
+
 CopyVia = Literal["COPY", "INCLUDE", "-INC", "++INCLUDE", "COPY IDMS", "COPY MAID"]
 """What brings source in: COPY, EXEC SQL INCLUDE, Librarian, Panvalet, or a COPY from the dictionary of IDMS."""
 
@@ -113,7 +118,7 @@ class Copy(NamedTuple):
     name: str
     library: str | None = None
     """What OF or IN names; None where there is no such phrase."""
-    replacing: tuple[tuple[str, str], ...] = ()
+    replacing: Pairs = ()
     """The pairs of REPLACING (old, new), without the `==` of pseudo-text; LEADING and TRAILING stay in front."""
     via: CopyVia = "COPY"
 

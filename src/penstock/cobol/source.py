@@ -21,7 +21,7 @@ from .reading import shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .program import Format, LineKind, Program, Warned, Word
+    from .program import Format, LineKind, Program, Replacing, Warned, Word
 
 _CODE = re.compile(r"\S")
 
@@ -40,7 +40,8 @@ class ScannedSource:
     format: Format
     """The format of the first line that has code; `format_at` tells that of any line."""
     code: str
-    """The code alone, one line for each line of the file; offsets of programs, entries and statements are into it."""
+    """The code alone, with what REPLACE makes of it, one line for each line of the file; offsets of programs, entries and
+    statements are into it."""
     kinds: tuple[LineKind, ...]
     """What each line is: that of line n at n - 1."""
     joined: frozenset[int]
@@ -54,6 +55,8 @@ class ScannedSource:
     """Where each line begins in `data`, in bytes."""
     switches: tuple[tuple[int, Format], ...] = ()
     """From which line on which format holds, in order; the first is line 1."""
+    replacing: tuple[tuple[int, Replacing], ...] = ()
+    """From which line on which pairs of REPLACE are in effect for what is copied, in order; none before the first."""
 
     def __iter__(self) -> Iterator[Program]:
         return iter(self.programs)

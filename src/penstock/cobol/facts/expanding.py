@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import Copy, DeclarationEntry, Program, key
 from ..reading import BREAK
+from ..replacing import copied, in_effect
 from .values import CopybookUse, Note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from ..program import Replacing
     from ..source import ScannedSource
 
 MAX_DEPTH = 12
@@ -38,7 +40,6 @@ _SYSTEM = re.compile(
 )
 _ELSEWHERE = frozenset({"COPY", "EXEC", "REPLACE"})  # sentences that are told by Program.copies and Program.execs
 _FILES = frozenset({"FD", "SD"})
-_PARTS = re.compile(r"\S+")
 
 
 class EntryRow(NamedTuple):
@@ -104,6 +105,8 @@ class _Place(NamedTuple):
     end_line: int
     division: str
     copybook: str
+    replacing: Replacing = ()
+    """What REPLACE makes of the text that is copied."""
 
 
 class _Expanding:
@@ -152,10 +155,12 @@ class _Expanding:
                 else:
                     yield EntryRow(found, code, section, place.line, place.end_line, place.copybook)
             else:
-                for row in self._copied(program, found, place, above):
+                for row in self._copied(source, program, found, place, above):
                     yield row._replace(section=row.section or section)
 
-    def _copied(self, program: Program, copy: Copy, place: _Place | None, above: tuple[str, ...]) -> Iterator[EntryRow]:
+    def _copied(
+        self, source: ScannedSource, program: Program, copy: Copy, place: _Place | None, above: tuple[str, ...]
+    ) -> Iterator[EntryRow]:
         """Yield the entries that one COPY brings in, and note that it was used."""
         self._count += 1
         if self._count > MAX_COPIES or self._chars > MAX_COPIED_CHARS:
@@ -195,9 +200,10 @@ class _Expanding:
             return
         # Counted as often as it is copied: the same copybook in a thousand places is a thousand times the work.
         self._chars += len(found.code)
-        if copy.replacing:
-            found = _replaced(found, copy.replacing)
-        inner = _Place(here.line, here.end_line, division, copy.name)
+        effect = (*in_effect(source.replacing, copy.line), *(place.replacing if place else ()))
+        if copy.replacing or effect:
+            found = copied(found, copy.replacing, effect)
+        inner = _Place(here.line, here.end_line, division, copy.name, effect)
         for part in found.programs:
             yield from self.walk(found, part, inner, (*above, key(copy.name)))
 
@@ -211,50 +217,3 @@ def _missing(copy: Copy, place: _Place) -> EntryRow:
 def _division(program: Program, line: int) -> str:
     """Return the name of the division that a line is in, "" outside of all."""
     return next((d.name for d in reversed(program.divisions) if d.start_line <= line <= d.end_line), "")
-
-
-def _replaced(source: ScannedSource, replacing: tuple[tuple[str, str], ...]) -> ScannedSource:
-    """Return a copybook as REPLACING makes it, line for line.
-
-    The code alone is replaced and scanned again as free format: columns have done their work, and a longer name may
-    pass column 72. A replaced text that ran over lines keeps their number, so that `copybook_line` stays true.
-    """
-    from .. import scan
-
-    pairs = [(pattern, _bare(new)) for old, new in replacing if (pattern := _pattern(old)) is not None]
-    if not pairs:
-        return source
-    # One expression for all pairs, for the standard compares all of them at each word: the first that matches
-    # replaces, and what it wrote is compared with none. One pair after the other would turn AA into CC with
-    # ==AA== BY ==BB== ==BB== BY ==CC==. The pairs hold no groups of their own, so a group's number is its pair's.
-    anything = re.compile("|".join(f"({pattern})" for pattern, _ in pairs), re.IGNORECASE)
-
-    def new_text(found: re.Match[str]) -> str:
-        # A function and not a template: the new text may hold backslashes and group references.
-        return pairs[(found.lastindex or 1) - 1][1] + "\n" * found.group().count("\n")
-
-    return scan(anything.sub(new_text, source.code), source_format="free")
-
-
-def _pattern(old: str) -> str | None:
-    """Return an expression without groups for an operand of REPLACING; None for one without words.
-
-    Words match as words, with any blanks between them. Two exceptions: an operand that begins or ends with a sign,
-    as `:TAG:` does, also matches within a word on that side, which is how templates are written; and LEADING or
-    TRAILING matches the beginning or end of a word alone.
-    """
-    side, _, rest = old.strip().partition(" ")
-    words = _PARTS.findall(_bare(rest if side.upper() in {"LEADING", "TRAILING"} else old))
-    if not words:
-        return None
-    left = r"(?<![A-Za-z0-9_-])" if words[0][0].isalnum() and side.upper() != "TRAILING" else ""
-    right = r"(?![A-Za-z0-9_-])" if words[-1][-1].isalnum() and side.upper() != "LEADING" else ""
-    return left + r"\s+".join(map(re.escape, words)) + right
-
-
-def _bare(text: str) -> str:
-    """Return the text between the `==` of pseudo-text, with single blanks."""
-    text = text.strip()
-    if text.startswith("==") and text.endswith("==") and len(text) >= 4:
-        text = text[2:-2]
-    return " ".join(text.split())

@@ -1,0 +1,200 @@
+"""Put the new text of REPLACE, and of the REPLACING of a COPY, where the code has the old one.
+
+A REPLACE holds from its end on: for the code that follows, for what that copies, and, where it stands in a copybook, for what
+follows the COPY. Literals are words of their own, in which nothing is replaced, and COPY and REPLACE statements stay as they are.
+
+Keeps out how code is read (`reading`) and where copybooks come from. Laws: the code keeps its lines, one for one; what was replaced
+once is not replaced again by the same statement; no more than `MAX_GROWN_CHARS` are added.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import replace
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
+
+from .lexing import COPIED, LITERAL, PAIR, REPLACE, fold, spelled
+from .reading import BREAK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from .program import Pairs, Replacing
+    from .source import ScannedSource
+
+    Lookup = Callable[[str, str | None], ScannedSource | None]
+
+MAX_GROWN_CHARS = 3_000_000
+"""How many characters replacing may add to a source: a short word could else stand for a megabyte in each of its places."""
+
+_PARTS = re.compile(r"\S+")
+_LINE_ENDS = re.compile(f"[\n{BREAK}]")
+_BEGINS = r"(?<![\w:-])"
+# Literals are taken whole, so that no statement begins inside of one.
+_STATEMENT = re.compile(rf"{LITERAL}|{_BEGINS}(?P<copy>{COPIED.pattern})|{_BEGINS}(?P<replace>{REPLACE})")
+
+
+class Replaced(NamedTuple):
+    """Code in which REPLACE is done, where each line begins in it, and from which line on what is in effect."""
+
+    code: str
+    starts: tuple[int, ...]
+    effects: tuple[tuple[int, Replacing], ...] = ()
+
+
+def in_effect(effects: Sequence[tuple[int, Replacing]], line: int) -> Replacing:
+    """Return what REPLACE makes of the text that is copied on a line."""
+    at = bisect_right(effects, line, key=itemgetter(0))
+    return effects[at - 1][1] if at else ()
+
+
+def replaced(code: str, folded: str, starts: tuple[int, ...], find: Lookup | None) -> Replaced:
+    """Return a source with the text of its REPLACE statements, and of those in copybooks, in place.
+
+    Args:
+        code: The code of a source.
+        folded: `fold(code)`.
+        starts: Where each line begins in the code.
+        find: The copybook of a name and library; None where nobody can look.
+    """
+    unchanged = Replaced(code, starts)
+    # Most sources have no REPLACE, and copy nothing that has one: they are not looked through.
+    if "REPLACE" not in folded and not (find is not None and _may_copy_one(code, folded, find)):
+        return unchanged
+    made: list[str] = []
+    effects: list[tuple[int, Replacing]] = []
+    here: Replacing = ()
+    at = 0
+    for statement in _STATEMENT.finditer(folded):
+        if statement["replace"] is not None:
+            after = _after(here, code, folded, statement)
+        elif statement["copy"] is not None:
+            after = _left_by(_copied(code, statement, find), here)
+        else:
+            continue
+        made += (rewritten(code[at : statement.start()], here), code[slice(*statement.span())])
+        at = statement.end()
+        if after != here:
+            here = after
+            effects.append((bisect_right(starts, at - 1), here))
+    made.append(rewritten(code[at:], here))
+    text = "".join(made)
+    ends = _starts(text)
+    # A break that is a letter of the source itself would move lines: then nothing is replaced, rather than cited where it is not.
+    return Replaced(text, ends, tuple(effects)) if len(ends) == len(starts) else unchanged
+
+
+def copied(book: ScannedSource, pairs: Pairs, replacing: Replacing) -> ScannedSource:
+    """Return a copybook as it is copied: its code replaced, line for line, and read anew.
+
+    Args:
+        book: A copybook that was scanned.
+        pairs: What the REPLACING of a COPY names.
+        replacing: What is in effect where the COPY stands, which sees what REPLACING has made.
+    """
+    from .assembly import CodeLines, assemble
+    from .structure import drafts
+
+    code = rewritten(rewritten(book.code, (pairs,)), replacing)
+    starts = _starts(code)
+    if code == book.code or len(starts) != len(book.starts):
+        return book
+    folded = fold(code)
+    programs, _, _ = assemble(drafts(code, folded), CodeLines(code, starts), folded)
+    return replace(book, code=code, starts=starts, programs=tuple(programs))
+
+
+def rewritten(code: str, replacing: Replacing) -> str:
+    """Return a stretch of code with the new texts in place of the old ones; the line ends within an old text follow the new one."""
+    # One expression for all pairs, for the standard compares all of them at each word: the first that matches replaces, and what
+    # it wrote is compared with none. One pair after the other would turn AA into CC with ==AA== BY ==BB== ==BB== BY ==CC==. The
+    # pairs hold no groups of their own, so a group's number is its pair's; a literal that no pair begins with has none.
+    pairs = [(pattern, _bare(new)) for one in replacing for old, new in one if (pattern := _pattern(old)) is not None]
+    if not pairs:
+        return code
+    room = MAX_GROWN_CHARS
+
+    def new_text(found: re.Match[str]) -> str:
+        # A function and not a template: the new text may hold backslashes and group references.
+        nonlocal room
+        if found.lastindex is None:
+            return found[0]
+        new = pairs[found.lastindex - 1][1]
+        room -= max(0, len(new) - len(found[0]))
+        return new + "\n" * len(_LINE_ENDS.findall(found[0])) if room >= 0 else found[0]
+
+    anything = "|".join(f"({pattern})" for pattern, _ in pairs)
+    return re.sub(f"{anything}|{LITERAL}", new_text, code, flags=re.IGNORECASE)
+
+
+def _may_copy_one(code: str, folded: str, find: Lookup) -> bool:
+    """Return whether a copybook that a source names has a REPLACE."""
+    if "COPY" not in folded and "-INC" not in folded and "++INCLUDE" not in folded:
+        return False
+    books = (_copied(code, statement, find) for statement in COPIED.finditer(folded))
+    return any(book is not None and book.replacing for book in books)
+
+
+def _copied(code: str, statement: re.Match[str], find: Lookup | None) -> ScannedSource | None:
+    """Return the copybook that a COPY names, where somebody can look."""
+    if find is None:
+        return None
+    name = spelled(code, *statement.span("name")).strip("'\"").strip()
+    library = spelled(code, *statement.span("library")).strip("'\"").strip() if statement["library"] else None
+    return find(name, library)
+
+
+def _left_by(book: ScannedSource | None, here: Replacing) -> Replacing:
+    """Return what is in effect behind a COPY: what its copybook ends with, where that has a REPLACE."""
+    return book.replacing[-1][1] if book is not None and book.replacing else here
+
+
+def _after(here: Replacing, code: str, folded: str, statement: re.Match[str]) -> Replacing:
+    """Return what is in effect behind a REPLACE."""
+    words = statement["replace"].split(None, 2)
+    if words[1] == "OFF":
+        return ()
+    if words[1] == "LAST":
+        return here[1:]
+    begin = statement.start() + len("REPLACE")
+    if words[1] == "ALSO":
+        begin = folded.index("ALSO", begin) + len("ALSO")
+    found = PAIR.finditer(folded, begin, statement.end())
+    pairs = tuple((_text(code[slice(*pair.span(1))]), _text(code[slice(*pair.span(2))])) for pair in found)
+    return (pairs, *here) if words[1] == "ALSO" else (pairs,)
+
+
+def _text(operand: str) -> str:
+    """Return an operand on one line, without the marks of pseudo-text."""
+    return " ".join(operand.replace("==", " ").replace(BREAK, "").split())
+
+
+def _starts(code: str) -> tuple[int, ...]:
+    """Return where each line of some code begins."""
+    return (0, *(end.end() for end in _LINE_ENDS.finditer(code)))
+
+
+def _pattern(old: str) -> str | None:
+    """Return an expression without groups for an old text; None for one without words.
+
+    Words match as words, with any blanks between them. Two exceptions: an operand that begins or ends with a sign,
+    as `:TAG:` does, also matches within a word on that side, which is how templates are written; and LEADING or
+    TRAILING matches the beginning or end of a word alone.
+    """
+    side, _, rest = old.strip().partition(" ")
+    words = _PARTS.findall(_bare(rest if side.upper() in {"LEADING", "TRAILING"} else old))
+    if not words:
+        return None
+    left = r"(?<![A-Za-z0-9_-])" if words[0][0].isalnum() and side.upper() != "TRAILING" else ""
+    right = r"(?![A-Za-z0-9_-])" if words[-1][-1].isalnum() and side.upper() != "LEADING" else ""
+    return left + r"\s+".join(map(re.escape, words)) + right
+
+
+def _bare(text: str) -> str:
+    """Return the text between the `==` of pseudo-text, with single blanks."""
+    text = text.strip()
+    if text.startswith("==") and text.endswith("==") and len(text) >= 4:
+        text = text[2:-2]
+    return " ".join(text.split())
