@@ -53,12 +53,15 @@ def read_own(path: str, limit_bytes: int = 1 << 20) -> bytes | None:
         return None
     except OSError as error:
         raise CallerError(f"{path} cannot be read: {error.strerror}") from error
+    status = os.fstat(descriptor)
     # Looked at before it is opened as a file of Python's, which refuses a folder in words without its name.
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    if not stat.S_ISREG(status.st_mode):
         os.close(descriptor)
         raise CallerError(f"{path} is not a regular file")
     with os.fdopen(descriptor, "rb") as file:
-        return file.read(limit_bytes)
+        # As much as is asked for is set aside before anything is read: a gigabyte for a file of some kilobytes takes longer than
+        # reading it. What the kernel makes up has no size.
+        return file.read(min(limit_bytes, status.st_size or limit_bytes))
 
 
 def own_files_like(folder: str, pattern: str) -> Iterator[str]:
