@@ -544,3 +544,45 @@ def test_any_text_keeps_its_lines(words: list[str]) -> None:
     assert source.code.count("\n") + source.code.count("\x1f") >= source.lines - 1
     assert list(source.starts) == sorted(source.starts)
     assert not source.starts or source.starts[-1] <= len(source.code)
+
+
+# ── conditional compilation ──────────────────────────────────────────────────────────────────────────────────────
+
+CHOICES = """\
+>>DEFINE X AS "YES"
+>>DEFINE Y OFF
+>>DEFINE N 3
+PROGRAM-ID. A.
+PROCEDURE DIVISION.
+{}
+    GOBACK.
+"""
+
+
+@pytest.mark.parametrize(
+    ("choice", "called", "is_told"),
+    [
+        ('>>IF X = "YES"|ONE|>>ELSE|TWO|>>END-IF', "ONE", False),
+        ('>>IF X IS NOT = "YES"|ONE|>>ELSE|TWO|>>END-IF', "TWO", False),
+        (">>IF Y DEFINED|ONE|>>END-IF|TWO", "TWO", False),
+        (">>IF N IS DEFINED|ONE|  >>IF N = 4|TWO|>>ELSE|FOUR|>>END-IF|>>END-IF", "ONE FOUR", False),
+        ("$SET CONSTANT OLD(1)|$IF OLD = 1|ONE|$ELSE|TWO|$END", "ONE", False),
+        (">>IF Z DEFINED|ONE|>>ELSE|TWO|>>END-IF", "ONE TWO", True),
+        (">>IF Z DEFINED|ONE|>>ELIF N = 3|TWO|>>ELSE|FOUR|>>END-IF", "ONE TWO", True),
+        ('>>EVALUATE X|>>WHEN "NO"|ONE|>>WHEN "YES"|TWO|>>WHEN OTHER|FOUR|>>END-EVALUATE', "TWO", False),
+        (">>EVALUATE TRUE|>>WHEN N = 2|ONE|>>WHEN Z > 1|TWO|>>WHEN OTHER|FOUR|>>END-EVALUATE", "TWO FOUR", True),
+        (">>IF Y DEFINED|>>DEFINE Q 1|>>END-IF|>>IF Q DEFINED|ONE|>>END-IF", "ONE", True),
+        (">>IF Z DEFINED|>>DEFINE N 4|>>END-IF|>>IF N = 3|ONE|>>END-IF", "ONE", True),
+        (">>END-IF|ONE|>>ELSE|TWO|>>IF", "ONE TWO", True),
+    ],
+)
+def test_conditional_compilation_leaves_out_what_the_source_itself_leaves_out(
+    choice: str, called: str, is_told: bool
+) -> None:
+    """Where the source does not say which branch is compiled, all count and a warning says so."""
+    lines = [part if part.lstrip()[0] in ">$" else f'    CALL "{part}".' for part in choice.split("|")]
+    source = scan(CHOICES.format("\n".join(lines)), source_format="free")
+    assert " ".join(call.target for call in source.programs[0].calls) == called
+    assert [("every branch" in warned.text) for warned in source.warnings] == [True] * is_told
+    left = [number for number, kind in enumerate(source.kinds, 1) if kind == "comment"]
+    assert len(left) == sum("CALL" in line for line in lines) - len(called.split())

@@ -16,6 +16,7 @@ import re
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
+from .conditional import conditional
 from .program import Format, LineKind, Warned
 
 BREAK = "\x1f"
@@ -104,6 +105,7 @@ def read(data: bytes, source_format: Format | None = None, *, debug_lines: bool 
     for (first, form), end in zip(switches, bounds, strict=True):
         page.read(first - 1, end - 1, form)
     page.debug(wanted=debug_lines)
+    page.choose()
     code, starts = page.joined()
     return SourceReading(
         encoding,
@@ -371,6 +373,16 @@ class _Page:
         if self._debugged and (wanted or _DEBUGGING.search("\n".join(_QUOTED.sub("", text) for text in self.code))):
             for index, text in self._debugged.items():
                 self.code[index] = text
+
+    def choose(self) -> None:
+        """Take out the code that conditional compilation leaves out, where the source itself says so."""
+        directives = [(index + 1, self.lines[index]) for index, kind in self.marked.items() if kind == "directive"]
+        if not directives:
+            return
+        choices = conditional(sorted(directives), len(self.code))
+        self.warnings += choices.warnings
+        for line in choices.left_out:
+            self.code[line - 1] = ""
 
     def joined(self) -> tuple[str, tuple[int, ...]]:
         """Return all code as one text, and the offset at which each line begins in it."""

@@ -1,0 +1,159 @@
+"""Tell which lines conditional compilation leaves out: `>>IF`, `>>EVALUATE`, `$IF`, and the `>>DEFINE` and `$SET CONSTANT` before.
+
+Only what the source itself decides is decided. A constant that it does not define may come with the options of a compiler, and then
+the code of every branch counts, and a warning says so. Keeps out how lines are read (`reading`) and arithmetic of constants.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from .program import Warned
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_SAID = re.compile(
+    r"(?i)[^>$]{0,8}?(?:>>|\$)[ ]*+"
+    r"(?P<verb>IF|ELIF|ELSE-IF|ELSE|END-IF|END|EVALUATE|WHEN|END-EVALUATE|DEFINE|SET[ ]++CONSTANT)(?![\w-])(?P<rest>[^\n]*+)"
+)
+_WORDS = re.compile(r"'[^']*+'?|\"[^\"]*+\"?|[\w-]++|[^\s\w]")
+_UNKNOWN = object()
+"""The value of a constant that may be anything, or nothing; one that is certainly not defined has None."""
+_CARD = 72
+_THEN = frozenset({"THEN", "."})
+
+
+class Conditional(NamedTuple):
+    """The lines that are left out, by number from 1, and what could not be decided."""
+
+    left_out: frozenset[int]
+    warnings: tuple[Warned, ...]
+
+
+class _Choice:
+    """A choice that is open: whether its present branch is taken (None: nobody knows), and whether one before it was."""
+
+    __slots__ = ("line", "subject", "taken", "was_taken")
+
+    def __init__(self, line: int, subject: list[str] | None = None) -> None:
+        self.line = line
+        self.subject = subject
+        self.taken: bool | None = False
+        self.was_taken: bool | None = False
+
+    def branch(self, holds: bool | None) -> None:
+        """Begin another branch, which is taken if none before it was and its condition holds."""
+        if self.was_taken or holds is False:
+            self.taken = False
+        else:
+            self.taken = True if holds and self.was_taken is False else None
+        if holds:
+            self.was_taken = True
+        elif holds is None and self.was_taken is False:
+            self.was_taken = None
+
+
+def conditional(lines: Iterable[tuple[int, str]], last: int) -> Conditional:
+    """Return which lines are left out.
+
+    Args:
+        lines: The directives of a source, each with its number, in order.
+        last: The number of the last line.
+    """
+    known: dict[str, object] = {}
+    choices: list[_Choice] = []
+    undecided: dict[int, None] = {}
+    left_out: list[range] = []
+    since = 0  # where a stretch begins that is left out
+    for number, line in lines:
+        found = _SAID.match(line)
+        if found is None:
+            continue
+        # What stands behind column 72 of a card is its number.
+        rest = (
+            found["rest"]
+            if len(line) <= _CARD or not line[_CARD:].strip().isdecimal()
+            else line[found.start("rest") : _CARD]
+        )
+        verb, words = found["verb"].upper(), [word.upper() for word in _WORDS.findall(rest)]
+        if verb in {"IF", "EVALUATE"}:
+            choices.append(_Choice(number, words if verb == "EVALUATE" else None))
+            if verb == "IF":
+                choices[-1].branch(_holds(words, known))
+        elif verb in {"END-IF", "END", "END-EVALUATE"}:
+            del choices[-1:]
+        elif verb in {"ELSE", "ELIF", "ELSE-IF"} and choices:
+            choices[-1].branch(True if verb == "ELSE" else _holds(words, known))
+        elif verb == "WHEN" and choices and choices[-1].subject is not None:
+            choices[-1].branch(_meets(choices[-1].subject, words, known))
+        elif verb == "DEFINE" or verb.startswith("SET"):
+            _define(words, known, [one.taken for one in choices])
+        if choices and choices[-1].taken is None:
+            undecided.setdefault(choices[-1].line)
+        is_out = any(one.taken is False for one in choices)
+        if is_out and not since:
+            since = number + 1
+        elif not is_out and since:
+            left_out.append(range(since, number))
+            since = 0
+    if since:
+        left_out.append(range(since, last + 1))
+    return Conditional(frozenset(line for part in left_out for line in part), tuple(_warnings(undecided)))
+
+
+def _warnings(undecided: Iterable[int]) -> Iterable[Warned]:
+    """Yield a warning at the first choice that is not decided, with how many there are."""
+    at = list(undecided)
+    if at:
+        more = f", as of {len(at) - 1} more" if len(at) > 1 else ""
+        yield Warned(
+            at[0], f"the code of every branch of this choice is read{more}: nothing here says which is compiled"
+        )
+
+
+def _define(words: list[str], known: dict[str, object], around: list[bool | None]) -> None:
+    """Take what defines a constant, unless it is left out itself; one that may be left out is unknown from here on."""
+    words = [word for word in words if word not in {"CONSTANT", "AS", "OVERRIDE", ".", "(", ")", "="}]
+    if not words or False in around:
+        return
+    value: object = _UNKNOWN
+    if len(words) == 1:
+        value = ""
+    elif words[1] == "OFF":
+        value = None
+    elif len(words) == 2 and _is_literal(words[1]):
+        value = words[1].strip("'\"")
+    known[words[0]] = _UNKNOWN if None in around else value
+
+
+def _is_literal(word: str) -> bool:
+    return word[0] in "'\"" or word.isdecimal()
+
+
+def _holds(words: list[str], known: dict[str, object]) -> bool | None:
+    """Return whether a condition holds; None where the source does not say."""
+    words = [word for word in words if word not in _THEN and word != "IS"]
+    is_not = "NOT" in words
+    words = [word for word in words if word != "NOT"]
+    if len(words) == 2 and words[1] in {"DEFINED", "SET"}:
+        value = known.get(words[0], _UNKNOWN)
+        found = None if value is _UNKNOWN else value is not None
+    elif len(words) == 3 and words[1] == "=":
+        found = _meets(words[:1], words[2:], known)
+    else:
+        found = None
+    return found if found is None or not is_not else not found
+
+
+def _meets(subject: list[str], words: list[str], known: dict[str, object]) -> bool | None:
+    """Return whether a subject has a value, or a WHEN of TRUE holds; None where the source does not say."""
+    if words == ["OTHER"]:
+        return True
+    if subject == ["TRUE"]:
+        return _holds(words, known)
+    if len(subject) != 1 or len(words) != 1 or not _is_literal(words[0]):
+        return None
+    value = known.get(subject[0], _UNKNOWN)
+    return None if value is _UNKNOWN else value == words[0].strip("'\"")
