@@ -497,16 +497,19 @@ REPOSITORY.
 DATA DIVISION.
 WORKING-STORAGE SECTION.
 01 A PIC 9(5).
+01 G.
+    05 B PIC 9 OCCURS 3.
 PROCEDURE DIVISION.
     MOVE TAX-OF(A) TO A.
     COMPUTE A = FUNCTION RATE(A) + MAX(A 1).
-    DISPLAY TAX-OF(A) PI.
+    DISPLAY TAX-OF(A, B OF G (2) A + 1 'X') TAX-OF(A(1:2)) PI.
 """
     source = scan(text, source_format="free")
     found = facts(source, source.programs[0])
-    assert [(call.names, call.line) for call in found.calls] == [
-        (("TAX-OF",), 11),
-        (("EXTRATE",), 12),
-        (("TAX-OF",), 13),
+    assert [(call.names, call.parameters, call.line) for call in found.calls] == [
+        (("TAX-OF",), ("A",), 13),
+        (("EXTRATE",), ("A",), 14),
+        (("TAX-OF",), ("A", "B OF G(2)", "A + 1", "'X'"), 15),
+        (("TAX-OF",), ("A(1 : 2)",), 15),
     ]
     assert found.undeclared == ()

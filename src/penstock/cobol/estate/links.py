@@ -220,7 +220,8 @@ class Estate:
                         self._abroad.setdefault(key(target), []).append(caller)
                 known = self._started(name) if transaction else self._is_here(key(name), located)
                 here = known or key(name) in self._others or is_interface(name)
-                if not here and call.call_type != "invoke":
+                # A procedure of the database needs no program.
+                if not here and call.call_type not in {"invoke", "sql"}:
                     self._miss("transaction" if transaction else "program", name, path)
         for copybook in facts.copybooks:
             self._use("copybook", copybook.name, located, (copybook.line,))

@@ -1,4 +1,5 @@
-"""List the programs that a program reaches: CALL, LINK, XCTL, START and RETURN TRANSID, with what a data name may hold.
+"""List the programs that a program reaches: CALL, LINK, XCTL, START, RETURN TRANSID and the CALL of SQL, with what a data name may
+hold.
 
 Keeps out who calls this program, which is the estate's.
 """
@@ -9,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..program import key
+from .execs import body, tokens
 from .layout import pieces
 from .translated import is_translated
 from .values import CicsOperation, ProgramCall, Resolved
@@ -34,6 +36,8 @@ _BY_COMMAND: dict[str, Literal["link", "xctl", "start", "return_transid", "invok
 }
 _BY = frozenset({"BY", "REFERENCE", "CONTENT", "VALUE"})
 _FUNCTION = re.compile(r"(?<![\w-])FUNCTION(?![\w-])", re.IGNORECASE)
+_JOINING = frozenset({"OF", "IN", "+", "-", "*", "/", "**", "&"})
+_QUOTES = "'\""
 _ENDS = frozenset({"RETURNING", "GIVING", "ON", "NOT", "END-CALL", "EXCEPTION", "OVERFLOW", "."})
 
 
@@ -76,17 +80,80 @@ def functions(rows: Sequence[EntryRow]) -> dict[str, str]:
 def _used_functions(code: Code, known: Mapping[str, str]) -> Iterator[ProgramCall]:
     """Yield the uses of functions that are programs of their own, which run like ones that are called."""
     for said in code.said if known else ():
-        for name in dict.fromkeys(word for word in said.keys if word in known):
+        uses = ((word, _given(said, at)) for at, word in enumerate(said.keys) if word in known)
+        for name, given in dict.fromkeys(uses):
             yield ProgramCall(
                 target=known[name],
                 call_type="static",
                 resolved=(),
-                parameters=(),
+                parameters=given,
                 line=said.line,
                 end_line=said.end_line,
                 paragraph=code.name(said.paragraph),
                 copybook=said.copybook,
             )
+
+
+def _given(said: Said, at: int) -> tuple[str, ...]:
+    """Return what stands in the parentheses behind the name of a function, one by one; what is calculated is one."""
+    found: list[list[str]] = []
+    depth = 0
+    is_joined = False
+    for word, key_ in zip(said.words[at + 1 :], said.keys[at + 1 :], strict=True):
+        depth -= key_ == ")"
+        if depth == 0 and (key_ != "(" or found):
+            break
+        if depth == 1 and key_ == ",":
+            is_joined = False
+        elif depth and found and (is_joined or depth > 1 or key_ in _JOINING or key_ in "()"):
+            found[-1].append(word.text)
+        elif depth:
+            found.append([word.text])
+        is_joined = key_ in _JOINING
+        depth += key_ == "("
+    return tuple(_written(words) for words in found)
+
+
+def _procedures(code: Code, reaching: Reaching) -> Iterator[ProgramCall]:
+    """Yield the calls of procedures of the database, each as one of a program of its name: that is what it has by default."""
+    for block in code.blocks:
+        words = tokens(body(block.exec.text)) if block.exec.kind.startswith("SQL") else []
+        if len(words) < 2 or words[0].upper() != "CALL":
+            continue
+        target = words[1] if words[1] != ":" else ":" + "".join(words[2:3])
+        reached = reaching.at_block(_cobol_name(target), block) if target[0] == ":" else None
+        # SCHEMA.NAME is a program by its name alone.
+        name = (
+            f"'{target.strip(_QUOTES).rpartition('.')[2].strip(_QUOTES)}'" if reached is None else _cobol_name(target)
+        )
+        yield ProgramCall(
+            target=name,
+            call_type="sql",
+            resolved=reached.values if reached is not None else (),
+            parameters=tuple(_arguments(words)),
+            line=block.line,
+            end_line=block.end_line,
+            paragraph=code.name(block.paragraph),
+            copybook=block.copybook,
+            is_sure=False,
+            unknown=reached.unknown if reached is not None else "",
+        )
+
+
+def _arguments(words: Sequence[str]) -> Iterator[str]:
+    """Yield the arguments of a CALL of SQL as COBOL names them, without the indicators behind them."""
+    depth = 0
+    begins = False
+    for at, word in enumerate(words):
+        depth += (word == "(") - (word == ")")
+        if begins and depth == 1 and word not in {",", ")"}:
+            yield _cobol_name(word if word != ":" else ":" + "".join(words[at + 1 : at + 2]))
+        begins = depth == 1 and word in {"(", ","}
+
+
+def _cobol_name(host: str) -> str:
+    """Return a host variable as COBOL names it: `:GROUP.ITEM` is ITEM OF GROUP; anything else as it is."""
+    return " OF ".join(reversed(host[1:].partition(":")[0].split("."))) if host[:1] == ":" else host
 
 
 def calls(
@@ -109,6 +176,7 @@ def calls(
     """
     reached = [_called(call, code, reaching, constants) for call in found]
     reached += _used_functions(code, known_functions)
+    reached += _procedures(code, reaching)
     for operation in cics:
         call_type = _BY_COMMAND.get(operation.command)
         if call_type is not None and operation.resource and operation.kind in {"program", "transaction", "service"}:
@@ -198,4 +266,9 @@ def parameters(said: Said) -> tuple[str, ...]:
             found.append([text])
         depth += (word == "(") - (word == ")")
         glued = word in {"OF", "IN"}
-    return tuple(" ".join(words).replace("( ", "(").replace(" )", ")").replace(" (", "(") for words in found)
+    return tuple(_written(words) for words in found)
+
+
+def _written(words: Sequence[str]) -> str:
+    """Return words as a person writes them: no blank inside of parentheses."""
+    return " ".join(words).replace("( ", "(").replace(" )", ")").replace(" (", "(")

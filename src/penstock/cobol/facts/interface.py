@@ -137,8 +137,12 @@ def _of_sql(found: InterfaceOperations) -> Iterator[_Deed]:
     # A FETCH names a cursor, its DECLARE the tables.
     cursors = {key(one.cursor): one.tables for one in found.sql if one.operation == "DECLARE CURSOR" and one.cursor}
     for one in found.sql:
+        for prepared in one.prepared:
+            for table in prepared.tables:
+                for deed in _SQL_DEEDS.get(prepared.operation, ()):
+                    yield "table", table, deed, one.line
         tables = cursors.get(key(one.cursor), ()) if one.operation == "FETCH" and one.cursor else one.tables
-        for table in tables:
+        for table in tables if not one.prepared else ():
             for deed in _SQL_DEEDS.get(one.operation, ()):
                 yield "table", table, deed, one.line
 

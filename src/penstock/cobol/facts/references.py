@@ -229,13 +229,11 @@ class References:
                     self._argument(argument, WRITE | given if written else READ, block, shared)
         elif kind.startswith("SQL"):
             reads, writes_ = host_variables(block.exec.text)
+            # What a procedure of the database is called with may come back changed.
+            shared = PASS if body(block.exec.text)[:5].upper() == "CALL " else NONE
             for names, role in ((reads, READ), (writes_, WRITE)):
                 for name in names:
-                    self._argument(
-                        name.replace(".", " IN ") if "." not in name else " IN ".join(reversed(name.split("."))),
-                        role,
-                        block,
-                    )
+                    self._argument(" IN ".join(reversed(name.split("."))), role, block, shared)
 
     def present(self, shown: Iterable[ShownItem]) -> None:
         """Take what reports and screens show and take: it is read and written where they are declared."""

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from .execs import body, tokens
 from .references import host_variables
-from .values import SqlOperation
+from .values import PreparedSql, SqlOperation
 
 if TYPE_CHECKING:
     from .code import Block, Code
+    from .dynamic_sql import DynamicSql
 
 _BEFORE_TABLE = frozenset({"FROM", "JOIN", "INTO", "UPDATE", "TABLE", "USING"})
 _NOT_A_TABLE = frozenset(
@@ -32,11 +33,53 @@ _TWO_WORDS = frozenset(
 )
 
 
-def operations(code: Code) -> tuple[SqlOperation, ...]:
-    """Return the EXEC SQL blocks in order; INCLUDE is a copybook and is left out."""
-    return tuple(
-        found for block in code.blocks if block.exec.kind.startswith("SQL") and (found := _operation(block, code))
-    )
+def operations(code: Code, dynamic: DynamicSql) -> tuple[SqlOperation, ...]:
+    """Return the EXEC SQL blocks in order; INCLUDE is a copybook and is left out.
+
+    Args:
+        code: The EXEC blocks.
+        dynamic: The texts of statements that are data.
+    """
+    found = [
+        _prepared(one, block, dynamic)
+        for block in code.blocks
+        if block.exec.kind.startswith("SQL") and (one := _operation(block, code)) is not None
+    ]
+    by_name: dict[str, list[SqlOperation]] = {}
+    for one in found:
+        if one.operation == "PREPARE":
+            by_name.setdefault(one.text.split()[1].upper(), []).append(one)
+    return tuple([_opened(one, by_name) for one in found]) if by_name else tuple(found)
+
+
+def _prepared(one: SqlOperation, block: Block, dynamic: DynamicSql) -> SqlOperation:
+    """Return a statement with what its text says, where that is data."""
+    text = dynamic.of(block)
+    if text is None:
+        return one
+    prepared = []
+    for said in text.texts:
+        words = tokens(said.value)
+        upper = [word.upper() for word in words]
+        if words:
+            prepared.append(PreparedSql(_verb(upper), _tables(words, upper), said))
+    return _of(one, prepared, text.unknown, is_sure=text.is_sure)
+
+
+def _opened(one: SqlOperation, by_name: dict[str, list[SqlOperation]]) -> SqlOperation:
+    """Return the declaration of a cursor with what is prepared for it."""
+    name = one.text.split()[-1].upper()
+    if one.operation != "DECLARE CURSOR" or one.tables or name not in by_name:
+        return one
+    ways = by_name[name]
+    prepared = [made for way in ways for made in way.prepared]
+    unknown = next((way.unknown for way in ways if way.unknown), "")
+    return _of(one, prepared, unknown, is_sure=len(ways) == 1 and ways[0].is_sure)
+
+
+def _of(one: SqlOperation, prepared: list[PreparedSql], unknown: str, *, is_sure: bool) -> SqlOperation:
+    tables = tuple(dict.fromkeys(table for made in prepared for table in made.tables))
+    return one._replace(tables=tables, prepared=tuple(prepared), is_sure=is_sure, unknown=unknown)
 
 
 def _operation(block: Block, code: Code) -> SqlOperation | None:
@@ -157,7 +200,7 @@ def _tables(words: list[str], upper: list[str]) -> tuple[str, ...]:
             starts = False
         if starts or (listing and before == ","):
             listing = before in {"FROM", ","}
-            if word not in _NOT_A_TABLE and word[0] not in ":'0123456789(" and word not in common:
+            if word not in _NOT_A_TABLE and word[0] not in ":'0123456789(?" and word not in common:
                 found.setdefault(word, words[at])
         elif word in _CLAUSES or word == ")":
             listing = False

@@ -240,10 +240,10 @@ class Access(NamedTuple):
 
 
 class Resolved(NamedTuple):
-    """A value that a data item may have, and the VALUE, MOVE or SET at `line` that gives it."""
+    """A value that a data item may have, and the VALUE, MOVE, SET or STRING at `line` that gives it."""
 
     value: str
-    how: Literal["VALUE", "MOVE", "SET"]
+    how: Literal["VALUE", "MOVE", "SET", "STRING"]
     line: int
     copybook: str | None = None
 
@@ -256,6 +256,14 @@ class ReachedValues(NamedTuple):
     """Whether an item has one value, and nothing else can be there."""
     unknown: str
     """Why other values may be there that nothing tells, as a clause; "" where none may."""
+
+
+class PreparedSql(NamedTuple):
+    """A statement of SQL whose text is data: what it does to which tables, and where its text comes from."""
+
+    operation: str
+    tables: tuple[str, ...]
+    said: Resolved
 
 
 class SqlOperation(NamedTuple):
@@ -274,6 +282,13 @@ class SqlOperation(NamedTuple):
     end_line: int
     paragraph: str
     copybook: str | None = None
+    prepared: tuple[PreparedSql, ...] = ()
+    """What a PREPARE or EXECUTE IMMEDIATE of a host variable may run, and the cursor of what is prepared; its tables are among
+    `tables`."""
+    is_sure: bool = True
+    """Whether no other text can be there than the one of `prepared`."""
+    unknown: str = ""
+    """Why the text may be another one that nothing tells; "" where it may not."""
 
 
 class CicsOperation(NamedTuple):
@@ -374,12 +389,12 @@ class Channel(NamedTuple):
 
 
 class ProgramCall(NamedTuple):
-    """A way to another program: CALL, LINK, XCTL, START, RETURN TRANSID or INVOKE."""
+    """A way to another program: CALL, LINK, XCTL, START, RETURN TRANSID, INVOKE, or the CALL of a procedure by SQL."""
 
     target: str
     """The name where a literal says it, else the data item that holds it, or the resource of a CICS command with its
     quotes."""
-    call_type: Literal["static", "dynamic", "link", "xctl", "start", "return_transid", "invoke"]
+    call_type: Literal["static", "dynamic", "link", "xctl", "start", "return_transid", "invoke", "sql"]
     resolved: tuple[Resolved, ...]
     """The names that the data item of a call may hold; empty where nothing is known."""
     parameters: tuple[str, ...]

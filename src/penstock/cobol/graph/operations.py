@@ -55,7 +55,7 @@ class DrawnProgram(NamedTuple):
 
 def operations(facts: Facts, program: DrawnProgram) -> Iterator[EstateEdge]:
     """Yield the edges of a program's operations, one for each statement that says it."""
-    cursors = {key(one.cursor): one.tables for one in facts.sql if one.operation == "DECLARE CURSOR" and one.cursor}
+    cursors = {key(one.cursor): one for one in facts.sql if one.operation == "DECLARE CURSOR" and one.cursor}
     for statement in facts.sql:
         yield from _sql(statement, cursors, program)
     for command in facts.cics:
@@ -66,21 +66,21 @@ def operations(facts: Facts, program: DrawnProgram) -> Iterator[EstateEdge]:
         yield from _mq(asked, program)
 
 
-def _sql(one: SqlOperation, cursors: dict[str, tuple[str, ...]], program: DrawnProgram) -> Iterator[EstateEdge]:
+def _sql(one: SqlOperation, cursors: dict[str, SqlOperation], program: DrawnProgram) -> Iterator[EstateEdge]:
     """Yield who reads and writes tables, and which fields go into them and come from them."""
     cited = _cited(one, program)
     tables = [NodeId("table", key(table)) for table in one.tables]
-    if one.operation in _SQL_READS:
-        for table in tables:
-            yield EstateEdge(program.program, "reads", table, "is", cited)
-    elif one.operation in _SQL_WRITES:
-        # What is written is named first; what stands in its sub-selects, and behind the USING of a MERGE, is read.
-        for at, table in enumerate(tables):
-            yield EstateEdge(program.program, "reads" if at else "writes", table, "is", cited)
-    if one.operation == "FETCH" and one.cursor:
-        tables = [NodeId("table", key(table)) for table in cursors.get(key(one.cursor), ())]
+    if one.prepared or one.unknown:
+        yield from _dynamic(one, program)
+    else:
+        yield from _tables(one.operation, tables, "is", cited, "", program)
+    declared = cursors.get(key(one.cursor)) if one.operation == "FETCH" and one.cursor else None
+    if one.operation == "FETCH":
+        tables = [NodeId("table", key(table)) for table in declared.tables] if declared is not None else []
     indicators = {key(name) for name in _INDICATOR.findall(one.text)}
     several = "" if len(tables) == 1 else "the statement reads several tables"
+    if declared is not None and not declared.is_sure:
+        several = "the text of the statement is data"
     if one.operation in {"SELECT", "FETCH"}:
         for field in _fields(one.writes, indicators, program):
             for table in tables:
@@ -91,6 +91,38 @@ def _sql(one: SqlOperation, cursors: dict[str, tuple[str, ...]], program: DrawnP
         why = "" if certainty == "is" else "a MERGE takes some values to compare with"
         for field in _fields(sent, indicators, program):
             yield EstateEdge(field, "moves to", tables[0], certainty, cited, why)
+
+
+def _tables(
+    operation: str,
+    tables: Sequence[NodeId],
+    certainty: Certainty,
+    cited: tuple[CitedLine, ...],
+    why: str,
+    program: DrawnProgram,
+) -> Iterator[EstateEdge]:
+    """Yield what a statement does to its tables."""
+    if operation in _SQL_READS:
+        for table in tables:
+            yield EstateEdge(program.program, "reads", table, certainty, cited, why)
+    elif operation in _SQL_WRITES:
+        # What is written is named first; what stands in its sub-selects, and behind the USING of a MERGE, is read.
+        for at, table in enumerate(tables):
+            yield EstateEdge(program.program, "reads" if at else "writes", table, certainty, cited, why)
+
+
+def _dynamic(one: SqlOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
+    """Yield what a statement may do whose text is data."""
+    cited = _cited(one, program)
+    why = "" if one.is_sure else one.unknown or f"the text is data: {len(one.prepared)} can be there"
+    for made in one.prepared:
+        tables = [NodeId("table", key(table)) for table in made.tables]
+        given = CitedLine(program.path, made.said.line, made.said.copybook)
+        yield from _tables(made.operation, tables, "is" if one.is_sure else "may", (*cited, given), why, program)
+    if one.unknown and one.reads:
+        field = _field(" OF ".join(reversed(one.reads[0].split("."))), program)
+        if field is not None:
+            yield EstateEdge(program.program, "runs", field, "unknown", cited, one.unknown)
 
 
 def _cited(

@@ -35,6 +35,7 @@ _ON_EVENT = {
     "WHENEVER": "where a statement of SQL ends so",
     "ALTER": "once ALTER was executed",
 }
+_PROCEDURE = "a procedure of the database: its program is taken to have its name"
 _BY_NAME = "the name of what is called is data: {0} values can be there"
 
 
@@ -235,7 +236,7 @@ class _Drawing:
         elif call.call_type == "invoke":
             return
         citations = self._cite(call.line, call.copybook, call.end_line)
-        for name, certainty, why in _targets(call.names, call.is_sure, call.unknown):
+        for name, certainty, why in _targets(call.names, call.is_sure, _reason(call)):
             self._add(self._me, verb, NodeId(kind, name), certainty, (*citations, *self._given(call)), why)  # type: ignore[arg-type]
         if call.unknown or not call.names:
             field = self._data.one(call.target)
@@ -328,8 +329,8 @@ class _Drawing:
     def _sendings(self) -> Iterator[Passing]:
         """Yield what is given to other programs."""
         for call in self._facts.calls:
-            if call.call_type in {"static", "dynamic"} and call.parameters:
-                targets = tuple((name, kind) for name, kind, _ in _targets(call.names, call.is_sure, call.unknown))
+            if call.call_type in {"static", "dynamic", "sql"} and call.parameters:
+                targets = tuple((name, kind) for name, kind, _ in _targets(call.names, call.is_sure, _reason(call)))
                 arguments = tuple(map(self._given_field, call.parameters))
                 yield Passing(
                     targets,
@@ -337,7 +338,7 @@ class _Drawing:
                     arguments,
                     call.line,
                     call.end_line,
-                    _why(call.names, call.is_sure, call.unknown),
+                    _why(call.names, call.is_sure, _reason(call)),
                     call.copybook,
                 )
         for operation in self._facts.cics:
@@ -417,6 +418,11 @@ def _named(operation: CicsOperation) -> tuple[str, ...]:
     if resource[:1] in "'\"" and resource:
         return (key(resource.strip("'\" ")),)
     return tuple(dict.fromkeys(key(value.value) for value in operation.resolved))
+
+
+def _reason(call: ProgramCall) -> str:
+    """Return why what a call names may be another program; "" where nothing but its name says so."""
+    return call.unknown or (_PROCEDURE if call.call_type == "sql" else "")
 
 
 def _why(names: Sequence[str], is_sure: bool, unknown: str) -> str:

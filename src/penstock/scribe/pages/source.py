@@ -147,6 +147,8 @@ def _target(call: Json, file: str, names: NameIndex) -> Cell:
         return (CodeSpan(name), " ", Tag("transaction"))
     if names.is_here(name):
         return (names.piece(name, file),)
+    if call["call_type"] == "sql":  # most procedures of a database are no programs
+        return (CodeSpan(name), " ", Tag("procedure of the database"))
     return (CodeSpan(name), " ", Tag("of the system") if is_interface(name) else Tag("not here", "doubt"))
 
 

@@ -1,0 +1,125 @@
+"""Tell which SQL a program prepares or runs whose text is data: EXECUTE IMMEDIATE and PREPARE of a host variable.
+
+The text is what the item can hold at the statement, or what a STRING composes in it, with a `?` for each part that is data.
+Keeps out how a statement is read (`sql`). Law: every text is one that the source says, with its line; what may be there besides is
+said as a reason.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from .execs import body, tokens
+from .resolving import literal
+from .values import Resolved
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .code import Block, Code, Said
+    from .naming import DataNames
+    from .reaching import Reaching
+
+_DATA = "?"
+"""What stands for a part of a text that is data."""
+_TEXT = 2  # a text of varying length is a group of its length and its letters
+
+
+class SqlText(NamedTuple):
+    """What the text of a statement can be; `unknown` is why it can be another one, "" where it cannot."""
+
+    texts: tuple[Resolved, ...]
+    is_sure: bool
+    unknown: str
+
+
+class DynamicSql:
+    """The texts of the statements of a program that prepare or run SQL from data.
+
+    Args:
+        code: The statements and EXEC blocks.
+        names: The items that names mean.
+        reaching: What items can hold at a statement.
+    """
+
+    def __init__(self, code: Code, names: DataNames, reaching: Reaching) -> None:
+        self._names, self._reaching = names, reaching
+        self._held: dict[tuple[str | None, int], str] = {}
+        for block in code.blocks:
+            if (name := _variable(block)) is not None:
+                self._held[block.copybook, block.exec.line] = self._letters(name)
+        self._composed: dict[int, list[Resolved]] = {}
+        if self._held:
+            reaching.follow(self._held.values())
+            for said in code.said:
+                if said.verb == "STRING":
+                    self._compose(said)
+
+    def of(self, block: Block) -> SqlText | None:
+        """Return what the text of a statement can be; None for one whose text is no data."""
+        held = self._held.get((block.copybook, block.exec.line))
+        if held is None:
+            return None
+        reached = self._reaching.at_block(held, block)
+        index = self._names.one(held)
+        # Where a STRING may have written the item no order of the two is looked for: each of its texts may be there.
+        composed = self._composed.get(index, []) if index is not None and not reached.is_sure else []
+        texts = {text.value: text for text in (*reached.values, *composed)}
+        return SqlText(tuple(texts.values()), reached.is_sure, reached.unknown)
+
+    def _letters(self, name: str) -> str:
+        """Return the item that holds the letters of a text, qualified: the second part of a text of varying length."""
+        index = self._names.one(name)
+        parts = self._names.children.get(index, []) if index is not None else []
+        return f"{self._names.items[parts[1]].name} OF {name}" if len(parts) == _TEXT else name
+
+    def _compose(self, said: Said) -> None:
+        """Take the text that a STRING composes, where its INTO names an item."""
+        keys = said.keys
+        if "INTO" not in keys:
+            return
+        into = keys.index("INTO")
+        names = [
+            word.text for word in said.words[into + 1 : into + 4 if keys[into + 2 : into + 3] == ("OF",) else into + 2]
+        ]
+        index = self._names.one(" ".join(names))
+        if index is not None:
+            # A group of varying length may be composed by the name of its letters or by its own.
+            parts = self._names.children.get(index, [])
+            text = Resolved("".join(_pieces(said, into)).strip(), "STRING", said.line, said.copybook)
+            self._composed.setdefault(parts[1] if len(parts) == _TEXT else index, []).append(text)
+
+
+def _variable(block: Block) -> str | None:
+    """Return the host variable that holds the text of a statement, as COBOL names it; None where there is none."""
+    if not block.exec.kind.startswith("SQL"):
+        return None
+    words = [word for word in tokens(body(block.exec.text)) if word != ":"]
+    upper = [word.upper() for word in words]
+    if upper[:2] == ["EXECUTE", "IMMEDIATE"]:
+        at = 2
+    elif upper[:1] == ["PREPARE"] and "FROM" in upper:
+        at = upper.index("FROM") + 1
+    else:
+        return None
+    if at >= len(words) or words[at][0] in "'\"":
+        return None
+    return " OF ".join(reversed(words[at].lstrip(":").split(".")))
+
+
+def _pieces(said: Said, into: int) -> Iterator[str]:
+    """Yield what a STRING puts one behind the other: the text of literals, and a mark for data."""
+    at = 1
+    while at < into:
+        word = said.words[at]
+        if said.keys[at] == "DELIMITED":
+            at += 3 if said.keys[at + 1] == "BY" else 2
+            continue
+        if word.kind == "literal":
+            # Blanks at its end count here: they part it from what follows.
+            yield word.text[1:-1].replace(word.text[0] * 2, word.text[0]) if literal(word.text) is not None else " "
+        elif word.kind == "word" and said.keys[at] not in {"OF", "IN"}:
+            yield _DATA if said.keys[at] not in {"SPACE", "SPACES"} else " "
+        elif said.keys[at] in {"OF", "IN"}:
+            at += 1
+        at += 1

@@ -1,0 +1,126 @@
+"""SQL whose text is data, and procedures of the database: what the code says of them, and what nothing tells."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.cobol import scan
+from penstock.cobol.facts import Facts, facts
+from penstock.cobol.graph import EstateGraph, part_of
+
+from .sources import program
+
+pytestmark = pytest.mark.proves("C-16")
+
+DATA = (
+    "01  STMT.",
+    "    49  STMT-LENGTH PIC S9(4) COMP.",
+    "    49  STMT-TEXT PIC X(80).",
+    "01  ASKED PIC X(80).",
+    "01  TABLE-NAME PIC X(18).",
+    "01  PROC PIC X(18).",
+    "01  REC.",
+    "    05  A PIC X.",
+    "    05  B PIC X.",
+)
+
+
+def written(*statements: str) -> str:
+    """A program with these statements, in free format."""
+    return program(*(f"    {one}" for one in statements), data=DATA)
+
+
+def ran(*statements: str) -> Facts:
+    """The facts of a program with these statements."""
+    source = scan(written(*statements), source_format="free")
+    return facts(source, source.programs[0])
+
+
+def edges(found: Facts, *statements: str) -> list[str]:
+    """The edges of a program to tables and programs, and from tables, with their certainty."""
+    source = scan(written(*statements), source_format="free")
+    part = part_of(found, source.programs[0], "p.cbl", name="P")
+    wanted = {"table", "program"}
+    return [
+        f"{edge.source} {edge.verb} {edge.target} {edge.certainty}"
+        for edge in part.edges
+        if edge.target.kind in wanted or edge.source.kind == "table" or edge.certainty == "unknown"
+    ]
+
+
+def test_a_statement_that_is_run_at_once_has_the_tables_of_the_text_that_reaches_it() -> None:
+    """Of a text of varying length it is the letters that are written; what is moved later is not there."""
+    said = (
+        "MOVE 'DELETE FROM PROD.T1 WHERE A = 1' TO STMT-TEXT",
+        "EXEC SQL EXECUTE IMMEDIATE :STMT END-EXEC",
+        "MOVE 'DELETE FROM T9' TO STMT-TEXT",
+        "GOBACK.",
+    )
+    found = ran(*said)
+    (statement,) = found.sql
+    assert (statement.operation, statement.tables, statement.is_sure) == ("EXECUTE IMMEDIATE", ("PROD.T1",), True)
+    assert [(one.operation, one.said.how, one.said.line) for one in statement.prepared] == [("DELETE", "MOVE", 15)]
+    assert [(one.resource, one.delete) for one in found.crud] == [("PROD.T1", (16,))]
+    assert edges(found, *said) == ["P writes PROD.T1 is"]
+
+
+def test_a_cursor_of_a_prepared_statement_reads_what_its_text_says() -> None:
+    """A composed text has its literals and nothing sure; a table that is data is unknown."""
+    said = (
+        "STRING 'SELECT A FROM T2 WHERE B = ''' A ''' AND C IN (SELECT D' ' FROM T4)' DELIMITED BY SIZE INTO ASKED",
+        "EXEC SQL PREPARE S1 FROM :ASKED END-EXEC",
+        "EXEC SQL DECLARE C1 CURSOR FOR S1 END-EXEC",
+        "EXEC SQL FETCH C1 INTO :REC.A END-EXEC",
+        "STRING 'INSERT INTO ' TABLE-NAME ' VALUES(1)' DELIMITED BY SIZE INTO STMT-TEXT",
+        "EXEC SQL EXECUTE IMMEDIATE :STMT END-EXEC",
+        "GOBACK.",
+    )
+    found = ran(*said)
+    assert [one.tables for one in found.sql] == [("T2", "T4"), ("T2", "T4"), (), ()]
+    assert found.sql[0].prepared[0].said.value == "SELECT A FROM T2 WHERE B = '?' AND C IN (SELECT D FROM T4)"
+    assert edges(found, *said) == [
+        "P reads T2 may",
+        "P reads T4 may",
+        "P runs P.ASKED unknown",
+        "T2 moves to P.A may",
+        "T4 moves to P.A may",
+        "P runs P.STMT unknown",
+    ]
+
+
+def test_a_procedure_of_the_database_may_be_a_program_of_its_name() -> None:
+    """It gets its arguments in their order, without their indicators, and they may come back changed."""
+    said = (
+        "EXEC SQL CALL PROD.CALCTAX(:REC.A, :B:TABLE-NAME, 'X' INDICATOR :A) END-EXEC",
+        "MOVE 'PAYIT' TO PROC",
+        "EXEC SQL CALL :PROC (:ASKED) END-EXEC",
+        "GOBACK.",
+    )
+    found = ran(*said)
+    assert [(call.call_type, call.names, call.parameters) for call in found.calls] == [
+        ("sql", ("CALCTAX",), ("A OF REC", "B", "'X'")),
+        ("sql", ("PAYIT",), ("ASKED",)),
+    ]
+    assert edges(found, *said) == ["P calls CALCTAX may", "P calls PAYIT may"]
+    tax = program("    MOVE 1 TO B.", "    GOBACK.", name="CALCTAX", data=()).replace(
+        "PROCEDURE DIVISION.",
+        "DATA DIVISION.\n       LINKAGE SECTION.\n       01 A PIC X.\n       01 B PIC X.\n       PROCEDURE DIVISION USING A B.",
+    )
+    called, caller = scan(tax), scan(written(*said), source_format="free")
+    graph = EstateGraph(
+        [
+            part_of(found, caller.programs[0], "p.cbl", name="P"),
+            part_of(facts(called, called.programs[0]), called.programs[0], "t.cbl", name="CALCTAX"),
+        ],
+        (),
+    )
+    passed = [f"{one.source} {one.target} {one.certainty}" for one in graph.edges() if one.verb == "passes to"]
+    assert passed == ["P.A CALCTAX.A may", "P.B CALCTAX.B may", "P.ASKED PAYIT may"]
+
+
+def test_what_a_procedure_got_has_no_sure_value_behind_it() -> None:
+    """The value that was there before its call may be gone."""
+    found = ran("MOVE 'SUB1' TO PROC", "EXEC SQL CALL P1(:PROC) END-EXEC", "CALL PROC", "GOBACK.")
+    (call,) = [one for one in found.calls if one.call_type == "dynamic"]
+    assert (call.names, call.is_sure) == (("SUB1",), False)
+    assert "line 16" in call.unknown
