@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from penstock.cobol import scan
+from penstock.cobol.estate import member
 from penstock.cobol.facts import Facts, facts
 from penstock.cobol.graph import EstateGraph, part_of
 
@@ -116,6 +117,31 @@ def test_a_procedure_of_the_database_may_be_a_program_of_its_name() -> None:
     )
     passed = [f"{one.source} {one.target} {one.certainty}" for one in graph.edges() if one.verb == "passes to"]
     assert passed == ["P.A CALCTAX.A may", "P.B CALCTAX.B may", "P.ASKED PAYIT may"]
+
+
+def test_a_table_without_a_schema_may_be_each_that_has_one() -> None:
+    """Its program is bound to a schema that no source names; with too many of them none is said."""
+
+    def said(*schemas: str) -> list[str]:
+        text = written("EXEC SQL DELETE FROM PRICES END-EXEC", "EXEC SQL SELECT B INTO :B FROM X.PRICES END-EXEC")
+        source = scan(text, source_format="free")
+        declared = "".join(f"EXEC SQL DECLARE {one}.PRICES TABLE (A CHAR(1)) END-EXEC.\n" for one in schemas)
+        members = [member("D.cpy", "dclgen", declared.encode())]
+        graph = EstateGraph(
+            [part_of(facts(source, source.programs[0]), source.programs[0], "p.cbl", name="P")], members
+        )
+        return sorted(
+            f"{one.source} {one.verb} {one.target} {one.certainty}" for one in graph.drawn if "PRICES" in str(one)
+        )
+
+    assert [one for one in said("Y") if "writes" in one] == [
+        "P writes PRICES is",
+        "P writes X.PRICES may",
+        "P writes Y.PRICES may",
+    ]
+    assert "P reads X.PRICES is" in said("Y")
+    assert not any("Y.PRICES" in one for one in said() + [one for one in said("Y") if "moves" in one or "reads" in one])
+    assert [one for one in said(*"ABCDEFGH") if "writes" in one] == ["P writes PRICES is"]
 
 
 def test_what_a_procedure_got_has_no_sure_value_behind_it() -> None:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from .values import Certainty, FileBinding, Kind, Passing, ProgramEntry, ProgramPart, Verb
 
 _COMMAREA = "DFHCOMMAREA"
+MAX_SCHEMAS = 8
+"""Of how many schemas a table may be that a statement names without one; beyond that none of them is said."""
+_NO_SCHEMA = "the statement names no schema, and the table may be {0}"
 
 
 class EstateGraph:
@@ -265,7 +268,34 @@ class _Linking:
             for sending in part.sendings:
                 self._send(number, part, sending)
         self._jobs()
+        self._schemas()
         return tuple(self._drawn.values())
+
+    def _schemas(self) -> None:
+        """Add to what is said of a table without a schema that it may be said of each table of that name that has one.
+
+        A statement that names no schema gets it when its program is bound; no source says which it is.
+        """
+        named = {
+            end.name: None for edge in self._drawn.values() for end in (edge.source, edge.target) if end.kind == "table"
+        }
+        named |= {table.name.upper(): None for member in self._graph.members for table in member.tables}
+        of_schemas: dict[str, list[NodeId]] = {}
+        for name in named:
+            schema, _, bare = name.rpartition(".")
+            if schema and bare in named:
+                of_schemas.setdefault(bare, []).append(NodeId("table", name))
+        for edge in list(self._drawn.values()) if of_schemas else ():
+            sure: Certainty = "may" if edge.certainty == "is" else edge.certainty
+            for table in self._perhaps(edge.source, of_schemas):
+                self._add(edge._replace(source=table, certainty=sure, why=edge.why or _NO_SCHEMA.format(table)))
+            for table in self._perhaps(edge.target, of_schemas):
+                self._add(edge._replace(target=table, certainty=sure, why=edge.why or _NO_SCHEMA.format(table)))
+
+    def _perhaps(self, node: NodeId, of_schemas: Mapping[str, list[NodeId]]) -> Sequence[NodeId]:
+        """Return the tables that a table without a schema may be."""
+        found = of_schemas.get(node.name, ()) if node.kind == "table" else ()
+        return found if len(found) <= MAX_SCHEMAS else ()
 
     def _add(self, edge: EstateEdge) -> None:
         """Add an edge; what says the same is one edge, as sure as the surer of them, with the citations of both."""

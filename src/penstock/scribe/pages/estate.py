@@ -80,10 +80,15 @@ class CopybookView(TypedDict):
 
 
 class DbTableView(TypedDict):
-    """A table of a database; `path` is where it is defined, None where nothing here does."""
+    """A table of a database; `path` is where it is defined, None where nothing here does.
+
+    `defined_as` is the name of a definition that may be its own, where one of the two names a schema and the other none; None
+    where both are the same.
+    """
 
     name: str
     path: str | None
+    defined_as: str | None
     columns: Sequence[str]
     used_by: Sequence[str]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from penstock.scribe.pages.blocks import Block, Cell, Piece
     from penstock.scribe.pages.columns import Column
-    from penstock.scribe.pages.estate import DdView, EstateView, JobView, NameIndex, StepView
+    from penstock.scribe.pages.estate import DbTableView, DdView, EstateView, JobView, NameIndex, StepView
     from penstock.text.json_access import Json
 
 _OF_HEADER = ("program_id", "file_name", "program_type", "lines", "final_status")
@@ -55,7 +55,7 @@ def shared(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
     }
     db_table: dict[str, Column] = {
         "Table": code("name"),
-        "Defined in": lambda one: (names.file(one["path"], one["path"]),) if one["path"] else _path(None),
+        "Defined in": lambda one: _definition(one, names),
         "Columns": codes("columns"),
         "Used by": _users("used_by", names),
     }
@@ -161,6 +161,14 @@ def _users(field: str, names: NameIndex) -> Column:
     return lambda one: joined(map(names.piece_of, one[field]))
 
 
+def _definition(one: DbTableView, names: NameIndex) -> Cell:
+    """Return where a table is defined, with the name that it may have there."""
+    if one["path"] is None:
+        return _path(None)
+    cell: Cell = (names.file(one["path"], one["path"]),)
+    return (*cell, ", perhaps, as ", CodeSpan(one["defined_as"])) if one["defined_as"] else cell
+
+
 def _path(path: str | None, *, is_system: bool = False) -> Cell:
     """Return the path of a file, or why there is none: nobody ships what belongs to CICS or DB2, and the rest is missing."""
     if path:
@@ -182,7 +190,7 @@ def _glance(estate: EstateView) -> Block:
         count(len(estate["transactions"]), "transaction"),
         count(len(estate["maps"]), "mapset"),
         count(len(estate["layouts"]), "copybook"),
-        count(len(estate["tables"]), "table"),
+        count(sum(one["defined_as"] is None for one in estate["tables"]), "table"),
     )
     described = sum(1 for _, purpose in told if purpose is not None)
     return FactBlock(

@@ -200,14 +200,26 @@ def _tables(linked: Linked, whose: _Whose) -> Iterator[DbTableView]:
     """Yield the tables of databases by name: those that a file defines, and those that only programs name."""
     # Of several definitions the first file's holds: reversed, it is the last to be put in.
     defined = {key(table.name): (member, table) for member in reversed(linked.members) for table in member.tables}
+    alike: dict[str, list[str]] = {}
+    for name in defined:
+        alike.setdefault(name.rpartition(".")[2], []).append(name)
     for name in sorted({*defined, *map(key, linked.used("table"))}):
         used_by = whose.pages(linked.users("table", name))
-        if (found := defined.get(name)) is None:
-            yield {"name": name, "path": None, "columns": [], "used_by": used_by}
+        schema, _, bare = name.rpartition(".")
+        # A statement that names no schema gets it when it is bound: DB2 takes it from the plan, and no source says which.
+        others = [other for other in alike.get(bare, ()) if not (schema and "." in other)]
+        found = defined.get(name) or (defined[others[0]] if len(others) == 1 else None)
+        if found is None:
+            yield {"name": name, "path": None, "defined_as": None, "columns": [], "used_by": used_by}
         else:
             member, table = found
-            columns = [column.name for column in table.columns]
-            yield {"name": table.name, "path": member.path, "columns": columns, "used_by": used_by}
+            yield {
+                "name": table.name if name in defined else name,
+                "path": member.path,
+                "defined_as": None if name in defined else table.name,
+                "columns": [column.name for column in table.columns],
+                "used_by": used_by,
+            }
 
 
 def _data_sets(linked: Linked, whose: _Whose) -> Iterator[DataSetView]:
