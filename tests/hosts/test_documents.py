@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import tomllib
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.hosts import documents, jsonc, toml_text
+from penstock.hosts import documents, jsonc, toml_text, trees
 from penstock.hosts.documents import CannotEditError, Document
 from tests.growth import BOUND, growth
+from tests.hosts import configurations
 
 pytestmark = pytest.mark.proves("H-3")
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
@@ -145,11 +147,56 @@ def test_half_a_pair_stays_the_escape_that_it_was(text: str) -> None:
     document.text.encode()
 
 
+def test_a_number_that_is_none_is_equal_to_itself() -> None:
+    """Python's is not: no Codex configuration with one in it could be edited."""
+    text = "n = nan\nl = [-nan, inf]\n"
+    document = Document(text, "toml")
+    document.put(("m",), {"k": "v"})
+    assert document.text.startswith(text)
+    document.remove(("m",))
+    assert document.text == text
+
+
+@given(st.integers(0, 199), st.data())
+def test_many_objects_are_edited_as_one_after_another(seed: int, data: st.DataObject) -> None:
+    """Whatever stands in a file: reading it once gives the text that reading it before each edit gives."""
+    text = one_by_one = configurations.json_text(seed)
+    value: Any = Document(text, "json").value
+    objects = {(key,): inner for key, inner in value.items() if isinstance(inner, dict)}
+    edits: dict[trees.Path, list[trees.MemberEdit]] = {}
+    for path, inner in objects.items():
+        gone = data.draw(st.sets(st.sampled_from([*inner]))) if inner else set()
+        changed = data.draw(st.sets(st.sampled_from([*inner]))) - gone if inner else set()
+        added = data.draw(st.dictionaries(st.sampled_from(["one", "two"]), st.just({"a": [1, {"b": "c"}]})))
+        steps = [trees.MemberEdit("replace", key, data.draw(SCALARS)) for key in changed]
+        steps += [trees.MemberEdit("put", key, new) for key, new in added.items()]
+        steps += [trees.MemberEdit("remove", key) for key in gone]
+        edits[path] = steps = data.draw(st.permutations(steps))
+        for verb, key, new in steps:
+            write = getattr(jsonc, verb)
+            one_by_one = write(one_by_one, (*path, key), *(() if verb == "remove" else (new,)))
+    assert jsonc.edit_objects(text, edits) == one_by_one
+
+
+def test_an_object_that_cannot_be_edited_stays_and_the_others_do_not() -> None:
+    """Which of a hundred it is that no edit suits is found, and said."""
+    value = {f"s{at}": {"url": "u", "keep": at} for at in range(100)}
+    text = json.dumps({"s": value}, indent=2).replace('"keep": 61', '"keep": 61e0')
+    document = Document(text, "json")
+    # A number that is written as Python would not write it cannot be written again, and it is to stand elsewhere.
+    new: dict[trees.Path, dict[str, Any]]
+    new = {("s", name): {"command": name, "moved": entry["keep"]} for name, entry in document.value["s"].items()}
+    failed = document.rewrite(new)
+    assert (list(failed), "61e0 cannot be written again" in failed["s", "s61"]) == ([("s", "s61")], True)
+    assert document.value["s"]["s61"] == {"url": "u", "keep": jsonc.Number("61e0")}
+    assert document.value["s"]["s62"] == {"command": "s62", "moved": jsonc.Number("62")}
+
+
 def test_an_inline_table_is_said_to_be_one() -> None:
     """The file can be read, and what would work is named."""
     text = 'm = { a = { command = "x" } }\n'
     document = Document(text, "toml")
-    with pytest.raises(CannotEditError, match=r"m is an inline table, .* make it a table, \[m\], first"):
+    with pytest.raises(CannotEditError, match=r"m is an inline table, .* make it a table, \[m\], or"):
         document.put(("m", "x"), {"k": "v"})
     assert document.text == text
     document = Document('[m]\na = { command = "x" }\n', "toml")

@@ -144,11 +144,15 @@ def test_bytes_that_are_no_utf_8_are_left(machine: Machine) -> None:
 
 
 def test_toml_that_holds_its_servers_in_one_line_is_left(machine: Machine) -> None:
-    """Behind an inline table nothing can be added: what to write is named."""
-    path = machine.write(".codex/config.toml", "mcp_servers = { docs = { command = 'x' } }\n")
+    """Behind an inline table nothing can be added: what to write between its braces is named, and works there."""
+    text = "mcp_servers = { docs = { command = 'x' } }\n"
+    path = machine.write(".codex/config.toml", text)
     done = machine.type("install", "codex", "--yes", "--mcp")
-    assert (done.returncode, "[mcp_servers.penstock]" in done.stderr) == (3, True)
-    assert path.read_text() == "mcp_servers = { docs = { command = 'x' } }\n"
+    assert (done.returncode, "[mcp_servers.penstock]" in done.stderr) == (3, False)
+    assert path.read_text() == text
+    line = done.stderr.partition("To add by hand:\n")[2].splitlines()[0]
+    path.write_text(text.replace(" }\n", f", {line} }}\n"))
+    assert "all there already" in machine.done("install", "codex", "--yes", "--mcp")
 
 
 def test_links_modes_and_read_only_files(machine: Machine) -> None:

@@ -15,11 +15,14 @@ from penstock.hosts.catalogue import HOST_CONFIGS
 from penstock.hosts.documents import Document
 from penstock.hosts.servers import with_variables
 from penstock.relay.config import read_header
+from tests.growth import BOUND, growth
 from tests.hosts import configurations
 from tests.hosts.machine import Machine
 from tests.hosts.test_planning import FILES, PROGRAM, File, plain
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from penstock.hosts.documents import Format
 
 SERVER = """
@@ -70,6 +73,29 @@ def test_servers_of_one_project_get_it_too_and_give_it_back() -> None:
     file.text = changed
     file.uninstall("relay")
     assert file.text == text.replace('"/q": {}', '"/q": {"mcpServers": {}}')
+
+
+def test_the_relay_before_many_servers_takes_linear_time() -> None:
+    """A file of 5 MB with 1,200 of them did not end in 200 s; nor did going out of one with 5 that its host had written to."""
+
+    def work(size: int) -> Callable[[], object]:
+        server = {"command": "npx", "args": ["-y", "memory"], "env": {}}
+        about = {"history": [{"display": "x"}] * 5, "lastCost": 1}
+        projects = {f"/home/me/{at}": {**about, "mcpServers": {f"s{at}": server}} for at in range(size)}
+        text = json.dumps({"projects": projects}, indent=2)
+
+        def run() -> None:
+            file = File("json", text)
+            file.host = HOST_CONFIGS["claude"]
+            file.install("relay")
+            assert (file.text or "").count('"relay"') == size
+            file.text = (file.text or "").replace('"lastCost": 1', '"lastCost": 2', size // 2)
+            file.uninstall("relay")
+            assert file.text == text.replace('"lastCost": 1', '"lastCost": 2', size // 2)
+
+        return run
+
+    assert growth(work, 25) < BOUND
 
 
 def test_a_relay_that_a_person_wrote_stays_when_it_is_typed_again(machine: Machine) -> None:

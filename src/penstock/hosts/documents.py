@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from penstock.errors import PenstockError
 from penstock.hosts import env_text, jsonc, toml_text, trees
+from penstock.hosts.trees import MemberEdit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from penstock.hosts.trees import Path
 
@@ -30,7 +31,15 @@ _FENCE_END = re.compile(r" {0,3}(?:(?P<ticks>(?>`{3,}))|(?P<tildes>(?>~{3,})))[`
 
 
 class CannotEditError(PenstockError):
-    """A configuration that is not touched: it cannot be read, or has no place for what was to be added."""
+    """A configuration that is not touched: it cannot be read, or has no place for what was to be added.
+
+    Attributes:
+        by_hand: What a person can write there, where that is something else than elsewhere.
+    """
+
+    def __init__(self, said: str, by_hand: str = "") -> None:
+        self.by_hand = by_hand
+        super().__init__(said)
 
 
 class Document:
@@ -77,6 +86,52 @@ class Document:
         edit = self._editor.remove
         self._keep(lambda: edit(self.text, path), lambda: self._without(path))
 
+    def rewrite(self, objects: Mapping[Path, Mapping[str, Any]]) -> dict[Path, str]:
+        """Give objects other members, member by member, so that what stands around them in the text stays.
+
+        Args:
+            objects: What each object is to hold; none of them is within another.
+
+        Returns:
+            Why those that cannot be edited stay as they are.
+        """
+        # All of them with one reading and one proof: a file of some megabytes may have a thousand servers. Where that fails one
+        # of them is at fault, and is looked for by halves.
+        try:
+            self._rewrite(objects)
+        except CannotEditError:
+            if len(objects) > 1:
+                items, half = [*objects.items()], len(objects) // 2
+                return {**self.rewrite(dict(items[:half])), **self.rewrite(dict(items[half:]))}
+            try:
+                for path, new in objects.items():
+                    self.replace(path, dict(new))  # one that stands in one line of TOML
+            except CannotEditError as error:
+                return dict.fromkeys(objects, str(error))
+        return {}
+
+    def _rewrite(self, objects: Mapping[Path, Mapping[str, Any]]) -> None:
+        edits = {path: _member_edits(self.get(path), new) for path, new in objects.items()}
+
+        def edited() -> str:
+            if self._format == "json":
+                return jsonc.edit_objects(self.text, edits)
+            text = self.text
+            for path, edit in ((path, edit) for path, steps in edits.items() for edit in steps):
+                value = () if edit.verb == "remove" else (edit.value,)
+                text = getattr(self._editor, edit.verb)(text, (*path, edit.key), *value)
+            return text
+
+        def expected() -> list[object]:
+            values = {}
+            for path, steps in edits.items():
+                put = {edit.key: self._as_read(edit.value) for edit in steps if edit.verb != "remove"}
+                left = {key: value for key, value in self.get(path).items() if key in objects[path]}
+                values[path] = {**left, **put}
+            return [trees.put_all(self.value, values)]
+
+        self._keep(edited, expected)
+
     def _as_read(self, value: Any) -> Any:
         """Return a value as it is read again: numbers of JSON keep how they are written."""
         return jsonc.to_value(jsonc.parse(jsonc.dump(value))) if self._format == "json" else value
@@ -93,7 +148,8 @@ class Document:
         try:
             text, expected = edit(), expect()
         except (ValueError, KeyError) as error:
-            raise CannotEditError(f"it has no place for that: {error}") from error
+            by_hand = error.line if isinstance(error, toml_text.InlineTableError) else ""
+            raise CannotEditError(f"it has no place for that: {error}", by_hand) from error
         try:
             read = self._read(text)
         except CannotEditError:  # what was read before can be read: it is the edit that breaks it
@@ -149,6 +205,19 @@ class Document:
         start = sum(len(line) + 1 for line in lines[:first])
         end = start + sum(len(line) + 1 for line in lines[first:last]) + len(END)
         return start, end
+
+
+def _member_edits(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[MemberEdit]:
+    """Return what turns the members of an object into others."""
+    gone = [MemberEdit("remove", key) for key in old if key not in new]
+    tables = [edit for edit in gone if isinstance(old[edit.key], dict)]
+    changed = [
+        MemberEdit("replace" if key in old else "put", key, value)
+        for key, value in new.items()
+        if key not in old or old[key] != value
+    ]
+    # Tables go first, because in TOML what is put behind a table is in it.
+    return [*tables, *changed, *(edit for edit in gone if edit not in tables)]
 
 
 def _our_lines(lines: list[str]) -> tuple[int, int] | None:

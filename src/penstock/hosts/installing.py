@@ -57,7 +57,7 @@ class FileEdit:
 
     def diff(self) -> str:
         """Return the change as a unified diff; empty where the file stays as it is."""
-        from difflib import unified_diff
+        from penstock.hosts.differences import unified
 
         if self.before == self.after:
             return ""
@@ -65,7 +65,7 @@ class FileEdit:
         old, new = _LINE.findall(self.before or ""), _LINE.findall(self.after or "")
         name = self.path if self.path == self.target else f"{self.path} ({self.target})"
         ends = ("/dev/null" if self.before is None else name, "/dev/null" if self.after is None else name)
-        lines = unified_diff(old, new, *ends)
+        lines = unified(old, new, *ends)
         return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
@@ -209,6 +209,7 @@ class _Draft:
                 _expect_writable(target)
         except (CannotEditError, CallerError) as error:
             what = str(error) if path in str(error) else f"{path}: {error}"
+            by_hand = (error.by_hand if isinstance(error, CannotEditError) else "") or by_hand
             self.refused.append(f"{what}.{f' To add by hand:{chr(10)}{by_hand}' if by_hand else ''}")
             return
         self.notes += [f"{path}: {note}." for note in outcome.notes]

@@ -14,13 +14,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from penstock.hosts.trees import Path
+    from collections.abc import Mapping, Sequence
+
+    from penstock.hosts.trees import MemberEdit, Path
 
 _MAX_DEPTH = 200
 _SPACE = re.compile(r"(?>(?:[ \t\r\n]++|//[^\r\n]*+|/\*(?>(?:[^*]|\*(?!/))*)\*/)*)")
 _STRING = re.compile(r'"(?>(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*)"')
 _SCALAR = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null")
 _REST_OF_LINE = re.compile(r"(?:[ \t]*(?://[^\r\n]*|/\*(?:[^*\r\n]|\*(?!/))*\*/))*")
+_INDENT = re.compile(r"\ufeff*([ \t]*)")
 _WORDS: dict[str, object] = {"true": True, "false": False, "null": None}
 
 
@@ -120,29 +123,17 @@ def put(text: str, path: Path, value: object) -> str:
         ValueError: On the way stands something that is no object, or no list.
     """
     root = parse(text)
-    style = _Style(text, root)
+    style = _style_of(text, root)
     if root is None:
         mark = "" if not text or text.endswith(("\n", "\ufeff")) else style.newline
         return f"{text}{mark}{style.render(_nested(path, value), '')}{style.newline}"
-    node = root
-    for depth, step in enumerate(path):
-        if node.kind != ("[" if isinstance(step, int) else "{"):
-            kind = "a list" if isinstance(step, int) else "an object"
-            raise ValueError(f"{'.'.join(map(str, path[:depth])) or 'the whole'} is not {kind}")
-        at = node.find(step)
-        if at is None:
-            return _insert(text, node, step, _nested(path[depth + 1 :], value), style)
-        node = node.items[at].node
-    raise ValueError(f"{'.'.join(map(str, path))} is there already")
+    return _put(text, root, path, value, style)
 
 
 def replace(text: str, path: Path, value: object) -> str:
     """Return the text with another value at a path; raises KeyError where nothing stands there."""
     root = parse(text)
-    _, item = _container_and_item(root, path)
-    old = text[item.node.start : item.end]
-    style = _Style(text, root, is_one_line="\n" not in old)
-    return text[: item.node.start] + style.render(value, _indent_at(text, item.start)) + text[item.end :]
+    return _replace(text, root, path, value, _style_of(text, root))
 
 
 def remove(text: str, path: Path) -> str:
@@ -150,21 +141,42 @@ def remove(text: str, path: Path) -> str:
 
     Comments within it go with it; those before and behind it stay.
     """
-    container, item = _container_and_item(parse(text), path)
-    index = next(at for at, each in enumerate(container.items) if each is item)
-    start, end = item.start, item.end if item.comma is None else item.comma + 1
-    line_end = _line_end(text, end)
-    if not text[end:line_end].strip():  # nothing else behind it: its line goes with it
-        start = len(text[:start].rstrip(" \t\r\n"))
-    elif item is container.items[-1]:  # the blank behind the comma before it goes
-        start = len(text[:start].rstrip(" \t"))
-    else:
-        end += len(text[end:line_end]) - len(text[end:line_end].lstrip(" \t"))
-    # Only the last item can lack a comma: where it goes, the comma before it would be a trailing one, which not all hosts read.
-    before, after = text[:start], text[end:]
-    if item.comma is None and index and (comma := container.items[index - 1].comma) is not None:
-        before = before[:comma] + before[comma + 1 :]
-    return before + after
+    return _remove(text, parse(text), path)
+
+
+def edit_objects(text: str, edits: Mapping[Path, Sequence[MemberEdit]]) -> str:
+    """Return the text with members of many objects edited: it is read once, however many they are.
+
+    Args:
+        text: What `parse` takes.
+        edits: What becomes of each object's members, in order; no object is within another.
+
+    Raises:
+        JsonSyntaxError: The text cannot be read.
+        ValueError: On the way of what is put stands something that is no object, or no list.
+        KeyError: An object, or what is replaced or removed in one, is not there.
+    """
+    root = parse(text)
+    style = _style_of(text, root)
+    done: list[tuple[int, int, str]] = []
+    for path, steps in edits.items():
+        node = _container_and_item(root, path)[1].node
+        # An edit within an object looks at nothing outside of it but how far its line is indented.
+        indent = _indent_at(text, node.start)
+        part = indent + text[node.start : node.end]
+        for edit in steps:
+            inner = _node(part, len(indent), 0)
+            if edit.verb == "remove":
+                part = _remove(part, inner, (edit.key,))
+            else:
+                write = _put if edit.verb == "put" else _replace
+                part = write(part, inner, (edit.key,), edit.value, style)
+        done.append((node.start, node.end, part[len(indent) :]))
+    pieces, at = [], 0
+    for start, end, part in sorted(done):
+        pieces += [text[at:start], part]
+        at = end
+    return "".join([*pieces, text[at:]])
 
 
 # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -233,23 +245,76 @@ def _container_and_item(node: JsonNode | None, path: Path) -> tuple[JsonNode, It
 # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class _Style:
-    """How a file is written: its line ends, how deep a level is indented, and whether all of it stands on one line."""
+class _Style(NamedTuple):
+    """How a file is written: its line ends, how deep a level is indented, whether all of it stands on one line, and whether
+    without blanks behind its colons.
+    """
 
-    def __init__(self, text: str, root: JsonNode | None, *, is_one_line: bool | None = None) -> None:
-        self.newline = "\r\n" if "\r\n" in text else "\n"
-        inner = _own_indent(text, root.items[0].start) if root and root.items else None
-        self.unit = inner or "  "
-        whole = "" if root is None else text[root.start : root.end]
-        self.is_one_line = bool(root and root.items and "\n" not in whole) if is_one_line is None else is_one_line
-        self.colon = ":" if self.is_one_line and '": ' not in whole and '":' in whole else ": "
+    newline: str
+    unit: str
+    is_one_line: bool
+    is_tight: bool
+
+    @property
+    def colon(self) -> str:
+        """What stands between a key and its value."""
+        return ":" if self.is_one_line and self.is_tight else ": "
 
     def render(self, value: object, indent: str) -> str:
+        """Return a value as it is written behind so much indentation."""
         value = _writable(value)
         if self.is_one_line:
             return _encoded(value, separators=("," if self.colon == ":" else ", ", self.colon))
         lines = _encoded(value, indent=self.unit).split("\n")
         return f"{self.newline}{indent}".join(lines)
+
+
+def _style_of(text: str, root: JsonNode | None) -> _Style:
+    inner = _own_indent(text, root.items[0].start) if root and root.items else None
+    whole = "" if root is None else text[root.start : root.end]
+    return _Style(
+        newline="\r\n" if "\r\n" in text else "\n",
+        unit=inner or "  ",
+        is_one_line=bool(root and root.items and "\n" not in whole),
+        is_tight='": ' not in whole and '":' in whole,
+    )
+
+
+def _put(text: str, root: JsonNode, path: Path, value: object, style: _Style) -> str:
+    node = root
+    for depth, step in enumerate(path):
+        if node.kind != ("[" if isinstance(step, int) else "{"):
+            kind = "a list" if isinstance(step, int) else "an object"
+            raise ValueError(f"{'.'.join(map(str, path[:depth])) or 'the whole'} is not {kind}")
+        at = node.find(step)
+        if at is None:
+            return _insert(text, node, step, _nested(path[depth + 1 :], value), style)
+        node = node.items[at].node
+    raise ValueError(f"{'.'.join(map(str, path))} is there already")
+
+
+def _replace(text: str, root: JsonNode | None, path: Path, value: object, style: _Style) -> str:
+    _, item = _container_and_item(root, path)
+    style = style._replace(is_one_line="\n" not in text[item.node.start : item.end])
+    return text[: item.node.start] + style.render(value, _indent_at(text, item.start)) + text[item.end :]
+
+
+def _remove(text: str, root: JsonNode | None, path: Path) -> str:
+    container, item = _container_and_item(root, path)
+    index = next(at for at, each in enumerate(container.items) if each is item)
+    start, end = item.start, item.end if item.comma is None else item.comma + 1
+    line_end = _line_end(text, end)
+    if not text[end:line_end].strip():  # nothing else behind it: its line goes with it
+        start = len(text[:start].rstrip(" \t\r\n"))
+    elif item is container.items[-1]:  # the blank behind the comma before it goes
+        start = len(text[:start].rstrip(" \t"))
+    else:
+        end += len(text[end:line_end]) - len(text[end:line_end].lstrip(" \t"))
+    # Only the last item can lack a comma: where it goes, the comma before it would be a trailing one, which not all hosts read.
+    before, after = text[:start], text[end:]
+    if item.comma is None and index and (comma := container.items[index - 1].comma) is not None:
+        before = before[:comma] + before[comma + 1 :]
+    return before + after
 
 
 def _insert(text: str, node: JsonNode, step: str | int, value: object, style: _Style) -> str:
@@ -266,8 +331,7 @@ def _insert(text: str, node: JsonNode, step: str | int, value: object, style: _S
     # An item is written like its neighbours: on a line of its own where the last one has one, else behind it. A file of one
     # line stays one, with the spaces behind its colons and commas or without.
     if indent is None or style.is_one_line:  # the items share a line
-        flat = _Style(text, None, is_one_line=True)
-        flat.colon = style.colon if style.is_one_line else ": "
+        flat = style._replace(is_one_line=True, is_tight=style.is_one_line and style.is_tight)
         gap = "" if flat.colon == ":" else " "
         comma, trailing = (",", "") if last.comma is None else ("", ",")
         return f"{text[:behind]}{comma}{gap}{label}{flat.render(value, '')}{trailing}{text[behind:]}"
@@ -293,7 +357,7 @@ def _insert_first(text: str, node: JsonNode, outer: str, label: str, value: obje
         return f"{text[:at]}{style.newline}{indent}{label}{style.render(value, indent)}{tail}{text[at:]}"
     at = node.start + 1 + len(inner.rstrip())  # behind the last comment
     if "\n" not in text[at : node.end]:
-        one_line = _Style(text, None, is_one_line=True)
+        one_line = style._replace(is_one_line=True, is_tight=False)
         return f"{text[:at]} {label}{one_line.render(value, '')}{text[at:]}"
     return f"{text[:at]}{style.newline}{indent}{label}{style.render(value, indent)}{text[at:]}"
 
@@ -333,9 +397,8 @@ def _line_end(text: str, at: int) -> int:
 
 def _indent_at(text: str, at: int) -> str:
     """Return the blanks and tabs that the line of a place begins with."""
-    start = text.rfind("\n", 0, at) + 1
-    line = text[start:at].lstrip("\ufeff")
-    return line[: len(line) - len(line.lstrip(" \t"))]
+    found = _INDENT.match(text, text.rfind("\n", 0, at) + 1, at)
+    return "" if found is None else found[1]
 
 
 def _own_indent(text: str, at: int) -> str | None:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from itertools import accumulate
 from typing import NamedTuple
+
+from penstock.hosts.differences import find_stretches
 
 _TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 _MAX_TOKENS = 2_000
@@ -43,14 +47,42 @@ def undo(base: str, last: str, present: str) -> str | None:
     Returns:
         None where a piece of ours is not in it as it was, or more than once: nobody can say then which bytes are ours.
     """
-    result, behind = "", 0
+    result, behind = [], 0
+    moved = _Moved(last, present)
     for piece in pieces(base, last):
-        at = _find(last, piece, present)
+        at = moved.place(piece)
+        if at is None:
+            at = _find(last, piece, present)
         if at is None or at < behind:
             return None
-        result += present[behind:at] + piece.before
+        result += [present[behind:at], piece.before]
         behind = at + piece.end - piece.start
-    return result + present[behind:]
+    return "".join([*result, present[behind:]])
+
+
+class _Moved:
+    """Where stretches of a text are in another that differs from it in whole lines."""
+
+    def __init__(self, last: str, present: str) -> None:
+        old, new = last.splitlines(keepends=True), present.splitlines(keepends=True)
+        old_at, new_at = [0, *accumulate(map(len, old))], [0, *accumulate(map(len, new))]
+        # What is equal in both, by its first character, its last, and how far it has moved.
+        self._ends: list[int] = []
+        self._equal: list[tuple[int, int]] = []
+        start = shift = 0
+        for a, b, _, d in [*find_stretches(old, new), (len(old), len(old), len(new), len(new))]:
+            self._ends.append(old_at[a])
+            self._equal.append((start, shift))
+            start, shift = old_at[b], new_at[d] - old_at[b]
+
+    def place(self, piece: Piece) -> int | None:
+        """Return where a piece is now; None where its lines have changed."""
+        # Of a piece that only took something away there is nothing left but its place between two characters.
+        reach = 1 if piece.start == piece.end else 0
+        number = bisect_left(self._ends, piece.end + reach)
+        if number == len(self._ends) or piece.start - reach < self._equal[number][0]:
+            return None
+        return piece.start + self._equal[number][1]
 
 
 def _find(last: str, piece: Piece, present: str) -> int | None:
@@ -65,26 +97,5 @@ def _find(last: str, piece: Piece, present: str) -> int | None:
 
 def _differences(old: list[str], new: list[str]) -> list[tuple[str, str, int]]:
     """Return what was, what it became, and where that stands in the whole new text, stretch by stretch."""
-    from difflib import SequenceMatcher
-
-    first = _common(old, new)
-    behind = _common(old[first:][::-1], new[first:][::-1])
-    at = sum(map(len, new[:first]))
-    old, new = old[first : len(old) - behind], new[first : len(new) - behind]
-    found: list[tuple[str, str, int]] = []
-    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        after = "".join(new[c:d])
-        if kind != "equal":
-            found.append(("".join(old[a:b]), after, at))
-        at += len(after)
-    return found
-
-
-def _common(one: list[str], other: list[str]) -> int:
-    """Return how many items both begin with."""
-    count = 0
-    for a, b in zip(one, other, strict=False):
-        if a != b:
-            break
-        count += 1
-    return count
+    places = [0, *accumulate(map(len, new))]
+    return [("".join(old[a:b]), "".join(new[c:d]), places[c]) for a, b, c, d in find_stretches(old, new)]

@@ -33,32 +33,31 @@ _VARIABLE = re.compile(r"%\{(\w+)\}")
 def add(document: Document, host: HostConfig, program: Sequence[str], *, is_renewed: bool) -> list[str]:
     """Put the relay before each server that is there and is not ours. Returns what a person should know."""
     notes: list[str] = []
-    for path, entry in [*servers(document, host)]:
+    wanted: dict[Path, dict[str, Any]] = {}
+    remote: list[Path] = []
+    for path, entry in servers(document, host):
         name, words = str(path[-1]), command_line(entry)
         if is_ours(words, "mcp"):
             continue
         if is_ours(words, "relay"):
             is_ours_to_renew = is_renewed and _is_as_installed(words)  # one that a person wrote stays as it is
             if is_ours_to_renew and (renewed := [*program, *words[words.index("relay") :]]) != words:
-                _write(document, path, entry, _with_words(entry, renewed))
-            continue
-        if words:
-            new = _with_words(entry, [*program, "relay", "--name", name, "--", *words])
-        elif (url := _url_of(host, entry)) and (remote := _before_url(host, entry, name, url, program)):
-            new = remote
+                wanted[path] = _with_words(entry, renewed)
+        elif words:
+            wanted[path] = _with_words(entry, [*program, "relay", "--name", name, "--", *words])
+        elif (url := _url_of(host, entry)) and (new := _before_url(host, entry, name, url, program)):
+            wanted[path] = new
+            remote.append(path)
         else:
             notes.append(f"the server {name} stays as it is: only its host can start it, or knows what to send to it")
-            continue
-        try:
-            _write(document, path, entry, new)
-        except CannotEditError as error:
-            notes.append(f"the server {name} stays as it is: {error}")
-            continue
-        if not words:
-            notes.append(
-                f"the server {name} is called by the relay from now on, which logs in nowhere: where {host.title} has a "
-                f"login of its own there, `penstock uninstall {host.name} --relay` is the way back"
-            )
+    failed = document.rewrite(wanted)
+    notes += [f"the server {path[-1]} stays as it is: {why}" for path, why in failed.items()]
+    notes += [
+        f"the server {path[-1]} is called by the relay from now on, which logs in nowhere: where {host.title} has a "
+        f"login of its own there, `penstock uninstall {host.name} --relay` is the way back"
+        for path in remote
+        if path not in failed
+    ]
     return notes
 
 
@@ -70,15 +69,15 @@ def take(document: Document, host: HostConfig, before: object) -> bool:
         host: Whose it is.
         before: What it said before the relay was added; `trees.MISSING` where nobody knows.
     """
-    found = False
-    for path, entry in [*servers(document, host)]:
+    plain: dict[Path, dict[str, Any]] = {}
+    for path, entry in servers(document, host):
         words = command_line(entry)
-        if not _is_as_installed(words):
-            continue
-        found = True
-        known = trees.get(before, path)
-        _write(document, path, entry, _without_relay(host, entry, words, known if isinstance(known, dict) else {}))
-    return found
+        if _is_as_installed(words):
+            known = trees.get(before, path)
+            plain[path] = _without_relay(host, entry, words, known if isinstance(known, dict) else {})
+    for path, why in document.rewrite(plain).items():
+        raise CannotEditError(f"the server {path[-1]}: {why}")
+    return bool(plain)
 
 
 def has(document: Document, host: HostConfig) -> bool:
@@ -178,26 +177,3 @@ def _with_words(entry: dict[str, Any], words: list[str]) -> dict[str, Any]:
     if isinstance(entry.get("command"), list):
         return {**entry, "command": words}
     return {**entry, "command": words[0], "args": words[1:]}
-
-
-def _write(document: Document, path: Path, entry: dict[str, Any], new: dict[str, Any]) -> None:
-    """Give an entry other values, key by key, so that what stands around them stays."""
-    text, value = document.text, document.value
-    try:
-        # Key by key, since to replace the entry as a whole would lose the comments in it. Where a document cannot do that (a TOML
-        # table in one line, say), it gets its old text back first, so that no half of an edit remains.
-        gone = [key for key in entry if key not in new]
-        tables = [key for key in gone if isinstance(entry[key], dict)]
-        for key in tables:  # first, because in TOML what is put behind a table is in it
-            document.remove((*path, key))
-        for key, wanted in new.items():
-            if key not in entry:
-                document.put((*path, key), wanted)
-            elif entry[key] != wanted:
-                document.replace((*path, key), wanted)
-        for key in gone:
-            if key not in tables:
-                document.remove((*path, key))
-    except CannotEditError:
-        document.text, document.value = text, value
-        document.replace(path, new)  # an entry that stands in one line

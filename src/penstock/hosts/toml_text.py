@@ -27,6 +27,7 @@ _QUOTED = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
+_NAN = float("nan")
 _BARE = re.compile(r"^[A-Za-z0-9_-]+$")
 
 
@@ -40,9 +41,20 @@ class TomlStatement:
     value_start: int | None
 
 
+class InlineTableError(ValueError):
+    """What was to be added would go into an inline table. `line` is what a person can write between its braces."""
+
+    def __init__(self, name: str, line: str) -> None:
+        self.line = line
+        super().__init__(
+            f"{name} is an inline table, which nothing is added to: make it a table, [{name}], or write the line between its braces"
+        )
+
+
 def parse(text: str) -> dict[str, object]:
     """Return what a text says. Raises ValueError with the place where it breaks."""
-    return tomllib.loads(text.removeprefix("\ufeff"))
+    # Python's "not a number" is equal to nothing, itself neither, and what an edit reads as is compared. The same one is equal.
+    return tomllib.loads(text.removeprefix("\ufeff"), parse_float=lambda word: _NAN if "nan" in word else float(word))
 
 
 def put(text: str, path: Path, value: object) -> str:
@@ -57,13 +69,13 @@ def put(text: str, path: Path, value: object) -> str:
 
     Raises:
         KeyError: There is no table for the value.
-        ValueError: It would go into an inline table.
+        InlineTableError: It would go into one.
     """
     newline = "\r\n" if "\r\n" in text else "\n"
     for each in statements(text):
         if each.value_start is not None and each.path == path[: len(each.path)] and text[each.value_start] == "{":
-            name = ".".join(map(_key, each.path))
-            raise ValueError(f"{name} is an inline table, which nothing is added to: make it a table, [{name}], first")
+            key = ".".join(_key(str(step)) for step in path[len(each.path) :])
+            raise InlineTableError(".".join(map(_key, each.path)), f"{key} = {_literal(value)}\n")
     if not isinstance(value, dict) and len(path) == 1:
         return _put_first(text, str(path[0]), _literal(value), newline)
     if not isinstance(value, dict):

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Path = tuple[str | int, ...]
 """The way to a value: keys of objects, indexes of lists."""
 
 MISSING: Any = object()
 """What `get` returns where nothing stands: None is a value."""
+
+
+class MemberEdit(NamedTuple):
+    """What becomes of one member of an object."""
+
+    verb: Literal["put", "replace", "remove"]
+    key: str
+    value: Any = None
 
 
 def get(value: Any, path: Path) -> Any:
@@ -42,10 +52,30 @@ def put(value: object, path: Path, new: object) -> object:
     return {**value, step: put(value.get(step, MISSING), rest, new)}
 
 
-def remove(value: object, path: Path) -> object:
+def put_all(value: Any, changes: Mapping[Path, object]) -> object:
+    """Return the value with others in the places of those that stand at many paths, none of them within another.
+
+    Raises:
+        KeyError: Nothing stands at one of them.
+    """
+    if () in changes:
+        return changes[()]
+    by_step: dict[str | int, dict[Path, object]] = {}
+    for path, new in changes.items():
+        by_step.setdefault(path[0], {})[path[1:]] = new
+    return {**value, **{step: put_all(value[step], inner) for step, inner in by_step.items()}}
+
+
+def remove(value: Any, path: Path) -> object:
     """Return the value without what stands at a path; raises KeyError where nothing does."""
     if get(value, path) is MISSING or not path:
         raise KeyError(path)
-    changed: Any = copy.deepcopy(value)
-    del get(changed, path[:-1])[path[-1]]
+    step, rest = path[0], path[1:]
+    if isinstance(value, list) and isinstance(step, int):
+        return [*value[:step], *([remove(value[step], rest)] if rest else []), *value[step + 1 :]]
+    changed = dict(value)
+    if rest:
+        changed[step] = remove(value[step], rest)
+    else:
+        del changed[step]
     return changed
