@@ -426,6 +426,69 @@ def test_very_many_texts_that_are_in_no_list_are_told_of_once(opened: Opened) ->
     assert json.loads(opened.whole(notice)) == record
 
 
+@pytest.mark.proves("H-1")
+def test_records_that_the_room_does_not_hold_the_names_of_end_early(opened: Opened) -> None:
+    """What stays is whole, where texts in 64 records of 64 fields were emptied and their names a flood of their own."""
+    record = {f"part {at}": {f"field {by} of {at}": f"value {by}" for by in range(64)} for at in range(64)}
+    reply = answered(CLAUDE, claude("other", record), opened)
+    shown = shown_by_claude(reply)
+    assert list(shown) == list(record)
+    for name, part in shown.items():
+        assert list(part.items()) == list(record[name].items())[: len(part)]
+        assert part
+    assert len(json.dumps(shown, separators=(",", ":"))) + len(note_of(reply)) <= CLAUDE.budget
+    assert json.loads(opened.whole(note_of(reply))) == record
+
+
+DEEP: dict[str, tuple[HookHost, Callable[[Any], Event]]] = {
+    "claude": (CLAUDE, lambda value: claude("mcp__db__tree", {"tree": value, "n": 1})),
+    "codex": (CODEX, lambda value: codex("mcp__db__tree", {"content": [], "structuredContent": {"tree": value}})),
+    "gemini": (GEMINI, lambda value: gemini("mcp_db_tree", [{"tree": value}])),
+}
+
+
+@pytest.mark.proves("H-1", "H-5")
+@pytest.mark.parametrize("host", DEEP)
+@pytest.mark.parametrize("levels", [480, 900, 30_000])
+def test_a_result_that_is_too_deep_for_python_is_cut_as_the_text_that_it_is(
+    host: str, levels: int, opened: Opened
+) -> None:
+    """It passed whole, with "maximum recursion depth exceeded" as all that was said."""
+    how, event_of = DEEP[host]
+    odd = '{"a":[' * (levels // 2) + json.dumps(FLOOD) + "]}" * (levels // 2)
+    printed = Hook(how, opened, CommandLine).answer(raw(event_of("ODD")).replace(b'"ODD"', odd.encode()))
+    assert b"systemMessage" not in printed
+    assert len(printed) < 1.5 * how.budget
+    whole = opened.whole(printed.decode())
+    assert whole == FLOOD or whole in odd or odd in whole
+    assert levels == 480 or json.dumps(FLOOD) in whole
+
+
+@pytest.mark.proves("H-1", "H-5")
+@pytest.mark.parametrize("host", DEEP)
+@pytest.mark.parametrize("digits", [5_000, 90_000])
+def test_a_number_of_more_digits_than_python_reads_is_text(host: str, digits: int, opened: Opened) -> None:
+    """It passed whole, with advice to a programmer of Python; of 90,000 digits it is a flood by itself."""
+    how, event_of = DEEP[host]
+    event = event_of(["ODD", FLOOD] if digits < how.budget else "ODD")
+    odd = "-" + "7" * digits
+    printed = Hook(how, opened, CommandLine).answer(raw(event).replace(b'"ODD"', odd.encode()))
+    assert b"systemMessage" not in printed
+    assert len(printed) < 1.5 * how.budget
+    assert opened.whole(printed.decode())
+    assert digits < how.budget or odd in opened.whole(printed.decode())
+
+
+@pytest.mark.proves("H-1")
+def test_what_python_does_not_read_stays_as_it_was_where_it_fits(opened: Opened) -> None:
+    """Beside a flood, a small result that is deep is no text to its host."""
+    odd = b"[" * 2_000 + b"0.1000000000000000055511151231257827" + b"]" * 2_000
+    event = raw(bash(FLOOD, rows=["ROWS"], number="N")).replace(b'["ROWS"]', odd).replace(b'"N"', b"-" + b"7" * 5_000)
+    printed = Hook(CLAUDE, opened, CommandLine).answer(event)
+    assert b'"rows":' + odd + b"," in printed
+    assert b'"number":-' + b"7" * 5_000 + b"}" in printed
+
+
 @pytest.mark.proves("H-5")
 def test_what_is_no_json_is_never_printed(opened: Opened) -> None:
     """Python reads and writes `Infinity`, which no host reads."""
@@ -631,6 +694,23 @@ def test_without_a_store_nothing_is_cut(case: str) -> None:
     """A full disk never costs the result: the host goes on with its own, and the person is told why."""
     host, event, _, _ = FLOODS[case]
     assert answered(host, event, _no_store) == {"systemMessage": "penstock hook: no store here. Nothing was changed."}
+
+
+@pytest.mark.proves("H-5")
+def test_a_home_that_is_not_there_is_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Root could make `/nonexistent`, which says that a user has no home; what works is named."""
+    home, record = tmp_path / "none", tmp_path / "session.jsonl"
+    record.write_text("")
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("PENSTOCK_STORE", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    compaction = {**bash(""), "hook_event_name": "PreCompact", "transcript_path": str(record)}
+    for event in (bash(FLOOD), compaction):
+        said = answered(CLAUDE, event, open_store)["systemMessage"]
+        assert said.startswith(f"penstock hook: The home folder {home} is not there: set HOME")
+    assert not home.exists()
+    home.mkdir()
+    assert "TRUNCATED" in str(answered(CLAUDE, bash(FLOOD), open_store))
 
 
 @pytest.mark.proves("H-1")

@@ -125,7 +125,7 @@ def _texts(value: object, place: Place) -> Iterator[Slot]:
 
 
 def _is_lines(value: list[object]) -> bool:
-    return bool(value) and all(isinstance(item, str) for item in value)
+    return bool(value) and all(type(item) is str for item in value)  # not what `spelling` could not read
 
 
 def _encoded_in(value: Event) -> frozenset[str]:

@@ -78,12 +78,13 @@ class Hook:
             raw: the event as the host wrote it.
         """
         try:
-            event = spelling.read(raw)
-            reply = self._reply(event) if isinstance(event, dict) else None
-            return b"" if reply is None else _written(reply)
+            try:
+                return self._answer(spelling.read(raw))
+            except RecursionError:  # Python reads more levels than are followed here
+                return self._answer(spelling.read_shallow(raw))
         except Exception as error:  # noqa: BLE001 - a hook that fails must not cost the host its result (H-5)
             reason = str(error)[:300] or type(error).__name__
-            if isinstance(error, json.JSONDecodeError):
+            if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)):
                 reason = f"Standard input holds no JSON event of a host ({reason})."
             ended = reason if reason.endswith((".", "!", "?")) else f"{reason}."
             return _written({"systemMessage": f"penstock hook: {ended} Nothing was changed."})
@@ -91,6 +92,10 @@ class Hook:
             if self._opened is not None:
                 self._opened.close()
                 self._opened = None
+
+    def _answer(self, event: Any) -> bytes:
+        reply = self._reply(event) if isinstance(event, dict) else None
+        return b"" if reply is None else _written(reply)
 
     def _reply(self, event: Event) -> Event | None:
         event = self._host.read(event)

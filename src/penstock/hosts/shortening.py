@@ -1,9 +1,9 @@
 """Shorten what a result lists: where very many entries fill the room, lists end early and what stays is whole.
 
 A text in the place of a thousand others would leave their frame, which is a flood by itself, and a notice among names is taken for
-a name. Laws: what stays of a list are its first entries, in order; fields of a record, and texts in them, stay as they were; what
-the lists take afterwards is at most the room. Pure: no host's names but those that the caller gives. Keeps out: what is said about
-it (`cutting`).
+a name. Laws: what stays of a list are its first entries, in order; fields of a record, and texts in them, stay as they were where
+the room holds their names; what the lists take afterwards is at most the room. Pure: no host's names but those that the caller
+gives. Keeps out: what is said about it (`cutting`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from penstock.text import fitting
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_LEAST_ENTRY = (
+    20  # a name and a word: of a record whose fields have less each, the first are worth more than the names of all
+)
 _FRAME = 4  # quotes, colon and comma of a name; of a list or an object its brackets
 
 
@@ -31,7 +34,7 @@ def shorten(value: Any, room: int, size_of: Callable[[object], int]) -> Any:
         return [item for _, item in _first(list(enumerate(value)), room, size_of)]
     if not isinstance(value, dict):
         return value
-    if len(value) > MAP_ENTRIES:
+    if len(value) > min(MAP_ENTRIES, room // _LEAST_ENTRY):
         return dict(_first(list(value.items()), room, size_of))
     # Texts have their part in the room, though they are cut later and elsewhere.
     sizes = [size_of(item) for item in value.values()]

@@ -1,17 +1,30 @@
 """Read and write a host's JSON so that what is not changed stays as the host spelled it.
 
-Python reads `1e5` and writes `100000.0`, which is the same number and another text; a model is shown text. Law: what `read` gave,
-`write` writes with every number as it came. Keeps out: what the values mean (`results`).
+Python reads `1e5` and writes `100000.0`, which is the same number and another text; a model is shown text. What it does not read
+at all, a thousand levels and a number of 4,300 digits, is taken as the text that it is. Law: what `read` gave, `write` writes with
+every number as it came. Keeps out: what the values mean (`results`).
 """
 
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Self
+
+
+_MAX_LEVELS = 100  # of what is read as values once it is known to be deep; results of tools have ten
+_MAX_DIGITS = 1_000
+_LEVEL = r'"(?>(?:[^"\\]+|\\.)*)"|[\[\]{}]'
+
+
+class Verbatim(str):
+    """JSON that is no value to Python but its text: what is nested too deep, and numbers of very many digits."""
+
+    __slots__ = ()
 
 
 class Spelled(float):
@@ -31,9 +44,49 @@ def read(raw: bytes) -> Any:
 
     Raises:
         ValueError: It is none.
-        RecursionError: It is nested deeper than Python reads.
     """
-    return json.loads(raw, parse_float=Spelled)
+    try:
+        return json.loads(raw, parse_float=_number)
+    except json.JSONDecodeError:
+        raise
+    except (RecursionError, ValueError):  # too many levels, or digits
+        return read_shallow(raw)
+
+
+def read_shallow(raw: bytes) -> Any:
+    """Return the value of a JSON text in which what is nested deeper than a hundred levels is `Verbatim`.
+
+    Raises:
+        ValueError: It is none.
+    """
+    text = raw.decode(json.detect_encoding(raw), "surrogatepass")
+    mark = "deep"
+    while mark in text:
+        mark += "er"
+    pieces, deep, at, begin, level = list[str](), list[Verbatim](), 0, 0, 0
+    for found in re.finditer(_LEVEL, text, re.DOTALL):
+        if found[0] in "[{":
+            begin = found.start() if level == _MAX_LEVELS else begin
+            level += 1
+        elif found[0] in "]}":
+            level -= 1
+            if level == _MAX_LEVELS:
+                pieces += [text[at:begin], f'{{"{mark}":{len(deep)}}}']
+                at = found.end()
+                deep.append(Verbatim(text[begin:at]))
+    return json.loads(
+        "".join([*pieces, text[at:]]),
+        parse_float=_number,
+        parse_int=_number,
+        object_hook=lambda value: deep[value[mark]] if mark in value else value,
+    )
+
+
+def _number(word: str) -> object:
+    """Return a number of JSON, with how it was written where that is not what Python would write."""
+    if len(word) > _MAX_DIGITS:
+        return Verbatim(word)
+    return int(word) if word.lstrip("-").isdigit() else Spelled(word)
 
 
 def length(scalar: object) -> int:
@@ -62,7 +115,7 @@ def write_lines(value: object) -> str:
 def _parts(value: object, *, between: str = "") -> Iterator[str]:
     if isinstance(value, Spelled):
         yield value.spelled
-    elif type(value) is int:  # what a flood of numbers is made of
+    elif type(value) is int or isinstance(value, Verbatim):  # a flood of numbers is made of the first
         yield str(value)
     elif isinstance(value, dict) and value:
         before = "{"
@@ -71,7 +124,7 @@ def _parts(value: object, *, between: str = "") -> Iterator[str]:
             yield from _parts(item, between=between)
             before = ","
         yield "}"
-    elif isinstance(value, list) and value and (between or not all(isinstance(item, str) for item in value)):
+    elif isinstance(value, list) and value and (between or not all(type(item) is str for item in value)):
         before = f"[{between}"
         for item in value:
             yield before

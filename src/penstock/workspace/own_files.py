@@ -257,6 +257,15 @@ def _open_own_folder(path: str) -> system.Folder:
     return os.path.abspath(path)
 
 
+def _expect_home(path: str) -> None:
+    """Raise CallerError for a path in a home that is not there: `/nonexistent` is how systems write that a user has none."""
+    home = os.path.abspath(os.path.expanduser("~"))
+    if f"{path}{os.sep}".startswith(f"{home}{os.sep}") and not os.path.isdir(home):
+        raise CallerError(
+            f"The home folder {home} is not there: set HOME or XDG_STATE_HOME to a folder that is, or make it"
+        )
+
+
 def is_own(status: os.stat_result) -> bool:
     """Return whether a file belongs to this user; Windows does not say it so, and there it is always true."""
     return sys.platform == "win32" or not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
@@ -269,12 +278,15 @@ class OwnFolder:
 
     Raises:
         OSError: What the disk says.
-        CallerError: The folder is another user's, shared, or on a network, or a file has its name.
+        CallerError: The folder is another user's, shared, or on a network; a file has its name; the user's home is not there.
     """
 
     def __init__(self, path: str) -> None:
         self.path = os.path.abspath(path)
-        os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
+        above = os.path.dirname(self.path)
+        if not os.path.isdir(above):
+            _expect_home(above)
+            os.makedirs(above, mode=0o700, exist_ok=True)
         with suppress(FileExistsError):
             os.mkdir(self.path, 0o700)
         try:
