@@ -504,7 +504,8 @@ def test_what_a_person_emptied_is_theirs(machine: Machine) -> None:
 def test_a_folder_in_the_place_of_a_file_is_named(machine: Machine) -> None:
     """And a pipe, and a link to itself: nothing waits, nothing is written."""
     path = machine.home / ".claude.json"
-    for kind, said in {"folder": "it is a folder", "pipe": "is not a regular file", "link": "cannot be read"}.items():
+    no_file = "is not a regular file"
+    for kind, said in {"folder": no_file, "pipe": no_file, "link": "cannot be read"}.items():
         if kind == "folder":
             path.mkdir()
         elif kind == "pipe":

@@ -326,10 +326,7 @@ def _is_beneath(path: str, folder: str) -> bool:
 
 def text_of(target: str) -> str | None:
     """Return what a file holds, None for no file; raises CannotEditError or CallerError where it cannot be edited."""
-    try:
-        raw = own_files.read_own(target, _MAX_BYTES)
-    except IsADirectoryError:
-        raise CannotEditError("it is a folder") from None
+    raw = own_files.read_own(target, _MAX_BYTES)
     if raw is not None and len(raw) >= _MAX_BYTES:
         raise CannotEditError(f"it is larger than {_MAX_BYTES >> 20} MiB")
     try:
