@@ -155,12 +155,14 @@ def test_a_program_gets_events(tree: Path, tmp_path: Path) -> None:
         line = ["run", "x", "--root", str(tree), *flags(provider), "--output-format", "stream-json"]
         done = penstock(tmp_path, *line)
         both = penstock(tmp_path, *line, "--json")
+        address = f"{provider.base_url}/chat/completions"
     events = [json.loads(line) for line in done.stdout.splitlines()]
     kinds = [event["type"] for event in events if event["type"] != "text"]
     assert kinds == ["init", "message", "tool_use", "usage", "tool_result", "error", "message", "usage", "result"]
     assert "".join(event["text"] for event in events if event["type"] == "text") == "The port is 1."
     assert events[-1]["answer"] == "The port is 1."
-    assert next(event for event in events if event["type"] == "error")["message"] == "HTTP 503: down"
+    said = next(event for event in events if event["type"] == "error")["message"]
+    assert said == f"HTTP 503 from {address}: down"
     assert (done.stderr, both.returncode) == ("", 2)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import stat
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -451,6 +453,37 @@ def test_a_page_that_cannot_be_read_takes_one_small_content_along(
     monkeypatch.setattr(store, "_read", read)
     assert [damage.name for damage in store.check()] == [handle]
     assert store.read(other, 0, 5) == b"sound"
+
+
+def test_on_a_full_disk_a_store_is_opened_for_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is no room for the index that users of a log share: what is kept can be listed and shown all the same."""
+    with closing(SqliteStore(str(tmp_path / "store"))) as made:
+        handle = made.put(b"kept")
+        made.append("s", 0, "asked", {"text": "x"})
+        made._connected().execute("PRAGMA wal_checkpoint(PASSIVE)")
+        # As a process leaves it that is killed: a log that nobody has merged, and nothing beside it.
+        made.append("s", 1, "asked", {"text": "y"})
+        shutil.copytree(tmp_path / "store", tmp_path / "full", ignore=shutil.ignore_patterns("*-shm"))
+    no_room = sqlite3.OperationalError("disk I/O error")
+    no_room.sqlite_errorname = "SQLITE_IOERR_SHMSIZE"
+
+    def connect(_: SqliteStore) -> None:
+        raise no_room
+
+    real = SqliteStore._connect
+    monkeypatch.setattr(SqliteStore, "_is_full", lambda _: True)
+    monkeypatch.setattr(SqliteStore, "_connect", connect)
+    with closing(SqliteStore(str(tmp_path / "full"))) as store:
+        assert store.read(handle, 0, 9) == b"kept"
+        assert [record.data["text"] for record in store.events("s")] == ["x", "y"]
+        for write in (lambda: store.put(b"more"), lambda: store.append("s", 2, "asked", {})):
+            with pytest.raises(StoreFault, match=r"the disk is full .*store gc"):
+                write()
+        assert "the disk is full" in store.facts()["read_only"]
+        assert not (tmp_path / "full/penstock.sqlite3-shm").exists()
+    monkeypatch.setattr(SqliteStore, "_connect", real)
+    with closing(SqliteStore(str(tmp_path / "full"))) as store:
+        store.append("s", 2, "asked", {})
 
 
 def test_a_full_disk_at_a_commit_loses_nothing_earlier(store: SqliteStore) -> None:

@@ -113,6 +113,33 @@ SECRETS = {
     "key as the end of an address": ("https://main.example.io/v3/", "7f3c9a1e5b2d8046c7e1f09a3b5d2c84"),
     "password with an @": ("https://me:", "Dr@gon%flies"),
     "variable for a name": ("https://{user}:", "hunter2+hunter2"),
+    "sshpass": ("sshpass -p ", "hunter2"),
+    "sshpass, quoted": ("sshpass -v -p '", "hunter 2 hunter"),
+    "Redis": ("redis-cli -h db -a ", "hunter2"),
+    "login of a registry": ("docker login -u me --password=", "hunter2!"),
+    "htpasswd": ("htpasswd -cb /etc/users me ", "hunter2"),
+    "LDAP": ("ldapsearch -x -D cn=me -w ", "hunter2"),
+    "bindpw": ("bindpw ", "hunter2"),
+    "archive": ("zip -r -P ", "hunter2"),
+    "Samba": ("smbclient //host/share -U me%", "hunter2"),
+    "openssl": ("openssl rsa -in k.pem -passin pass:", "hunter2"),
+    "sudo": ("echo ", "hunter2"),
+    "mask of a workflow": ("::add-mask::", "hunter2hunter2"),
+    "user of SQL": ("CREATE USER me IDENTIFIED BY '", "hunter2"),
+    "role of SQL": ("ALTER ROLE me WITH ENCRYPTED PASSWORD '", "hunter2"),
+    "named argument": ('props.put("db.password", "', "hunter22"),
+    "definition of PHP": ("define('DB_PASSWORD', '", "hunter22"),
+    "setter": ('source.setPassword("', "hunter2"),
+    "block of YAML": ("password: |\n  ", "hunter2hunter2"),
+    "wireless": ('psk="', "hunter2 hunter2"),
+    "pgpass": ("db.example.com:5432:app:me:", "hunter2"),
+    "Oracle": ("jdbc:oracle:thin:scott/", "tiger22"),
+    "basic alone": ("sends Basic ", "bWU6aHVudGVyMg=="),
+    "wallet": ('MNEMONIC="', "legal winner thank year wave sausage worth useful legal winner thank yellow"),
+    "sentence in a setting": ('export DB_PASSWORD="', "correct horse 9 staple"),
+    "option in quotes": ("Connect-Server -Password '", "hunter2"),
+    "JSON within JSON within JSON": ('{\\\\\\"api_key\\\\\\": \\\\\\"', "7f3kQ9zL2mX8vB4nT6wY"),
+    "address signed for a bucket": ("https://b.example.com/k?X-Amz-Signature=", "9f8a7d6c5b4e3f2a1b0c9d8e7f6a5b4c"),
 }
 """What stands before a secret, and the secret."""
 AFTER = {
@@ -125,6 +152,16 @@ AFTER = {
     "password with an @": "@db/x",
     "variable for a name": "@db/x",
     "key of Django": '")',
+    "sudo": " | sudo -S ls",
+    "sshpass, quoted": "' ssh host",
+    "user of SQL": "';",
+    "role of SQL": "';",
+    "option in quotes": "'",
+    "named argument": '");',
+    "definition of PHP": "');",
+    "setter": '")',
+    "Oracle": "@db:1521",
+    "JSON within JSON within JSON": '\\\\\\"}',
     "setting with a remark": "  # the demo's",
     "name and value": '" />',
     "token as a name": ":x-oauth-basic@github.com/acme/repo.git",
@@ -145,6 +182,25 @@ AFTER = {
     "Kubernetes": "\ntype: Opaque\n---\nkind: ConfigMap\ndata:\n  user: administrator\n",
 }
 ORDINARY = [
+    "sshpass -p $PASSWORD ssh host",
+    "docker login -u me -p PASSWORD registry.example.com",
+    "redis-cli -a <password>",
+    "echo $PASSWORD | sudo -S ls",
+    "echo password | sudo -S ls",
+    "zip -r a.zip b -x '*.pyc'",
+    "openssl rsa -passin pass:$PASS",
+    "CREATE USER me IDENTIFIED BY 'password'",
+    "ALTER ROLE me PASSWORD NULL",
+    'parser.add_argument("--password", "-p")',
+    '("client_secret", "client_secret_post")',
+    'getPassword("db2")',
+    "hash_password('hunter22')",
+    "password: |\n  the password of the user\n",
+    "Basic configuration of the library",
+    "app.py:12:name:other:E501",
+    "mnemonic: a word that stands for an instruction of the machine, as ADD",
+    'PASSWORD="Your password of 8 letters"'.replace("8 ", ""),
+    "Connect-Server -Password 'password'",
     "password = getpass.getpass()",
     "password=self.password,",
     "    password=password_value,",
@@ -255,6 +311,14 @@ def test_a_key_that_is_known_at_one_place_goes_everywhere() -> None:
     assert clean.count("[redacted: secret, 20 characters]") == 3
     assert clean.endswith("\ncorrecthorse")
     assert [(text[one.start : one.end], one.kind) for one in secrets_in(text)][:3] == [(key, "secret")] * 3
+
+
+def test_a_value_that_is_written_in_several_parts_goes_whole() -> None:
+    """Beside each other, or joined by a sign."""
+    for between in ('"\n    "', '" + "', '" \\\n "', "' . '"):
+        text = f"api_key = ({between[0]}7f3kQ9zL2mX8vB4n{between}hJ4wT8rY1pL6sD3g{between[-1]})"
+        assert redacted(text).count("[redacted: secret, 16 characters]") == 2
+    assert "of-the-same" in redacted('api_key = "7f3kQ9zL2mX8vB4n" + "of-the-same"')
 
 
 def test_places_that_overlap_are_one() -> None:
@@ -412,6 +476,8 @@ HOSTILE = {
     "words of keys": "token_" * 166_000,
     "addresses with an @": "://a:b@" * 143_000,
     "hooks": "https://x/hooks/" * 62_000,
+    "programs": "sshpass -p mongo -p zip -P smbclient -U " * 25_000,
+    "parts": 'api_key="' + '7f3kQ9zL2mX8vB4n" "' * 52_000,
 }
 
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -414,3 +415,26 @@ def test_a_file_without_a_name_leaves_none(tmp_path: Path, monkeypatch: pytest.M
     os.write(descriptor, b"kept")
     assert (os.pread(descriptor, 9, 0), os.fstat(descriptor).st_nlink, list(tmp_path.iterdir())) == (b"kept", 0, [])
     os.close(descriptor)
+
+
+def test_a_file_that_is_gone_or_kept_is_told_apart(root: Root, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody who saves takes the name away for an instant: that is no lack of permission, which nobody would mend."""
+
+    def access(*_: object, **__: object) -> bool:
+        if is_gone:
+            file.unlink()
+        return False
+
+    monkeypatch.setattr(os, "access", access)
+    is_gone = False
+    assert replaced(root).startswith("denied: Permission denied")
+    is_gone = True
+    assert replaced(root).startswith("stale: f.txt was changed by someone else meanwhile")
+
+
+@pytest.mark.skipif(not SWAP_WORKS, reason="/proc says where an open file lies")
+def test_a_file_that_lost_its_name_is_no_link(root: Root, file: Path) -> None:
+    """It lies where it lay when it was opened."""
+    with closing(root.open_file(b"f.txt")) as opened:
+        saved(file, "another")
+        assert root.resolved(opened.descriptor) == b"f.txt"

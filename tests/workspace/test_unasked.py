@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from penstock.workspace.unasked import why_unasked
+from penstock.workspace.unasked import guarded_places, hooks_elsewhere, why_unasked
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.proves("S-16")
 
@@ -25,7 +30,8 @@ RUN = words(
     .claude/settings.json  .claude/hooks/x.sh  .mcp.json  .gemini/settings.json  .codex/config.toml  .cursor/mcp.json
     opencode.json  .github/hooks/x.json  .bashrc  .profile  .bash_profile  .zshrc  .zshenv  .config/fish/config.fish
     .config/autostart/x.desktop  .config/systemd/user/x  sitecustomize.py  lib/usercustomize.py
-    venv/lib/site-packages/x.pth
+    venv/lib/site-packages/x.pth  sub/HEAD  Head  .gitconfig  .config/git/config  .windsurf/hooks.json  .kiro/hooks/x  .roo/mcp.json
+    crush.json  .Rprofile  Library/LaunchAgents/x.plist  .local/share/systemd/user/x.service
     """
 )
 NOT = words(
@@ -33,7 +39,7 @@ NOT = words(
     git/hooks.py  .gitignore  .gitattributes  .gitmodules  .gitkeep  src/git.py  agit  .github/workflows/ci.yml  Makefile
     package.json  conftest.py  .env.example  .editorconfig  docs/.vscodeish  vscode/tasks.json  bashrc  profile.py
     x.bashrc.md  husky/pre-commit  README.md  lefthook.md  my.mise.toml.txt  claude/settings.json  .claudeignore  pth
-    x.path  .vimrc.md  .config/app/config.toml
+    templates/head  head/x.html  HEAD.md  x.path  .vimrc.md  .config/app/config.toml
     """
 )
 
@@ -57,3 +63,23 @@ def test_what_is_allowed_is_named_whole() -> None:
         assert why_unasked(path, [allowed]) == ""
     for allowed in (b".gi", b".git/hook", b".git/hooks/pre-commit/x", b"sub"):
         assert why_unasked(path, [allowed])
+
+
+def test_hooks_lie_where_the_configuration_says(tmp_path: Path) -> None:
+    """Of the repository that a root is, or stands in; what leads out of the root is no matter of ours."""
+    root = tmp_path / "root"
+    (root / ".git").mkdir(parents=True)
+    (root / "scripts/hooks").mkdir(parents=True)
+    config = root / ".git/config"
+    config.write_text('[core]\n\tbare = false\n\thooksPath = "scripts/hooks" # ours\n[user]\n\tname = me\n')
+    assert hooks_elsewhere(str(root)) == (b"scripts/hooks",)
+    assert hooks_elsewhere(str(root / "scripts")) == (b"hooks",)
+    assert "hooks" in why_unasked(b"scripts/hooks/pre-commit", hooks=hooks_elsewhere(str(root)))
+    assert why_unasked(b"scripts/hooks2/x", hooks=hooks_elsewhere(str(root))) == ""
+    assert guarded_places(str(root))[0] == str(root / "scripts/hooks")
+    assert str(root / "scripts/hooks") not in guarded_places(str(root), [b"scripts"])
+    for other in ("[core]\n\thookspath = /etc/hooks\n", "[core]\n\thooksPath =\n", "", "hooksPath = ../x\n"):
+        config.write_text(other)
+        assert hooks_elsewhere(str(root)) == ()
+    config.unlink()
+    assert hooks_elsewhere(str(root)) == ()

@@ -30,6 +30,7 @@ from penstock.wires import (
     placeholders,
     text_message,
 )
+from penstock.wires.failures import Refused as RefusedByProvider
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -237,7 +238,15 @@ class Asking:
         if overflow is not None:
             self._too_large(overflow, told.kind)
             return
-        self._failed(told.kind, str(error), told.retry_after_seconds)
+        self._failed(told.kind, self._words_of(error), told.retry_after_seconds)
+
+    def _words_of(self, error: Exception) -> str:
+        """Return what an error says; of an answer over HTTP with the address, which may be another than the person thinks."""
+        address = getattr(self._driver.model, "address", "")
+        if not (address and isinstance(error, RefusedByProvider)):
+            return str(error)
+        said = f"HTTP {error.status_code}"
+        return f"{said} from {address}{str(error).removeprefix(said)}"
 
     def _too_large(self, overflow: Overflow, kind: str) -> None:
         """Feed what shows that a request was too large."""

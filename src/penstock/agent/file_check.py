@@ -302,12 +302,6 @@ def _look(root: Root, path: str, deadline: Deadline, was: Tracked | None = None)
 def _opened(root: Root, path: str, file: OpenFile, at_ns: int) -> Tracked:
     """Return what is known of an open file before it is read."""
     status, real = file.status, root.resolved(file.descriptor)
-    # `/proc` adds " (deleted)" to the name of a file that was replaced since it was opened.
-    itself = {
-        None,
-        file.relative,
-        file.relative + b" (deleted)",
-    }
     return Tracked(
         path=path,
         kind="unreadable",
@@ -315,7 +309,7 @@ def _opened(root: Root, path: str, file: OpenFile, at_ns: int) -> Tracked:
         mtime_ns=status.st_mtime_ns,
         ctime_ns=status.st_ctime_ns,
         mode=stat.S_IMODE(status.st_mode),
-        target="" if real in itself else escape.show_name(real or b""),
+        target="" if real in {None, file.relative} else escape.show_name(real or b""),
         is_settled=at_ns - max(status.st_mtime_ns, status.st_ctime_ns) > GRANULARITY_NS,
     )
 

@@ -103,6 +103,11 @@ class RemoteModel:
     def __repr__(self) -> str:
         return f"<RemoteModel {self.wire}:{self.name} at {self._endpoint.url}>"
 
+    @property
+    def address(self) -> str:
+        """Where requests go, without any key."""
+        return self._endpoint.url
+
     def send(
         self,
         request: dict[str, Json],

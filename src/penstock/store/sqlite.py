@@ -47,6 +47,7 @@ WAIT_SECONDS = 5.0
 _GUARD = "lock"
 _NOTE_BYTES = 4_096  # a session's name of 200 characters, escaped, is a third of it
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)  # the second where damage makes SQLite say what is no text
+_FULL = "the disk is full (make some room; then `penstock store gc` makes more)"
 # Says something to a database without tables only: free pages are given back, where somebody asks for it.
 _NEW_PRAGMAS = ("auto_vacuum = INCREMENTAL",)
 _PRAGMAS = (
@@ -121,7 +122,10 @@ class SqliteStore(FileTables):
                 raise fault_of(error) from error
             self._open_read_only(error)
         except _ERRORS as error:
-            raise self._translated(error) from error
+            fault = self._translated(error)
+            if fault.code != "disk_full":
+                raise fault from error
+            self._open_full(fault)
 
     def _open_read_only(self, why: OSError) -> None:
         """Open a store that may only be read: on a medium that is mounted so, or with another's rights."""
@@ -144,6 +148,30 @@ class SqliteStore(FileTables):
         self._connection.text_factory = _text
         self._check_version()
         self._lost = self._missing()
+
+    def _open_full(self, why: StoreFault) -> None:
+        """Open a store for reading alone where the disk has no room for the index of the log, which its users share.
+
+        Whoever has the database alone keeps that index in memory (sqlite.org/wal.html, "Use of WAL Without Shared-Memory").
+        """
+        self._broken, self._read_only = _FULL, True
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = sqlite3.connect(
+            os.path.join(self.path, DATABASE),
+            timeout=self._wait_seconds,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        self._connection.text_factory = _text
+        try:
+            for pragma in ("locking_mode = EXCLUSIVE", "query_only = ON"):
+                self._connection.execute(f"PRAGMA {pragma}")
+            if self._check_version() != len(schema.SQLITE):
+                raise why
+            self._lost = self._missing()
+        except _ERRORS as error:
+            raise why from error
 
     def _connect(self) -> None:
         """Open the database with the settings on which durability rests."""
@@ -327,7 +355,8 @@ class SqliteStore(FileTables):
         if name.startswith("SQLITE_IOERR"):
             self._broken = f"the disk failed ({error}); open the store again and check it"
         if name == "SQLITE_FULL" or (name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN")) and self._is_full()):
-            return StoreFault("disk_full", f"The disk is full: nothing was written to {self.path}.")
+            more = "Make some room; then `penstock store gc` makes more."
+            return StoreFault("disk_full", f"The disk is full: nothing was written to {self.path}. {more}")
         if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or isinstance(error, UnicodeDecodeError):
             return Damaged(f"{self.path}/{DATABASE} is damaged: {error}. `penstock store check` names what.")
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")):

@@ -28,8 +28,8 @@ _NAMES = (
 )
 _ASSIGNED = (
     rf"(?i:(?:(?<!:)|(?=\w{{1,32}}[ \t]{{0,16}}=>[ \t]{{0,4}}[\"'][^\"'\s]{{0,64}}\d))({_NAMES}))"
-    rf"\d{{0,2}}\\?[\"']?[ \t]{{0,8}}+(?::=|=>|[!=]==?|[:=]|value[ \t]{{0,2}}=)[ \t]{{0,8}}+"
-    r"(?:[bBrR]?\\?\"([^\s\"]{8,}+)\"|[bBrR]?\\?'([^\s']{8,}+)'|((?:\d{13,17}\|(?=[\w-]{20}))?[^\s\"'`,;&|<>(){}\[\]$%\\]{8,160}+)(?![(\[{])"
+    rf"\d{{0,2}}\\{{0,7}}[\"']?[ \t]{{0,8}}+(?::=|=>|[!=]==?|[:=]|value[ \t]{{0,2}}=)[ \t]{{0,8}}+"
+    r"(?:(?:\(\s{0,64}+)?[bBrR]?\\{0,7}\"([^\s\"]{8,}+)\"|(?:\(\s{0,64}+)?[bBrR]?\\{0,7}'([^\s']{8,}+)'|((?:\d{13,17}\|(?=[\w-]{20}))?[^\s\"'`,;&|<>(){}\[\]$%\\]{8,160}+)(?![(\[{])"
     r"|(?<==)([^\s\"'`;|<>(){}\[\]\\]{8,160}+)(?=[ \t]*+(?:#|$|\r?\n)))"
 )
 NO_SECRET = re.compile(
@@ -52,6 +52,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|_")
 _MAX_WORDS, _MAX_NUMBERS = 8, 3  # of the name of a class
 _LINE_OF_SETTINGS = re.compile(r"(?:\d{1,9}[|\t])?[ \t]{0,40}(?:# ?)?(?:export )?[A-Za-z0-9_]*")
 _LINE_ENDS = re.compile(r"[ \t]*+(?:#|\r?\n|$)")
+_NEXT_PART, _MAX_PARTS = re.compile(r"[ \t]{0,8}[+.\\]?\s{0,64}+[\"']([\w+/=.~-]{8,512}+)[\"']"), 8
 _BARE, _WITH_SIGNS = 4, 5  # groups of an assignment: a bare value, and one with signs that end it in programs
 # Names after which a random value may stand, whatever is between; and what may be.
 _LOOSE_NAMES = rf"passw|passphrase|pwd|secret|token|credential|auth|login|(?:{'|'.join(_OF_KEYS)})[_.-]?key"
@@ -147,7 +148,17 @@ def _assigned(match: re.Match[str]) -> Spans:
         return ()
     if looks_random and group == _BARE and _is_class(value):
         return ()
-    return to_end(match.string, (start, end)) if group == _BARE else ((start, end),)
+    return to_end(match.string, (start, end)) if group == _BARE else ((start, end), *_going_on(match))
+
+
+def _going_on(match: re.Match[str]) -> Spans:
+    """Return the further parts of a value in quotes that is written in several, where they are random too."""
+    found: list[tuple[int, int]] = []
+    part: re.Match[str] | None = match
+    while part and (part := _NEXT_PART.match(match.string, part.end())) and len(found) < _MAX_PARTS:
+        if is_random(part[1]):
+            found.append(part.span(1))
+    return tuple(found)
 
 
 def _is_class(value: str) -> bool:
@@ -203,8 +214,8 @@ def _is_mixed(value: str) -> bool:
 # makes it three times as slow; gaps without a bound would let a text be made for which it is quadratic.
 _NAMED_HINT = (
     rf"(?i:{alternatives(word for row in BY_SERVICE for word in row.names.split())}|{_LOOSE_NAMES})"
-    r"[\w.-]{0,20}(?:[ \t][\w.-]{0,10})?[\"'\])\\]{0,3}(?:,?\s*[\"']?value[\"']?)?[ \t]{0,8}[:?.+|=>,]{1,4}"
-    r"[\s\"'`=\\]*[^\s\"'`,;()]"
+    r"[\w.-]{0,20}(?:[ \t][\w.-]{0,10})?[\"'\])\\]{0,9}(?:,?\s*[\"']?value[\"']?)?[ \t]{0,8}[:?.+|=>,]{1,4}"
+    r"[\s\"'`=\\(]*[^\s\"'`,;()]"
 )
 
 

@@ -84,7 +84,7 @@ def _hook(text: str, at: int, floor: int) -> Spans:
 def _signature(text: str, at: int, floor: int) -> Spans:
     """Return what lets anyone open an address that somebody has signed."""
     del floor
-    match = compiled(r"[?&]sig=([\w%+/-]{16,512}+=*+)").match(text, at)
+    match = compiled(r"(?:[?&]sig|(?i:x-(?:amz|goog)-signature))=([\w%+/-]{16,512}+=*+)").match(text, at)
     return (match.span(1),) if match and is_random(match[1]) else ()
 
 
@@ -256,6 +256,8 @@ def by_places() -> Iterable[Shape]:
     yield Shape("URL password", ("://",), (r"://[^\s/@:\"'<>$%(]*(?::(?:[^\s/@\"'<>{}$%\[(]|%\w)+)?@",), _url)
     yield Shape("URL key", _HOOKS, (_HOOK_HINT,), _hook, is_folded=True)
     yield Shape("URL signature", ("?sig=", "&sig="), (r"[?&]sig=[\w%+/-]{16}",), _signature)
+    signed = ("x-amz-signature=", "x-goog-signature=")
+    yield Shape("URL signature", signed, (r"(?i:x-(?:amz|goog)-signature)=\w",), _signature, is_folded=True)
     yield Shape("password", ("-u", "--user"), (_CURL_HINT,), _curl)
     yield Shape("password", ("-password",), (_OPTION_HINT,), _option, is_folded=True)
     yield Shape("password", ("mysql", "psexec"), (_LETTER_P_HINT,), _letter_p, is_folded=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from penstock.text.secret_commands import by_what_is_said
 from penstock.text.secret_formats import ANYWHERE, AT_WORDS
 from penstock.text.secret_names import by_names
 from penstock.text.secret_places import by_places
@@ -200,6 +201,7 @@ SHAPES = (
     Shape("New Relic key", ("NRAL",), (r"NRAL\b",), _around("[A-Za-z0-9]{36}", 36, "NRAL")),
     *by_places(),
     *by_names(),
+    *by_what_is_said(),
     by_services(),
 )
 """All shapes, the most telling first."""

@@ -99,7 +99,7 @@ def replace_known(
     """
     path, at = system.entry_path(folder, name)
     if not os.access(path, os.W_OK, dir_fd=at):  # renaming over it would not ask
-        raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+        raise _unwritable(folder, name, relative)
     try:
         lost = _swapped(folder, name, content, known, relative, flushes=flushes)
     except OSError as error:
@@ -111,6 +111,18 @@ def replace_known(
     if flushes:
         system.flush_folder(folder)
     return lost
+
+
+def _unwritable(folder: system.Folder, name: bytes, relative: bytes) -> Exception:
+    """Return why a file cannot be written, which asking for access does not say: gone meanwhile, on a medium to read, or kept."""
+    path, at = system.entry_path(folder, name)
+    try:
+        os.stat(path, dir_fd=at, follow_symlinks=False)
+        is_medium = sys.platform != "win32" and bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
+    except FileNotFoundError:  # by whoever is about to give the name to a new one
+        return _stale(relative)
+    number = errno.EROFS if is_medium else errno.EACCES
+    return OSError(number, os.strerror(number))
 
 
 def _swapped(

@@ -143,6 +143,9 @@ class Root:
         try:
             base = os.readlink(b"/proc/self/fd/%d" % self.descriptor)  # asked anew: the root may have been renamed
             real = os.readlink(b"/proc/self/fd/%d" % descriptor)
+            # What has lost its name since, as when somebody saves by a rename, is told by the kernel as `NAME (deleted)`.
+            if not os.fstat(descriptor).st_nlink:
+                real = real.removesuffix(b" (deleted)")
         except OSError:
             return None
         base = base.rstrip(b"/") + b"/"

@@ -16,11 +16,25 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
+from penstock.errors import CallerError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+# A folder with a HEAD, `objects` and `refs` is a repository of any name, and its `config` names programs that the next `git status`
+# runs, also that of a prompt (git-config(1), safe.bareRepository). The smallest of the three decides.
+_REPOSITORY = "git takes a folder with it for a repository, and runs what its configuration names"
+_OF_REPOSITORY = (b"HEAD", b"objects", b"refs")
+_HOOKS_ELSEWHERE = "git runs what lies there as hooks, as its configuration says"
+_MAX_CONFIG_BYTES = 1 << 20
 _PLACES = {
-    "git runs its hooks, and what its configuration names": (r"\.git", r"git~\d", r"\.githooks"),
+    "git runs its hooks, and what its configuration names": (
+        r"\.git",
+        r"git~\d",
+        r"\.githooks",
+        r"\.gitconfig",
+        r"\.config/git",
+    ),
     "another version control runs its hooks": (r"\.hg", r"\.svn", r"\.jj"),
     "git hooks run it at the next commit": (
         r"\.husky",
@@ -35,6 +49,7 @@ _PLACES = {
         r"\.direnv",
         r"\.?mise(?:\.local)?\.toml",
         r"\.mise",
+        r"\.autoenv(?:\.zsh)?",
     ),
     "an editor runs it when the folder is opened": (
         r"\.vscode",
@@ -60,6 +75,8 @@ _PLACES = {
         r"opencode\.jsonc?",
         r"\.mcp\.json",
         r"\.github/hooks",
+        r"\.(?:windsurf|roo|kiro|continue|amazonq|trae|factory|crush)",
+        r"\.?crush\.json",
     ),
     "every new shell runs it": (
         r"\.(?:bash_profile|bash_login|bash_logout|bashrc|profile|zshenv|zprofile|zshrc|zlogin|zlogout|kshrc|cshrc|tcshrc|login)",
@@ -69,15 +86,20 @@ _PLACES = {
     "the system runs it when somebody logs in": (
         r"\.config/autostart",
         r"\.config/systemd",
+        r"\.local/share/systemd",
+        r"library/launchagents",
+        r"\.pam_environment",
         r"\.xinitrc",
         r"\.xprofile",
         r"\.xsession",
     ),
     "Python runs it whenever it starts here": (r"sitecustomize\.py", r"usercustomize\.py", r"[^/]*\.pth"),
+    "R runs it whenever it starts here": (r"\.rprofile",),
 }
 _WHY = {why: re.compile(rf"(?:^|/)(?:{'|'.join(places)})(?:/|\Z)", re.DOTALL) for why, places in _PLACES.items()}
 
 
+_HOOKS_PATH = re.compile(rb"^[ \t]*hookspath[ \t]*=[ \t]*([^\r\n]{1,4096})", re.IGNORECASE | re.MULTILINE)
 _OF_GIT = ("hooks", "config", "config.worktree")
 _INSTALLED = {"node_modules", "site-packages", ".venv", "venv", ".tox", ".nox"}
 _MAX_ENTRIES = 20_000
@@ -99,13 +121,44 @@ def standing(root: str | bytes) -> bytes:
         if above == folder:
             break
         # gitrepository-layout(5): a bare repository has these three at its top, and any name.
-        is_git = all(os.path.lexists(os.path.join(folder, part)) for part in (b"HEAD", b"objects", b"refs"))
-        parts.append(b".git" if is_git else name)
+        parts.append(b".git" if _is_repository(folder) else name)
         folder = above
     return b"/".join(reversed(parts))
 
 
-def why_unasked(relative: bytes, allowed: Iterable[bytes] = (), *, above: bytes = b"") -> str:
+def _is_repository(folder: bytes) -> bool:
+    return all(os.path.lexists(os.path.join(folder, part)) for part in _OF_REPOSITORY)
+
+
+def hooks_elsewhere(root: str | bytes) -> tuple[bytes, ...]:
+    """Return where git looks for the hooks of a root's project by its `core.hooksPath`, relative to the root, for `why_unasked`.
+
+    Args:
+        root: The folder, absolute and without links in its path.
+    """
+    from penstock.workspace.own_files import read_own
+
+    folder = os.fsencode(root)
+    top = folder
+    while not os.path.lexists(os.path.join(top, b".git")) and os.path.dirname(top) != top:
+        top = os.path.dirname(top)
+    try:
+        content = read_own(os.fsdecode(os.path.join(top, b".git", b"config")), _MAX_CONFIG_BYTES) or b""
+    except (CallerError, OSError):  # a file `.git`, as of a work tree: its configuration lies elsewhere
+        return ()
+    found = []
+    for line in _HOOKS_PATH.finditer(content):
+        value = line[1].split(b" #")[0].split(b" ;")[0].strip().strip(b'"')
+        place = os.path.normpath(os.path.join(top, value))
+        # `.git/hooks` itself, or a place in it, is known by its name.
+        if value and place.startswith(folder.rstrip(b"/") + b"/"):
+            found.append(os.path.relpath(place, folder))
+    return tuple(found)
+
+
+def why_unasked(
+    relative: bytes, allowed: Iterable[bytes] = (), *, above: bytes = b"", hooks: Iterable[bytes] = ()
+) -> str:
     """Return what runs the file at a path without being asked; empty where nothing is known to.
 
         >>> why_unasked(b"app/.GIT/hooks/pre-commit")
@@ -115,9 +168,23 @@ def why_unasked(relative: bytes, allowed: Iterable[bytes] = (), *, above: bytes 
         relative: A path relative to a root.
         allowed: Paths of files and folders that may be written all the same, relative to the root too; `.` is all of it.
         above: Where the root stands, as `standing` says it.
+        hooks: Where hooks lie elsewhere, as `hooks_elsewhere` says it.
     """
-    if any(one in {b".", relative} or relative.startswith(one.rstrip(b"/") + b"/") for one in allowed):
+    if _is_among(relative, allowed):
         return ""
+    name = relative.rpartition(b"/")[2]
+    if name.upper() == b"HEAD" and not name.islower():  # a folder of templates may be called `head`
+        return _REPOSITORY
+    return _HOOKS_ELSEWHERE if _is_among(relative, hooks) else _listed(relative, above)
+
+
+def _is_among(relative: bytes, places: Iterable[bytes]) -> bool:
+    """Return whether a path is one of these places, or lies in one."""
+    return any(one in {b".", relative} or relative.startswith(one.rstrip(b"/") + b"/") for one in places)
+
+
+def _listed(relative: bytes, above: bytes = b"") -> str:
+    """Return what runs the file at a path by the list; empty where nothing does."""
     path = above + (b"" if relative == b"." else relative)
     plain = "/".join(map(_plain, path.decode("utf-8", "surrogateescape").split("/")))
     return next((why for why, places in _WHY.items() if places.search(plain)), "")
@@ -137,7 +204,12 @@ def guarded_places(root: str, allowed: Iterable[bytes] = ()) -> list[str]:
     """
     if why_unasked(b".", allowed, above=standing(root)):
         return [root]
-    found: list[str] = []
+    found: list[str] = [os.fsdecode(path) for path in hooks_elsewhere(root) if not _is_among(path, allowed)]
+    found = [
+        path
+        for path in found
+        if os.path.lexists(os.path.join(root, path)) and not os.path.islink(os.path.join(root, path))
+    ]
     seen = 0
     level = [""]
     while level and seen < _MAX_ENTRIES:
@@ -148,9 +220,9 @@ def guarded_places(root: str, allowed: Iterable[bytes] = ()) -> list[str]:
                 path = folder + entry.name
                 if entry.name == ".git" and entry.is_dir(follow_symlinks=False):
                     inner = [f"{path}/{name}" for name in _OF_GIT if os.path.lexists(os.path.join(root, path, name))]
-                    inner = [name for name in inner if why_unasked(os.fsencode(name), allowed)]
+                    inner = [name for name in inner if not _is_among(os.fsencode(name), allowed)]
                     found += [f"{path}/", *inner] if inner else []
-                elif why_unasked(os.fsencode(path), allowed):
+                elif not _is_among(os.fsencode(path), allowed) and _listed(os.fsencode(path)):
                     found += [] if entry.is_symlink() else [path]
                 elif entry.is_dir(follow_symlinks=False) and entry.name not in _INSTALLED:
                     below.append(f"{path}/")

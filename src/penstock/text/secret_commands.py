@@ -1,0 +1,194 @@
+"""What is secret because of what is said of it: by a command, a statement of SQL, a call, or a block of YAML.
+
+`sshpass -p …`, `IDENTIFIED BY '…'`, `put("password", "…")`. What reads as a name, without digit or sign, stands for a password in
+programs and documents, and stays. Law: what a shape looks at before and behind its hint is bounded. Leaves to others: headers,
+addresses and files of settings (`secret_places`), and assignments (`secret_names`).
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from typing import TYPE_CHECKING
+
+from penstock.text.secret_names import NO_SECRET
+from penstock.text.secret_shape import Shape, Spans, compiled, to_end
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+_IS_NAME = re.compile(r"[A-Za-z_.:*/?=@-]++")
+
+# ── commands ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+# Whatever else such a command is given, on its line and in its part of it.
+_MORE = r"(?:[^\n|;&]{0,200}?[ \t])?"
+_VALUE = r"(?:'([^'\n$]{4,128}+)'|\"([^\"\n$]{4,128}+)\"|([^\s\"'$<>|;&{}()%*-][^\s\"'<>|;&]{3,128}+))"
+_LOGIN = ("docker", "podman", "nerdctl", "buildah", "skopeo", "crane", "oras", "registry", "az", "oc", "cf", "argocd")
+_COMMANDS = (
+    rf"sshpass[ \t]{_MORE}-p[ \t]?{_VALUE}",
+    rf"redis-cli[ \t]{_MORE}(?:-a|--pass)[ \t]{{1,4}}{_VALUE}",
+    rf"(?:{'|'.join(_LOGIN)})[ \t]login[ \t]{_MORE}(?:-p|--password)[ \t=]{{1,4}}{_VALUE}",
+    rf"htpasswd[ \t]{{1,4}}-\w{{0,8}}b\w{{0,8}}[ \t]{_MORE}[^\s-]\S{{0,200}}[ \t]{{1,4}}\S{{1,64}}[ \t]{{1,4}}{_VALUE}",
+    rf"ldap(?:search|add|modify|delete|passwd|whoami|compare)[ \t]{_MORE}-w[ \t]{{1,4}}{_VALUE}",
+    rf"(?:un)?zip[ \t]{_MORE}-P[ \t]{{1,4}}{_VALUE}",
+    rf"7z[ar]?[ \t]{_MORE}-p{_VALUE}",
+    rf"smbclient[ \t]{_MORE}-U[ \t]?[^\s%]{{1,64}}%{_VALUE}",
+    rf"(?:sqlcmd|bcp)[ \t]{_MORE}-P[ \t]{{0,4}}{_VALUE}",
+    rf"(?:mongo(?:sh|dump|restore|import|export)?|cqlsh)[ \t]{_MORE}-p[ \t]{{1,4}}{_VALUE}",
+    rf"openssl[ \t]enc[ \t]{_MORE}-k[ \t]{{1,4}}{_VALUE}",
+    rf"net[ \t]use[ \t]{_MORE}/user:\S{{1,64}}[ \t]{{1,4}}{_VALUE}",
+    rf"echo[ \t]{{1,4}}{_VALUE}[ \t]{{0,4}}\|[ \t]{{0,4}}sudo[ \t]{_MORE}-S",
+    rf"sqlplus[ \t]{_MORE}[\w$]{{1,64}}/{_VALUE}@",
+    rf"bindpw[ \t]{{1,8}}{_VALUE}",
+)
+_COMMAND = "|".join(_COMMANDS)
+_LEADS = (
+    *("sshpass", "redis-cli", "htpasswd", "ldap", "zip", "unzip", "7z", "smbclient", "sqlcmd", "bcp", "mongo", "cqlsh"),
+    *("net use", "openssl enc", "echo", "sqlplus", "bindpw", *_LOGIN),
+)
+_COMMAND_HINT = (
+    rf"(?:sshpass|redis-cli|htpasswd|ldap[a-z]+|(?:un)?zip|7z[ar]?|smbclient|sqlcmd|bcp|mongo[a-z]*|cqlsh|sqlplus)[ \t]+[-\w/\\\\]"
+    rf"|openssl[ \t]enc[ \t]|(?:{'|'.join(_LOGIN)})[ \t]login[ \t]|net[ \t]use[ \t]"
+    r"|echo[ \t]+[^\s|]{4,40}[ \t]*\|[ \t]*sudo|bindpw[ \t]"
+)
+_ARGUMENT = r"(?:-pass(?:in|out|word)?[ \t]{1,4}[\"']?pass:|::add-mask::)([^\s\"'$<>|;&{}()%]{4,256}+)"
+_ARGUMENT_HINT = r"-pass[a-z]*[ \t]+[\"']?pass:|::add-mask::"
+
+# ── statements, calls, blocks ────────────────────────────────────────────────────────────────────────────────────
+
+_SQL = (
+    r"(?i:identified[ \t]{1,4}(?:with[ \t]{1,4}\S{1,40}[ \t]{1,4})?by|password)[ \t]{1,4}(?:(?i:password)[ \t]{1,4})?"
+    r"(?:'([^'\s]{4,128})'|\"([^\"\s]{4,128})\")"
+)
+_SQL_HINT = r"(?i:identified[ \t]+(?:with|by)[ \t]|password[ \t]+'[^\s']{4})"
+_OF_SQL = re.compile(r"(?i:identified|encrypted|with|user|role|login)\b")
+_SQL_CHARS = 100
+_NAMES = r"(?i:passw(?:or)?d|passphrase|pwd|secret)"
+_NAMED_ARGUMENT = rf"{_NAMES}[\"']\]?[ \t]{{0,4}},\s{{0,8}}[bBrR]?(?:'([^'\s]{{8,128}})'|\"([^\"\s]{{8,128}})\")"
+_SETTER = rf"{_NAMES}\((?:'([^'\s]{{6,128}})'|\"([^\"\s]{{6,128}})\")\)"
+_SETTER_HINT = r"(?i:passw(?:or)?d|passphrase|pwd|secret)\([\"'][^\s\"']{6}"
+_SETS = re.compile(r"(?:[sS]et_?|[wW]ith_?|\.)\Z")
+_BLOCK = (
+    r"(?i:passw(?:or)?d|passphrase|pwd|secret|token|(?:private|api|access|secret)[_-]?key)[\"']?:[ \t]{0,4}[|>][+-]?\d?"
+    r"[ \t]{0,8}\r?\n[ \t]{1,64}(\S{8,1024}+)[ \t]{0,8}(?=\r?\n|$)"
+)
+_NETWORK = r"psk[ \t]?=[ \t]?\"([^\"\n]{8,63})\""
+_PGPASS = r":(?:5432|5433|6432|\*):[\w.*-]{1,64}:[\w.*@-]{1,64}:([^\s:\"']{6,128}+)[ \t]{0,4}(?=\r?\n|$)"
+_ORACLE = r"(?i:jdbc:oracle:)\w{2,8}:[\w$]{1,64}/([^\s@/\"']{4,64}+)@"
+_BASIC = r"(?i:basic)[ \t]([A-Za-z0-9+/]{8,512}+={0,2})(?![\w+/=])"
+_WALLET = r"(?i:mnemonic|seed[ _-]?phrase|recovery[ _-]?phrase)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?"
+_WORDS = rf"{_WALLET}((?:[a-z]{{3,8}}[ \t]){{11,23}}[a-z]{{3,8}})\b"
+_WORDS_HINT = rf"{_WALLET}[a-z]{{3,8}}[ \t][a-z]{{3,8}}[ \t]"
+_SENTENCE = (
+    r"(?:PASSWORD|PASSPHRASE|PASSWD|SECRET)=(?:\"([^\"\n$]{8,128}+)\"|'([^'\n$]{8,128}+)')[ \t]{0,8}(?=#|\r?\n|$)"
+)
+_OPTION = r"(?i:-password)[ \t]{1,4}(?:'([^'\s$]{6,64})'|\"([^\"\s$]{6,64})\")"
+
+
+def _is_secret(value: str) -> bool:
+    """Return whether a value is none that stands for a password, or names one."""
+    return not NO_SECRET.fullmatch(value) and not _IS_NAME.fullmatch(value)
+
+
+def _said(pattern: str, before: re.Pattern[str] | None = None) -> Callable[[str, int, int], Spans]:
+    """Return the function for a value that a pattern groups.
+
+    Args:
+        pattern: What begins at the lead; one of its groups is the value.
+        before: What stands somewhere before the lead on its line, or ends there; None for anything.
+    """
+
+    def spans(text: str, at: int, floor: int) -> Spans:
+        del floor  # the words may stand before a secret of the same line
+        match = compiled(pattern).match(text, at)
+        if match is None or not _is_secret(match[match.lastindex or 0]):
+            return ()
+        if before and not before.search(
+            text[max(0, at - _SQL_CHARS) : match.start(match.lastindex or 0)].rpartition("\n")[2]
+        ):
+            return ()
+        return (match.span(match.lastindex or 0),)
+
+    return spans
+
+
+def _setter(text: str, at: int, floor: int) -> Spans:
+    """Return the value that `setPassword("…")` or `.password("…")` sets; what only asks for one has no value there."""
+    del floor
+    match = compiled(_SETTER).match(text, at)
+    if match is None or not _SETS.search(text, max(0, at - 5), at):
+        return ()
+    value = match[match.lastindex or 0]
+    return (match.span(match.lastindex or 0),) if _is_secret(value) and any(map(str.isdigit, value)) else ()
+
+
+def _argument(text: str, at: int, floor: int) -> Spans:
+    """Return the value behind the name of a password in a call: a setting or an entry of a table."""
+    del floor
+    match = compiled(_NAMED_ARGUMENT).match(text, at)
+    if match is None:
+        return ()
+    value = match[match.lastindex or 0]
+    is_value = _is_secret(value) and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    return (match.span(match.lastindex or 0),) if is_value else ()
+
+
+def _basic(text: str, at: int, floor: int) -> Spans:
+    """Return a name and password in base64, which say so themselves."""
+    del floor
+    match = compiled(_BASIC).match(text, at)
+    try:
+        name, sign, password = (
+            b64decode(match[1], validate=True).decode("ascii").partition(":") if match else ("", "", "")
+        )
+    except ValueError:
+        return ()
+    is_pair = bool(sign) and f"{name}{password}".isprintable()
+    return (match.span(1),) if match and is_pair else ()
+
+
+def _words(text: str, at: int, floor: int) -> Spans:
+    """Return the words that open a wallet."""
+    del floor
+    match = compiled(_WORDS).match(text, at)
+    return (match.span(1),) if match else ()
+
+
+def _sentence(text: str, at: int, floor: int) -> Spans:
+    """Return a password of several words, with a digit, in a file of settings."""
+    match = compiled(_SENTENCE).match(text, at)
+    begin = text.rfind("\n", max(floor, at - _SQL_CHARS), at) + 1
+    if match is None or not re.fullmatch(r"(?:export )?[A-Z0-9_]{0,64}", text[max(begin, at - _SQL_CHARS) : at]):
+        return ()
+    value = match[match.lastindex or 0]
+    return (match.span(match.lastindex or 0),) if _is_secret(value) and any(map(str.isdigit, value)) else ()
+
+
+def _command(text: str, at: int, floor: int) -> Spans:
+    """Return the password of a command that takes it on its line."""
+    del floor
+    match = compiled(_COMMAND).match(text, at)
+    if match is None or text[max(0, at - 1) : at].isalnum() or not _is_secret(match[match.lastindex or 0]):
+        return ()
+    return to_end(text, match.span(match.lastindex or 0))
+
+
+def by_what_is_said() -> Iterable[Shape]:
+    """Yield the shapes of all that a command, a statement, a call or a block says is a secret."""
+    yield Shape("password", _LEADS, (_COMMAND_HINT,), _command)
+    yield Shape("password", ("-pass", "::add-mask::"), (_ARGUMENT_HINT,), _said(_ARGUMENT))
+    yield Shape("password", ("identified", "password"), (_SQL_HINT,), _said(_SQL, _OF_SQL), is_folded=True)
+    names = ("passw", "passphrase", "pwd", "secret")
+    yield Shape("password", names, (_SETTER_HINT,), _setter, is_folded=True)
+    yield Shape("password", names, (), _argument, is_folded=True)
+    blocks = (*names, "token", "private", "api", "access")
+    yield Shape("secret", blocks, (), _said(_BLOCK), is_folded=True)
+    yield Shape("password", ("psk",), (r"psk[ \t]?=[ \t]?\"[^\"\n]{8}",), _said(_NETWORK))
+    ports = (":5432:", ":5433:", ":6432:", ":*:")
+    yield Shape("password", ports, (r":(?:5432|5433|6432|\*):[\w.*-]+:[\w.*@-]+:",), _said(_PGPASS))
+    yield Shape("password", ("jdbc:oracle:",), (r"(?i:jdbc:oracle:)",), _said(_ORACLE), is_folded=True)
+    yield Shape("credential", ("basic",), (r"(?i:basic)[ \t][A-Za-z0-9+/]{8}",), _basic, is_folded=True)
+    yield Shape("wallet", ("mnemonic", "seed", "recovery"), (_WORDS_HINT,), _words, is_folded=True)
+    yield Shape("password", ("PASSWORD=", "PASSPHRASE=", "PASSWD=", "SECRET="), (), _sentence)
+    yield Shape("password", ("-password",), (), _said(_OPTION), is_folded=True)
