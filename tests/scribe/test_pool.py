@@ -213,6 +213,21 @@ def test_a_stopped_desk_sends_nothing() -> None:
     assert model.requests == []
 
 
+def test_a_desk_that_begins_nothing_more_does_not_wait_for_its_turn() -> None:
+    """A provider wants to be left alone for a minute, and meanwhile its worker is told to end: it sent again after that minute."""
+    step = fail(429, {"error": {"message": "Rate limit reached, try again in 60s", "code": "rate_limit_exceeded"}})
+    looks: list[int] = []
+
+    def is_draining() -> bool:
+        looks.append(1)
+        return len(looks) > 10
+
+    asked, model, waits = desk([step], is_draining=is_draining)
+    assert asked.ask(PROMPT, 100) == PoolReply("stopped", sent=1)
+    assert 0 < sum(waits) < 1.5
+    assert len(model.requests) == 1
+
+
 def test_a_request_under_way_is_cancelled() -> None:
     """A model that can be cancelled is."""
     begun = threading.Event()

@@ -89,6 +89,8 @@ class ModelPool:
         model: Who is asked.
         reply_tokens: The most tokens of a reply, until the provider says that it has fewer.
         attempts: How often one question is sent.
+        is_draining: Says that nothing more is sent, though an answer that is under way is waited for. None for a pool that is only
+            ever stopped.
         clock: Seconds that only grow.
         pause: Waits so many seconds, or less once `stop` is called.
     """
@@ -99,12 +101,14 @@ class ModelPool:
         *,
         reply_tokens: int = REPLY_TOKENS,
         attempts: int = ATTEMPTS,
+        is_draining: Callable[[], bool] | None = None,
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], object] | None = None,
     ) -> None:
         self._model, self._reply_tokens, self._attempts, self._clock = model, reply_tokens, attempts, clock
         self._refused: tuple[int, int] | None = None  # the smallest prompt that was too large, and what would fit
         self._stopped = threading.Event()
+        self._is_draining = is_draining
         self._pause = pause or self._stopped.wait
         self._lock = threading.Lock()
         self._not_before = clock()
@@ -223,12 +227,13 @@ class ModelPool:
             self._not_before = max(self._not_before, self._clock() + seconds)
 
     def _wait_turn(self) -> bool:
-        """Return whether something may be sent, once it is time for it; not once all is stopped."""
-        while not self._stopped.is_set():
+        """Return whether something may be sent, once it is time for it; not once all is stopped, or nothing more is begun."""
+        while not self._stopped.is_set() and not (self._is_draining is not None and self._is_draining()):
             left = self._not_before - self._clock()
             if left <= 0:
                 return True
-            self._pause(left)
+            # A provider may want to be left alone for minutes, and whoever is to end looks up before.
+            self._pause(left if self._is_draining is None else min(left, _LOOK_SECONDS))
         return False
 
 

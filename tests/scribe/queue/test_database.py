@@ -177,6 +177,16 @@ def test_a_connection_that_gives_no_answer_is_given_up(url: str) -> None:
     database.close()
 
 
+def test_who_looks_once_is_not_kept_for_ever_by_a_wire_that_is_silent(url: str) -> None:
+    """Nobody waits for a database that is away, and nobody looked at a connection that gave no answer: `status` hung."""
+    database = Database(url, answer_seconds=0.4)
+    begun = time.monotonic()
+    with pytest.raises(StoreFault, match="cannot be reached"):
+        database.rows("SELECT pg_sleep(60)")
+    assert time.monotonic() - begun < 20
+    database.close()
+
+
 def test_a_worker_ends_when_the_tables_become_newer_than_it_knows(url: str, database: Database, author: Author) -> None:
     """It looks again and again, and does not write into what it does not understand until somebody starts it anew."""
     worker = QueueWorker(url, lambda _run: loopback(author), ["openai-chat"], settings=QUICK)
@@ -189,11 +199,20 @@ def test_a_worker_ends_when_the_tables_become_newer_than_it_knows(url: str, data
             working_on.result(20)
 
 
-def test_an_address_that_cannot_be_read_is_refused_without_its_password() -> None:
-    """The library's own words repeat what cannot be read."""
+@pytest.mark.parametrize("password", ["S3CRET%zz", "p@S3CRET", "S3CRET/x", "p@S3CRET:1"])
+def test_an_address_that_cannot_be_read_is_refused_without_its_password(password: str) -> None:
+    """The library's own words repeat what cannot be read, and the name server was asked for what stands behind an @."""
     with pytest.raises(CallerError, match="% is written %25") as refused:
-        conninfo("postgresql://bob:S3CRET%zz@h/db")
+        conninfo(f"postgresql://bob:{password}@h/db")
     assert "S3CRET" not in f"{refused.value} {refused.value.__cause__}"
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql://", "postgresql:///db?host=@socket", "postgresql://bob@h:5432,[::1]:5433/db"]
+)
+def test_an_address_that_says_little_or_much_is_taken(url: str) -> None:
+    """All of it may stand in the environment; a socket may begin with an @, and there may be several hosts."""
+    assert "tcp_user_timeout" in conninfo(url)
 
 
 def test_a_database_that_cannot_hold_all_texts_is_refused(server: Server) -> None:

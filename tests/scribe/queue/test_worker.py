@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import psycopg
 import pytest
 from psycopg_pool import PoolTimeout
 from tests.scribe.queue.conftest import QUICK, ended, estate, loopback, started, working
 from tests.store.conftest import Server, needed_programs
 
 from penstock.models import Refused
+from penstock.scribe.queue import worker as worker_module
 from penstock.scribe.queue.accepted import Accepted
 from penstock.scribe.queue.database import Database
 from penstock.scribe.queue.progress import progress
@@ -106,6 +110,58 @@ def test_who_is_told_to_end_keeps_what_was_paid_for(url: str, author: Author, mo
     with pytest.raises(StoreFault):
         Accepted(worker.database, 1).put("cd", {"claims": []})
     worker.database.close()
+
+
+def test_who_gets_no_answer_about_the_lock_of_the_sweep_goes_on(
+    url: str, database: Database, author: Author, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As behind a proxy that hung for a moment: the worker was silent from then on, dropped what it took, and did not end."""
+    swallowed = threading.Event()
+
+    async def silent_once(*given: Any, **named: Any) -> Any:
+        made = await psycopg.AsyncConnection.connect(*given, **named)
+        if not swallowed.is_set():
+            swallowed.set()
+            monkeypatch.setattr(made, "execute", lambda *_: asyncio.Event().wait())
+        return made
+
+    monkeypatch.setattr(worker_module, "_BROOM_SECONDS", 0.2)
+    own = SimpleNamespace(AsyncConnection=SimpleNamespace(connect=silent_once), Error=psycopg.Error)
+    monkeypatch.setattr(worker_module, "psycopg", own)  # the engine has its own, and bounds its waits itself
+    run = started(database, estate(1))
+    with working(url, loopback(author)):
+        seen = ended(database, run)
+    assert swallowed.is_set()
+    assert (seen.phase, seen.answered) == ("done", seen.chunks)
+
+
+def test_who_is_told_to_end_does_not_ask_again_after_a_wait(url: str, database: Database) -> None:
+    """A provider wants a minute of peace, and within it the worker gets its signal: it sent once more before it ended."""
+    asked: list[float] = []
+
+    class Busy:
+        wire, name, window_tokens = "openai-chat", "loopback", 200_000
+
+        def send(self, _request: dict[str, Any], /) -> dict[str, Any]:
+            asked.append(time.monotonic())
+            raise Refused(
+                429, {"error": {"message": "Rate limit reached", "code": "rate_limit_exceeded"}}, {"retry-after": "60"}
+            )
+
+    started(database, estate(1))
+    worker = QueueWorker(url, lambda _run: Busy(), ["openai-chat"], settings=QUICK)
+    thread = threading.Thread(target=worker.run)
+    thread.start()
+    waiting = threading.Event()
+    while not asked:
+        waiting.wait(0.05)
+    sent = len(asked)
+    worker.stop()
+    thread.join(20)
+    assert not thread.is_alive()
+    assert len(asked) <= max(sent, QUICK.jobs)
+    left = database.rows("SELECT count(*) FROM chunks WHERE state = 'open'")
+    assert left[0][0] > 0
 
 
 def test_a_key_that_is_not_taken_ends_its_worker_and_no_chunk(url: str, database: Database, author: Author) -> None:

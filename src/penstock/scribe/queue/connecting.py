@@ -5,7 +5,12 @@ Law: what a person's URL says itself stays. Keeps out: connections (`database`, 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from penstock.errors import CallerError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SCHEMA = "penstock_queue"
 """The schema of the database that holds a queue."""
@@ -33,12 +38,15 @@ def conninfo(url: str, *settings: str) -> str:
         raise CallerError(
             "A queue is a database: postgresql://HOST/DATABASE, or postgresql:///DATABASE on this machine"
         )
+    given: Mapping[str, Any] | None
     try:
         given = conninfo_to_dict(url)
     except psycopg.ProgrammingError:  # whose words repeat the part that cannot be read, and that may be the password
+        given = None
+    if given is None or _may_be_secret(given):
         raise CallerError(
             "The address of the queue cannot be read: in a name or a password % is written %25, / %2F, : %3A and @ %40"
-        ) from None
+        )
     wanted: dict[str, str | int] = {
         "connect_timeout": 10,
         "keepalives_idle": 10,
@@ -51,6 +59,15 @@ def conninfo(url: str, *settings: str) -> str:
     own = (f"search_path={SCHEMA}", "synchronous_commit=on", "client_min_messages=warning", *settings)
     options = " ".join([str(given.get("options", "")), *(f"-c {setting}" for setting in own)]).strip()
     return make_conninfo(url, **{name: value for name, value in wanted.items() if name not in given}, options=options)
+
+
+def _may_be_secret(given: Mapping[str, object]) -> bool:
+    """Return whether what was read as host or port is the rest of a password with an @ or a / in it.
+
+    It would be looked for, and be repeated in the error: to the name server, and to whoever reads the log.
+    """
+    hosts, ports = (str(given.get(name, "")).split(",") for name in ("host", "port"))
+    return any("@" in host[1:] for host in hosts) or any(port and not port.isdecimal() for port in ports)
 
 
 def missing_extra(error: ImportError) -> CallerError:

@@ -99,8 +99,7 @@ class Database:
             kwargs={"autocommit": True},
             open=True,
         )
-        if patience_seconds:
-            threading.Thread(target=self._watch, name="penstock-queue-watch", daemon=True).start()
+        threading.Thread(target=self._watch, name="penstock-queue-watch", daemon=True).start()
 
     def close(self) -> None:
         """Give the connections back."""
@@ -127,13 +126,15 @@ class Database:
         until = time.monotonic() + self._patience_seconds
         attempt = 0
         while True:
+            asked = time.monotonic()
             try:
                 with self._pool.connection() as connection, self._watched(connection):
                     return work(connection)
             except self._lost as error:
                 # A full disk is one of them, and passes like an outage: somebody makes room. As many connections as there are may
-                # have been dropped since they were last used, which is no outage.
-                may_be_stale = attempt < self._free_tries and not isinstance(error, self._none_in_time)
+                # have been dropped since they were last used, which is no outage, and is said at once.
+                was_quick = time.monotonic() - asked < self._answer_seconds
+                may_be_stale = was_quick and attempt < self._free_tries and not isinstance(error, self._none_in_time)
                 if not may_be_stale and (time.monotonic() >= until or given_up()):
                     raise self._translated(error) from error
                 time.sleep(_PAUSES_SECONDS[min(attempt, len(_PAUSES_SECONDS) - 1)])

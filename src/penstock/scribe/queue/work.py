@@ -143,7 +143,12 @@ class Workshop:
                     given_up=self._is_draining,
                     say=self._say,
                 )
-                desk = ModelPool(model, reply_tokens=run.budget().reply_tokens, attempts=self._attempts)
+                desk = ModelPool(
+                    model,
+                    reply_tokens=run.budget().reply_tokens,
+                    attempts=self._attempts,
+                    is_draining=self._is_draining,
+                )
                 found = self._desks[run.model_id, run.model.window_tokens] = desk, model
         return found
 

@@ -16,13 +16,13 @@ import secrets
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import procrastinate
 import procrastinate.exceptions
-from psycopg import Error as PsycopgError
+import psycopg
 from psycopg_pool import PoolClosed, PoolTimeout
 
 from penstock.scribe.queue.connecting import conninfo
@@ -36,10 +36,8 @@ from penstock.text import escape
 from penstock.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
     from datetime import datetime
-
-    import psycopg
 
     from penstock.models import Model
     from penstock.scribe.queue.database import Connection
@@ -53,9 +51,10 @@ POLL_SECONDS = 0.5
 _LOST_AFTER_SWEEPS = 3  # a job that has ended this long ago and left chunks open was lost
 _UNWANTED_SECONDS = 15.0  # after which a job is tried again that the database did not let end
 _SAID_SECONDS = 60.0
+_BROOM_SECONDS = 10.0  # for a statement that gives at once whether a lock is free
 _SWEEPER = 0x50454E52  # of whoever looks after the queue
 _PAUSES_SECONDS = (0.5, 1.0, 2.0, 5.0, 10.0)
-_LOST = (procrastinate.exceptions.ConnectorException, PsycopgError, PoolTimeout, PoolClosed, OSError, StoreFault)
+_LOST = (procrastinate.exceptions.ConnectorException, psycopg.Error, PoolTimeout, PoolClosed, OSError, StoreFault)
 
 
 class WorkerSettings(NamedTuple):
@@ -118,7 +117,6 @@ class QueueWorker:
         self._queues = [name for mark in marks for name in (mark, *(asking_queue(mark, wire) for wire in wires))]
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake: asyncio.Event | None = None
-        self._broom: psycopg.Connection[tuple[Any, ...]] | None = None
         self._silent: dict[int, int] = {}
 
     def stop(self, *, at_once: bool = False) -> None:
@@ -154,7 +152,6 @@ class QueueWorker:
             asyncio.run(self._supervise())
         finally:
             with suppress(*_LOST):
-                self._put_broom()
                 self.database.rows("DELETE FROM workers WHERE id = %(id)s", id=self.id)
             self.database.close()
 
@@ -248,12 +245,12 @@ class QueueWorker:
         while True:
             await asyncio.to_thread(self._seen)
             # One at a time: of two that give back the same job the second might take it from whoever has it by then.
-            if await asyncio.to_thread(self._take_broom):
-                stalled = await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=self._settings.lease_seconds)
-                for job in stalled:
-                    await app.job_manager.retry_job(job, retry_at=AT_ONCE)
-                await asyncio.to_thread(self._find_lost)
-                await asyncio.to_thread(self._put_broom)
+            async with self._broom() as is_ours:
+                if is_ours:
+                    lease = self._settings.lease_seconds
+                    for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=lease):
+                        await app.job_manager.retry_job(job, retry_at=AT_ONCE)
+                    await asyncio.to_thread(self._find_lost)
             await asyncio.sleep(self._settings.sweep_seconds)
 
     def _seen(self) -> None:
@@ -288,23 +285,24 @@ class QueueWorker:
             self._silent_until = now
         return begun < self._silent_until
 
-    # Kept here and not by the task: one may be cancelled while its thread connects, and then nobody would close it.
-    def _take_broom(self) -> bool:
-        """Return whether this worker may look after the queue: the lock is its connection's, and goes with it."""
-        import psycopg
+    @asynccontextmanager
+    async def _broom(self) -> AsyncIterator[bool]:
+        """Give whether this worker may look after the queue; nobody else does until this ends, or the connection is lost.
 
-        self._put_broom()
-        self._broom = psycopg.connect(conninfo(self._url), autocommit=True)
-        row = self._broom.execute("SELECT pg_try_advisory_lock(%s)", (_SWEEPER,)).fetchone()
-        if row is not None and row[0]:
-            return True
-        self._put_broom()
-        return False
-
-    def _put_broom(self) -> None:
-        broom, self._broom = self._broom, None
-        if broom is not None:
-            broom.close()
+        On a connection of its own, whose lock goes with it. Nothing here waits for ever: a worker that is silent for a lease is
+        taken for dead, also by itself, and answers nothing any more.
+        """
+        connection = await psycopg.AsyncConnection.connect(conninfo(self._url), autocommit=True)
+        try:
+            try:
+                async with asyncio.timeout(_BROOM_SECONDS):
+                    asked = await connection.execute("SELECT pg_try_advisory_lock(%s)", (_SWEEPER,))
+                    row = await asked.fetchone()
+            except TimeoutError:
+                raise OSError(f"no answer within {_BROOM_SECONDS:g} s") from None
+            yield row is not None and bool(row[0])
+        finally:
+            await connection.close()
 
     def _find_lost(self) -> None:
         """Have put into the queue again what is open and in no job, and end runs of which nothing is."""
