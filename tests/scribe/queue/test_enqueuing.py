@@ -12,7 +12,7 @@ from tests.scribe.queue.conftest import estate, started
 
 from penstock.models import ScriptedModel
 from penstock.scribe.queue import enqueuing, runs, work
-from penstock.scribe.queue.engine import Later
+from penstock.scribe.queue.engine import CLASS_JOBS, Later
 from penstock.scribe.queue.work import Workshop
 
 if TYPE_CHECKING:
@@ -104,6 +104,27 @@ def test_two_runs_put_the_same_in_once_whoever_is_planned_first(is_older_first: 
     times = database.rows("SELECT count(job) FROM chunks GROUP BY key")
     assert set(times) == {(1,)}, Counter(times)
     assert len(times) == len(chunks(database))
+
+
+@pytest.mark.parametrize("is_urgent_first", [True, False])
+def test_what_a_more_urgent_run_waits_for_comes_before_the_rest(is_urgent_first: bool, database: Database) -> None:
+    """It holds one program of four that another asks about: it waited until all four were asked about."""
+    whole = estate(4)
+    part = whole._replace(files=whole.files[2:3])
+    slow, urgent = started(database, whole), started(database, part, "urgent", urgency=5)
+    for one in (urgent, slow) if is_urgent_first else (slow, urgent):
+        surveyed(database, one)
+        workshop(database).link(one.id)
+    jobs = dict(database.rows("SELECT id, priority FROM procrastinate_jobs WHERE task_name = 'ask'"))
+    wanted = database.rows(
+        "SELECT DISTINCT job FROM chunks WHERE job IS NOT NULL AND key IN (SELECT key FROM chunks WHERE run = %(run)s)",
+        run=urgent.id,
+    )
+    assert wanted
+    assert all(jobs[job] >= 5 * CLASS_JOBS for (job,) in wanted)
+    others = jobs.keys() - {job for (job,) in wanted}
+    assert others
+    assert all(jobs[job] < CLASS_JOBS for job in others)
 
 
 def test_copies_of_a_question_are_in_one_job(database: Database, run: Run) -> None:
