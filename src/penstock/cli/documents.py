@@ -12,7 +12,7 @@ import click
 from penstock.cli import answer, options, terminal
 from penstock.cli.commands import command
 from penstock.cli.completion import complete_model
-from penstock.cli.queues import queue_option
+from penstock.cli.queues import named_model, queue_option
 from penstock.errors import CallerError
 from penstock.text import escape
 from penstock.text.notices import counted
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from penstock.scribe import Documented
     from penstock.scribe.pool import Progress
     from penstock.scribe.prompts import Prompt
+    from penstock.scribe.queue.runs import NamedModel
     from penstock.workspace.root import Root
 
 _MAX_SUFFIXES = 8
@@ -382,15 +383,18 @@ def document_command(
     if model_name == "local":
         raise CallerError("local looks things up and has no words for programs: name a provider's, or none")
     graph_export.require(exports)
-    model = load_model(model_name, base_url=base_url, window_tokens=window) if model_name is not None else None
-    looking, beneath = rooted(root, paths)
     if queue_url is not None:
-        if model is None:
+        if model_name is None:
             raise CallerError("--queue is for what a model is asked: name it with --model")
         if exports:
             raise CallerError("--export writes the graph where the files are: run it without --queue")
         how["max_prompt_tokens"] = max_prompt_tokens or MAX_PROMPT_TOKENS
-        return _queued(queue_url, looking, beneath, out, model, as_json, urgency=urgency, **how)
+        # Workers ask, and they alone have a key, but for who says in one wording what several chunks said alike: that is done here.
+        wording = _wording(model_name, base_url, window) if how.pop("reconcile") else None
+        asked = named_model(model_name, window)
+        return _queued(queue_url, *rooted(root, paths), out, asked, wording, as_json, urgency=urgency, **how)
+    model = load_model(model_name, base_url=base_url, window_tokens=window) if model_name is not None else None
+    looking, beneath = rooted(root, paths)
     with closing(looking), terminal.ProgressLine(is_logged=True) as line:
         done = document(
             beneath,
@@ -431,10 +435,9 @@ def _queued(
     looking: Root,
     beneath: tuple[str, ...],
     out: str,
-    model: Model,
+    asked: NamedModel,
+    wording: Model | None,
     as_json: bool,
-    *,
-    reconcile: bool,
     **how: Any,
 ) -> int:
     """Put an estate into a queue, follow it, and make its site."""
@@ -450,8 +453,8 @@ def _queued(
         terminal.warn(_no_cobol(len(found.files) + found.others + len(found.skipped)))
         return answer.NOTHING
     with queues.opened(queue_url, patience_seconds=queues.PATIENCE_SECONDS) as database:
-        run = queues.start_run(database, found, title, model, **how)
-    return _finished(queue_url, run.id, out, as_json, model if reconcile else None)
+        run = queues.start_run(database, found, title, asked, **how)
+    return _finished(queue_url, run.id, out, as_json, wording)
 
 
 def _wording(model_name: str | None, base_url: str | None, window: int | None) -> Model:

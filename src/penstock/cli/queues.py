@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from penstock.scribe.gathering import Gathered
     from penstock.scribe.queue.database import Database
     from penstock.scribe.queue.progress import RunProgress
-    from penstock.scribe.queue.runs import Run
+    from penstock.scribe.queue.runs import NamedModel, Run
 
 _LOOK_SECONDS = 2.0  # between two looks at a run that is followed
 _LINE_SECONDS = 60.0  # between two lines where there is no terminal
@@ -72,14 +72,42 @@ def opened(url: str | None, *, patience_seconds: float = 0.0) -> Iterator[Databa
 # ── document --queue ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def start_run(database: Database, found: Gathered, title: str, model: Model, **how: Any) -> Run:
+def _wire_and_name(model: str) -> tuple[str, str]:
+    """Return the wire of a model that workers ask, and its name on it.
+
+    Raises:
+        CallerError: It is none.
+    """
+    from penstock.wires.table import WIRES
+
+    wire, _, name = model.partition(":")
+    if wire not in WIRES or not name:
+        raise CallerError(
+            f"A model is named as its runs name it: {'|'.join(WIRES)}, a colon and its name, not {model!r}"
+        )
+    return wire, name
+
+
+def named_model(model: str, window_tokens: int | None) -> NamedModel:
+    """Return the model that workers are to ask; whoever starts a run needs no key of it.
+
+    Raises:
+        CallerError: It is none, or the extra is not installed.
+    """
+    from penstock.scribe.queue.runs import NamedModel
+
+    return NamedModel(*_wire_and_name(model), window_tokens)
+
+
+def start_run(database: Database, found: Gathered, title: str, model: NamedModel, **how: Any) -> Run:
     """Put an estate into the queue, or find the run that is going on over the same, and say which it is."""
     from penstock.scribe.queue import runs
 
     database.prepare()
-    named = runs.NamedModel(model.wire, model.name, model.window_tokens)
-    run, is_new = runs.start(database, found, title, model=named, **how)
+    run, is_new = runs.start(database, found, title, model=model, **how)
     what = "is in the queue" if is_new else "is going on already, and is followed"
+    if run.urgency != how["urgency"]:
+        what += f" with its urgency of {run.urgency} (penstock queue cancel {run.id}, and this again, for another)"
     terminal.warn(f"run {run.id} of {escape.clip(title)} {what}; workers: penstock worker --queue URL")
     return run
 
@@ -207,6 +235,8 @@ def worker_command(queue_url: str | None, base_url: str | None, jobs: int, key: 
 
 def _times() -> dict[str, Any]:
     """Return the lease of a worker where somebody wants another: seconds of silence after which others take over."""
+    from penstock.scribe.queue.worker import HEARTBEAT_SECONDS
+
     given = os.environ.get("PENSTOCK_QUEUE_LEASE_SECONDS")
     if not given:
         return {}
@@ -216,7 +246,9 @@ def _times() -> dict[str, Any]:
         raise CallerError(f"PENSTOCK_QUEUE_LEASE_SECONDS is a number of seconds, not {given!r}") from None
     if not 0 < lease <= _LONGEST_LEASE_SECONDS:
         raise CallerError(f"PENSTOCK_QUEUE_LEASE_SECONDS is more than 0, and {_LONGEST_LEASE_SECONDS:,} at most: a day")
-    return {"lease_seconds": lease, "heartbeat_seconds": lease / 4, "sweep_seconds": lease / 4}
+    # Never less often than others expect it, who may have another lease: they would take what a living worker has.
+    often = min(lease / 4, HEARTBEAT_SECONDS)
+    return {"lease_seconds": lease, "heartbeat_seconds": often, "sweep_seconds": often}
 
 
 def _wires(base_url: str | None) -> list[str]:
@@ -424,13 +456,8 @@ def limit_command(
     """
     from penstock.scribe.queue.limits import set_limits
     from penstock.scribe.queue.runs import is_asked
-    from penstock.wires.table import WIRES
 
-    wire, _, name = model.partition(":")
-    if wire not in WIRES or not name:
-        raise CallerError(
-            f"A model is named as its runs name it: {'|'.join(WIRES)}, a colon and its name, not {model!r}"
-        )
+    wire, name = _wire_and_name(model)
     with opened(queue_url) as database:
         database.prepare()
         set_limits(database, key, model, requests, tokens)

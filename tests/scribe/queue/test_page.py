@@ -132,6 +132,7 @@ def test_whoever_types_wrongly_is_told_what_works(
     """Each mistake has its sentence and its status."""
     database.prepare()
     monkeypatch.delenv("PENSTOCK_QUEUE", raising=False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("PENSTOCK_QUEUE_LEASE_SECONDS", "inf")
     monkeypatch.setattr(limits, "_LOOK_SECONDS", 0.0)
     monkeypatch.setattr(limits, "GRANT_SECONDS", 0.0)
@@ -146,6 +147,8 @@ def test_whoever_types_wrongly_is_told_what_works(
         (["document", "x", "--run", "3"], 2, "--finish"),
         (["document"], 2, "Missing argument 'PATH...'"),
         (["document", "pyproject.toml", "--queue", url], 2, "--model"),
+        (["document", "pyproject.toml", "--queue", url, "--model", "scripted:x"], 2, "openai-chat"),
+        (["document", "pyproject.toml", "--queue", url, "--model", "openai-chat:x", "--reconcile"], 2, "needs a key"),
         (["queue", "status", "--queue", "postgresql://127.0.0.1:1/x"], 8, "cannot be reached"),
         (["queue", "limit", "gpt-5", "--queue", url], 2, "openai-chat"),
         ([*asking, "--queue", "postgresql://127.0.0.1:1/x"], 8, "cannot be reached"),
@@ -162,13 +165,14 @@ def test_whoever_types_wrongly_is_told_what_works(
 def test_what_a_person_types_makes_a_site(
     url: str, author: Author, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`document --queue` puts in, follows and makes the site, with all flags about chunks; `--finish` makes it again."""
+    """`document --queue` puts in, follows and makes the site, with all flags about chunks and no key; `--finish` makes it again."""
     for one in estate(1, 4).files:
         (tmp_path / one.path).parent.mkdir(exist_ok=True)
         (tmp_path / one.path).write_bytes(one.data)
     monkeypatch.chdir(tmp_path)
-    with loopback(author) as provider, working(url, loopback(author)):
-        typed = ["document", ".", "--model", "openai-chat:loopback", "--base-url", provider.base_url, "--queue", url]
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with working(url, loopback(author)):
+        typed = ["document", ".", "--model", "openai-chat:loopback", "--queue", url]
         flags = [
             "--max-prompt-tokens",
             "2500",
