@@ -144,11 +144,19 @@ def test_a_connection_has_what_every_connection_of_a_queue_needs() -> None:
     made = conninfo("postgresql://db/x?connect_timeout=3&options=-c%20work_mem%3D8MB")
     assert "connect_timeout=3" in made
     assert "work_mem" in made
-    assert "search_path=penstock_queue" in made
     assert "tcp_user_timeout=20000" in made
     for wrong in ("sqlite:///x", "host=db"):
         with pytest.raises(CallerError, match="postgresql://HOST/DATABASE"):
             conninfo(wrong)
+
+
+def test_a_session_has_its_settings_by_statements_that_a_pooler_takes(url: str) -> None:
+    """PgBouncer refuses a connection that asks for settings with it, or passes over them: then there was no queue behind it."""
+    assert "options" not in conninfo(url)
+    database = Database(url)
+    shown = [database.rows(f"SHOW {name}") for name in ("search_path", "synchronous_commit", "client_min_messages")]
+    assert shown == [[("penstock_queue",)], [("on",)], [("warning",)]]
+    database.close()
 
 
 def test_what_a_queue_is_made_of_is_not_loaded_with_penstock() -> None:

@@ -1,6 +1,7 @@
-"""How is a queue's database reached? The address as libpq takes it, with what every connection to a queue has.
+"""How is a queue's database reached? The address as libpq takes it, and what every connection to a queue has.
 
-Law: what a person's URL says itself stays. Keeps out: connections (`database`, `engine`).
+Law: what a person's URL says itself stays, and nothing is asked of a server that a pooler in session mode does not take: settings
+are made once there is a connection, and not with it. Keeps out: connections (`database`, `engine`).
 """
 
 from __future__ import annotations
@@ -17,14 +18,23 @@ SCHEMA = "penstock_queue"
 _DEAD_SECONDS = 20  # after which a connection is given up whose other end says nothing
 
 
-def conninfo(url: str, *settings: str) -> str:
+def settings(*more: str) -> bytes:
+    """Return the statement that gives a session what every session at a queue has.
+
+    Args:
+        more: Other settings, each as `name = value`.
+    """
+    own = (f"search_path = {SCHEMA}", "synchronous_commit = on", "client_min_messages = warning", *more)
+    return "; ".join(f"SET {setting}" for setting in own).encode()
+
+
+def conninfo(url: str) -> str:
     """Return a URL as libpq takes it, with what every connection to a queue has.
 
     A network that swallows everything is noticed by the kernel: by data that nobody confirms, and by probes where there is none.
 
     Args:
         url: As it was typed; what it says itself stays.
-        settings: More for the session, each as `name=value`.
 
     Raises:
         CallerError: It is no URL of PostgreSQL, or psycopg is not installed.
@@ -56,9 +66,7 @@ def conninfo(url: str, *settings: str) -> str:
         "application_name": "penstock queue",
         "client_encoding": "UTF8",  # whatever PGCLIENTENCODING or the database says: texts here are Unicode
     }
-    own = (f"search_path={SCHEMA}", "synchronous_commit=on", "client_min_messages=warning", *settings)
-    options = " ".join([str(given.get("options", "")), *(f"-c {setting}" for setting in own)]).strip()
-    return make_conninfo(url, **{name: value for name, value in wanted.items() if name not in given}, options=options)
+    return make_conninfo(url, **{name: value for name, value in wanted.items() if name not in given})
 
 
 def _may_be_secret(given: Mapping[str, object]) -> bool:

@@ -17,7 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from penstock.errors import CallerError
-from penstock.scribe.queue.connecting import SCHEMA, conninfo, missing_extra
+from penstock.scribe.queue.connecting import SCHEMA, conninfo, missing_extra, settings
 from penstock.scribe.queue.schema import STEPS
 from penstock.store import StoreFault
 from penstock.text import escape
@@ -97,6 +97,7 @@ class Database:
             max_size=connections,
             timeout=10.0,
             kwargs={"autocommit": True},
+            configure=_configure,
             open=True,
         )
         threading.Thread(target=self._watch, name="penstock-queue-watch", daemon=True).start()
@@ -306,6 +307,10 @@ class Database:
             return before, to
 
         return self.run(work)
+
+
+def _configure(connection: Connection) -> None:
+    connection.execute(settings())
 
 
 def _rows(statement: str, values: dict[str, object], connection: Connection) -> list[tuple[Any, ...]]:
