@@ -47,6 +47,17 @@ def test_exit_status_and_both_outputs_are_the_programs(status: int, store: str) 
 
 
 @pytest.mark.proves("H-2")
+def test_what_a_shell_hands_on_under_a_number_reaches_the_program(store: str, tmp_path: Path) -> None:
+    """As `diff <(…) <(…)` and the jobs of `make` need it, to be read and to be written."""
+    (tmp_path / "in").write_text("from four\n")
+    script = f"{shlex.join(GUARD)} -- sh -c 'cat <&4 >&3; echo done' 3>out 4<in && cat out"
+    done = subprocess.run(
+        ["sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "done\nfrom four\n", "")
+
+
+@pytest.mark.proves("H-2")
 def test_a_flood_on_each_output_is_cut_and_kept_whole(store: str) -> None:
     """Together they take what one result may."""
     done = ran("--", "sh", "-c", "seq 60000; seq 70000 >&2; exit 3")

@@ -1,7 +1,7 @@
 """Run a program and pass on what it prints as far as that fits, as if it had been run alone (H-2).
 
-Law: exit status or signal, both outputs apart, and what reaches its input are the program's own; what is too long is cut, and
-the whole of each output is kept. Keeps out: what is typed, and where it is printed.
+Law: exit status or signal, both outputs apart, and what reaches its input or comes with another number are the program's own;
+what is too long is cut, and the whole of each output is kept. Keeps out: what is typed, and where it is printed.
 """
 
 from __future__ import annotations
@@ -114,6 +114,9 @@ def run(
                 stderr=subprocess.PIPE,
                 env=environment,
                 bufsize=0,
+                # What a shell hands on has a number of its own: `diff <(…) <(…)`, `3>file`, the jobs of `make`. Python hands
+                # nothing on by itself that it opened.
+                close_fds=False,
                 preexec_fn=_ending_with_us(),  # noqa: PLW1509 - there is no other thread yet
             ) as running,
             ThreadPoolExecutor(2) as takers,
