@@ -303,10 +303,14 @@ def test_files_are_active_for_ten_turns() -> None:
     assert (handoff.active_files, handoff.modified_files) == (("new.py",), ("old.py", "new.py"))
 
 
-def test_a_long_first_message_is_begun_and_says_where_the_rest_is() -> None:
-    """A document that was pasted as the task does not fill the next session."""
-    handoff = mechanical(load(session(task="word " * 2000), "openai-chat"), session_id="s")
-    assert handoff.goal == ("word " * 800) + "\n(… 6000 more characters: message 0 of the session)"
+def test_a_long_first_message_keeps_both_ends_and_says_where_the_rest_is() -> None:
+    """A document that was pasted as the task does not fill the next session; what is asked stands before or behind it."""
+    handoff = mechanical(load(session(task="word " * 1998 + "mend it!!!"), "openai-chat"), session_id="s")
+    beginning, more, end = handoff.goal.split("\n")
+    assert more == "(… 6000 more characters: message 0 of the session)"
+    assert len(beginning) + len(end) == 4000
+    assert beginning.startswith("word word")
+    assert end.endswith("word mend it!!!")
 
 
 def test_lists_of_a_long_session_hold_the_newest() -> None:

@@ -51,9 +51,7 @@ def test_what_a_shell_hands_on_under_a_number_reaches_the_program(store: str, tm
     """As `diff <(…) <(…)` and the jobs of `make` need it, to be read and to be written."""
     (tmp_path / "in").write_text("from four\n")
     script = f"{shlex.join(GUARD)} -- sh -c 'cat <&4 >&3; echo done' 3>out 4<in && cat out"
-    done = subprocess.run(
-        ["sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
-    )
+    done = subprocess.run(["sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "done\nfrom four\n", "")
 
 

@@ -211,13 +211,14 @@ def test_the_price_is_never_too_low(
 
 @pytest.mark.parametrize("folders", [1, 4, 12])
 def test_a_long_path_costs_its_price(folders: int, tmp_path: Path) -> None:
-    """It stands above the rules; where it leaves no room for them nothing is said."""
+    """It stands above the rules, and by its last names where it would leave them little room."""
     root = tmp_path.joinpath(*["a-folder-with-a-long-name-of-fifty-characters-abcdef"] * folders)
     root.mkdir(parents=True)
     host = Host("claude", root, rules="Rule: do nothing rash.\n" * 900, budget_tokens=250)
     text = host.given("startup")
     assert Tokens().count(text).high <= 250
-    assert bool(text) == (folders < 12)
+    assert text.count("Rule: do nothing rash.") > 5
+    assert ("(…/.penstock/pinned.md)" in text) == (folders > 1)
 
 
 def test_rules_of_the_repository_hold_beneath_it(claude: Host, tmp_path: Path) -> None:
@@ -231,18 +232,42 @@ def test_rules_of_the_repository_hold_beneath_it(claude: Host, tmp_path: Path) -
     assert claude.given("startup", cwd=str(below)) == ""
 
 
-def test_rules_that_are_a_link_to_elsewhere_are_none(claude: Host, tmp_path: Path) -> None:
-    """A project from the network could have any file of the person's read to its model."""
+def test_rules_that_are_a_link_to_elsewhere_are_not_read(claude: Host, tmp_path: Path) -> None:
+    """A project from the network could have any file of the person's read to its model; the model is told why there are none."""
     (tmp_path / "secret").write_text("SECRETKEY")
     rules = claude.project / ".penstock" / "pinned.md"
     rules.unlink()
     rules.symlink_to(tmp_path / "secret")
-    assert claude.given("startup") == ""
+    assert claude.given("startup").endswith("`penstock hook claude --pinned FILE` names a file elsewhere.]")
     rules.unlink()
     os.mkfifo(rules)
-    assert claude.given("startup") == ""
+    assert "is no regular file.]" in claude.given("startup")
     claude.how["pinned"] = str(tmp_path / "secret")
     assert "SECRETKEY" in claude.given("startup"), "the person named it"
+    claude.how["pinned"] = str(tmp_path / "gone")
+    assert claude.given("startup").endswith("gone):\n[Not read: No such file or directory.]")
+
+
+@pytest.mark.proves("H-4")
+@pytest.mark.parametrize(
+    "rules",
+    [
+        pytest.param("Never touch secrets.py, and keep the lexer. " * 200, id="one paragraph"),
+        pytest.param(f"- Never push.\n\n{'Keep the lexer. ' * 400}\n\n- Never rebase.", id="a paragraph in the middle"),
+        pytest.param("永远不要修改词法分析器。" * 300, id="no spaces"),
+    ],
+)
+def test_a_line_longer_than_the_budget_is_cut_and_says_so(rules: str, tmp_path: Path) -> None:
+    """A paragraph is one line in most editors: with whole lines alone such rules vanished without a word."""
+    text = Host("claude", tmp_path, rules=rules).given("startup")
+    assert text.endswith("…\n… the rest is in the file.")
+    assert rules[:200] in text
+    assert BUDGET_TOKENS * 0.85 < Tokens().count(text).high <= BUDGET_TOKENS
+
+
+def test_a_mark_at_the_beginning_of_the_rules_is_not_shown(tmp_path: Path) -> None:
+    """An editor on Windows puts one there."""
+    assert Host("claude", tmp_path, rules="\ufeffNever push.\n").given("startup").endswith("pinned.md):\nNever push.")
 
 
 def test_what_acts_on_a_terminal_is_inert_in_what_is_given(tmp_path: Path) -> None:
@@ -365,10 +390,10 @@ def test_every_host_says_which_events_it_wants() -> None:
 
 
 def test_a_log_in_a_prompt_does_not_push_out_what_is_open(tmp_path: Path) -> None:
-    """On one line, first and last: the beginning of each is given, and the files and errors behind them."""
+    """On one line, first and last: both ends of each are given, and the files and errors behind them."""
     host = Host("claude", tmp_path)
     made = Claude()
-    made.says(f"Fix the parser. {'2f9c8e ' * 5_000}")
+    made.says(f"Fix the parser. {'2f9c8e ' * 5_000}\nIt fails on tabs.")
     made.calls(
         ("c1", "Edit", {"file_path": "/p/a.py"}, "The file has been updated.", False),
         ("c2", "Bash", {"command": "pytest -q"}, "Exit code 1\nFAILED test_tabs", True),
@@ -377,5 +402,20 @@ def test_a_log_in_a_prompt_does_not_push_out_what_is_open(tmp_path: Path) -> Non
     written(host.path, made.records)
     host.compacts()
     given_back = host.given("compact")
-    assert all(words in given_back for words in ("Fix the parser.", "Now the docs.", "/p/a.py", "FAILED test_tabs"))
+    said = ("Fix the parser.", "It fails on tabs.", "Now the docs.", "/p/a.py", "FAILED test_tabs")
+    assert all(words in given_back for words in said)
     assert Tokens().count(given_back).high <= BUDGET_TOKENS
+
+
+def test_words_behind_what_an_editor_says_are_a_persons(tmp_path: Path) -> None:
+    """Claude Code puts the file that is open, and its own reminders, before a person's words, as blocks of one message."""
+    host = Host("claude", tmp_path)
+    made = Claude()
+    opened = {"type": "text", "text": "<ide_opened_file>The user opened /p/a.py.</ide_opened_file>"}
+    reminder = {"type": "text", "text": "<system-reminder>Be brief.</system-reminder>"}
+    made.add("user", [opened])
+    made.add("user", [reminder, {"type": "text", "text": "Fix the parser."}])
+    made.answers_with("I changed a.py.")
+    written(host.path, made.records)
+    host.compacts()
+    assert "Fix the parser." in host.written().goal

@@ -35,6 +35,7 @@ _HEAD_TOKENS = 60
 _MAX_PINNED_BYTES = 64 << 10
 _MAX_FILES = 400
 _FRESH_SECONDS = 86_400.0  # a new session is told of one that was compacted within a day before
+_LINES_PART = 0.8  # of what fits, as in every result of ours: where whole lines are less, one is cut
 _LONGEST_PART = 5  # of the budget: what one thing that the person said may take
 _REWRITTEN = b'"$set":{"messages":'  # Gemini CLI, when its history has become another
 _MAX_LOOK_BYTES = 64 << 20
@@ -132,11 +133,13 @@ class HandingOn:
             host: whose session it is.
             event: what the host says: its session, its folder, and whether it is new.
         """
-        rules, at = self._rules(_folder(event))
+        rules, at = self._rules(host.name, _folder(event))
         ends = self._open_ends(host, event)
         if not rules and not ends:
             return ""
         title = f"Pinned rules ({at}):\n" if rules else ""
+        if _tokens(title) > self.budget_tokens // 4:  # the rules come first, and the model knows its own folder
+            title = f"Pinned rules ({os.path.join('…', *at.split(os.sep)[-2:])}):\n"
         room = self.budget_tokens - _HEAD_TOKENS - _tokens(title)
         # Rules are a person's standing orders, open ends are derived: at least three fifths for the rules, and all that
         # the ends leave.
@@ -173,17 +176,22 @@ class HandingOn:
         name = _name(host, event)
         return f"given {name} {_changed(self.folder, name + '.txt')}"
 
-    def _rules(self, folder: str) -> tuple[str, str]:
-        """Return the pinned rules of a folder and where they are, both empty for none."""
+    def _rules(self, host: str, folder: str) -> tuple[str, str]:
+        """Return the pinned rules of a folder and where they are, both empty for none; of those that are not read why."""
         for at in (self.pinned,) if self.pinned else _above(folder) if folder else ():
             # A link that leads out of its project could have any file of the person's read to a model.
             if self.pinned is None and os.path.realpath(at) != os.path.join(
                 os.path.realpath(os.path.dirname(at)), "pinned.md"
             ):
-                continue
-            with suppress(OSError, ValueError), own_files.open_regular(at) as file:
-                text = file.read(_MAX_PINNED_BYTES).decode("utf-8", "replace").strip()
+                return f"[Not read: it is a link; `penstock hook {host} --pinned FILE` names a file elsewhere.]", at
+            try:
+                with own_files.open_regular(at) as file:
+                    text = file.read(_MAX_PINNED_BYTES).decode("utf-8-sig", "replace").strip()
                 return (_shown(text), at) if text else ("", "")
+            except (OSError, ValueError) as error:
+                # Rules that somebody wrote and nobody reads would be missed by no one.
+                if self.pinned or os.path.lexists(at):
+                    return f"[Not read: {getattr(error, 'strerror', None) or error}.]", at
         return "", ""
 
     def _open_ends(self, host: HookHost, event: Event) -> str:
@@ -312,25 +320,42 @@ def _tokens(text: str) -> int:
 
 
 def _shortened(text: str, tokens: int) -> str:
-    """Return the beginning of a text that takes about so many tokens; a mark says that there was more."""
-    # Eight characters a token is more than prose ever has: the first cut only saves counting a pasted log of a million
-    # characters to its end.
-    beginning = text[: 8 * tokens]
-    while _tokens(beginning) > tokens:
-        beginning = beginning[: len(beginning) * 3 // 4]
-    return text if beginning == text else f"{beginning} …"
+    """Return both ends of a text within about so many tokens; a mark says that there was more.
+
+    A person pastes a log and says below it what is to be done, or says it first: both stay.
+    """
+    if _tokens(text[: _most_chars(tokens) + 1]) <= tokens:
+        return text
+    last = tokens // 3
+    return f"{_within(text, tokens - last)} … {_within(text, last, is_end=True)}"
+
+
+def _within(text: str, tokens: int, *, is_end: bool = False) -> str:
+    """Return the longest beginning of a text that takes at most so many tokens, or the longest end."""
+    fewest, most = 0, min(len(text), _most_chars(tokens))
+    # Halved, although counts are not sums of those of parts: a longer text never counts less (`text.tokens`), which is all
+    # this needs.
+    while fewest < most:
+        middle = (fewest + most + 1) // 2
+        fits = _tokens(text[-middle:] if is_end else text[:middle]) <= tokens
+        fewest, most = (middle, most) if fits else (fewest, middle - 1)
+    return text[len(text) - fewest :] if is_end else text[:fewest]
+
+
+def _most_chars(tokens: int) -> int:
+    """Return more characters than so many tokens of prose ever have: a log of a million is not counted to its end."""
+    return max(0, 8 * tokens)
 
 
 def _fitted(text: str, tokens: int, more: str) -> str:
-    """Return a text within so many tokens, cut at the end of a line; `more` stands for what is not shown."""
+    """Return a text within so many tokens; `more` stands for what is not shown.
+
+    Cut at the end of a line where that leaves four fifths of it, else within one: a paragraph may be one line.
+    """
     if _tokens(text) <= tokens:
         return text
-    lines = text.split("\n")
-    fewest, most = 0, len(lines)
-    # Halved, although counts are not sums of those of lines: a longer text never counts less (`text.tokens`), which is
-    # all this needs.
-    while fewest < most:  # the most lines that fit
-        middle = (fewest + most + 1) // 2
-        fits = _tokens("\n".join([*lines[:middle], more])) <= tokens
-        fewest, most = (middle, most) if fits else (fewest, middle - 1)
-    return "\n".join([*lines[:fewest], more]) if fewest else ""
+    shown = _within(text, tokens - _tokens(f"…\n{more}"))
+    at = shown.rfind("\n")
+    if at >= _LINES_PART * len(shown):
+        return f"{shown[:at]}\n{more}" if at > 0 else ""
+    return f"{shown}…\n{more}" if shown else ""

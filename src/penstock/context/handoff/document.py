@@ -210,11 +210,13 @@ def shortened(text: str, max_chars: int = SUMMARY_CHARS) -> str:
     return head.rstrip() + "…"
 
 
-def begun_text(text: str, max_chars: int, where: str) -> str:
-    """Return a text, or its beginning and where the rest is."""
+def both_ends(text: str, max_chars: int, where: str) -> str:
+    """Return a text, or its two ends and where the rest is: what a person asks stands before what they paste, or behind it."""
     if len(text) <= max_chars:
         return text
-    return f"{text[:max_chars]}\n(… {len(text) - max_chars} more characters: {where} of the session)"
+    last = max_chars // 3
+    more = f"(… {len(text) - max_chars} more characters: {where} of the session)"
+    return f"{text[: max_chars - last]}\n{more}\n{text[len(text) - last :]}"
 
 
 def encode(handoff: Handoff) -> str:

@@ -17,7 +17,7 @@ from penstock.context.handoff.document import (
     Failure,
     FileEvent,
     Handoff,
-    begun_text,
+    both_ends,
 )
 
 if TYPE_CHECKING:
@@ -80,14 +80,14 @@ def mechanical(
         summary=activity.summary(done, max_chars=SUMMARY_CHARS),
         created_at=created_at or "",
         reason=reason,
-        goal=begun_text(task.text, _GOAL_CHARS, f"message {task.index}") if task else "",
+        goal=both_ends(task.text, _GOAL_CHARS, f"message {task.index}") if task else "",
         failed_attempts=_failures(done),
         open_errors=_open_errors(done),
         commands=_commands(done),
         active_files=_newest(_path(a) for a in changed if turn_of[a.index] > last_turn - _ACTIVE_TURNS),
         file_history=_history(changed, turn_of),
         handles=tuple(dict.fromkeys((*transcript.handles(), *handles))),
-        next_step=begun_text(newest.text, _NEXT_CHARS, f"message {newest.index}") if newest and asked_since else "",
+        next_step=both_ends(newest.text, _NEXT_CHARS, f"message {newest.index}") if newest and asked_since else "",
     )
 
 

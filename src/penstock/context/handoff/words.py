@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock.context.handoff.document import LINE_CHARS, Command, Decision, Failure, FileEvent, Handoff, begun_text
+from penstock.context.handoff.document import LINE_CHARS, Command, Decision, Failure, FileEvent, Handoff, both_ends
 from penstock.text import escape, stand_ins
 from penstock.text.calls import PYTHON, Call
 
@@ -44,8 +44,8 @@ def render(handoff: Handoff, *, max_chars: int, dialect: Dialect | None = None) 
         dialect: how the calls are written that read what was kept; None is Python's.
     """
     max_chars = max(0, max_chars)
-    brief = replace(handoff, next_step=begun_text(handoff.next_step, max_chars // 4, "the end"))
-    begun = replace(brief, goal=begun_text(handoff.goal, max_chars // 2, "the beginning"))
+    brief = replace(handoff, next_step=both_ends(handoff.next_step, max_chars // 4, "the end"))
+    begun = replace(brief, goal=both_ends(handoff.goal, max_chars // 2, "the beginning"))
     lists = _lists(handoff, dialect or PYTHON)
     # At most thirty texts are written, each of them short: measuring is simpler and surer than predicting what each
     # list takes.

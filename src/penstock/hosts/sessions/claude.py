@@ -50,6 +50,7 @@ _OF_THE_HOST = (
     "<command-message>",
     "<local-command-",
     "<bash-",
+    "<ide_",  # what the editor has open, before the person's own words
     "<system-reminder>",
     "<task-notification>",
     "[Request interrupted",
@@ -294,4 +295,10 @@ def _is_of_the_host(record: Record) -> bool:
         return True
     if type_of(record) == "assistant":
         return bool(field(record, "message", "model") == "<synthetic>")
-    return _words(record).lstrip().startswith(_OF_THE_HOST)
+    content = field(record, "message", "content")
+    texts = (
+        [string(block.get("text")) for block in objects(content)] if isinstance(content, list) else [string(content)]
+    )
+    said = [text for text in texts if text.strip()]
+    # The host puts its own words before a person's, as blocks of one message.
+    return bool(said) and not _is_result(record) and all(text.lstrip().startswith(_OF_THE_HOST) for text in said)
