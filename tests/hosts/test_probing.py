@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from penstock.hosts import probing
-from penstock.hosts.installed import Installed
+from penstock.hosts.installed import Installed, find_installed
 from tests.hosts.machine import Machine
 from tests.hosts.test_relaying import SERVER
 
@@ -75,6 +75,35 @@ def test_what_does_not_work_is_told(machine: Machine) -> None:
     assert "leaves a large result as it is" in found["claude"]["seen"]
     assert "is there no longer" in found["codex"]["seen"]
     assert "it cannot be read: line 1" in found["gemini"]["seen"]
+
+
+@pytest.mark.parametrize(
+    ("host", "name", "old", "new", "seen"),
+    [
+        ("claude", ".claude/settings.json", "{", '{"disableAllHooks": true,', "which turns all hooks off"),
+        ("claude", ".claude/settings.json", '"PostToolUse"', '"PreToolUse"', "not behind PostToolUse any more"),
+        ("gemini", ".gemini/settings.json", "{", '{"hooksConfig": {"enabled": false},', "which turns all hooks off"),
+        (
+            "codex",
+            ".codex/config.toml",
+            "[mcp_servers",
+            "[features]\nhooks = false\n[mcp_servers",
+            "turns all hooks off",
+        ),
+        ("codex", ".codex/config.toml", "command =", "enabled = false\ncommand =", "its entry says that it is off"),
+        ("opencode", ".config/opencode/opencode.json", '"enabled": true', '"enabled": false', "says that it is off"),
+    ],
+)
+def test_what_its_host_does_not_start_does_not_work(
+    host: str, name: str, old: str, new: str, seen: str, machine: Machine
+) -> None:
+    """Its command line alone would answer as ever."""
+    machine.done("install", host, "--yes", "--hook", "--mcp")
+    path = machine.home / name
+    path.write_text(path.read_text().replace(old, new, 1))
+    faults = [each.fault for each in find_installed(*machine.around, [sys.executable, "-m", "penstock"]) if each.fault]
+    assert len(faults) == 1
+    assert seen in faults[0]
 
 
 def test_a_program_that_a_project_names_is_not_run(machine: Machine) -> None:

@@ -49,3 +49,8 @@ def filled(template: Any, values: Mapping[str, Any]) -> Any:
     if isinstance(template, list):
         return [filled(inner, values) for inner in template]
     return {key: filled(inner, values) for key, inner in template.items()} if hasattr(template, "items") else template
+
+
+def is_off(entry: object) -> bool:
+    """Return whether a host leaves a server alone because its entry says so."""
+    return isinstance(entry, dict) and (entry.get("disabled") is True or entry.get("enabled") is False)

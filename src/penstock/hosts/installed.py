@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
-from penstock.hosts import parts
+from penstock.hosts import entries, parts
 from penstock.hosts.catalogue import HOST_CONFIGS
 from penstock.hosts.documents import CannotEditError, Document
-from penstock.hosts.installing import text_of
+from penstock.hosts.installing import switched_off, text_of
+from penstock.hosts.relaying import servers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,7 +38,7 @@ class Installed:
         variables: What stands in its environment besides.
         is_known: Whether that is a line that the Penstock that runs now would write, or one that is remembered. What is neither is
             not run by us: a project of somebody else may name any program.
-        fault: Why it cannot be read; empty where it can.
+        fault: Why it cannot be read, or its host does not start it; empty where neither is so.
     """
 
     host: str
@@ -73,7 +74,7 @@ def find_installed(around: HostSurroundings, records: InstallRecords, program: S
                 key = (path, part, host.name if owners else "")
                 if key in seen or (owners and host.name not in owners):
                     continue
-                if each := [*_of_part(host, part, scope, path, file, record, program)]:
+                if each := [*_of_part(host, part, scope, path, file, record, program, around)]:
                     found += each
                     seen.add(key)
     return found
@@ -87,6 +88,7 @@ def _of_part(
     file: ConfigFile,
     record: Record | None,
     program: Sequence[str],
+    around: HostSurroundings,
 ) -> Iterator[Installed]:
     fault = "it was installed, and is there no longer"
     try:
@@ -99,6 +101,9 @@ def _of_part(
         if record is not None and part in record.parts:
             yield Installed(host=host.name, part=part, scope=scope, path=path, fault=fault)
         return
+    if fault := _not_started(document, host, part, scope, around):
+        yield Installed(host=host.name, part=part, scope=scope, path=path, fault=fault)
+        return
     lines = dict.fromkeys(
         parts.start_lines(document, host, part) or [parts.StartLine(())]
     )  # one behind several events is one
@@ -108,3 +113,17 @@ def _of_part(
         is_own = part != "relay" and not line.variables and line.words[: len(program) + 1] == (*program, part)
         is_known = not line.words or line in ours or is_own
         yield Installed(host=host.name, part=part, scope=scope, path=path, **line._asdict(), is_known=is_known)
+
+
+def _not_started(document: Document, host: HostConfig, part: str, scope: Scope, around: HostSurroundings) -> str:
+    """Return why a host does not start a part that stands in its configuration; empty where it does."""
+    if part == "mcp":
+        is_off = any(path[-1] == parts.NAME and entries.is_off(entry) for path, entry in servers(document, host))
+        return "its entry says that it is off" if is_off else ""
+    if part != "hook" or host.hooks is None:
+        return ""
+    if off := switched_off(host, scope, around):
+        return off[0]
+    events = parts.hook_events(document)
+    is_behind_calls = parts.is_plugin(document.text) or host.hooks.event in events
+    return "" if is_behind_calls else f"it is not behind {host.hooks.event} any more, so no result is cut"

@@ -118,7 +118,7 @@ def plan_install(
         draft.add(path, partial(planning.install, host, here, words, file.form, address=address), by_hand)
     if "hook" in wanted and host.hooks is not None and not draft.refused:
         draft.notes += [host.hooks.note] if host.hooks.note else []
-        draft.notes += _switched_off(host, scope, around)
+        draft.notes += switched_off(host, scope, around)
     if host.note:
         draft.notes.append(host.note)
     return draft.plan()
@@ -291,8 +291,8 @@ def _by_hand(host: HostConfig, part: str, program: Sequence[str]) -> str:
     return document.text
 
 
-def _switched_off(host: HostConfig, scope: Scope, around: HostSurroundings) -> list[str]:
-    """Return a note where a user has turned all hooks of a host off: that stays as it is, and ours do not run."""
+def switched_off(host: HostConfig, scope: Scope, around: HostSurroundings) -> list[str]:
+    """Return a note for each place where a user has turned all hooks of a host off: that stays, and ours do not run."""
     if host.hooks is None or host.hooks.switch is None:
         return []
     file, way, off = host.hooks.switch

@@ -193,6 +193,11 @@ def start_lines(document: Document, host: HostConfig, part: str) -> list[StartLi
             return []
 
 
+def hook_events(document: Document) -> set[str]:
+    """Return the events of a configuration that start our hook."""
+    return {str(path[1]) for path in _own_hooks(document.value)}
+
+
 def prune(document: Document, before: object, paths: Sequence[Path]) -> None:
     """Take away objects and lists that are empty now and were not there before.
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from penstock.errors import CallerError, ToolError
 from penstock.hosts.catalogue import HOST_CONFIGS
 from penstock.hosts.documents import CannotEditError, Document
-from penstock.hosts.entries import ADDRESSES, command_line
+from penstock.hosts.entries import ADDRESSES, command_line, is_off
 from penstock.hosts.installing import text_of
 from penstock.text import escape
 
@@ -176,7 +176,7 @@ def _servers(entries: Any, environment: Mapping[str, str]) -> list[ConfiguredSer
     return [
         _server(name, entry, environment)
         for name, entry in (entries.items() if isinstance(entries, dict) else ())
-        if not isinstance(entry, dict) or (entry.get("disabled") is not True and entry.get("enabled") is not False)
+        if not is_off(entry)
     ]
 
 
