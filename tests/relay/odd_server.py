@@ -152,6 +152,8 @@ def _handler(odd: OddServer) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - on
                     self._stream(note, b"data: " + _answer(number, FLOOD)[:9], _answer(number, FLOOD)[9:] + b"\r\n\r\n")
                 case "breaks off":
                     self._stream(b"retry: 10\nid: " + str(number).encode() + b"\ndata:\n\n")
+                case "unended":
+                    self._stream(note, b"id: " + str(number).encode() + b"\r\ndata: " + _answer(number, FLOOD))
                 case "huge":
                     self._send(200, _answer(number, HUGE))
                 case "huge event":

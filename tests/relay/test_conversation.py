@@ -296,13 +296,12 @@ def test_what_is_no_complete_result_passes(result: Any, tmp_path: Path) -> None:
 
 
 def test_only_answers_to_calls_are_cut(tmp_path: Path) -> None:
-    """Not resources, prompts, notifications, requests of the server with the same id, or an answer to "1" where 1 was asked."""
+    """Not resources, prompts, notifications, or requests of the server with the same id."""
     desk, flood = Desk(tmp_path), text_result(FLOOD)
     desk.ask(request("resources/read", 5))
     desk.ask(call(number=1))
     others = [
         answer(flood, 5),
-        answer(flood, "1"),
         line({"jsonrpc": "2.0", "id": 1, "method": "sampling/createMessage", "params": flood}),
         line({"jsonrpc": "2.0", "method": "notifications/progress", "params": flood}),
     ]
@@ -494,6 +493,35 @@ def test_an_answer_may_write_its_id_otherwise(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     desk.ask(call(number=5))
     assert b"OUTPUT TRUNCATED" in desk.down([answer(text_result(FLOOD), 5.0)])
+
+
+@pytest.mark.proves("Y-1")
+@pytest.mark.parametrize(
+    ("asked", "answered"),
+    [
+        (20, '"20"'),
+        (20, '" 20 "'),
+        (20, '"20.0"'),
+        (20, '"0x14"'),
+        (20, '"2e1"'),
+        (0, '""'),
+        ("20", "20"),
+        ("20", "20.0"),
+    ],
+)
+def test_a_number_that_is_answered_as_a_text_is_guarded_and_waits_on(
+    asked: str | int, answered: str, tmp_path: Path
+) -> None:
+    """SDKs take "20" for 20, and other clients wait for the answer whose id is the number."""
+    desk = Desk(tmp_path)
+    desk.ask(call(number=asked))
+    flood = answer(text_result(FLOOD), asked)
+    odd = flood.replace(b'"id": ' + json.dumps(asked).encode(), b'"id": ' + answered.encode())
+    for raw in (odd, odd, flood):
+        assert b"OUTPUT TRUNCATED" in desk.down([raw])
+    assert desk.talk.is_idle
+    desk.ask(call(number=f"{asked} or so"))
+    assert desk.down([odd]) == odd
 
 
 def test_a_batch_that_is_too_long_passes_and_the_person_is_told() -> None:

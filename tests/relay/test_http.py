@@ -156,6 +156,18 @@ def test_a_stream_is_taken_up_where_it_broke_off(session: dict[str, str], odd: O
         assert is_cut(text_of(body.partition(b"data: ")[2]), tmp_path / "s")
 
 
+@pytest.mark.proves("Y-1")
+def test_an_event_without_its_empty_line_is_cut_and_may_come_again(odd: OddServer, tmp_path: Path) -> None:
+    """The standard has readers drop it, and go on from the one before; a reader that shows it all the same shows no flood."""
+    with proxied(odd.url, tmp_path / "s") as port:
+        ask(port, request("initialize", 0, clientInfo={"name": "x"}))
+        for answered in (
+            ask(port, call("unended", "7"), mcp_session_id="session-1")[2],
+            ask(port, b"", "GET", last_event_id="7", mcp_session_id="session-1")[2],
+        ):
+            assert is_cut(text_of(answered.rpartition(b"data: ")[2]), tmp_path / "s")
+
+
 @pytest.mark.parametrize(
     ("header", "status"), [({"host": "evil.example"}, 421), ({"origin": "http://evil.example"}, 403)]
 )

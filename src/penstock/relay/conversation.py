@@ -9,6 +9,7 @@ result that may be too large, and gives what changes in it.
 from __future__ import annotations
 
 from contextlib import suppress
+from math import isnan
 from queue import SimpleQueue
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 MAX_WAITING = 10_000
 """How many requests are remembered; of more the oldest is forgotten, and its answer passes as it comes."""
+_MAX_NUMBER_CHARS = 400  # of a text that is an id: no client counts further
 _CLIENT = "io.modelcontextprotocol/clientInfo"
 # What `tools/result` gives is what the call itself would have given.
 _CALLS = frozenset({"tools/call", "tasks/result"})
@@ -221,19 +223,20 @@ class Conversation:
         # Of an answer whose id stands behind its result nothing is known yet: it is held.
         return beginning.id is not None and beginning.id not in self._waiting
 
-    def from_server(self, raw: bytes) -> bytes:
+    def from_server(self, raw: bytes, *, is_last: bool = True) -> bytes:
         """Return what the client gets of a message of the server, or of several in a batch.
 
         Args:
             raw: all of it, with its line end where it has one.
+            is_last: whether what it answers has its answer now; else it may come once more.
         """
         if self.is_idle:
             return raw
         messages = self._messages(raw)
         kept = [message for message in messages if not self._told_names(raw, message)]
         if len(kept) < len(messages):
-            return self.from_server(_batch_of(raw, kept)) if kept else b""
-        edits = [edit for message in messages for edit in self._edits(raw, message)]
+            return self.from_server(_batch_of(raw, kept), is_last=is_last) if kept else b""
+        edits = [edit for message in messages for edit in self._edits(raw, message, is_last=is_last)]
         return splice(raw, edits) if edits else raw
 
     def _told_names(self, raw: bytes, message: RpcMessage) -> bool:
@@ -249,10 +252,11 @@ class Conversation:
         self.pages.put(cursor)
         return True
 
-    def _edits(self, raw: bytes, message: RpcMessage) -> Iterator[Edit]:
+    def _edits(self, raw: bytes, message: RpcMessage, *, is_last: bool) -> Iterator[Edit]:
         asked = None
         if message.is_answer and message.id is not None and message.id_at is not None:
-            asked = self._waiting.pop(message.id, raw[message.id_at.start : message.id_at.end])
+            look = self._waiting.pop if is_last else self._waiting.find
+            asked = look(message.id, raw[message.id_at.start : message.id_at.end])
         if asked is None or not isinstance(message.result, Object):
             return
         if asked.method == _LIST:
@@ -272,6 +276,10 @@ class _Waiting:
         # two that are written alike: the protocol forbids them, and a host's mistake is no way past the guard. The newest goes
         # first, because the older one may be one that was given up and never gets an answer.
         self._of_id: dict[Id, dict[bytes, list[AskedCall]]] = {}
+        # "1" is another id, and yet the SDKs of TypeScript (1.32, `Number(response.id)`) and Python (2.3, `coerce_request_id`)
+        # take it for an answer to 1. It is guarded as one, and 1 goes on waiting: other clients pass such an answer over, and
+        # the one that they take may still come.
+        self._read_alike: dict[Id, dict[Id, None]] = {}
         self._count = 0
         self._lock = Lock()  # each direction has a thread of its own, and a count that drifts would let floods pass
 
@@ -279,7 +287,7 @@ class _Waiting:
         return self._count
 
     def __contains__(self, number: Id) -> bool:
-        return number in self._of_id
+        return number in self._of_id or _as_number(number) in self._read_alike
 
     def add(self, number: Id, written: bytes, asked: AskedCall) -> None:
         """Remember a request, and forget the oldest where there are too many."""
@@ -289,24 +297,57 @@ class _Waiting:
                 self._pop(oldest, next(iter(same)))
             self._count += 1
             self._of_id.setdefault(number, {}).setdefault(written, []).append(asked)
+            self._read_alike.setdefault(_as_number(number), {})[number] = None
+
+    def find(self, number: Id, written: bytes) -> AskedCall | None:
+        """Return the request that an answer is to: the one whose id is written alike, else the oldest."""
+        with self._lock:
+            place = self._place(number, written)
+            return None if place is None else self._of_id[place[0]][place[1]][-1]
 
     def pop(self, number: Id, written: bytes) -> AskedCall | None:
-        """Return the request that an answer is to, and forget it: the one whose id is written alike, else the oldest."""
+        """Return the request that an answer is to, and forget it, unless the one id is a number and the other its text."""
         with self._lock:
             return self._pop(number, written)
 
+    def _place(self, number: Id, written: bytes) -> tuple[Id, bytes] | None:
+        """Return under which id a request waits, and how that was written."""
+        if same := self._of_id.get(number):
+            return number, written if written in same else next(iter(same))
+        other = next(iter(self._read_alike.get(_as_number(number), ())), None)
+        return None if other is None else (other, next(iter(self._of_id[other])))
+
     def _pop(self, number: Id, written: bytes) -> AskedCall | None:
-        same = self._of_id.get(number)
-        if not same:
+        place = self._place(number, written)
+        if place is None:
             return None
+        same, written = self._of_id[place[0]], place[1]
+        if place[0] != number:
+            return same[written][-1]
         self._count -= 1
-        written = written if written in same else next(iter(same))
         asked = same[written].pop()
         if not same[written]:
             del same[written]
         if not same:
             del self._of_id[number]
+            alike = self._read_alike[_as_number(number)]
+            del alike[number]
+            if not alike:
+                del self._read_alike[_as_number(number)]
         return asked
+
+
+def _as_number(number: Id) -> Id:
+    """Return an id as the number that clients read in it, where it is the text of one: `"20"`, `" 20 "`, `"0x14"`, `""` for 0."""
+    kind, text = number
+    if kind != "text" or not isinstance(text, str) or len(text) > _MAX_NUMBER_CHARS:
+        return number
+    with suppress(ValueError):
+        return "number", int(text.strip() or "0", 0)
+    with suppress(ValueError):
+        read = float(text)
+        return number if isnan(read) else ("number", read)
+    return number
 
 
 def _is_long_batch(raw: bytes) -> bool:

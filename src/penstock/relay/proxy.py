@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from codecs import BOM_UTF8
 from collections import OrderedDict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -317,8 +318,9 @@ class Proxy:
                 if not await place.grow(stream.held_bytes):
                     self._say_uncut(stream.held_bytes)
                     yield stream.give_up().raw
+        # Readers that follow the standard drop an event without its empty line, and may ask for it again: others show it.
         for frame in stream.end():
-            yield frame.raw
+            yield await _event(talk, frame.raw, is_last=False)
 
     def _note_place(self, event: bytes, talk: Conversation) -> None:
         """Remember whose answers a stream owes that may be taken up again behind an event: its call comes only once."""
@@ -335,12 +337,12 @@ class Proxy:
             self._say(f"a message passed uncut: others of more than {self._max_held} bytes together were held for long")
 
 
-async def _event(talk: Conversation, event: bytes) -> bytes:
-    """Return an event as the host gets it."""
+async def _event(talk: Conversation, event: bytes, *, is_last: bool = True) -> bytes:
+    """Return an event as the host gets it; arguments as of `Conversation.from_server`."""
     data = data_of(event)
     if data is None or talk.is_idle:
         return event
-    new = await decided(talk.from_server, data)
+    new = await decided(partial(talk.from_server, is_last=is_last), data)
     return event if new is data else with_data(event, new)
 
 
