@@ -8,11 +8,14 @@ import os
 import signal
 import subprocess
 import time
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.cli.screens import typed
 from tests.forks import warm_penstock
+
+from penstock.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -136,12 +139,30 @@ def test_more_than_is_kept_is_counted(shell: Shell) -> None:
 
 
 @pytest.mark.proves("G-3")
-def test_where_nothing_can_be_kept_the_status_says_so(shell: Shell) -> None:
-    """The result is printed all the same; a fault of the store is status 8."""
-    (shell.folder / "file").write_text("x")
-    text = shell("guard", "--chars", "600", "--store", str(shell.folder / "file"), given=LINES.encode(), status=8)
-    assert "could not be kept" in text
-    assert "penstock page" not in text
+@pytest.mark.parametrize("why", ["broken", "held"])
+def test_where_nothing_can_be_kept_all_passes_and_the_status_says_so(shell: Shell, why: str) -> None:
+    """A pipe is read once: what was cut without a way back would be gone. Whoever else writes is waited for a second."""
+    url = shell.folder / "file"
+    with ExitStack() as stack:
+        if why == "broken":
+            url.write_text("x")
+        else:
+            store = stack.enter_context(closing(SqliteStore(str(url))))
+            stack.enter_context(store._exclusive())
+        began = time.monotonic()
+        done = typed(
+            *("guard", "--chars", "600", "--store", str(url)),
+            cwd=shell.folder,
+            stdin=LINES.encode(),
+            environment=shell.environment,
+        )
+        assert time.monotonic() - began < 4
+        assert (done.returncode, done.stdout) == (8, LINES)
+        assert done.stderr.startswith("penstock guard: it passed uncut, because it could not be kept: ")
+        assert why == "broken" or "for 1 s." in done.stderr
+    if why == "broken":
+        told = shell.json("guard", "--chars", "600", "--store", str(url), given=LINES.encode(), status=8)
+        assert "could not be kept" in told["text"], "who asked for JSON reads it there"
 
 
 def test_a_listing_says_which_outputs_hold_secrets_and_never_shows_one(shell: Shell) -> None:

@@ -78,8 +78,8 @@ def guard_command(
     """Pass on what a pipe or a COMMAND prints, as far as it fits.
 
     What is too large is cut, with a notice that comes first and names the handle of the whole. Prints at the end of input, at an
-    interrupt, or after --seconds; memory does not grow with what comes. A COMMAND keeps its exit status, its signals and both
-    its outputs; on a terminal it is left alone.
+    interrupt, or after --seconds; memory does not grow with what comes. What cannot be kept passes uncut, with status 8. A COMMAND
+    keeps its exit status, its signals and both its outputs; on a terminal it is left alone.
 
     Examples:
       make 2>&1 | penstock guard --tokens 2000 --keep tail
@@ -106,17 +106,22 @@ def guard_command(
     from penstock.store import as_kept
 
     source = (_ThreadedInput if sys.platform == "win32" else _Input)(sys.stdin.fileno(), seconds)
+    # A pipe is read once: what is cut without a way back is gone, and the command that wrote it may not be one to run again.
+    hand_on = None if as_json or sys.stdout is None else sys.stdout.buffer.write
     with ExitStack() as stack, source.listening():
         passed = stream.drain(
             as_kept(source),
             _allowance(tokens, chars, model),
             Keep(keep or "head"),
             name=name or "command",
-            open_store=lambda: stack.enter_context(opened(store_url)),  # what fits makes no store
+            open_store=lambda: stack.enter_context(opened(store_url, options.BUSY_SECONDS)),  # what fits makes no store
             keep_bytes=keep_bytes,
             dialect=answer.dialect_of(store_url=store_url),
             chars_per_token=output.chars_per_token(),
+            hand_on=hand_on,
         )
+    if passed.is_uncut:
+        _say_uncut(passed.fault)
     result = passed.result
     if result.is_cut and result.handle is not None:
         way = stand_ins.way_back(result.handle, answer.dialect_of(store_url=store_url))
@@ -184,7 +189,7 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
                 how.allowance,
                 how.keep,
                 name=how.name,
-                open_store=lambda: stack.enter_context(opened(store_url)),
+                open_store=lambda: stack.enter_context(opened(store_url, options.BUSY_SECONDS)),
                 keep_bytes=how.keep_bytes,
                 dialect=answer.dialect_of(store_url=store_url),
                 watched=as_kept,
@@ -200,7 +205,7 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
     faults = [_print(ran.stdout.result, sys.stdout), _print(ran.stderr.result, sys.stderr)]
     unwritten = next(filter(None, faults), "")
     if said := next((one.fault for one in (ran.stdout, ran.stderr) if one.is_uncut), ""):
-        _say(f"it passed uncut, because it could not be kept: {said}")
+        _say_uncut(said)
     if unwritten:
         _say(f"what {how.name} printed could not be written: {unwritten}")
     if ran.status >= 0:
@@ -227,6 +232,10 @@ def _print(text: str, stream: TextIO | None) -> str:
             answer.quiet_pipe()  # what waits to be written would fail once more
         return error.strerror or str(error)
     return ""
+
+
+def _say_uncut(fault: str) -> None:
+    _say(f"it passed uncut, because it could not be kept: {fault}")
 
 
 def _say(said: str) -> None:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _LAST_SECONDS = 3
 _HANDOFF_TOKENS = 800  # `handing_on` is loaded where it is needed
-_BUSY_SECONDS = 1.0  # for who else writes to the store: then the host goes on with its own result, uncut
 _HOOK_SECONDS = 20  # hosts wait 60 by default, and a person waits with them
 
 
@@ -92,7 +91,7 @@ def hook_command(
     def open_store() -> Store:
         from penstock.store import open_store
 
-        return open_store(store_url, wait_seconds=_BUSY_SECONDS)
+        return open_store(store_url, wait_seconds=options.BUSY_SECONDS)
 
     def find_dialect() -> Dialect:
         from penstock.text.calls import CommandLine, mcp

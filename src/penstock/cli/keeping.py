@@ -30,11 +30,11 @@ _handle_argument = click.argument("handle", shell_complete=complete_handle)
 
 
 @contextmanager
-def opened(url: str | None) -> Iterator[Store]:
-    """Open the store at `url`, or the user's own, for as long as this lasts."""
+def opened(url: str | None, wait_seconds: float | None = None) -> Iterator[Store]:
+    """Open the store at `url`, or the user's own, for as long as this lasts; `wait_seconds` as of `open_store`."""
     from penstock.store import open_store
 
-    store = open_store(url)
+    store = open_store(url, wait_seconds=wait_seconds)
     try:
         yield store
     finally:

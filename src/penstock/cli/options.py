@@ -41,6 +41,8 @@ class LateChoice(click.Choice[str]):
         return self.choices
 
 
+BUSY_SECONDS = 1.0
+"""How long who stands between a command and its reader waits for another process that writes to the store; then all passes."""
 FILE = PathBeneathRoot()
 """A file or a folder beneath `--root`."""
 OWN_FILE = click.Path(allow_dash=True, readable=False)
