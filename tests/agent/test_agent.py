@@ -13,7 +13,7 @@ from penstock.agent.journal import resumed
 from penstock.agent.loop import Agent
 from penstock.models import ScriptedModel, call, calls, fail, refuse, say
 from penstock.session.effects import Acted, Intent
-from penstock.store import Conflict
+from penstock.store import Conflict, open_store
 from penstock.tools import REQUIRED, Parameter, Tool
 from penstock.wires import dump, placeholders, violations
 from penstock.workspace.root import Root
@@ -134,6 +134,31 @@ def test_an_effect_is_announced_and_never_done_again_unasked(begun: Callable[...
     shown = json.dumps(dump(session.state.transcript, "openai-chat"))
     assert "[OUTPUT TRUNCATED]" in shown
     assert len(shown) < 20_000
+
+
+@pytest.mark.proves("S-17")
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_what_is_kept_of_a_result_lives_and_goes_with_the_session(
+    begun: Callable[..., Agent], store: Store, is_stopped: bool
+) -> None:
+    """Also where the work was stopped before the model read it: a session that is removed leaves nothing of it behind."""
+    agent = begun(ScriptedModel([call("count_up", by=2), say("Counted.")]), acting=[Counter()])
+
+    class Stopping(Heard):
+        def step(self, session: Session, what: str) -> None:
+            super().step(session, what)
+            if is_stopped and what.startswith("count_up "):
+                agent.interrupt()
+
+    agent.listener = Stopping()
+    assert agent.run("Count.").outcome == ("interrupted" if is_stopped else "answered")
+    (kept,) = store.artifacts()
+    assert kept.handle in store.handles_of(agent.session.session_id)
+    store.close()
+    agent.store = again = open_store(store.url)  # a session that runs is not removed
+    again.remove_sessions([agent.session.session_id])
+    assert again.artifacts() == []
+    again.close()
 
 
 @pytest.mark.proves("S-10", "S-12")

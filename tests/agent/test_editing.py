@@ -513,3 +513,25 @@ def test_an_edit_leaves_nothing_open(root: Root, folder: Path) -> None:
     write(root, "b.txt", "new\n")
     edit(root, "b.txt", "not there", "new")
     assert os.listdir("/proc/self/fd") == before
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("edit_file", {"path": "old.txt", "old": "two", "new": "zw\u00f6lf"}),
+        ("write_file", {"path": "old.txt", "content": "zw\u00f6lf\n"}),
+    ],
+)
+def test_a_file_of_an_older_encoding_gets_no_utf_8_among_its_bytes(folder: Path, call: Any) -> None:
+    """Neither program that reads it would show both; ASCII is the same in each, and an override is the model's word."""
+    (folder / "old.txt").write_bytes(b"eins, dr\xfcben\ntwo\n")
+    editing = Editing(Root(folder))
+    refused = editing.run(*call)
+    assert refused.failed
+    assert refused.is_refusal
+    assert "no UTF-8" in refused.text
+    assert (folder / "old.txt").read_bytes() == b"eins, dr\xfcben\ntwo\n"
+    assert not editing.run("edit_file", {"path": "old.txt", "old": "two", "new": "zwei"}).failed
+    assert (folder / "old.txt").read_bytes() == b"eins, dr\xfcben\nzwei\n"
+    (folder / "old.txt").write_bytes(b"eins, dr\xfcben\ntwo\n")
+    assert not editing.run(call[0], {**call[1], "override": True}).failed

@@ -135,6 +135,7 @@ def test_a_long_output_is_shown_by_its_ends_and_kept_whole(shell: Shell, store: 
     assert "[OUTPUT TRUNCATED]" in done.text
     assert done.text.rstrip().endswith("\n100000")
     (kept,) = store.artifacts()
+    assert done.handles == (kept.handle,)
     assert store.read(kept.handle, 0, 1 << 20) == "".join(f"{n}\n" for n in range(1, 100_001)).encode()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -175,6 +176,28 @@ def test_an_interrupt_keeps_the_session_and_says_how_to_go_on(
     session = row["session"]
     assert (running.returncode, row["state"]) == (130, "interrupted")
     assert f"penstock resume {session}" in rest
+
+
+def test_a_terminal_that_is_closed_stops_the_work(tree: Path, tmp_path: Path) -> None:
+    """The next line that is written there fails, which is no reason to break off in the midst of a step."""
+    places = count()
+    leader, follower = pty.openpty()
+    with LoopbackProvider(
+        "openai-chat", 32_000, policy=lambda _request: call("view", file_path="noise.log", offset=next(places))
+    ) as provider:
+        environment = {**os.environ, "PENSTOCK_STORE": f"sqlite://{tmp_path}/store", "TERM": "xterm"}
+        begin = ["run", "Which port?", "--root", str(tree), "--model", "openai-chat:x", "--base-url", provider.base_url]
+        with subprocess.Popen(
+            [*warm_penstock(), *begin], env=environment, stdin=follower, stdout=follower, stderr=follower
+        ) as running:
+            os.close(follower)
+            assert os.read(leader, 1_000).startswith(b"[turn 1,")
+            running.send_signal(signal.SIGSTOP)
+            os.close(leader)
+            running.send_signal(signal.SIGHUP)
+            running.send_signal(signal.SIGCONT)
+    row = json.loads(penstock(tmp_path, "sessions", "--json").stdout)["sessions"][0]
+    assert (running.returncode, row["state"]) == (130, "interrupted")
 
 
 def test_what_cannot_be_is_told_with_what_can(tree: Path, tmp_path: Path) -> None:

@@ -110,11 +110,11 @@ def test_what_goes_out_is_the_request(wire: str) -> None:
     assert json.dumps(request) == before
 
 
-def test_half_a_surrogate_pair_is_sent_as_it_is() -> None:
-    """Text that came out of a file cut in the middle is no reason to fail."""
+def test_half_a_surrogate_pair_is_sent_as_what_stands_for_one() -> None:
+    """Text that came out of a file cut in the middle is no reason to fail, nor for the provider: it takes no half; two are one."""
     with LoopbackProvider("openai-chat", 1_000, script=[say("ok")]) as provider:
-        remote(provider).send(asking("openai-chat", "cut \ud83d"))
-    assert provider.requests[0].request["messages"][0]["content"] == "cut \ud83d"
+        remote(provider).send(asking("openai-chat", "cut \ud83d, \udce9 and \ud83d" + "\ude00"))
+    assert provider.requests[0].request["messages"][0]["content"] == "cut \ufffd, \ufffd and \U0001f600"
 
 
 @pytest.mark.parametrize("request_", [[], "hi", None, {"messages": {1, 2}}, {"messages": float("nan")}])

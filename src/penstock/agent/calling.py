@@ -60,6 +60,7 @@ class Calling:
         session, listener = driver.session, driver.listener
         rows: list[tuple[ToolCall, str, bool]] = []
         outcomes: list[Outcome] = []
+        handles: list[str] = []
         has_child = False
         for call in step.calls:
             if driver.is_stopped and not has_child:
@@ -73,6 +74,7 @@ class Calling:
             has_child |= driver.children is not None and driver.children.takes(call)
             listener.step(session, f"calls {call.name} {call.arguments[:100]}")
             done = self._run(call)
+            handles += done.handles
             text = redacted(done.text)
             shown = _shown(call.name, text, failed=done.failed)
             listener.step(session, shown)
@@ -91,7 +93,7 @@ class Calling:
             rows[-1] = (call, "\n".join([text, *news]), failed)
             driver.told = ""
         messages = result_messages(session.state.transcript.wire, rows)
-        driver.feed(Returned(messages=tuple(messages), outcomes=tuple(outcomes)))
+        driver.feed(Returned(messages=tuple(messages), outcomes=tuple(outcomes)), tuple(dict.fromkeys(handles)))
         if any(outcome.failed for outcome in outcomes):
             driver.escalate()
 
@@ -135,7 +137,8 @@ class Calling:
                 kept = self._keep_change(effect_id, done.change)
             if done.change is not None and kept is not None:
                 self._after[done.change.path] = kept.after
-            driver.feed(Effected(effect_id=effect_id, digest=tools.digest_after(call)))
+            # Also where an interrupt comes before the results: what was kept of a command goes with the session.
+            driver.feed(Effected(effect_id=effect_id, digest=tools.digest_after(call)), done.handles)
         if done.changed:
             driver.record(CHANGED, {"files": list(done.changed)})
         if done.seen:

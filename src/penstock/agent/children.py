@@ -265,7 +265,8 @@ class Children:
         purse.release()
         self._agent.adopt(agent)
         self._toolbox.adopt(_toolbox(agent))
-        return Done(text=guarded, failed=failed, is_refusal=failed)
+        handles = () if guarded.handle is None else (guarded.handle,)
+        return Done(text=guarded, failed=failed, is_refusal=failed, handles=handles)
 
 
 def _journal(agent: Agent) -> ChildJournal:

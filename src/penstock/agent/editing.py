@@ -10,6 +10,7 @@ a model must have seen before (the ledger's, asked by `guard`).
 
 from __future__ import annotations
 
+import re
 import shlex
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -269,7 +270,11 @@ class Editing:
         if why := why_unasked(change.file.relative, self._allowed, above=self._above, hooks=self._hooks):
             said = f"Refused: {change.file.path} is not written, because {why}. Only the user can allow it, with"
             raise ToolError("denied", f"{said} --allow-write-to {shlex.quote(change.file.path)}.")
-        if self._guard is None or override:
+        if override:
+            return ""
+        if said := _mixed(change):
+            raise ToolError("denied", said)
+        if self._guard is None:
             return ""
         verdict = self._guard(change.kind, change.file.path, change.file.version, change.content)
         if verdict.level == "refused":
@@ -353,6 +358,23 @@ class _File(NamedTuple):
         return self.encoding.count(data) + (len(data) > len(self.mark) and not self.encoding.ends_line(data))
 
 
+def _mixed(change: _Change) -> str:
+    """Return what there is to say of text that would be UTF-8 among bytes that are none; empty where nothing is mixed.
+
+    A file of Latin-1 or of a Japanese code page has no mark that says so. What is ASCII is the same in all of them.
+    """
+    file = change.file
+    if change.content.isascii() or file.encoding.unit != 1 or not _NO_TEXT.search(file.text):
+        return ""
+    odd = escape.show_text(next(character for character in change.content if not character.isascii()))
+    return (
+        f"Refused: {file.path} holds bytes that are no UTF-8, as a file of an older encoding does, and {odd} would be written as "
+        "UTF-8 among them. Write ASCII alone, or change the file by a command; override=true writes it all the same."
+    )
+
+
+# Bytes that are no text stand as these while a file is edited.
+_NO_TEXT = re.compile("[\udc80-\udcff]")
 # What is no text comes back as it was: the handlers of UTF-16 and UTF-32, and of UTF-8.
 _LOSSLESS = ("surrogatepass", "surrogateescape")
 

@@ -40,6 +40,8 @@ class Done:
     """The change of a file that was made."""
     advice: str = ""
     """What the person should hear, too; it stands in the result already."""
+    handles: tuple[str, ...] = ()
+    """Where the whole of the result is kept, and lives and goes with the session."""
     changed: tuple[dict[str, Json], ...] = ()
     """The files that are other than they were before the call, and what they held then."""
 

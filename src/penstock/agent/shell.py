@@ -186,7 +186,8 @@ class Shell:
         ended = self._ran(self._wall, command)
         head = f"exit code: {ended.code} | {ended.seconds:.1f} s" + (f" | {ended.why}" if ended.why else "")
         text = f"{head}\n\n{ended.output}" if ended.output else head
-        return Acted(fitting.bounded(text), bool(ended.why), f"{name}: {head}: {escape.clip(command)}")
+        what = f"{name}: {head}: {escape.clip(command)}"
+        return Acted(fitting.bounded(text), bool(ended.why), what, handles=ended.handles)
 
     # ── the process ──────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -220,7 +221,7 @@ class Shell:
             why = f"not finished in {self._seconds:g} s, all that a command may take: it was ended"
         elif process.is_interrupted:
             why = "interrupted"
-        return _Ended(code, why, passed.result, time.monotonic() - begun)
+        return _Ended(code, why, passed.result, time.monotonic() - begun, passed.handles)
 
     def _opened(self) -> Store:
         """Return the store for a whole output, opened only where one has to be kept."""
@@ -302,6 +303,8 @@ class _Ended(NamedTuple):
     """Why it did not end by itself; else empty."""
     output: str
     seconds: float
+    handles: tuple[str, ...]
+    """Where a whole output is kept that is shown in part."""
 
 
 class _Process:

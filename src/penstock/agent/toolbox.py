@@ -21,6 +21,7 @@ from penstock.session.ledger import Ledger, shown
 from penstock.session.verdicts import NO_LIMITS, ActVerdict
 from penstock.text import escape, notices
 from penstock.text.allowance import Allowance
+from penstock.text.fitting import Guarded
 from penstock.text.tokens import Tokens
 from penstock.tools import MIN_ALLOWANCE, REQUIRED, TOOLS, Parameter, Tool, Tools
 
@@ -290,6 +291,7 @@ class Toolbox:
                 text=guarded,
                 failed=acted.failed,
                 is_refusal=acted.is_refusal,
+                handles=(*acted.handles, *_handle_of(guarded)),
                 seen=acts,
                 tracked=tracked,
                 change=acted.change,
@@ -309,7 +311,14 @@ class Toolbox:
         text = f"{result.text}\n{verdict.text}" if verdict.text else result.text
         acts = tuple(shown(page, session.state.all_turns) for page in self._pages if page.version)
         is_refusal = result.code in REFUSALS
-        return Done(text=text, failed=result.is_error, is_refusal=is_refusal, seen=acts, tracked=self._tracked(acts))
+        return Done(
+            text=text,
+            failed=result.is_error,
+            is_refusal=is_refusal,
+            seen=acts,
+            tracked=self._tracked(acts),
+            handles=_handle_of(result.text),
+        )
 
     def _unknown(self, name: str) -> str:
         """Return what a call of a tool that is not offered is told: one that a person may allow is named with how."""
@@ -361,6 +370,11 @@ class Toolbox:
         self.ledger = self.ledger.after(*acts)
         paths = {str(act["path"]): None for act in acts}
         return tuple(file.to_dict() for file in snapshot(self.workspace, paths, self.ledger))
+
+
+def _handle_of(text: str) -> tuple[str, ...]:
+    """Return where the whole of a result is kept that was guarded; none where it is not."""
+    return (text.handle,) if isinstance(text, Guarded) and text.handle else ()
 
 
 _OVERRIDE = Parameter("override", "boolean", False, "read all the same, above the session's limits of files and lines")

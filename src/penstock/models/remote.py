@@ -155,12 +155,15 @@ class RemoteModel:
             body.pop("stream_options", None)
         # UTF-8 as it is: escapes are two or three times as long where a text is not English. NaN, which Python writes, is no JSON.
         try:
-            return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-        # Half of a surrogate pair, from a text that was cut between the two: only an escape can hold it.
-        except UnicodeEncodeError:
-            return json.dumps(body, allow_nan=False, separators=(",", ":")).encode()
+            text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         except (TypeError, ValueError, RecursionError) as error:
             raise CallerError(f"a request is JSON: {error}") from error
+        try:
+            return text.encode()
+        # Half of a surrogate pair, from a text that was cut between the two, or a byte of a terminal that is no UTF-8. An escape
+        # would hold it, but a provider refuses that ("no low surrogate in string"), and with it each later request of a session.
+        except UnicodeEncodeError:
+            return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
 
 def _own_url(service: Service, region: str) -> str:

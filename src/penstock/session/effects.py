@@ -74,5 +74,7 @@ class Acted(NamedTuple):
     """What a ledger of files remembers of the act, as acts for `Ledger.after`; the turn is the caller's to add."""
     change: Change | None = None
     """The change of a file that was made."""
+    handles: tuple[str, ...] = ()
+    """Where the whole of a result is kept that is shown in part."""
     is_refusal: bool = False
     """Whether an act failed because Penstock refused it, or somebody else was writing: no mistake of the model."""

@@ -43,7 +43,16 @@ class PieceJoiner:
     def join(self) -> None:
         """Put every text where it belongs; pieces may come afterwards, and joining again is then needed."""
         for (_, key), (target, pieces) in self._pieces.items():
-            target[key] = "".join(pieces)
+            target[key] = _whole("".join(pieces))
+
+
+def _whole(text: str) -> str:
+    """Return a text in which halves of a character are one where they came in two pieces; a half alone stays."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return text
 
 
 def required_object(event: dict[str, Json], name: str) -> dict[str, Json]:
