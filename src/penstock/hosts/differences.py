@@ -78,6 +78,10 @@ def _between(old: Sequence[str], new: Sequence[str], within: Stretch, depth: int
         a, c = a + 1, c + 1
     while a < b and c < d and old[b - 1] == new[d - 1]:
         b, d = b - 1, d - 1
+    if a == b or c == d:  # what nearly all are, between lines that stand once
+        if (a, c) != (b, d):
+            yield Stretch(a, b, c, d)
+        return
     if (b - a) * (d - c) <= _MAX_PAIRS:
         matcher = SequenceMatcher(None, old[a:b], new[c:d], autojunk=False)
         for kind, e, f, g, h in matcher.get_opcodes():
