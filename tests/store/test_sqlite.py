@@ -477,13 +477,20 @@ def test_on_a_full_disk_a_store_is_opened_for_reading(tmp_path: Path, monkeypatc
         assert store.read(handle, 0, 9) == b"kept"
         assert [record.data["text"] for record in store.events("s")] == ["x", "y"]
         for write in (lambda: store.put(b"more"), lambda: store.append("s", 2, "asked", {})):
-            with pytest.raises(StoreFault, match=r"the disk is full .*store gc"):
+            with pytest.raises(StoreFault, match=r"the disk is full .*store gc") as caught:
                 write()
+            assert caught.value.code == "disk_full"
+        with closing(SqliteStore(str(tmp_path / "full"))) as other:
+            assert other.read(handle, 0, 9) == store.read(handle, 0, 9)
         assert "the disk is full" in store.facts()["read_only"]
         assert not (tmp_path / "full/penstock.sqlite3-shm").exists()
-    monkeypatch.setattr(SqliteStore, "_connect", real)
-    with closing(SqliteStore(str(tmp_path / "full"))) as store:
-        store.append("s", 2, "asked", {})
+        monkeypatch.setattr(SqliteStore, "_connect", real)
+        with closing(SqliteStore(str(tmp_path / "full"))) as other:
+            other.append("s", 2, "asked", {"text": "z"})
+        # A server that began on a full disk lives on: it shuts nobody out, sees what others write, and writes again.
+        assert [record.data["text"] for record in store.events("s")] == ["x", "y", "z"]
+        assert store.read(store.put(b"more"), 0, 9) == b"more"
+        assert store.facts()["read_only"] == "false"
 
 
 def test_a_full_disk_at_a_commit_loses_nothing_earlier(store: SqliteStore) -> None:

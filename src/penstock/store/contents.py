@@ -59,6 +59,10 @@ class FileTables(Tables):
     """Small content that is not published yet."""
 
     @abstractmethod
+    def _expect_writable(self) -> None:
+        """Raise `StoreFault` where nothing can be written."""
+
+    @abstractmethod
     def _exclusive(self) -> AbstractContextManager[None]:
         """Hold the lock of the folder, among all processes. Raises `StoreFault`."""
 
@@ -94,9 +98,7 @@ class FileTables(Tables):
 
         A file stays open and locked until it is published or discarded, so that no pruning takes it for a leftover.
         """
-        if self._read_only or self._broken:
-            why = self._broken or "it can only be read"
-            raise StoreFault("read_only", f"Nothing more is written to {self.path}: {why}.")
+        self._expect_writable()
         folder = self._kept()
         name = _PENDING + secrets.token_hex(8)
         held = bytearray()

@@ -83,6 +83,7 @@ class SqliteStore(FileTables):
         self._process = os.getpid()
         self._broken = ""  # why nothing more is written
         self._read_only = False
+        self._has_no_room = False  # the disk is too full for the index of the log: reads are made alone, one by one
         self._connection: sqlite3.Connection | None = None
         self._folder: OwnFolder | None = None
         self._contents: OwnFolder | None = None
@@ -114,18 +115,15 @@ class SqliteStore(FileTables):
                 # file gives back every lock that this process has on it, those of another connection too.
                 with suppress(FileExistsError):
                     os.close(self._folder.create(DATABASE))
-                self._connect()
-                self._migrate()
+                self._connect_or_read()
                 self._lost = self._missing()
+                self._leave_to_others()
         except OSError as error:
             if error.errno not in {errno.EROFS, errno.EACCES, errno.EPERM}:
                 raise fault_of(error) from error
             self._open_read_only(error)
         except _ERRORS as error:
-            fault = self._translated(error)
-            if fault.code != "disk_full":
-                raise fault from error
-            self._open_full(fault)
+            raise self._translated(error) from error
 
     def _open_read_only(self, why: OSError) -> None:
         """Open a store that may only be read: on a medium that is mounted so, or with another's rights."""
@@ -149,12 +147,24 @@ class SqliteStore(FileTables):
         self._check_version()
         self._lost = self._missing()
 
-    def _open_full(self, why: StoreFault) -> None:
-        """Open a store for reading alone where the disk has no room for the index of the log, which its users share.
+    def _connect_or_read(self) -> None:
+        """Open the database, for reading alone where the disk is full. The folder's lock is held."""
+        self._broken, self._read_only, self._has_no_room = "", False, False
+        try:
+            self._connect()
+            self._migrate()
+        except _ERRORS as error:
+            fault = self._translated(error)
+            if fault.code != "disk_full":
+                raise fault from error
+            self._connect_alone(fault)
+            self._broken, self._read_only, self._has_no_room = _FULL, True, True
+
+    def _connect_alone(self, why: StoreFault) -> None:
+        """Open the database for reading where the disk has no room for the index of the log, which its users share.
 
         Whoever has the database alone keeps that index in memory (sqlite.org/wal.html, "Use of WAL Without Shared-Memory").
         """
-        self._broken, self._read_only = _FULL, True
         if self._connection is not None:
             self._connection.close()
         self._connection = sqlite3.connect(
@@ -169,9 +179,13 @@ class SqliteStore(FileTables):
                 self._connection.execute(f"PRAGMA {pragma}")
             if self._check_version() != len(schema.SQLITE):
                 raise why
-            self._lost = self._missing()
         except _ERRORS as error:
             raise why from error
+
+    def _leave_to_others(self) -> None:
+        """Give back a database that this process has alone: others read it as well, and write once there is room."""
+        if self._has_no_room and self._connection is not None:
+            self._connection.close()
 
     def _connect(self) -> None:
         """Open the database with the settings on which durability rests."""
@@ -267,10 +281,8 @@ class SqliteStore(FileTables):
     def _writing(self) -> Iterator[Execute]:
         """Give the one writer, in a transaction that is committed and flushed when the block ends without an error."""
         with self._lock:
+            self._expect_writable()
             connection = self._connected()
-            if self._read_only or self._broken:
-                why = self._broken or "it can only be read"
-                raise StoreFault("read_only", f"Nothing more is written to {self.path}: {why}.")
             with self._exclusive():
                 try:
                     connection.execute("BEGIN IMMEDIATE")
@@ -286,6 +298,31 @@ class SqliteStore(FileTables):
                     raise
 
     _appending = _writing
+
+    def _expect_writable(self) -> None:
+        """Raise StoreFault where nothing can be written; a disk that was full is looked at again."""
+        if self._has_no_room:
+            with self._reading():
+                pass
+        if self._read_only or self._broken:
+            why = self._broken or "it can only be read"
+            code = "disk_full" if self._has_no_room else "read_only"
+            raise StoreFault(code, f"Nothing more is written to {self.path}: {why}.")
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """Give the connection to read by; where the disk was full, it is looked at again, and held alone meanwhile."""
+        with self._lock:
+            connection = self._connected()
+            if not self._has_no_room:
+                yield connection
+                return
+            with self._exclusive():
+                self._connect_or_read()
+                try:
+                    yield self._connected()
+                finally:
+                    self._leave_to_others()
 
     # ── the end of the log ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -338,14 +375,16 @@ class SqliteStore(FileTables):
 
     def _seen_by_others(self) -> object:
         """Return SQLite's number that changes when another connection commits to the same file."""
-        return self._connected().execute("PRAGMA data_version").fetchone()[0]
+        with self._reading() as connection:
+            # Of a connection that is opened for each read the number says nothing.
+            return object() if self._has_no_room else connection.execute("PRAGMA data_version").fetchone()[0]
 
     def _read(self, statement: str, parameters: Sequence[object] = ()) -> Rows:
-        with self._lock:
-            try:
-                return self._connected().execute(statement, parameters).fetchall()
-            except _ERRORS as error:
-                raise self._translated(error) from error
+        try:
+            with self._reading() as connection:
+                return connection.execute(statement, parameters).fetchall()
+        except _ERRORS as error:
+            raise self._translated(error) from error
 
     def _translated(self, error: Exception) -> StoreFault:
         """Return what SQLite said as a fault, by who can mend it."""
@@ -462,8 +501,8 @@ class SqliteStore(FileTables):
     def _database_damage(self) -> list[str]:
         """Return what SQLite's integrity check finds, the first twenty."""
         try:
-            with self._lock:
-                found = [str(row[0]) for row in self._connected().execute("PRAGMA integrity_check(20)").fetchall()]
+            with self._reading() as connection:
+                found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(20)").fetchall()]
         except _ERRORS as error:
             return [str(error)]
         return [reason for reason in found if reason != "ok"]
