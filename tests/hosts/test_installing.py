@@ -173,6 +173,36 @@ def test_links_modes_and_read_only_files(machine: Machine) -> None:
     assert (done.returncode, "is read-only; `chmod u+w" in done.stderr, target.read_text()) == (3, True, "{}")
 
 
+def test_a_folder_that_takes_no_file_is_known_before_anything_is_written(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its settings cannot be written, so the file of servers beside that folder is left, too; not half of it is installed."""
+    settings = machine.write(".claude/settings.json", "{}")
+    real = os.access
+
+    def access(path: str, mode: int) -> bool:
+        return path != str(settings.parent) and real(path, mode)
+
+    monkeypatch.setattr(os, "access", access)
+    plan = installing.plan_install(
+        HOST_CONFIGS["claude"], ["mcp", "hook"], "user", *machine.around, program=["/bin/penstock"]
+    )
+    assert [f"{settings.parent} takes no file" in said for said in plan.refused] == [True]
+
+
+def test_what_a_killed_installation_left_goes_with_the_next(machine: Machine) -> None:
+    """The copy of a person's settings, whole or half written, without a record of what it is for."""
+    machine.done("install", "claude", "--yes")
+    records = machine.home / ".local/state/penstock-hosts"
+    before = set(records.iterdir())
+    for name in (f"{'0' * 24}.before", f".{'0' * 24}.json.penstock-{'0' * 16}"):
+        (records / name).write_text("a token")
+    machine.done("install", "claude", "--yes")
+    assert set(records.iterdir()) == before
+    machine.done("uninstall", "claude", "--yes")
+    assert set(records.iterdir()) == set()
+
+
 def test_a_link_out_of_a_project_is_not_followed(machine: Machine) -> None:
     """A repository of somebody else cannot have a file of the user's changed."""
     outside = machine.write("private.json", "{}")

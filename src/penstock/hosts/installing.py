@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import sys
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -153,10 +154,11 @@ def apply(plan: InstallPlan, scope: Scope, records: InstallRecords) -> list[str]
         CallerError: The folder for what is remembered cannot be relied on.
     """
     lost: list[str] = []
-    if not plan.changes:
+    if not plan.changes and not records.remains():
         return lost
     made: list[str] = []
     with records.lock():
+        records.tidy()
         for change in plan.changes:
             lost += _apply(change, scope, records, made)
         for change in plan.changes:  # behind all of them: files share folders
@@ -336,14 +338,24 @@ def text_of(target: str) -> str | None:
 
 
 def _expect_writable(target: str) -> None:
-    """Raise CannotEditError for a file that its owner has made read-only: a rename over it would not ask."""
+    """Raise CannotEditError for a file that its owner has made read-only, where a rename over it would not ask, or whose folder
+    takes no file.
+    """
     try:
-        mode = os.stat(target).st_mode
+        status = os.stat(target)
     except FileNotFoundError:
-        return
+        status = None
     except OSError as error:
         raise CannotEditError(f"it cannot be looked at: {error.strerror}") from error
     # Both are asked: root may write everything, and for anybody else the bit of the owner says nothing of an access
     # list.
-    if not mode & 0o200 or not os.access(target, os.W_OK):
-        raise CannotEditError(f"it is read-only; `chmod u+w {shlex.quote(target)}` makes it writable")
+    if status is not None and (not status.st_mode & 0o200 or not os.access(target, os.W_OK)):
+        is_ours = sys.platform == "win32" or status.st_uid == os.geteuid()
+        way = f"`chmod u+w {shlex.quote(target)}` makes it writable" if is_ours else "it belongs to another user"
+        raise CannotEditError(f"it is read-only; {way}")
+    folder = os.path.dirname(target)
+    while not os.path.lexists(folder):
+        folder = os.path.dirname(folder)
+    # Asked of all files before the first is written: nobody is left with half of an installation.
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise CannotEditError(f"{folder} takes no file: it is read-only, or belongs to another user")

@@ -92,6 +92,26 @@ class InstallRecords:
             folder.remove(f"{_name(path)}.json")
             folder.remove(f"{_name(path)}.before")
 
+    def remains(self) -> list[str]:
+        """Return the names of what a process that was killed has left: a backup without a record, a file that is half written."""
+        try:
+            names = set(os.listdir(self.folder))
+        except OSError:
+            return []
+        return [
+            name
+            for name in names
+            if name.startswith(".")
+            or (name.endswith(".before") and f"{name.removesuffix('.before')}.json" not in names)
+        ]
+
+    def tidy(self) -> None:
+        """Remove what a process that was killed has left; the folder's lock is held."""
+        if remains := self.remains():
+            with closing(own_files.OwnFolder(self.folder)) as folder:
+                for name in remains:
+                    folder.remove(name)
+
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Hold the folder, which is made where there is none, against other processes of Penstock.
