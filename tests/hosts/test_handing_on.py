@@ -313,12 +313,22 @@ def test_gemini_gets_it_with_the_next_words_once_it_has_compacted(tmp_path: Path
 
 
 @pytest.mark.proves("H-5")
-@pytest.mark.parametrize("path", ["gone", "/dev/zero", "", None, 7])
-def test_a_file_that_cannot_be_read_blocks_no_compaction(path: object, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("gone", "gone: No such file or directory."),
+        ("/dev/zero", "/dev/zero is no regular file."),
+        ("/dev", "/dev is no regular file."),
+        ("", None),
+        (None, None),
+        (7, None),
+    ],
+)
+def test_a_file_that_cannot_be_read_blocks_no_compaction(path: object, said: str | None, tmp_path: Path) -> None:
     """At most a word for the person."""
     host = Host("claude", tmp_path)
     reply = host.hook("PreCompact", transcript_path=path)
-    assert reply is None or list(reply) == ["systemMessage"]
+    assert reply == (said and {"systemMessage": f"penstock hook: {said} Nothing was changed."})
     assert host.hook("SessionStart", source="compact") is None
 
 

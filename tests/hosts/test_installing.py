@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.errors import ToolError
+from penstock.cli.installing import surroundings
+from penstock.errors import CallerError, ToolError
 from penstock.hosts import installing
 from penstock.hosts.catalogue import HOST_CONFIGS
 from tests.hosts import configurations
@@ -188,6 +189,33 @@ def test_a_folder_that_takes_no_file_is_known_before_anything_is_written(
         HOST_CONFIGS["claude"], ["mcp", "hook"], "user", *machine.around, program=["/bin/penstock"]
     )
     assert [f"{settings.parent} takes no file" in said for said in plan.refused] == [True]
+
+
+def test_root_in_the_home_of_another_is_told_so(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`sudo` keeps HOME on some systems: a file of servers that its host may not read would stop the host."""
+
+    def notes() -> str:
+        plan = installing.plan_install(
+            HOST_CONFIGS["claude"], ["mcp"], "user", *machine.around, program=["/bin/penstock"]
+        )
+        return " ".join(plan.notes)
+
+    if os.geteuid() == 0:
+        assert "sudo" not in notes()
+        os.chown(machine.home, 12345, -1)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert "root in another user's home" in notes()
+
+
+def test_a_folder_that_is_gone_is_told_in_plain_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shell stands in one that another shell removed."""
+
+    def gone() -> str:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr(os, "getcwd", gone)
+    with pytest.raises(CallerError, match="The current folder is gone"):
+        surroundings()
 
 
 def test_what_a_killed_installation_left_goes_with_the_next(machine: Machine) -> None:

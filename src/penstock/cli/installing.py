@@ -12,6 +12,7 @@ import click
 
 from penstock.cli import answer, options
 from penstock.cli.commands import command
+from penstock.errors import CallerError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -136,7 +137,11 @@ def surroundings() -> tuple[HostSurroundings, InstallRecords]:
     from penstock.hosts.records import InstallRecords
 
     home = os.path.expanduser("~")
-    around = HostSurroundings(home=home, project=os.getcwd(), environment=os.environ, platform=sys.platform)
+    try:
+        project = os.getcwd()
+    except FileNotFoundError as error:
+        raise CallerError("The current folder is gone: go to one that is there, as with `cd`.") from error
+    around = HostSurroundings(home=home, project=project, environment=os.environ, platform=sys.platform)
     return around, InstallRecords.of(home, os.environ)
 
 

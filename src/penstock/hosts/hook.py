@@ -83,7 +83,7 @@ class Hook:
             except RecursionError:  # Python reads more levels than are followed here
                 return self._answer(spelling.read_shallow(raw))
         except Exception as error:  # noqa: BLE001 - a hook that fails must not cost the host its result (H-5)
-            reason = str(error)[:300] or type(error).__name__
+            reason = _reason(error)
             if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)):
                 reason = f"Standard input holds no JSON event of a host ({reason})."
             ended = reason if reason.endswith((".", "!", "?")) else f"{reason}."
@@ -192,6 +192,13 @@ def _size_of(slot: Slot, unit: str) -> int | None:
         return size
     whole = size_of_whole(slot.whole_path, slot.text, is_end=slot.is_end)
     return None if whole is None else max(size, whole)
+
+
+def _reason(error: Exception) -> str:
+    """Return why a hook failed, in words for a person."""
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{str(error.filename)[:200]}: {error.strerror}"
+    return str(error)[:300] or type(error).__name__
 
 
 def _written(reply: dict[str, Any]) -> bytes:

@@ -122,6 +122,10 @@ def plan_install(
         draft.notes += switched_off(host, scope, around)
     if host.note:
         draft.notes.append(host.note)
+    if _is_root_elsewhere(around.home):
+        draft.notes.append(
+            "This is root in another user's home: what is made here their agents may not read. Leave out `sudo`."
+        )
     return draft.plan()
 
 
@@ -283,6 +287,16 @@ def _typed(program: Sequence[str], around: HostSurroundings) -> Sequence[str]:
     is_found = len(program) == 1 and folder in around.environment.get("PATH", "").split(os.pathsep)
     # The programs of a virtual environment are found only where it is active, and a host is started elsewhere.
     return [name] if is_found and not os.path.exists(os.path.join(folder, "..", "pyvenv.cfg")) else program
+
+
+def _is_root_elsewhere(home: str) -> bool:
+    """Return whether this runs as root in the home of somebody else, as `sudo` does that keeps HOME."""
+    if sys.platform == "win32" or os.geteuid() != 0:
+        return False
+    try:
+        return os.stat(home).st_uid != 0
+    except OSError:
+        return False
 
 
 def _by_hand(host: HostConfig, part: str, program: Sequence[str]) -> str:

@@ -82,11 +82,11 @@ def open_regular(path: str) -> BinaryIO:
     Raises:
         OSError: It cannot be opened, or is no regular file: a pipe with no writer would hold up who reads it.
     """
-    file = os.fdopen(os.open(path, system.READ), "rb")
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        file.close()
+    descriptor = os.open(path, system.READ)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
         raise OSError(f"{path} is no regular file")
-    return file
+    return os.fdopen(descriptor, "rb")
 
 
 def write_to_system(path: str, content: bytes) -> None:
