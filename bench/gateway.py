@@ -74,6 +74,8 @@ async def serve_upstream() -> None:
     async def stream(writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
         for number in range(EVENTS):
+            if writer.is_closing():  # a gateway that hung up: asyncio would tell of each further write
+                return
             event = {
                 "type": "content_block_delta",
                 "index": 0,

@@ -64,17 +64,21 @@ def test_what_surely_fits_is_not_read(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.proves("W-9")
 def test_what_is_known_is_neither_read_nor_counted_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A turn brings two messages, whatever came before them."""
+    """A turn brings two messages, whatever came before them, and another model of the same family none."""
     with (
         RecordingUpstream(lambda _: Said()) as behind,
-        standing(tmp_path, behind.url, windows=Windows((("m", 50_000),))) as gateway,
+        standing(tmp_path, behind.url, windows=Windows((("*", 50_000),))) as gateway,
     ):
         gateway.ask("/v1/messages", body_of("anthropic", story(30)))
         digests = counted(monkeypatch, conversations, "_digest")
         texts = counted(monkeypatch, Tokens, "count")
         gateway.ask("/v1/messages", body_of("anthropic", story(31)))
-    assert len(digests) == 4  # the two that are new, and the first, by which cuts and turns are found
-    assert len(texts) <= 4
+        assert len(digests) == 4  # the two that are new, and the first, by which cuts and turns are found
+        assert len(texts) <= 4
+        before, compared = len(texts), counted(monkeypatch, Tokens, "__eq__")
+        gateway.ask("/v1/messages", body_of("anthropic", story(31), model="n"))
+        assert len(texts) <= before + 2  # what stands beside the messages is counted for each request
+        assert not compared
 
 
 @pytest.mark.proves("W-9")

@@ -6,6 +6,7 @@ import http.client
 import json
 import socket
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -159,6 +160,29 @@ def test_a_provider_that_says_nothing_is_given_up(
     ):
         assert gateway.ask("/v1/messages", body_of("anthropic", story(20))).status == 504
         assert len(behind.came) == 1
+        never.set()
+
+
+@pytest.mark.proves("W-8")
+def test_a_stream_that_falls_silent_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What came by then has passed, however long it took; the client's stream breaks off like the provider's."""
+    monkeypatch.setattr(upstream, "SILENCE_SECONDS", 0.6)
+    never, parts = threading.Event(), [threading.Event() for _ in range(4)]
+    event = b"data: x\n\n"
+    told: list[bytes | threading.Event] = [event, *(part for one in parts for part in (one, event)), never]
+    said = Said(200, (("content-type", "text/event-stream"),), tuple(told))
+    with (
+        RecordingUpstream(lambda _: said) as behind,
+        standing(tmp_path, behind.url) as gateway,
+        gateway.stream("/v1/messages", {"messages": [], "stream": True}) as answer,
+    ):
+        assert answer.read(len(event)) == event
+        for one in parts:  # in all longer than the silence that is allowed
+            time.sleep(0.2)
+            one.set()
+            assert answer.read(len(event)) == event
+        with pytest.raises(http.client.IncompleteRead):
+            answer.read()
         never.set()
 
 

@@ -46,29 +46,38 @@ class MeasuredMessage(NamedTuple):
 
 def measure_entry(entry: Entry, counter: TokenCounter) -> MeasuredMessage:
     """Return what a message takes; it is counted once for the same counter in a row."""
-    # Identity first: comparing counters by value would look at their settings for every message of every decision. One
-    # slot is enough, for a conversation has one counter.
-    if entry.counts:
-        known: MeasuredMessage = entry.counts[0]
-        if known.counter is counter or known.counter == counter:
-            return known
-    return measure_entries([entry], counter)[0]
+    known: MeasuredMessage | None = _known(entry, counter)
+    return measure_entries([entry], counter)[0] if known is None else known
 
 
 def measure_entries(entries: Sequence[Entry], counter: TokenCounter) -> list[MeasuredMessage]:
     """Return what each of some messages takes; those that were not counted yet are counted together, which is quicker."""
-    fresh = [
-        entry
-        for entry in entries
-        if not entry.counts or (entry.counts[0].counter is not counter and entry.counts[0].counter != counter)
-    ]
-    if fresh:
-        counts = iter(count_texts(counter, [text for entry in fresh for part in entry.parts for text in _texts(part)]))
-        for entry in fresh:
-            parts = tuple([_counted(part, counts) for part in entry.parts])
-            high = MESSAGE_TOKENS + sum([count.high for count in parts])
-            entry.counts[:] = [MeasuredMessage(counter, parts, high, entry_counts(entry, parts))]
-    return [entry.counts[0] for entry in entries]
+    # What is returned is not read from the messages again: another thread may have it counted for another model meanwhile.
+    known = [_known(entry, counter) for entry in entries]
+    fresh = [entry for entry, message in zip(entries, known, strict=True) if message is None]
+    counts = iter(count_texts(counter, [text for entry in fresh for part in entry.parts for text in _texts(part)]))
+
+    def measured(entry: Entry) -> MeasuredMessage:
+        parts = tuple([_counted(part, counts) for part in entry.parts])
+        high = MESSAGE_TOKENS + sum([count.high for count in parts])
+        message = MeasuredMessage(counter, parts, high, entry_counts(entry, parts))
+        entry.counts[:] = [message]
+        return message
+
+    return [message or measured(entry) for entry, message in zip(entries, known, strict=True)]
+
+
+def _known(entry: Entry, counter: TokenCounter) -> MeasuredMessage | None:
+    """Return what a counter has said of a message; None where it was not asked. One slot is enough: a conversation has one."""
+    known: MeasuredMessage | None = entry.counts[0] if entry.counts else None
+    if known is None or known.counter is counter:
+        return known
+    # Each request brings a counter of its own, equal to that of the turn before. To compare their settings takes longer than all
+    # else that is decided of a message, so it is done once.
+    if known.counter != counter:
+        return None
+    entry.counts[0] = known = known._replace(counter=counter)
+    return known
 
 
 def high_of(entries: Sequence[Entry], counter: TokenCounter) -> int:

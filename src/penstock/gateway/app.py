@@ -13,7 +13,7 @@ import json
 import os
 import re
 import time
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -36,7 +36,7 @@ from penstock.wires import wire_named
 from penstock.wires.failures import Disconnected
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
+    from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 
     from penstock.carrier.steps import SendOutcome
     from penstock.gateway.passage import PostBody
@@ -181,14 +181,14 @@ class Gateway:
             raise Refusing(403, str(error)) from error
 
         # A client that hangs up ends the request at the provider, where it costs money, whether an answer has begun or not.
-        with _while_heard(scope["state"][OF_CONNECTION][LOST]):
+        with _WhileHeard(scope["state"][OF_CONNECTION][LOST]):
             try:
                 packed = PackedBody(body, body)
                 if route is not None and is_packed(headers):
                     packed = await asyncio.to_thread(unpacked, body, headers, MAX_BODY_BYTES)
                 post = partial(self._post, scope["method"], url, headers, packed, signed)
-                owner = owner_of(headers, query, self._digest_key)
-                passing = self._pass(route, base_url, packed.plain, owner, post)
+                whose = partial(owner_of, headers, query, self._digest_key)
+                passing = self._pass(route, base_url, packed.plain, whose, post)
                 await self._pass_on(passing, send, scope, route, base_url)
             except Disconnected as error:
                 raise Refusing(_STATUS_OF[error.kind], f"{base_url} did not answer: {error}") from error
@@ -211,7 +211,7 @@ class Gateway:
         return await self._upstream.send(method, url, sent, raw or None)
 
     async def _pass(
-        self, route: Route | None, base_url: str, body: bytes, owner: str, post: PostBody
+        self, route: Route | None, base_url: str, body: bytes, whose: Callable[[], str], post: PostBody
     ) -> tuple[HeldAnswer | OwnCalls, Passed]:
         """Return the answer of a request, and what was done with it."""
         if route is None:
@@ -223,9 +223,9 @@ class Gateway:
         provider = self._provider(route.wire, base_url)
         request = Request(route, body)
         if self._observes:
-            return await self._observed(provider, request, owner, post, unread)
+            return await self._observed(provider, request, whose(), post, unread)
         try:
-            return await self._fitted(provider, request, owner, post, unread)
+            return await self._fitted(provider, request, whose, post, unread)
         except (Disconnected, Refusing):
             raise
         # A store that cannot be used, or a mistake of ours: a request that fits is answered all the same.
@@ -234,7 +234,7 @@ class Gateway:
             return HeldAnswer(await post(body, False)), unread
 
     async def _fitted(
-        self, provider: Provider, request: Request, owner: str, post: PostBody, unread: Passed
+        self, provider: Provider, request: Request, whose: Callable[[], str], post: PostBody, unread: Passed
     ) -> tuple[HeldAnswer | OwnCalls, Passed]:
         """Return the answer of a request that is made to fit, and what was done with it."""
         route, body = request
@@ -243,12 +243,14 @@ class Gateway:
         if provider.fits_unread(body, unread.model):
             held = HeldAnswer(await post(body, False))
             outcome = await held.outcome(route.wire)
-            if not is_refused_for_size(outcome) or route.is_count:
+            if not is_refused_for_size(outcome, route.wire) or route.is_count:
                 return held, unread
+            owner = whose()
             passage = await asyncio.to_thread(provider.begin, request, owner)
             if passage is None:
                 return held, unread
             return await self._carry(provider, passage, owner, post, (held, outcome)), passage.passed
+        owner = whose()
         passage = await asyncio.to_thread(provider.begin, request, owner)
         if passage is None:
             return HeldAnswer(await post(body, False)), unread
@@ -452,31 +454,33 @@ def _told(passed: Passed) -> Pairs:
     return [(f"x-penstock-{name}".encode(), value.encode()) for name, value in said.items() if value]
 
 
-@contextmanager
-def _while_heard(lost: set[Callable[[], object]]) -> Iterator[None]:
-    """End what is under way once the client's connection is lost.
+class _WhileHeard:
+    """Ends what is under way once the client's connection is lost.
 
     Args:
         lost: what is called then.
     """
-    task = asyncio.current_task()
-    assert task is not None  # noqa: S101 - a request is served in one
-    has_gone = False
 
-    def end() -> None:
-        nonlocal has_gone
-        has_gone = True
-        task.cancel()
+    __slots__ = ("_has_gone", "_lost", "_task")
 
-    lost.add(end)
-    try:
-        yield
-    except asyncio.CancelledError:
-        if not has_gone:
-            raise
-        task.uncancel()
-    finally:
-        lost.discard(end)
+    def __init__(self, lost: set[Callable[[], object]]) -> None:
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - a request is served in one
+        self._lost, self._task, self._has_gone = lost, task, False
+
+    def _end(self) -> None:
+        self._has_gone = True
+        self._task.cancel()
+
+    def __enter__(self) -> None:
+        self._lost.add(self._end)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        self._lost.discard(self._end)
+        is_ours = self._has_gone and kind is asyncio.CancelledError
+        if is_ours:
+            self._task.uncancel()
+        return is_ours
 
 
 async def _answer(send: Send, status: int, headers: Pairs, body: bytes) -> None:

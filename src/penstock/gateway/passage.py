@@ -16,14 +16,14 @@ import hashlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
-from penstock.carrier.replies import refusal_in
+from penstock.carrier.replies import is_error, refusal_in
 from penstock.carrier.steps import Send
 from penstock.context.answers import overflow_in
 from penstock.context.counts import KindCounts
 from penstock.gateway.answers import HeldAnswer
 from penstock.overflow.silent import reported_input
 from penstock.text import escape
-from penstock.wires import output_tokens
+from penstock.wires import output_tokens, wire_named
 from penstock.wires.bodies import cache_tokens
 
 if TYPE_CHECKING:
@@ -146,6 +146,8 @@ class Passage:
     ) -> None:
         self._learner, self._tools = learner, tools
         self.incoming, self.model, self.known, self.course = incoming, model, known, course
+        self._steps = course.run()
+        self._step: Send | SummaryRequest | None = None
         self.always_offers = False
         """Whether our tools are offered also where nothing is cut."""
         self.is_offered = False
@@ -163,6 +165,10 @@ class Passage:
     def may_offer(self) -> bool:
         """Whether our tools may be offered, so that its answer has to be read."""
         return bool(self._tools)
+
+    def begin(self) -> None:
+        """Work out what is sent first, in the thread in which the request was read."""
+        self._step = _next(self._steps, None)
 
     async def carry(self, post: PostBody, refused: tuple[HeldAnswer, SendOutcome] | None = None) -> HeldAnswer:
         """Send it until it is answered or cannot shrink any more; return the answer, or the refusal that the client gets.
@@ -190,21 +196,29 @@ class Passage:
         came: list[tuple[SendOutcome, HeldAnswer]],
     ) -> None:
         """Send until nothing is left to send; `came` takes what came of each."""
-        steps = self.course.run()
-        # Counting and planning take processor time that streams under way would wait for: a thread takes it in slices.
-        step = await asyncio.to_thread(_next, steps, None)
-        while isinstance(step, Send):
-            if refused is not None and self._is_as_it_came(step.request):
+        while isinstance(step := self._step, Send):
+            is_as_it_came = self._is_as_it_came(step.request)
+            if refused is not None and is_as_it_came:
                 held, outcome = refused
             else:
-                raw = await asyncio.to_thread(self._written, step.request)
+                # Counting, planning and writing take processor time that streams under way would wait for: a thread takes it
+                # in slices. To change threads costs as much as a small request does, so it is done where there is work.
+                written = self._written
+                raw = written(step.request) if is_as_it_came else await asyncio.to_thread(written, step.request)
                 held = HeldAnswer(await post(raw, self.may_offer))
                 outcome = await held.outcome(self.passed.wire, self.answer_ended)
             refused = None
             self._take_usage(outcome.body)
             came.append((outcome, held))
-            step = await asyncio.to_thread(_next, steps, outcome)
-        await asyncio.to_thread(self._end)
+            await asyncio.to_thread(self._go_on, outcome)
+        if not came:
+            await asyncio.to_thread(self._end)
+
+    def _go_on(self, outcome: SendOutcome) -> None:
+        """Take what came of a request, and work out what is sent next."""
+        self._step = _next(self._steps, outcome)
+        if not isinstance(self._step, Send):
+            self._end()
 
     def _given(self, came: list[tuple[SendOutcome, HeldAnswer]]) -> HeldAnswer:
         """Return the answer that the client gets."""
@@ -217,22 +231,20 @@ class Passage:
 
     def trimmed(self) -> bytes:
         """Return the body as it would be sent by what is known now; nothing is remembered of it."""
-        step = _next(self.course.run(), None)
         self._note()
-        return self._written(step.request) if isinstance(step, Send) else self.incoming.request.raw
+        return self._written(self._step.request) if isinstance(self._step, Send) else self.incoming.request.raw
 
     def observe(self, outcome: SendOutcome) -> None:
         """Note what would have been done with a request that was sent as it came, and learn from what came of it."""
-        steps = self.course.run()
-        step = _next(steps, None)
+        step = self._step
         is_as_it_came = isinstance(step, Send) and step.request is self.incoming.whole
         if is_as_it_came:
-            step = _next(steps, outcome)
+            step = _next(self._steps, outcome)
         self._take_usage(outcome.body)
         self._note()
         passed = self.passed
         passed.is_observed, passed.kinds = True, self._counts(())
-        passed.was_refused = is_refused_for_size(outcome)
+        passed.was_refused = is_refused_for_size(outcome, passed.wire)
         # What would have been cut before it was sent would not have been refused.
         passed.refusals = int(passed.was_refused and is_as_it_came)
         passed.is_irreducible = passed.refusals > 0 and step is None
@@ -304,12 +316,16 @@ class Passage:
         return original.showing(replace(original.transcript, edits=edits)).counts
 
 
-def is_refused_for_size(outcome: SendOutcome) -> bool:
-    """Return whether what came of a request is a refusal of its size, in any of its forms."""
+def is_refused_for_size(outcome: SendOutcome, wire: str) -> bool:
+    """Return whether what came of a request on a wire is a refusal of its size, in any of its forms."""
+    body = outcome.body
     if outcome.error is not None:
         known = getattr(outcome.error, "overflow", None)
         return known is not None or overflow_in(outcome.error) is not None
-    return outcome.body is not None and refusal_in(outcome.body)[0] is not None
+    # Most are answers, and of these it is known sooner.
+    if isinstance(body, dict) and wire_named(wire).answers.is_answer(body) and not is_error(body):
+        return False
+    return body is not None and refusal_in(body)[0] is not None
 
 
 def _next(

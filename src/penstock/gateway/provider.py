@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from fnmatch import fnmatchcase
-from functools import partial, reduce
+from functools import cache, partial, reduce
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from penstock.carrier import WaysBack
@@ -24,7 +24,8 @@ from penstock.gateway.owned import owned
 from penstock.gateway.passage import Passage
 from penstock.text.calls import mcp
 from penstock.text.json_access import field, objects, string
-from penstock.wires import is_whole, wire_named
+from penstock.text.tokens import best_counter, family
+from penstock.wires import is_whole, model_of, wire_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -45,6 +46,11 @@ HEADROOM_SHARE = 0.3
 """How much of the window is left free by a cut."""
 FRESH_SECONDS = 30.0
 """After how long it is asked again what other processes have learned of a provider."""
+
+
+# The very same one for all models of a family, so that what was counted of a history is found counted, also where its client has
+# changed the model.
+_counter_of = cache(best_counter)
 
 
 class Windows(NamedTuple):
@@ -138,11 +144,13 @@ class Provider:
             headroom_share=HEADROOM_SHARE,
             is_forwarded=True,
             dialect=mcp(PREFIX) if offers else None,
+            counter=_counter_of(family(model_of(whole) or "o200k")),
         )
         course = Course(whole, settings, known.transcript)
         course.refused_before = lambda asked: self._refused.said_of(asked, self._clock())
         passage = Passage(self, incoming, model, known, course, tools=self._tools if offers else ())
         passage.always_offers = is_follow_up or self.offering == "always"
+        passage.begin()
         return passage
 
     def _may_offer(self, whole: dict[str, Json]) -> bool:

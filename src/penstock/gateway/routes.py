@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -30,6 +30,7 @@ class Route(NamedTuple):
     """Whether the tokens of a request are asked for, and no answer."""
 
 
+@lru_cache(maxsize=256)
 def route_of(path: str) -> Route | None:
     """Return what a request's path asks for; None for every other path of the APIs.
 

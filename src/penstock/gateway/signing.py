@@ -38,9 +38,10 @@ def signer_of(
     Raises:
         NoCredentials: it has to be signed, and cannot be.
     """
+    if not service or not any(name == b"authorization" and value.startswith(_SCHEME) for name, value in headers):
+        return None
     host = urlsplit(base_url).hostname or ""
-    is_signed = any(name == b"authorization" and value.startswith(_SCHEME) for name, value in headers)
-    if not service or not is_signed or not host.endswith((".amazonaws.com", ".amazonaws.com.cn")):
+    if not host.endswith((".amazonaws.com", ".amazonaws.com.cn")):
         return None
     region = host.split(".")[1]  # bedrock-runtime.REGION.amazonaws.com
     sign = aws_signer(service, region, environ)

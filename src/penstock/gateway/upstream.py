@@ -7,6 +7,7 @@ sent, and what an answer says.
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Final
 
 import aiohttp
@@ -17,7 +18,7 @@ from penstock.text.http_headers import end_to_end
 from penstock.wires.failures import Disconnected
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
     Pairs = Sequence[tuple[bytes, bytes]]
 
@@ -27,6 +28,7 @@ SILENCE_SECONDS: Final = 900.0
 """How long a provider may say nothing: models think for minutes, and a plain answer comes at once when it is whole."""
 # Shorter than servers keep idle connections, so that none closes one that is just being used.
 _IDLE_SECONDS = 20.0
+_SILENT = "it said nothing for too long"
 
 
 class Upstream:
@@ -56,19 +58,28 @@ class Upstream:
             for name, value in end_to_end(headers)
             if name not in left_out
         ]
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - a request is served in one
+        silence = _Silence(task.cancel)
         try:
             response = await self._opened().request(
                 method, URL(url, encoded=True), headers=sent, data=body, allow_redirects=False
             )
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise _disconnected(error) from error
-        return UpstreamResponse(response)
+        except BaseException as error:
+            silence.stop()
+            if silence.has_rung and isinstance(error, asyncio.CancelledError):
+                task.uncancel()
+                raise Disconnected("idle", _SILENT) from None
+            if isinstance(error, aiohttp.ClientError | TimeoutError | OSError):
+                raise _disconnected(error) from error
+            raise
+        return UpstreamResponse(response, silence)
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS, ttl_dns_cache=60),
-                timeout=aiohttp.ClientTimeout(total=None, connect=CONNECT_SECONDS, sock_read=SILENCE_SECONDS),
+                timeout=aiohttp.ClientTimeout(total=None, connect=CONNECT_SECONDS),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 # Nothing of its own: what a request says of its sender is the client's.
@@ -85,15 +96,51 @@ class Upstream:
             await self._session.close()
 
 
+class _Silence:
+    """A clock that rings once a provider has said nothing for `SILENCE_SECONDS`.
+
+    When it runs out it looks how long ago something came, and goes on for the rest: to set one anew for each event, as the client
+    library does, is a tenth of what an event of a stream takes.
+
+    Args:
+        end: what is called then.
+    """
+
+    def __init__(self, end: Callable[[], object]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.end, self.has_rung = end, False
+        self._timer = self._loop.call_later(SILENCE_SECONDS, self._look)
+        self._heard_at = self._loop.time()
+
+    def heard(self) -> None:
+        """Take note that something came."""
+        self._heard_at = self._loop.time()
+
+    def stop(self) -> None:
+        """Ring no more."""
+        self._timer.cancel()
+
+    def _look(self) -> None:
+        left = self._heard_at + SILENCE_SECONDS - self._loop.time()
+        if left > 0:
+            self._timer = self._loop.call_later(left, self._look)
+            return
+        self.has_rung = True
+        self.end()
+
+
 class UpstreamResponse:
     """An answer whose body is still on its way.
 
     Args:
         response: as the client has it.
+        silence: the clock of the request, which goes on.
     """
 
-    def __init__(self, response: aiohttp.ClientResponse) -> None:
-        self._response = response
+    def __init__(self, response: aiohttp.ClientResponse, silence: _Silence) -> None:
+        self._response, self._silence = response, silence
+        silence.heard()
+        silence.end = response.close
         self.status = response.status
         self.headers = end_to_end(response.raw_headers)
 
@@ -104,13 +151,15 @@ class UpstreamResponse:
             Disconnected: it broke off.
         """
         try:
-            async for block in self._response.content.iter_any():
+            while block := await self._response.content.readany():
+                self._silence.heard()
                 yield block
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise _disconnected(error) from error
+            raise Disconnected("idle", _SILENT) if self._silence.has_rung else _disconnected(error) from error
 
     async def close(self) -> None:
         """Let go of it: a connection whose answer has not ended is closed."""
+        self._silence.stop()
         self._response.close()
 
 
