@@ -119,3 +119,19 @@ def test_a_profile_of_ones_own_stands_in_the_file(tmp_path: Path) -> None:
             with pytest.raises(CallerError, match=said):
                 settings.profile_of(root, name)
         assert settings.load(root).view_lines == 100
+
+
+def test_a_profile_of_ours_is_not_taken_away_unsaid(tmp_path: Path) -> None:
+    """By a file that came with somebody else's project: one that is broken is passed over, one that is sound is told."""
+    told: list[str] = []
+    (tmp_path / "penstock.toml").write_text(
+        "[profiles.default]\nwindow_tokens = -1\n[profiles.Oracle]\nwindow_tokens = 9_000\n"
+    )
+    with closing(Root(tmp_path)) as root:
+        assert settings.profile_of(root, "default", tell=told.append) is PROFILES["default"]
+        assert settings.profile_of(root, "Oracle", tell=told.append).window_tokens == 9_000
+        assert settings.profile_of(root, "swe-1.5", tell=told.append) is PROFILES["swe-1.5"]
+    broken, other = told
+    assert "window_tokens" in broken
+    assert "comes with Penstock" in broken
+    assert other == "penstock.toml has a profile 'Oracle' of its own."

@@ -157,20 +157,22 @@ def profile_names(folder: str | os.PathLike[str]) -> list[str]:
         root.close()
 
 
-def profile_of(root: Root, name: str) -> Limits:
+def profile_of(root: Root, name: str, *, tell: Callable[[str], object] | None = None) -> Limits:
     """Return the limits of a session by the name of their profile: one of `PROFILES`, or a table of `penstock.toml`.
 
     `[profiles.NAME]` holds what differs from its `base`, a profile of ours (`default` if nothing is said). A table with
-    the name of one of ours takes its place.
+    the name of one of ours takes its place, which is told, because the file may be a stranger's; one that is not understood
+    takes nobody's place.
 
     Args:
         root: where `penstock.toml` may stand.
         name: the profile.
+        tell: gets what a person has to know, in a sentence; None for nobody.
 
     Raises:
         CallerError: for a name that there is not, or a table that is not understood.
     """
-    from penstock.session.limits import PROFILES, limits_of
+    from penstock.session.limits import PROFILES
 
     try:
         own = _tables(root)
@@ -183,7 +185,23 @@ def profile_of(root: Root, name: str) -> Limits:
         if name in PROFILES:
             return PROFILES[name]
         raise CallerError(f"There is no profile {name!r}; there are {', '.join([*PROFILES, *sorted(own)])}.")
-    values = dict(own[name])
+    said = f"{FILE} has a profile {name!r} of its own"
+    try:
+        limits = _own_profile(name, own[name])
+    except CallerError as error:
+        if name not in PROFILES:
+            raise
+        limits, said = PROFILES[name], f"{error}. The profile is the one that comes with Penstock"
+    if tell is not None and name in PROFILES:
+        tell(f"{said}.")
+    return limits
+
+
+def _own_profile(name: str, table: dict[str, Any]) -> Limits:
+    """Return the limits of a table of the file. Raises `CallerError` for one that is not understood."""
+    from penstock.session.limits import PROFILES, limits_of
+
+    values = dict(table)
     base = values.pop("base", "default")
     if base not in PROFILES:
         raise CallerError(f"{FILE}: the base of profile {name!r} is one of {', '.join(PROFILES)}, not {base!r}")

@@ -14,9 +14,8 @@ from tests.agent.conftest import WINDOW, Heard
 
 from penstock.agent.asking import MIN_REPLY_TOKENS
 from penstock.agent.children import TASK, Children, ChildTools
-from penstock.agent.disk_changes import changes_of
 from penstock.agent.editing import Editing
-from penstock.agent.edits import edits_of, undo
+from penstock.agent.edits import changes_of, edits_of, undo
 from penstock.agent.journal import children_of, new_id, resumed
 from penstock.agent.loop import Agent
 from penstock.agent.purse import open_purse, purse_of, spending_of

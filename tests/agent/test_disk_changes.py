@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from penstock.agent import disk_changes
-from penstock.agent.disk_changes import DiskChanges, changes_of
+from penstock.agent.disk_changes import DiskChanges
 from penstock.agent.editing import Editing
+from penstock.agent.edits import changes_of
 from penstock.agent.shell import Shell
 from penstock.models import ScriptedModel, call, say
 from penstock.workspace.root import Root
@@ -61,6 +62,32 @@ def test_only_what_differs_on_the_disk_is_handed_on(
     ]
     assert all(len(event.digest) == 64 for event in handoff.file_history)
     assert DiskChanges(root, changes_of(store, agent.session.session_id)).corrected(handoff) == handoff
+
+
+@pytest.mark.parametrize("record", ["Changed", "Effected"])
+@pytest.mark.parametrize("is_made", [True, False])
+def test_an_edit_that_a_kill_cut_off_from_its_record_is_handed_on(
+    begun: Callable[..., Agent], root: Root, store: Store, tree: Path, record: str, is_made: bool
+) -> None:
+    """It stands in the journal before it is made; where it was not made, the file is as it was found."""
+    (tree / "a.txt").write_text("one\n")
+    agent = begun(ScriptedModel([call("edit_file", path="a.txt", old="one", new="1")]), acting=[Editing(root)])
+    write = agent.record
+
+    def dying(kind: str, data: dict[str, Any], handles: tuple[str, ...] = ()) -> None:
+        if kind == record:
+            raise MemoryError
+        write(kind, data, handles)
+
+    agent.record = dying  # type: ignore[method-assign]
+    with pytest.raises(MemoryError):
+        agent.run("Work.")
+    if not is_made:
+        (tree / "a.txt").write_text("one\n")
+    changes = changes_of(store, agent.session.session_id)
+    assert [(file.path, file.turn) for file in changes] == [("a.txt", 1)]
+    handoff = DiskChanges(root, changes).corrected(agent.session.handoff())
+    assert handoff.modified_files == (("a.txt",) if is_made else ())
 
 
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="a wall for the shell is needed")

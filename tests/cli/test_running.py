@@ -203,6 +203,7 @@ def test_a_terminal_that_is_closed_stops_the_work(tree: Path, tmp_path: Path) ->
 def test_what_cannot_be_is_told_with_what_can(tree: Path, tmp_path: Path) -> None:
     """A model, a profile, a session and a root that there are not: usage errors that name what there is."""
     for arguments, said in (
+        (("run", " "), "Give a QUESTION"),
         (("run", "x", "--model", "gpt"), "openai-chat"),
         (("run", "x", "--profile", "fast"), "swe-1.5"),
         (("resume", "nobody"), "no session"),

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from penstock.agent.record_types import CHANGED
 from penstock.context.handoff import FileEvent
 from penstock.errors import ToolError
 from penstock.workspace.deadline import Deadline
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from penstock.context.handoff import Handoff
-    from penstock.store import Store
     from penstock.text.json_access import Json
     from penstock.workspace.root import Root
 
@@ -187,13 +185,3 @@ class DiskChanges:
         paths = tuple(event.path for event in events)
         active = tuple(path for path in paths if path in handoff.active_files)
         return replace(handoff, modified_files=paths, file_history=events, active_files=active)
-
-
-def changes_of(store: Store, session_id: str) -> list[FoundFile]:
-    """Return what the journal of a session holds of changes, oldest first."""
-    found: list[FoundFile] = []
-    for record in store.events(session_id):
-        if record.type == CHANGED:
-            data: Any = record.data
-            found += [FoundFile(**file) for file in data["files"]]
-    return found

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from penstock.agent.disk_changes import digest_of
-from penstock.agent.record_types import CHILD, EDITED
+from penstock.agent.disk_changes import FoundFile, digest_of
+from penstock.agent.record_types import CHANGED, CHILD, EDITED
 from penstock.errors import ToolError
 from penstock.session import Effected
 from penstock.text import escape
@@ -39,6 +39,12 @@ class KeptEdit:
     """The handle of the new content."""
     before_sha256: str = ""
     after_sha256: str
+
+    @property
+    def turn(self) -> int | None:
+        """The turn in which an edit was made; None where its id does not say."""
+        turn = self.effect_id.split(":")[1:2]
+        return int(turn[0]) if turn and turn[0].isdecimal() else None
 
     @property
     def handles(self) -> tuple[str, ...]:
@@ -82,6 +88,22 @@ def edits_of(store: Store, session_id: str) -> list[KeptEdit]:
         elif effect_id := _came_to_nothing(record):
             found.pop(effect_id, None)
     return list(found.values())
+
+
+def changes_of(store: Store, session_id: str) -> list[FoundFile]:
+    """Return the files that the journal of a session says were changed, oldest first.
+
+    An edit is written down before it is made, its change behind it: where a kill came between, the edit tells of the file. One that
+    was not made either leaves the file as it was found, which whoever looks at the disk sees.
+    """
+    found: list[FoundFile] = []
+    for record in store.events(session_id):
+        if record.type == CHANGED:
+            data: Any = record.data
+            found += [FoundFile(**file) for file in data["files"]]
+    told = {file.path for file in found}
+    cut_off = [edit for edit in edits_of(store, session_id) if edit.path not in told]
+    return [*found, *(FoundFile(path=edit.path, found=edit.before_sha256, turn=edit.turn) for edit in cut_off)]
 
 
 def _came_to_nothing(record: JournalRecord) -> str:

@@ -199,7 +199,7 @@ def resumed(
         ToolError: Its folder is not there, or another stands at its path.
         CallerError: The model speaks another API than the session.
     """
-    from penstock.agent.disk_changes import changes_of
+    from penstock.agent.edits import changes_of
     from penstock.agent.journal import remembered
     from penstock.agent.purse import open_purse, purse_of
 
@@ -277,7 +277,7 @@ def _parts(store: Store, about: dict[str, Any]) -> _Parts:
 
     is_local = about["model"] == "local"
     workspace, _ = open_workspace(about["root"], tell=terminal.warn)
-    limits = profile_of(workspace.root, about["profile"])
+    limits = profile_of(workspace.root, about["profile"], tell=terminal.warn)
     # `local` keeps to its own window, whatever is believed of it: a larger one would never make it compact.
     model = load_model(about["model"], base_url=about["base_url"], window_tokens=None if is_local else about["window"])
     # What the person says comes first, then what the model says of itself, then the guess of the profile.

@@ -42,6 +42,7 @@ def run_command(question: str | None, handoff_file: str | None, terms: Terms, **
     """
     from penstock.wires.placeholders import GO_ON_FROM_HERE
 
+    question = question if question and question.strip() else None
     if question is None and handoff_file is None:
         raise click.UsageError("Give a QUESTION, or --from HANDOFF.")
     with opened(terms.store_url) as store:
@@ -113,6 +114,7 @@ def resume_command(
 
     if verify_only:
         changes["budget_tokens"] = None
+    prompt = prompt if prompt and prompt.strip() else None  # a script whose variable is empty says nothing
     with opened(terms.store_url) as store, telling_of_others(session_id):
         agent, (report, verified) = resumed(store, session_id, changes, terms)
         if not verify_only:

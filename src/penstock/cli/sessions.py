@@ -277,7 +277,8 @@ def handoff_command(
 
 def _own_handoff(session_id: str, store_url: str | None) -> tuple[Handoff, str]:
     """Return what a session of ours passes on, and its folder."""
-    from penstock.agent.disk_changes import DiskChanges, changes_of
+    from penstock.agent.disk_changes import DiskChanges
+    from penstock.agent.edits import changes_of
     from penstock.cli.roots import expect_own_root
     from penstock.errors import CallerError
     from penstock.workspace.root import Root
