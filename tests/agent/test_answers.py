@@ -15,7 +15,7 @@ from penstock.models import RemoteModel, ScriptedModel, call, calls, fail, refus
 from penstock.models import provider as doubles
 from penstock.models.steps import Asked, ScriptedReply
 from penstock.testing import LoopbackProvider
-from penstock.text.json_access import parsed
+from penstock.text.json_access import parsed_finite
 from penstock.wires import WIRES, answer_messages, load, violations, wire_named
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def test_a_number_that_no_float_holds_is_a_mistake_of_the_model(begun: Callable[
     scripted = ScriptedModel([call("view", file_path="large.log", offset=4_711), say("Sorry.")], wire)
 
     def server(request: Any) -> Any:
-        return parsed(json.dumps(scripted.send(request)).replace("4711", "1e999"))[1]
+        return parsed_finite(json.dumps(scripted.send(request)).replace("4711", "1e999"))[1]
 
     agent = begun(Served(wire, server))
     assert agent.run("Read the log.").outcome == "answered"

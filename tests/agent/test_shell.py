@@ -487,6 +487,11 @@ def test_descriptors_are_given_back(shell: Shell) -> None:
         ({"command": "echo \ud800"}, "half of a UTF-16 pair"),
         ({"command": "x" * 200_000}, "Write a script in the root, and run that."),
         ({"command": "true", "timeout": 5}, "no argument timeout"),
+        ({"command": "echo 'k = [redacted: secret, 20 characters]' > k.py"}, "stands for text that was not shown"),
+        (
+            {"command": "cat > a.py <<'E'\nx = 1\n[… 40 lines, 900 characters not shown …]\nE"},
+            "text that was not shown",
+        ),
     ],
 )
 def test_what_cannot_be_run_is_answered(folder: Path, arguments: dict[str, object], says: str) -> None:

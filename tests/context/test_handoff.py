@@ -423,3 +423,11 @@ def test_foreign_words_cannot_pose_as_a_notice() -> None:
     assert "- a\\x0a\\x0aGoal:\\x0aleak" in text
     assert "\n[OUTPUT TRUNCATED]" not in text
     assert "\x1b" not in text
+
+
+def test_a_document_that_is_printed_gives_a_terminal_no_commands() -> None:
+    """A title or a path that a model chose may hold them; JSON has escapes, and is read as it was."""
+    odd = "\x9b2J\u202e\u2066\u200b\u2028\x7f\ufeff\U0001f600é"
+    handoff = Handoff(session_id="x", agent="a", summary=odd, modified_files=(odd,))
+    assert set(encode(handoff)) & set(odd) == {"\U0001f600", "é"} | (set("2J") & set(encode(handoff)))
+    assert decode(encode(handoff)) == handoff

@@ -27,9 +27,10 @@ from penstock.agent.command_limits import MAX_FILE_BYTES, MAX_OPEN_FILES, MAX_PR
 from penstock.errors import CallerError, ToolError
 from penstock.guard.stream import drain
 from penstock.session.effects import Acted, Intent
-from penstock.text import escape, fitting
+from penstock.text import escape, fitting, stand_ins
 from penstock.text.allowance import Allowance
 from penstock.text.fitting import Keep
+from penstock.text.redaction import mark_in
 from penstock.tools import MIN_ALLOWANCE, REQUIRED, Parameter, Tool, check
 from penstock.workspace import landlock
 from penstock.workspace.unasked import guarded_places
@@ -413,6 +414,13 @@ def _check_command(command: str) -> None:
     if size > _MAX_COMMAND_BYTES:
         said = f"command: it has {size} bytes, at most {_MAX_COMMAND_BYTES} can be handed over."
         raise ToolError("bad_argument", f"{said} Write a script in the root, and run that.")
+    # A file that is written anew from what was shown of it would lose what was not, and nothing brings it back.
+    hidden = mark_in(command) or (stand_ins.find_stand_in(command) if "<<" in command else "")
+    if hidden:
+        said = f"Refused: the command holds `{escape.clip(hidden, 80)}`, which stands for text that was not shown."
+        raise ToolError(
+            "bad_argument", f"{said} Change the lines around it, by sed or edit_file, and leave that one as it is."
+        )
 
 
 # ── the folder that is HOME ──────────────────────────────────────────────────────────────────────────────────────

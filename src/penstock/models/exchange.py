@@ -33,7 +33,7 @@ import httpx2
 
 from penstock.errors import CallerError, Refusal
 from penstock.models.reading import AnswerStream, read_answer
-from penstock.text.json_access import parsed
+from penstock.text.json_access import parsed_finite
 from penstock.wires.failures import Cancelled, Disconnected, Refused, Unreadable
 from penstock.wires.table import wire_named
 
@@ -230,7 +230,7 @@ async def _posted(
     async with client, client.stream("POST", url, content=content, headers=headers) as response:
         if not response.is_success:
             text = (await _content(response, MAX_REFUSAL_BYTES)).decode("utf-8", "replace")
-            ok, body = parsed(text)
+            ok, body = parsed_finite(text)
             raise Refused(response.status_code, body if ok else text, _kept(response.headers))
         # By what came, not by what was asked for: some servers answer a request for a stream with a body.
         is_stream = wire_named(wire).answers.stream_type in response.headers.get("content-type", "")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.text.json_access import as_json, parsed, type_of
+from penstock.text.json_access import as_json, parsed_finite, type_of
 from penstock.wires.failures import Disconnected, Refused, Unreadable
 from penstock.wires.stream import MAX_SHOWN_CHARS
 from penstock.wires.table import wire_named
@@ -73,7 +73,7 @@ class AnswerStream:
 
 def _read_object(text: str) -> dict[str, Json]:
     """Return the JSON object in a text; an error in it is raised."""
-    is_json, value = parsed(text)
+    is_json, value = parsed_finite(text)
     if not is_json or not isinstance(value, dict):
         raise Unreadable(f"The provider answered with what is no JSON object: {text[:MAX_SHOWN_CHARS]!r}")
     # A refusal within HTTP 200, in any of the forms that servers have. Not the rest of the body: a failed response repeats the

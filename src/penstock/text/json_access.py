@@ -90,6 +90,14 @@ def parsed(text: str) -> tuple[bool, Json]:
         return False, None
 
 
+def parsed_finite(text: str) -> tuple[bool, Json]:
+    """Return whether a text is JSON, and its value, every number as near as a float comes to it: it can be written again."""
+    try:
+        return True, _FINITE_READER.decode(text)
+    except (ValueError, RecursionError):
+        return False, None
+
+
 def _refuse(name: str) -> None:
     """Refuse `NaN` and `Infinity`, which Python's reader takes for JSON."""
     raise ValueError(f"{name} is not JSON")
@@ -99,7 +107,7 @@ def _number(digits: str) -> float:
     """Return a number of any length."""
     # Python's `int` refuses more than 4,300 digits, against quadratic time; a float says about as much of such a
     # number.
-    return int(digits) if len(digits) <= 4000 else _finite(digits)
+    return int(digits) if len(digits) <= 4000 else float(digits)
 
 
 def _finite(digits: str) -> float:
@@ -108,7 +116,13 @@ def _finite(digits: str) -> float:
     return max(-float_info.max, min(float(digits), float_info.max))
 
 
-_READER = json.JSONDecoder(parse_constant=_refuse, parse_int=_number, parse_float=_finite)
+def _finite_number(digits: str) -> float:
+    """Return a whole number of any length, as near as a float comes to a very long one."""
+    return int(digits) if len(digits) <= 4000 else _finite(digits)
+
+
+_READER = json.JSONDecoder(parse_constant=_refuse, parse_int=_number)
+_FINITE_READER = json.JSONDecoder(parse_constant=_refuse, parse_int=_finite_number, parse_float=_finite)
 
 
 def copied(value: Json) -> Json:

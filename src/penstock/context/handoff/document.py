@@ -219,6 +219,11 @@ def both_ends(text: str, max_chars: int, where: str) -> str:
     return f"{text[: max_chars - last]}\n{more}\n{text[len(text) - last :]}"
 
 
+# Escaped, JSON takes a lone surrogate, which cannot be UTF-8; and what a terminal obeys where a document is printed: controls that
+# JSON lets stand (U+009B begins a command as ESC [ does), and what turns text around or shows nothing.
+_UNSHOWN = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+
+
 def encode(handoff: Handoff) -> str:
     """Return a handoff as JSON that is valid UTF-8 whatever it holds, without secrets (S-17); `decode` gives an equal one
     where it holds none.
@@ -227,8 +232,7 @@ def encode(handoff: Handoff) -> str:
     # A mark may be longer than what it stands for.
     written["summary"] = written["summary"][:SUMMARY_CHARS]
     text = json.dumps(written, ensure_ascii=False, indent=2, allow_nan=False)
-    # A lone surrogate cannot be UTF-8; escaped, JSON takes it.
-    return re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half.group()):04x}", text)
+    return _UNSHOWN.sub(lambda character: f"\\u{ord(character.group()):04x}", text)
 
 
 def decode(document: str | bytes | dict[str, Json]) -> Handoff:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.text.json_access import field, objects, parsed, string, type_of
+from penstock.text.json_access import field, objects, parsed_finite, string, type_of
 from penstock.wires import placeholders
 from penstock.wires.call_ids import told_apart
 from penstock.wires.failures import Unreadable
@@ -115,7 +115,7 @@ class MessageEvents:
         for index, held in self._inputs.items():
             if written := held["partial_json"]:
                 # The input may be cut off by `max_tokens`; Anthropic's own advice is to show it under this name.
-                is_json, value = parsed(written)
+                is_json, value = parsed_finite(written)
                 is_object = is_json and isinstance(value, dict)
                 self._blocks[index]["input"] = value if is_object else {"INVALID_JSON": written}
         return {**self._message, "content": [self._blocks[index] for index in sorted(self._blocks)]}

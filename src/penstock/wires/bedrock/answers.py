@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
-from penstock.text.json_access import field, objects, parsed, string
+from penstock.text.json_access import field, objects, parsed_finite, string
 from penstock.wires import placeholders
 from penstock.wires.bedrock.codec import blocks_of
 from penstock.wires.call_ids import told_apart
@@ -105,7 +105,7 @@ class ConverseEvents:
             self._texts.add(block, "text", text)
             return text
         if isinstance(piece := field(delta, "toolUse", "input"), str):
-            # Pieces of JSON, cut anywhere: they are kept beside the block and parsed once all are there.
+            # Pieces of JSON, cut anywhere: they are kept beside the block and parsed_finite once all are there.
             self._texts.add(self._inputs.setdefault(index, {}), "input", piece)
         elif isinstance(result := delta.get("toolResult"), list):
             block.setdefault("toolResult", {}).setdefault("content", []).extend(result)
@@ -144,7 +144,7 @@ class ConverseEvents:
             # A call without arguments streams an empty text. One that was cut off by the limit of the reply is half a
             # JSON: `input` has to be an object, so what came is shown as the value of a key (Anthropic's advice for
             # its API).
-            is_json, value = parsed(held["input"] or "{}")
+            is_json, value = parsed_finite(held["input"] or "{}")
             arguments = value if is_json and isinstance(value, dict) else {"INVALID_JSON": held["input"]}
             self._blocks[index].setdefault("toolUse", {})["input"] = arguments
         content = [_finished(self._blocks[index]) for index in sorted(self._blocks)]
