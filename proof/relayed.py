@@ -16,6 +16,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -166,7 +167,8 @@ def ended(run: Run, home: str, before: list[str], number: int, max_seconds: floa
     if left:
         run.wrong.append(f"{len(left)} processes are left")
     for other in left:
-        os.kill(other, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it was going just then: late, and so noted
+            os.kill(other, signal.SIGKILL)
     process.wait()
     host.go()
     return run

@@ -518,10 +518,19 @@ def test_a_number_that_is_answered_as_a_text_is_guarded_and_waits_on(
     flood = answer(text_result(FLOOD), asked)
     odd = flood.replace(b'"id": ' + json.dumps(asked).encode(), b'"id": ' + answered.encode())
     for raw in (odd, odd, flood):
-        assert b"OUTPUT TRUNCATED" in desk.down([raw])
+        assert b"OUTPUT TRUNCATED" in desk.down([raw[:9_000], raw[9_000:]])
     assert desk.talk.is_idle
     desk.ask(call(number=f"{asked} or so"))
     assert desk.down([odd]) == odd
+
+
+@pytest.mark.parametrize("number", ["nan", "Infinity", "1e999", "-", "", "9" * 5_000])
+def test_a_text_that_is_no_number_to_anybody_is_an_id_like_others(number: str, tmp_path: Path) -> None:
+    """What is no number is equal to nothing."""
+    desk = Desk(tmp_path)
+    desk.ask(call(number=number))
+    assert b"OUTPUT TRUNCATED" in desk.down([answer(text_result(FLOOD), number)])
+    assert desk.talk.is_idle
 
 
 def test_a_batch_that_is_too_long_passes_and_the_person_is_told() -> None:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 MAX_WAITING = 10_000
 """How many requests are remembered; of more the oldest is forgotten, and its answer passes as it comes."""
-_MAX_NUMBER_CHARS = 400  # of a text that is an id: no client counts further
 _CLIENT = "io.modelcontextprotocol/clientInfo"
 # What `tools/result` gives is what the call itself would have given.
 _CALLS = frozenset({"tools/call", "tasks/result"})
@@ -340,7 +339,7 @@ class _Waiting:
 def _as_number(number: Id) -> Id:
     """Return an id as the number that clients read in it, where it is the text of one: `"20"`, `" 20 "`, `"0x14"`, `""` for 0."""
     kind, text = number
-    if kind != "text" or not isinstance(text, str) or len(text) > _MAX_NUMBER_CHARS:
+    if kind != "text" or not isinstance(text, str):
         return number
     with suppress(ValueError):
         return "number", int(text.strip() or "0", 0)
