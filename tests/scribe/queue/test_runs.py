@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,9 +20,10 @@ from penstock.cobol.estate import COBOL_KINDS
 from penstock.errors import CallerError
 from penstock.models import Disconnected, Refused, fail, refuse, say, sizes
 from penstock.scribe import document_gathered
+from penstock.scribe.file_work import FileWork
 from penstock.scribe.gathering import Gathered, GatheredFile
 from penstock.scribe.output import Output
-from penstock.scribe.queue import runs, work
+from penstock.scribe.queue import estates, runs, work
 from penstock.scribe.queue.engine import Later
 from penstock.scribe.queue.estates import QueuedEstate
 from penstock.scribe.queue.finishing import finish
@@ -337,6 +339,25 @@ def test_neither_keys_nor_passwords_are_in_the_queue(
     assert b"PROG0" in written  # it is the right place to look
     assert secret.encode() not in written
     assert password.encode() not in written
+
+
+def test_a_file_that_many_jobs_want_at_once_is_planned_once(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first jobs of an estate may all be of one large file: each thread of a worker planned it, and none came to ask."""
+    queued = QueuedEstate(database, started(database, estate(1)))
+    planned: list[int] = []
+
+    def slow(*given: Any, **named: Any) -> Any:
+        planned.append(1)
+        time.sleep(0.2)
+        return FileWork(*given, **named)
+
+    monkeypatch.setattr(estates, "FileWork", slow)
+    with ThreadPoolExecutor(4) as pool:
+        works = list(pool.map(lambda _: queued.work(0, {}), range(4)))
+    assert len(planned) == 1
+    assert all(one is works[0] for one in works)
 
 
 def test_what_a_survey_links_is_what_the_estate_links(database: Database) -> None:

@@ -87,7 +87,7 @@ class _Kept:
 
 
 class QueuedEstate:
-    """The files of one run. Threads share it; what two need at once is read twice.
+    """The files of one run. Threads share it; what two need at once is planned once.
 
     Args:
         database: The queue.
@@ -111,6 +111,7 @@ class QueuedEstate:
             [(one.path, one.kind, partial(self._content, one.digest)) for one in self._files.values()], mapsets
         )
         self._lock = threading.Lock()
+        self._planning: dict[int, threading.Lock] = {}
         self._works = _Kept()
         self._surveyed = _Kept()
 
@@ -181,7 +182,8 @@ class QueuedEstate:
         """Return the work on a file, planned as it was surveyed.
 
         It is planned when it is wanted: all files of a job at once would keep its first question waiting, and the processors busy
-        when every worker begins at the same time.
+        when every worker begins at the same time. And it is planned once: the first jobs of an estate may all be of one large file,
+        of which sixteen plans at once take sixteen times as long and as much memory.
 
         Args:
             number: The file.
@@ -191,8 +193,14 @@ class QueuedEstate:
             LookupError: Its content is not in the queue: somebody took it out.
         """
         with self._lock:
-            if (found := self._works.get(number)) is not None:
-                return found
+            planning = self._planning.setdefault(number, threading.Lock())
+        with planning:
+            with self._lock:
+                found = self._works.get(number)
+            return found if found is not None else self._planned(number, fetched)
+
+    def _planned(self, number: int, fetched: dict[int, FetchedFile]) -> FileWork:
+        """Return the work on a file that is not kept, and keep it."""
         one = fetched.pop(number, None) or self.fetch([number]).get(number)
         if one is None or (one.content is None and one.surveyed is None):
             raise LookupError("its content is not in the queue any more")
