@@ -55,6 +55,7 @@ def test_a_statement_that_is_run_at_once_has_the_tables_of_the_text_that_reaches
         "MOVE 'DELETE FROM PROD.T1 WHERE A = 1' TO STMT-TEXT",
         "EXEC SQL EXECUTE IMMEDIATE :STMT END-EXEC",
         "MOVE 'DELETE FROM T9' TO STMT-TEXT",
+        "STRING 'DELETE FROM T8' DELIMITED BY SIZE INTO STMT-TEXT",
         "GOBACK.",
     )
     found = ran(*said)
@@ -150,3 +151,44 @@ def test_what_a_procedure_got_has_no_sure_value_behind_it() -> None:
     (call,) = [one for one in found.calls if one.call_type == "dynamic"]
     assert (call.names, call.is_sure) == (("SUB1",), False)
     assert "line 16" in call.unknown
+
+
+JOB = b"""\
+//LOADJOB JOB (1),'X'
+//LOAD EXEC PGM=DSNUTILB,PARM='DB2P,LOADX'
+//SYSREC DD DSN=PROD.CUST.UNLOADED,DISP=SHR
+//SYSIN DD *
+  LOAD DATA INDDN SYSREC REPLACE
+    INTO TABLE PROD.CUST
+/*
+//RUNSQL EXEC PGM=IKJEFT01
+//SYSTSIN DD *
+ RUN PROGRAM(DSNTEP2) PLAN(DSNTEP81)
+/*
+//SYSIN DD *
+  -- once a year; INSERT INTO NOT.THIS
+  DELETE FROM PROD.CUST WHERE A = 'x';                                  00000001
+  INSERT INTO                                                           00000002
+    PROD.NEW SELECT * FROM PROD.OLD;
+/*
+//OTHER EXEC PGM=OURS
+//SYSIN DD *
+  DELETE FROM PROD.CUST;
+/*
+"""
+
+
+def test_a_step_that_runs_sql_or_loads_tables_is_told_with_them() -> None:
+    """What stands in the stream of any other program is that program's to read."""
+    graph = EstateGraph((), [member("LOAD.jcl", "jcl", JOB)])
+    found = {
+        f"{edge.source} {edge.verb} {edge.target} {edge.certainty}": [one.line for one in edge.citations]
+        for edge in graph.drawn
+        if edge.target.kind == "table"
+    }
+    assert found == {
+        "LOADJOB.LOAD writes PROD.CUST is": [4],
+        "LOADJOB.RUNSQL writes PROD.CUST is": [12],
+        "LOADJOB.RUNSQL writes PROD.NEW is": [12],
+        "LOADJOB.RUNSQL reads PROD.OLD is": [12],
+    }

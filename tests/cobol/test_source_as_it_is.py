@@ -573,6 +573,7 @@ PROCEDURE DIVISION.
         (">>EVALUATE TRUE|>>WHEN N = 2|ONE|>>WHEN Z > 1|TWO|>>WHEN OTHER|FOUR|>>END-EVALUATE", "TWO FOUR", True),
         (">>IF Y DEFINED|>>DEFINE Q 1|>>END-IF|>>IF Q DEFINED|ONE|>>END-IF", "ONE", True),
         (">>IF Z DEFINED|>>DEFINE N 4|>>END-IF|>>IF N = 3|ONE|>>END-IF", "ONE", True),
+        (">>IF Z DEFINED|ONE|>>ELSE|>>DEFINE N 4|>>END-IF|>>IF N = 3|TWO|>>END-IF", "ONE TWO", True),
         (">>END-IF|ONE|>>ELSE|TWO|>>IF", "ONE TWO", True),
     ],
 )

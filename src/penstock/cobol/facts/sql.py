@@ -52,6 +52,13 @@ def operations(code: Code, dynamic: DynamicSql) -> tuple[SqlOperation, ...]:
     return tuple([_opened(one, by_name) for one in found]) if by_name else tuple(found)
 
 
+def statement(text: str) -> tuple[str, tuple[str, ...]]:
+    """Return what a statement of SQL does, by its verb, and the tables that it names; "" for an empty one."""
+    words = tokens(text)
+    upper = [word.upper() for word in words]
+    return (_verb(upper), _tables(words, upper)) if words else ("", ())
+
+
 def _prepared(one: SqlOperation, block: Block, dynamic: DynamicSql) -> SqlOperation:
     """Return a statement with what its text says, where that is data."""
     text = dynamic.of(block)
@@ -59,10 +66,9 @@ def _prepared(one: SqlOperation, block: Block, dynamic: DynamicSql) -> SqlOperat
         return one
     prepared = []
     for said in text.texts:
-        words = tokens(said.value)
-        upper = [word.upper() for word in words]
-        if words:
-            prepared.append(PreparedSql(_verb(upper), _tables(words, upper), said))
+        operation, tables = statement(said.value)
+        if operation:
+            prepared.append(PreparedSql(operation, tables, said))
     return _of(one, prepared, text.unknown, is_sure=text.is_sure)
 
 

@@ -410,7 +410,7 @@ class _Linking:
                 of_job.setdefault(found.job, []).append(found)
         for steps in of_job.values():
             for step in steps:
-                for edge in jobs.repro(step):
+                for edge in (*jobs.repro(step), *jobs.tables(step)):
                     self._add(edge)
             for use in jobs.data_uses(steps):
                 self._bind(use)

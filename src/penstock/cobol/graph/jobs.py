@@ -10,8 +10,10 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..estate.running import Running
+from ..facts.sql import statement
 from ..program import key
 from .naming import data_set
+from .operations import sql_edges
 from .values import CitedLine, EstateEdge, NodeId
 
 if TYPE_CHECKING:
@@ -33,6 +35,11 @@ _FNAMES = re.compile(r"FNAMES=\(?([A-Z0-9$#@,]+)\)?", re.IGNORECASE)
 _REPRO_FILES = re.compile(r"\b(IN|OUT)FILE[ ]*\([ ]*([A-Z0-9$#@]+)", re.IGNORECASE)
 _REPRO_SETS = re.compile(r"\b(IN|OUT)DATASET[ ]*\([ ]*([^\s()]+(?:\([^\s()]*\))?)", re.IGNORECASE)
 _ICETOOL_FILES = re.compile(r"\b(FROM|TO)[ ]*\([ ]*([A-Z0-9$#@,]+)[ ]*\)", re.IGNORECASE)
+# What a utility of DB2 loads and unloads, and the programs of DB2 that run the SQL of their SYSIN.
+_DB2_LOADS = re.compile(r"\b(INTO|FROM)\s+TABLE\s+([\w$#@.\"]+)", re.IGNORECASE)
+_DB2_UTILITIES = frozenset({"DSNUTILB", "DSNUTILS", "DSNUPROC", "DSNUTILX"})
+_RUN_SQL = frozenset({"DSNTEP2", "DSNTEP4", "DSNTIAD", "DSNTIAUL"})
+_SQL_COMMENT = re.compile(r"(?m)--[^\n]*$|^\*[^\n]*$")
 _BACK = re.compile(r"\*\.(?:([A-Z0-9$#@]+(?:\.[A-Z0-9$#@]+)?)\.)?([A-Z0-9$#@]+)\Z", re.IGNORECASE)
 
 
@@ -182,6 +189,24 @@ def repro(step: StepOfJob) -> Iterator[EstateEdge]:
             yield EstateEdge(
                 step.node, "writes" if way.upper() == "OUT" else "reads", target, "is", (CitedLine(path, dd.line),)
             )
+
+
+def tables(step: StepOfJob) -> Iterator[EstateEdge]:
+    """Yield the tables that a step reads and writes by what stands in its SYSIN: SQL, or the LOAD and UNLOAD of a utility."""
+    programs = set(map(key, step.step.programs)) | {key(step.step.program or "")}
+    for path, dd in step.dds if programs & (_RUN_SQL | _DB2_UTILITIES) else ():
+        if key(dd.name) != "SYSIN" or not dd.in_stream:
+            continue
+        cited = (CitedLine(path, dd.line),)
+        control = _SQL_COMMENT.sub("", "\n".join(dd.in_stream))
+        if programs & _DB2_UTILITIES:
+            for way, name in _DB2_LOADS.findall(control):
+                table = NodeId("table", key(name.replace('"', "")))
+                yield EstateEdge(step.node, "writes" if way.upper() == "INTO" else "reads", table, "is", cited)
+            continue
+        for text in control.split(";"):
+            operation, named = statement(text)
+            yield from sql_edges(step.node, operation, [NodeId("table", key(name)) for name in named], "is", cited)
 
 
 def _listed(found: Iterable[str]) -> set[str]:

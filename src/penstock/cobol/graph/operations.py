@@ -73,7 +73,7 @@ def _sql(one: SqlOperation, cursors: dict[str, SqlOperation], program: DrawnProg
     if one.prepared or one.unknown:
         yield from _dynamic(one, program)
     else:
-        yield from _tables(one.operation, tables, "is", cited, "", program)
+        yield from sql_edges(program.program, one.operation, tables, "is", cited)
     declared = cursors.get(key(one.cursor)) if one.operation == "FETCH" and one.cursor else None
     if one.operation == "FETCH":
         tables = [NodeId("table", key(table)) for table in declared.tables] if declared is not None else []
@@ -93,22 +93,31 @@ def _sql(one: SqlOperation, cursors: dict[str, SqlOperation], program: DrawnProg
             yield EstateEdge(field, "moves to", tables[0], certainty, cited, why)
 
 
-def _tables(
+def sql_edges(
+    who: NodeId,
     operation: str,
     tables: Sequence[NodeId],
     certainty: Certainty,
     cited: tuple[CitedLine, ...],
-    why: str,
-    program: DrawnProgram,
+    why: str = "",
 ) -> Iterator[EstateEdge]:
-    """Yield what a statement does to its tables."""
+    """Yield what a statement of SQL does to its tables.
+
+    Args:
+        who: The program or step that runs it.
+        operation: What it does, by its verb.
+        tables: The tables that it names, in its order.
+        certainty: How sure it is.
+        cited: Where it stands.
+        why: Why it is not sure.
+    """
     if operation in _SQL_READS:
         for table in tables:
-            yield EstateEdge(program.program, "reads", table, certainty, cited, why)
+            yield EstateEdge(who, "reads", table, certainty, cited, why)
     elif operation in _SQL_WRITES:
         # What is written is named first; what stands in its sub-selects, and behind the USING of a MERGE, is read.
         for at, table in enumerate(tables):
-            yield EstateEdge(program.program, "reads" if at else "writes", table, certainty, cited, why)
+            yield EstateEdge(who, "reads" if at else "writes", table, certainty, cited, why)
 
 
 def _dynamic(one: SqlOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
@@ -118,7 +127,9 @@ def _dynamic(one: SqlOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
     for made in one.prepared:
         tables = [NodeId("table", key(table)) for table in made.tables]
         given = CitedLine(program.path, made.said.line, made.said.copybook)
-        yield from _tables(made.operation, tables, "is" if one.is_sure else "may", (*cited, given), why, program)
+        yield from sql_edges(
+            program.program, made.operation, tables, "is" if one.is_sure else "may", (*cited, given), why
+        )
     if one.unknown and one.reads:
         field = _field(" OF ".join(reversed(one.reads[0].split("."))), program)
         if field is not None:
