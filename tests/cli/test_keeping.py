@@ -75,6 +75,25 @@ def test_a_pipe_is_cut_kept_and_read_back(shell: Shell) -> None:
 
 
 @pytest.mark.proves("G-2")
+@pytest.mark.proves("G-3", "H-1")
+@pytest.mark.parametrize("flags", [(), ("--budget", "9500")])
+def test_pages_that_no_terminal_reads_are_what_a_host_shows(shell: Shell, flags: tuple[str, ...]) -> None:
+    """A host cuts what a command prints: 64 KiB came as 2 in Claude Code, and the next page began behind them."""
+    text = shell("guard", "--chars", "600", given=LINES.encode())
+    most = int(flags[-1]) if flags else 28_000
+    call, read = ["page", text.split("penstock page ")[1].split(";")[0], *flags], ""
+    while call:
+        page = shell(*call)
+        assert len(page.encode()) <= most
+        header, _, body = page.partition("\n")
+        read += body
+        call = header.split("next: penstock ")[1].split() if "next: " in header else []
+    assert read == LINES
+    found = shell("find", text.split("penstock page ")[1].split(";")[0], "line", "--limit", "500", *flags)
+    assert len(found.encode()) <= most
+    assert ("--budget 9500" in found) == bool(flags)
+
+
 def test_what_fits_passes_as_it_is(shell: Shell) -> None:
     """No store is made for it."""
     assert shell("guard", given=b"small\n") == "small\n"

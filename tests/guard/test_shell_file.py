@@ -43,6 +43,17 @@ def by_environment(file: str, text: str, *arguments: str, flags: str = "-c") -> 
         )
 
 
+def test_a_guard_and_a_page_within_have_no_more_room_than_the_shell(file: str) -> None:
+    """Rules tell a model to type `penstock guard`, and its notice to type `penstock page`: neither is cut a second time."""
+    ours = shlex.join([sys.executable, "-m", "penstock"])
+    cut = by_environment(file, f"{ours} guard -- seq 60000").stdout
+    assert len(cut) <= 9_000
+    assert cut.count("penstock page ") == 1
+    page = by_environment(file, f"{ours} page {handle_in(cut)}").stdout
+    assert page.startswith(f"{handle_in(cut)}: showing lines 1-")
+    assert 8_000 < len(page) <= 9_000
+
+
 @pytest.mark.parametrize("flags", ["-c", "-lc"])
 def test_a_flood_of_a_failing_command_is_cut_and_kept(flags: str, file: str, tmp_path: Path) -> None:
     """With its status, and both outputs apart."""

@@ -593,6 +593,8 @@ def test_a_page_that_the_relay_gave_is_not_cut_again(is_kept: bool, opened: Open
         "cat<big;x/penstock page h",
         "$(cat log)/penstock page h",
         "penstock page abc --raw",
+        "penstock page abc --budget 99999999",
+        "penstock page abc --max-bytes=262144",
         "penstock guard --chars 99999999 -- cat log",
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from contextlib import closing
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from penstock.hosts.probing import _event
 from penstock.store.sqlite import SqliteStore
 from tests.cli.screens import on_terminal
 from tests.hosts.events import bash, claude, raw
@@ -33,6 +35,25 @@ def test_a_mistake_in_the_line_blocks_no_host(line: tuple[str, ...]) -> None:
     assert said.endswith((". Nothing was changed.", "? Nothing was changed."))
     assert "\n" not in said
     assert said in done.stderr.decode()
+
+
+@pytest.mark.proves("H-1")
+@pytest.mark.parametrize(
+    ("host", "named"),
+    [("claude", ""), ("codex", " --budget 9500"), ("copilot", " --budget 19000"), ("opencode", " --budget 12000")],
+)
+def test_the_page_that_is_named_is_what_its_host_shows(host: str, named: str, tmp_path: Path) -> None:
+    """Of what a command prints Codex shows 10 KB, Copilot CLI 20, opencode 2,000 lines; Claude Code what a page takes anyway."""
+    done = subprocess.run(
+        [*HOOK, host, "--store", str(tmp_path / "store")],
+        input=json.dumps(_event(host, "a line of a flood\n" * 9_000)).encode(),
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert re.search(rf"penstock page \w{{22}} --store \S+{named};", json.dumps(json.loads(done.stdout))), done.stdout[
+        :400
+    ]
 
 
 @pytest.mark.proves("H-5")

@@ -42,9 +42,9 @@ _STATUS = {
 _OUTCOMES = {"done": 0, "nothing": NOTHING, "partial": PARTIAL}
 
 
-def dialect_of(root: str | None = None, store_url: str | None = None) -> Dialect:
-    """Return how calls are written that are to work where this one was typed: with its root and its store."""
-    return CommandLine(None if root in {None, "."} else root, store_url)
+def dialect_of(root: str | None = None, store_url: str | None = None, budget: int | None = None) -> Dialect:
+    """Return how calls are written that are to work where this one was typed: with its root, its store and its budget."""
+    return CommandLine(None if root in {None, "."} else root, store_url, budget=budget)
 
 
 # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────────

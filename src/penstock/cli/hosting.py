@@ -88,6 +88,8 @@ def hook_command(
     """
     from penstock.hosts.hook import MAX_EVENT_BYTES, Hook
 
+    known = hook_host(host)
+
     def open_store() -> Store:
         from penstock.store import open_store
 
@@ -96,14 +98,15 @@ def hook_command(
     def find_dialect() -> Dialect:
         from penstock.text.calls import CommandLine, mcp
 
-        return mcp() if has_tools else CommandLine(store=store_url, program=_program())
+        smaller = min((each for each in (budget, known.page_bytes) if each), default=None)
+        return mcp() if has_tools else CommandLine(store=store_url, program=_program(), budget=smaller)
 
     handing_on = None
     if pinned is not None or handoff_tokens != _HANDOFF_TOKENS:
         from penstock.hosts.handing_on import HandingOn, folder_for
 
         handing_on = HandingOn(folder=folder_for(os.environ), budget_tokens=handoff_tokens, pinned=pinned)
-    hook = Hook(hook_host(host), open_store, find_dialect, budget=budget, handing_on=handing_on)
+    hook = Hook(known, open_store, find_dialect, budget=budget, handing_on=handing_on)
     if sys.stdin is None or sys.stdout is None:  # nobody asks, or nobody listens
         return 0
     with suppress(OSError, TimeoutError), _at_most(_HOOK_SECONDS):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from penstock.store import Removal, Store
+    from penstock.text.allowance import Allowance
 
 _READ_BYTES = 256 * 1024
 _TOLD = 5  # names of what was removed, on one line
@@ -27,6 +28,12 @@ _F_SETPIPE_SZ = 1031  # of fcntl.h on Linux; Python names it from 3.10 on, but n
 _PIPE_BYTES = 1 << 20
 
 _handle_argument = click.argument("handle", shell_complete=complete_handle)
+_budget_option = click.option(
+    "--budget",
+    type=click.IntRange(min=1_000),
+    metavar="BYTES",
+    help="What the answer may take; else 28000 characters where no terminal reads.",
+)
 
 
 @contextmanager
@@ -61,8 +68,9 @@ def _tell(taken: Sequence[Removal]) -> None:
 @click.option("--offset", type=int, help="Lines to skip; records, where it is JSON on one line.")
 @click.option("--limit", type=int, help="Lines or records to show (default 100).")
 @click.option("--raw", is_flag=True, help="The exact bytes and nothing else; all of them unless --max-bytes says less.")
+@_budget_option
 @options.store_option
-def page_command(handle: str, raw: bool, store_url: str | None, as_json: bool, **place: Any) -> int:
+def page_command(handle: str, raw: bool, budget: int | None, store_url: str | None, as_json: bool, **place: Any) -> int:
     """Show a page of what was kept under HANDLE.
 
     The notice of a cut result names the handle, and the command that shows the page behind what is visible.
@@ -81,9 +89,30 @@ def page_command(handle: str, raw: bool, store_url: str | None, as_json: bool, *
         if as_json:
             answer.print_json(answer.page_json(pages.cut(store, handle, **place)))
             return 0
-        page = pages.page(store, handle, **place, dialect=answer.dialect_of(store_url=store_url))
+        dialect, allowance = (
+            answer.dialect_of(store_url=store_url, budget=budget),
+            _allowance(budget, place["max_bytes"]),
+        )
+        page = pages.page(store, handle, **place, allowance=allowance, dialect=dialect)
         click.echo(page.text, nl=not page.text.endswith("\n"))
         return answer.PARTIAL if page.outcome == "partial" else 0
+
+
+def _allowance(budget: int | None, max_bytes: int | None = None) -> Allowance | None:
+    """Return what an answer may take: what was typed, else what a result may where a model may be who reads it.
+
+    The shell of an agent's host shows so much of what a command prints and cuts the rest: a page of 64 KiB was seen as one of 2
+    KiB, and the next one began behind it.
+    """
+    from penstock.text.allowance import Allowance
+
+    if budget is not None:
+        return Allowance.bytes(budget)
+    if max_bytes is not None or sys.stdout.isatty():
+        return None
+    from penstock.guard.output import default_allowance
+
+    return default_allowance()
 
 
 def _raw(
@@ -111,8 +140,11 @@ def _raw(
 @_handle_argument
 @click.argument("pattern")
 @click.option("--limit", type=int, default=50, show_default=True, help="Matching lines to show, up to 500.")
+@_budget_option
 @options.store_option
-def find_command(handle: str, pattern: str, limit: int, store_url: str | None, as_json: bool) -> int:
+def find_command(
+    handle: str, pattern: str, limit: int, budget: int | None, store_url: str | None, as_json: bool
+) -> int:
     """Find lines in what was kept under HANDLE.
 
     PATTERN is a regular expression (RE2). Exit status 1 where no line matches.
@@ -131,8 +163,8 @@ def find_command(handle: str, pattern: str, limit: int, store_url: str | None, a
             answer.print_json(finding.found_json(found))
             complete, is_found = found.complete, bool(found.total)
         else:
-            dialect = answer.dialect_of(store_url=store_url)
-            answered = finding.find(store, handle, pattern, limit, dialect=dialect)
+            dialect, allowance = answer.dialect_of(store_url=store_url, budget=budget), _allowance(budget)
+            answered = finding.find(store, handle, pattern, limit, allowance=allowance, dialect=dialect)
             click.echo(answered.text)
             complete, is_found = answered.outcome != "partial", answered.outcome == "done"
     return answer.PARTIAL if not complete else 0 if is_found else answer.NOTHING

@@ -35,7 +35,7 @@ if [ -n "${{BASH_EXECUTION_STRING-}}" ]; then
     if shopt -q login_shell; then penstock_flags="$penstock_flags -l"; fi
     if shopt -qo pipefail; then penstock_flags="$penstock_flags -o pipefail"; fi
     export PENSTOCK_GUARDED=1
-    exec {guard} -- "$BASH" $penstock_flags -c "$BASH_EXECUTION_STRING" "$0" "$@"
+    {room}exec {guard} -- "$BASH" $penstock_flags -c "$BASH_EXECUTION_STRING" "$0" "$@"
   fi
 elif [ "${{BASH_SOURCE[0]}}" = "$0" ]; then
   penstock_shell=bash
@@ -43,12 +43,16 @@ elif [ "${{BASH_SOURCE[0]}}" = "$0" ]; then
   case "$penstock_guard$1" in
     yes*" && pwd -P >| "*)
       export PENSTOCK_GUARDED=1
-      exec {guard} -- "$penstock_shell" -c "$1" ;;
+      {room}exec {guard} -- "$penstock_shell" -c "$1" ;;
   esac
   exec "$penstock_shell" -c "$1"
 fi
 unset penstock_guard
 """
+
+
+_FRAME_CHARS = 100
+"""What is kept free around a result within a result: its first bracket is shown as an escape."""
 
 
 def write(program: Sequence[str], flags: Sequence[str]) -> str:
@@ -59,4 +63,7 @@ def write(program: Sequence[str], flags: Sequence[str]) -> str:
         flags: those of `penstock guard`.
     """
     guard = shlex.join([*program, "guard", *flags])
-    return _FILE.format(program=shlex.quote(program[0]), guard=guard)
+    chars = next((int(flag.removeprefix("--chars=")) for flag in flags if flag.startswith("--chars=")), 0)
+    # What is cut or paged within has no more room than that: cut twice it would lead from a handle to a handle.
+    room = f"PENSTOCK_MAX_TOOL_OUTPUT={max(1, chars - _FRAME_CHARS)} " if chars else ""
+    return _FILE.format(program=shlex.quote(program[0]), guard=guard, room=room)

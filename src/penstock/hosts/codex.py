@@ -46,6 +46,7 @@ CODEX = HookHost(
     start="SessionStart",
     after_compaction="SessionStart",
     budget=9_500,
+    page_bytes=9_500,
     unit="bytes",
     measured="10,000 bytes of what a hook answers and of a command, 12,000 of MCP (0.169.0)",
     ours=("mcp__penstock__",),

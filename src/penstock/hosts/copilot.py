@@ -59,6 +59,7 @@ COPILOT = HookHost(
     before_compaction="",
     start="sessionStart",
     budget=19_000,
+    page_bytes=19_000,
     unit="bytes",
     measured="20,480 bytes (1.0.102)",
     read=_read,

@@ -63,6 +63,7 @@ OPENCODE = HookHost(
     before_compaction="",
     start="",
     budget=28_000,
+    page_bytes=12_000,  # of short lines it shows 2,000
     unit="bytes",
     max_lines=1_900,
     measured="51,200 bytes or 2,000 lines (1.18.33)",

@@ -71,6 +71,8 @@ class HookHost:
     """What the host counts."""
     max_lines: int | None = None
     """How many lines a text may have besides, where the host counts these too."""
+    page_bytes: int | None = None
+    """What a page may take in a shell of the host's; None where it shows what the command line prints by itself."""
     read: Callable[[Event], Event] = lambda event: event
     """Returns an event with the names that most hosts use: `hook_event_name`, `session_id`, `tool_name`, `tool_input`,
     `tool_response`.
@@ -139,6 +141,7 @@ _OUR_COMMAND = (
     r"\A\s*(?:[\w.~/-]*/)?penstock (?:page|find|view|read|outline|list|count|search|guard)\b[^|;&<>()$`\n]*\Z"
 )
 _UNBOUNDED = r"--(?:raw|chars|tokens)\b"
+_SIZE = r"--(?:budget|max-bytes)[ =](\d+)"
 
 
 def is_ours(host: HookHost, event: Event) -> bool:
@@ -151,7 +154,9 @@ def is_ours(host: HookHost, event: Event) -> bool:
     if not isinstance(command, str) or "penstock" not in command:
         return False
     # Expressions are compiled where they are needed, which is in one start of a hook out of a hundred.
-    return bool(re.match(_OUR_COMMAND, command)) and not re.search(_UNBOUNDED, command)
+    if not re.match(_OUR_COMMAND, command) or re.search(_UNBOUNDED, command):
+        return False
+    return all(len(size) < len("1000000") and int(size) <= host.budget for size in re.findall(_SIZE, command))
 
 
 # ── MCP's content ───────────────────────────────────────────────────────────────────────────────────────────────────

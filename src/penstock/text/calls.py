@@ -92,6 +92,7 @@ _POSITIONAL = {
     "page": ("handle",),
     "find": ("handle", "pattern"),
 }
+_BOUNDED = frozenset({"page", "find"})
 _FLAGS = {
     "use_regex": "--regex",
     "include_hidden": "--hidden",
@@ -109,6 +110,8 @@ class CommandLine(NamedTuple):
     """The store to name, where it is not the user's own; None for that."""
     program: str = "penstock"
     """What is typed for `penstock`, quoted for a shell: a path, where it is not found by its name."""
+    budget: int | None = None
+    """The bytes that a page of what is kept, or what is found in it, may take; None for what the command line takes by itself."""
 
     def write(self, call: Call) -> str:
         """Return a call as a command line for a POSIX shell."""
@@ -130,6 +133,8 @@ class CommandLine(NamedTuple):
             flags += ["--root", shlex.quote(self.root)]
         if self.store is not None:
             flags += ["--store", shlex.quote(self.store)]
+        if self.budget is not None and call.tool in _BOUNDED:
+            flags += ["--budget", str(self.budget)]
         quoted = [shlex.quote(name) for name in names]
         # A file named `-rf` is an argument, not a flag: it comes last, behind `--`.
         if any(name.startswith("-") for name in names):
