@@ -64,3 +64,4 @@ def test_pieces_of_ours_are_found_by_their_place() -> None:
     last = base.replace("end\n", "ours\nend\n")
     present = last.replace("7\n", "seven\nours too\n")
     assert merging.undo(base, last, present) == base.replace("7\n", "seven\nours too\n")
+    assert merging.undo("a\nb\nc\n", "a\nc\n", "z\na\nc\n") == "z\na\nb\nc\n", "where there had been something, too"

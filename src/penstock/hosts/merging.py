@@ -77,12 +77,8 @@ class _Moved:
 
     def place(self, piece: Piece) -> int | None:
         """Return where a piece is now; None where its lines have changed."""
-        # Of a piece that only took something away there is nothing left but its place between two characters.
-        reach = 1 if piece.start == piece.end else 0
-        number = bisect_left(self._ends, piece.end + reach)
-        if number == len(self._ends) or piece.start - reach < self._equal[number][0]:
-            return None
-        return piece.start + self._equal[number][1]
+        start, shift = self._equal[bisect_left(self._ends, piece.end)]
+        return piece.start + shift if start <= piece.start else None
 
 
 def _find(last: str, piece: Piece, present: str) -> int | None:
