@@ -506,6 +506,23 @@ def test_what_cannot_be_run_is_answered(folder: Path, arguments: dict[str, objec
     assert says in done.text
 
 
+def test_a_command_is_not_run_in_another_folder(folder: Path) -> None:
+    """One that took the path of the root, which was moved away meanwhile; the edits still go to that."""
+    shell = Shell(folder)
+    try:
+        folder.rename(folder.with_name("moved"))
+        for is_there in (False, True):
+            if is_there:
+                folder.mkdir()
+            done = shell.run("run_command", {"command": "touch here"})
+            assert done.failed
+            assert done.is_refusal
+            assert "Nothing was run" in done.text
+        assert list(folder.iterdir()) == []
+    finally:
+        shell.close()
+
+
 def test_of_a_command_that_was_cut_off_nothing_is_known(folder: Path) -> None:
     """Nobody can say what it did before it ended."""
     shell = Shell(folder)

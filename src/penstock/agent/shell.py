@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.agent import sandbox
 from penstock.agent.command_limits import MAX_FILE_BYTES, MAX_OPEN_FILES, MAX_PROCESSES, default_memory_bytes
-from penstock.errors import CallerError, ToolError
+from penstock.errors import REFUSALS, CallerError, ToolError
 from penstock.guard.stream import drain
 from penstock.session.effects import Acted, Intent
 from penstock.text import escape, fitting, stand_ins
@@ -118,6 +118,7 @@ class Shell:
         self.root = os.path.realpath(root)
         if not os.path.isdir(self.root):
             raise CallerError(f"{escape.clip(os.fspath(root))} is no folder: commands need a root to run in")
+        self._identity = _identity(self.root)
         self._seconds = seconds
         self._allowance = Allowance.bytes(allowance_bytes - _HEADER_BYTES)
         self._store = store
@@ -182,13 +183,25 @@ class Shell:
         try:
             command = str(check(self.tools[0], arguments)["command"])
             _check_command(command)
+            self._check_root()
         except ToolError as error:
-            return Acted(fitting.bounded(error.message), failed=True, what=f"{name}: {error.code}")
+            what, is_refusal = f"{name}: {error.code}", error.code in REFUSALS
+            return Acted(fitting.bounded(error.message), failed=True, what=what, is_refusal=is_refusal)
         ended = self._ran(self._wall, command)
         head = f"exit code: {ended.code} | {ended.seconds:.1f} s" + (f" | {ended.why}" if ended.why else "")
         text = f"{head}\n\n{ended.output}" if ended.output else head
         what = f"{name}: {head}: {escape.clip(command)}"
         return Acted(fitting.bounded(text), bool(ended.why), what, handles=ended.handles)
+
+    def _check_root(self) -> None:
+        """Raise `ToolError` where another folder, or none, stands at the path of the root.
+
+        The file tools hold the folder itself, whatever its path is by now; a command is given the path: edits would go to one
+        project, and commands to the other.
+        """
+        if _identity(self.root) != self._identity:
+            said = f"The folder of this session is no longer at {self.root}. Nothing was run there."
+            raise ToolError("stale", said)
 
     # ── the process ──────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -401,6 +414,15 @@ def _tool(seconds: float) -> Tool:
         (Parameter("command", "string", REQUIRED, "the command, as for sh -c; nothing can be typed into it"),),
         slow=True,
     )
+
+
+def _identity(path: str) -> tuple[int, int]:
+    """Return what tells a folder from any other; nothing that one has where there is none."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return -1, -1
+    return status.st_dev, status.st_ino
 
 
 def _check_command(command: str) -> None:
