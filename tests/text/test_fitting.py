@@ -9,7 +9,7 @@ import pytest
 from penstock.text.allowance import Allowance
 from penstock.text.calls import CommandLine, mcp
 from penstock.text.fitting import Guarded, Keep, fit, fit_all, share
-from penstock.text.tokens import Tokens
+from penstock.text.tokens import Count, Tokens
 
 LINES = "".join(f"line {n}\n" for n in range(10_000))
 
@@ -44,6 +44,24 @@ def test_without_a_handle_the_way_is_a_narrower_call() -> None:
     fitted = fit(LINES, Allowance.chars(500))
     assert "Use more specific parameters or pagination" in fitted
     assert "page(" not in fitted
+
+
+@pytest.mark.proves("G-2")
+@pytest.mark.parametrize("keep", list(Keep))
+def test_where_a_cut_by_tokens_ends_is_found_near_where_it_is(keep: Keep) -> None:
+    """Beside the whole, which is counted for the notice, a few times what is shown is counted, and not a window of it."""
+    counted: list[int] = []
+
+    class Counting:
+        def count(self, text: str) -> Count:
+            counted.append(len(text))
+            return Tokens(model="claude").count(text)
+
+    text = "".join(f"{n} value = compute({n * 7919 % 9973})\n" for n in range(6_000))
+    fitted = fit(text, Allowance.tokens(1_000, Counting()), keep, "abc")
+    assert sum(counted) - len(text) < 40 * fitted.shown_chars
+    assert Tokens(model="claude").count(fitted).high <= 1_000
+    assert Tokens(model="claude").count(fitted).high > 970
 
 
 @pytest.mark.proves("G-2")

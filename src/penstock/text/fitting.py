@@ -186,7 +186,17 @@ def fit_ends(
         return _guarded(brief[:held], whole, 0, 0, handle, way, held)
     # The room is searched and not computed: a cut is inert and disarmed, so n characters of the original may become up
     # to ten times as many, and the notice has numbers that change with the cut. O(log n) renderings.
-    room = _longest(min(max_chars(allowance), whole.chars), lambda n: allowance.holds(render(*cut(n))))
+    most = min(max_chars(allowance), whole.chars)
+
+    def near() -> int | None:
+        # Counting tokens is what takes time here: who has counted a part knows nearly how much there is room for.
+        if allowance.counter is None or not most:
+            return None
+        frame = allowance.measure(notice(""))
+        part = min(most, max(1, whole.chars * allowance.limit // max(1, whole.tokens)))
+        return part * (allowance.limit - frame) // max(1, allowance.measure(render(*cut(part))) - frame)
+
+    room = _longest(most, lambda n: allowance.holds(render(*cut(n))), near())
     body, shown = cut(room)
     # "Fits at n, so below" is not quite true: a cut that moves to a line end, or ends between records, can be the
     # longer one. Then the room falls by tenths.
@@ -344,13 +354,20 @@ class _Cut:
         return text[newline + 1 if newline >= 0 else start :]
 
 
-def _longest(count: int, fits: Callable[[int], bool]) -> int:
+def _longest(count: int, fits: Callable[[int], bool], near: int | None = None) -> int:
     """Return the largest n <= count for which `fits(n)`, taking it that what fits at n fits below; 0 always counts as
     fitting.
+
+    Args:
+        count: the most that is asked for.
+        fits: whether so many fit.
+        near: about where the end is, from which it is looked for in steps that double; the end itself where nothing is known.
     """
-    if fits(count):
-        return count
-    low, high = 0, count
+    low, high = 0, count + 1  # what fits, and what does not
+    at, step = (count, count) if near is None else (max(1, min(near, count)), max(1, near // 32))
+    while low < at < high:
+        low, high, at = (at, high, at + step) if fits(at) else (low, at, at - step)
+        step *= 2
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
