@@ -131,10 +131,16 @@ def rewritten(code: str, replacing: Replacing) -> str:
 
 def _may_copy_one(code: str, folded: str, find: Lookup) -> bool:
     """Return whether a copybook that a source names has a REPLACE."""
-    if "COPY" not in folded and "-INC" not in folded and "++INCLUDE" not in folded:
-        return False
-    books = (_copied(code, statement, find) for statement in COPIED.finditer(folded))
-    return any(book is not None and book.replacing for book in books)
+    # Looked for as plain words: an expression tried at every letter took a tenth of what reading a source does.
+    for word in ("COPY", "-INC", "++INCLUDE"):
+        at = folded.find(word)
+        while at >= 0:
+            statement = COPIED.match(folded, at)
+            book = _copied(code, statement, find) if statement is not None else None
+            if book is not None and book.replacing:
+                return True
+            at = folded.find(word, at + 1)
+    return False
 
 
 def _copied(code: str, statement: re.Match[str], find: Lookup | None) -> ScannedSource | None:
