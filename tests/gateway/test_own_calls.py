@@ -231,9 +231,12 @@ def test_a_model_that_reads_for_ever_is_ended(wire: str, more: dict[str, Any], t
     model = Reader(wire, pages=1_000)
     with LoopbackProvider(wire, WINDOW, policy=model) as double:
         with standing(tmp_path, upstream_of(double), windows=Windows((("m", WINDOW),))) as gateway:
-            asked(gateway, wire, story(60, 1_000), **more)
+            body, _ = asked(gateway, wire, story(60, 1_000), **more)
         assert 12 <= len(double.requests) <= 16
         assert "answer with what you have" in json.dumps(double.requests[-1].request)
+    # The tools are not offered again, so that there is an answer: a turn that ends with a call has one.
+    assert model.offered[-2:] == [True, False]
+    assert f"Read {len(model.offered) - 1}: " in json.dumps(answer_messages(body, wire))
 
 
 @pytest.mark.proves("W-3")

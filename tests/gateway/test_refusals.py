@@ -40,6 +40,9 @@ REFUSALS = {
     "body under 200": Said(
         200, parts=(json.dumps({"type": "error", "error": {"type": "x", "message": WORDS}}).encode(),)
     ),
+    "an answer with an error beside it": Said(
+        200, parts=(json.dumps({**ANSWER, "content": [], "error": {"type": "x", "message": WORDS}}).encode(),)
+    ),
     "event": Said(
         200,
         (("content-type", "text/event-stream"),),

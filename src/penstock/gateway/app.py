@@ -273,12 +273,12 @@ class Gateway:
         if not passage.is_offered or held.status != 200:
             return held
 
-        async def ask_again(said: list[Json]) -> HeldAnswer:
+        async def ask_again(said: list[Json], may_read: bool) -> HeldAnswer:
             raw = passage.incoming.followed_by(said)
             request = Request(passage.incoming.request.route, raw)
             # In a thread, as all that reads a request: 1 MB of JSON takes tens of milliseconds, in which no stream
             # under way would go on.
-            following = await asyncio.to_thread(provider.begin, request, owner, is_follow_up=True)
+            following = await asyncio.to_thread(provider.begin, request, owner, is_follow_up=True, may_read=may_read)
             assert following is not None  # noqa: S101 - it was read before
             passage.passed.follow_ups.append(following.passed)
             return await following.carry(post)

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
     from penstock.wires.wire import StreamReader
 
-    AskAgain = Callable[[list[Json]], Awaitable[HeldAnswer]]
+    AskAgain = Callable[[list[Json], bool], Awaitable[HeldAnswer]]
     Keep = Callable[[list[HiddenStep]], None]
 
 MAX_ANSWERS: Final = 12
-"""How often a model is answered in one turn; then it is told to go on with what it has."""
+"""How often a model is answered in one turn; then it is told to go on with what it has, and the tools are not offered again."""
 # Clients hang up on silence.
 _PING_SECONDS = 10.0
 _ENOUGH = "That was read often enough in this turn: answer with what you have."
@@ -46,7 +46,7 @@ class OwnCalls:
         wire: the name of the wire.
         first: the first answer.
         ways: the two tools.
-        ask_again: sends the client's request with more messages behind it, and returns the answer.
+        ask_again: sends the client's request with more messages behind it, with the two tools or without, and returns the answer.
         keep: takes what was answered so far, before anything that follows from it is told.
     """
 
@@ -172,7 +172,8 @@ class OwnCalls:
 
     async def _go_on(self) -> None:
         await self._held.close()
-        self._held = await self._ask_again(self._said)
+        # Who reads on though told that it was enough would end the turn with a call that its client cannot see.
+        self._held = await self._ask_again(self._said, self.answered <= MAX_ANSWERS)
         self._hider.next_answer()
 
     async def _error(self) -> bytes:

@@ -104,13 +104,16 @@ class Provider:
         """Return whether a body fits whatever stands in it: no token has less than a byte."""
         return len(raw) < self._knowledge.of(model).never_refused(self._windows.of(model))
 
-    def begin(self, request: Request, owner: str, *, is_follow_up: bool = False) -> Passage | None:
+    def begin(
+        self, request: Request, owner: str, *, is_follow_up: bool = False, may_read: bool = True
+    ) -> Passage | None:
         """Return a request on its way; None for a body that is none of this API, which passes as it came.
 
         Args:
             request: as it came.
             owner: a digest of who sends it.
             is_follow_up: whether it is ours, sent for a client with the results of calls that we answered.
+            may_read: whether the two tools may go with it.
         """
         incoming = read_request(request)
         if incoming is None:
@@ -148,7 +151,7 @@ class Provider:
         )
         course = Course(whole, settings, known.transcript)
         course.refused_before = lambda asked: self._refused.said_of(asked, self._clock())
-        passage = Passage(self, incoming, model, known, course, tools=self._tools if offers else ())
+        passage = Passage(self, incoming, model, known, course, tools=self._tools if offers and may_read else ())
         passage.always_offers = is_follow_up or self.offering == "always"
         passage.begin()
         return passage
