@@ -128,10 +128,11 @@ def test_who_gets_no_answer_about_the_lock_of_the_sweep_goes_on(
     monkeypatch.setattr(worker_module, "_BROOM_SECONDS", 0.2)
     own = SimpleNamespace(AsyncConnection=SimpleNamespace(connect=silent_once), Error=psycopg.Error)
     monkeypatch.setattr(worker_module, "psycopg", own)  # the engine has its own, and bounds its waits itself
-    run = started(database, estate(1))
-    with working(url, loopback(author)):
-        seen = ended(database, run)
-    assert swallowed.is_set()
+    with working(url, loopback(author), QUICK._replace(lease_seconds=1.0)):
+        assert swallowed.wait(20)
+        time.sleep(1.5)  # a lease: whoever has been silent for so long takes itself for dead, and asks nothing
+        run = started(database, estate(1))
+        seen = ended(database, run, 30.0)
     assert (seen.phase, seen.answered) == ("done", seen.chunks)
 
 
