@@ -24,7 +24,7 @@ from penstock.models import (
     ScriptStep,
     call,
     calls,
-    exchange,
+    connecting,
     fail,
     load_model,
     say,
@@ -300,7 +300,7 @@ def test_threads_share_a_model() -> None:
 def test_certificates_are_read_where_a_connection_is_encrypted(monkeypatch: pytest.MonkeyPatch) -> None:
     """It takes 70 ms: not for a model on this machine, but for any other, and for a proxy on the way."""
     trusted = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    monkeypatch.setattr(exchange, "_certificates", lambda: trusted)
+    monkeypatch.setattr(connecting, "_certificates", lambda: trusted)
     with LoopbackProvider("openai-chat", 1_000, script=[say("Here.")]) as provider:
         assert remote(provider).send(asking("openai-chat"))
         base_url = provider.base_url
@@ -312,7 +312,7 @@ def test_certificates_are_read_where_a_connection_is_encrypted(monkeypatch: pyte
     }
     for address, is_read in addresses.items():
         model = RemoteModel("openai-chat", "m", base_url=address, environment={"OPENAI_API_KEY": "k"})
-        context = exchange._trusted(model._endpoint)
+        context = connecting._trusted(model._endpoint)
         assert (context is trusted, context.verify_mode) == (is_read, ssl.CERT_REQUIRED), address
 
 

@@ -23,7 +23,7 @@ from penstock.text.notices import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from penstock.models import Model
+    from penstock.models import KeptConnections, Model
     from penstock.scribe.gathering import Gathered
     from penstock.scribe.queue.database import Database
     from penstock.scribe.queue.progress import RunProgress
@@ -210,11 +210,17 @@ def worker_command(queue_url: str | None, base_url: str | None, jobs: int, key: 
     except ImportError as error:
         raise missing_extra(error) from None
 
+    from penstock.models import KeptConnections
     from penstock.scribe.work_process import spare_collector
 
     wires = _wires(base_url)
+    connections = KeptConnections()
     worker = QueueWorker(
-        url, _model_of(base_url), wires, settings=WorkerSettings(jobs=jobs, key=key, **_times()), say=terminal.warn
+        url,
+        _model_of(base_url, connections),
+        wires,
+        settings=WorkerSettings(jobs=jobs, key=key, **_times()),
+        say=terminal.warn,
     )
 
     def end(number: int, _frame: object) -> None:
@@ -226,7 +232,8 @@ def worker_command(queue_url: str | None, base_url: str | None, jobs: int, key: 
         signal.signal(number, end)
     terminal.warn(f"worker {worker.id} takes what is asked of {', '.join(wires)}")
     spare_collector()  # what it reads of programs is kept for a while, and has few circles
-    worker.run()
+    with connections:
+        worker.run()
     if worker.refused:
         terminal.warn(f"this worker's key is not taken, others may go on: {escape.clip(worker.refused)}")
         return answer.FAULT
@@ -271,11 +278,13 @@ def _wires(base_url: str | None) -> list[str]:
     return found
 
 
-def _model_of(base_url: str | None) -> Callable[[Run], Model]:
+def _model_of(base_url: str | None, connections: KeptConnections) -> Callable[[Run], Model]:
     from penstock.models import load_model
 
     def model_of(run: Run) -> Model:
-        return load_model(run.model_id, base_url=base_url, window_tokens=run.model.window_tokens)
+        return load_model(
+            run.model_id, base_url=base_url, window_tokens=run.model.window_tokens, connections=connections
+        )
 
     return model_of
 

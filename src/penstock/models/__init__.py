@@ -25,12 +25,14 @@ from penstock.wires.table import WIRES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from penstock.models.connecting import KeptConnections
     from penstock.models.local import LocalModel
     from penstock.text.json_access import Json
 
 __all__ = [
     "Cancelled",
     "Disconnected",
+    "KeptConnections",
     "LocalModel",
     "Model",
     "Refused",
@@ -82,6 +84,7 @@ def load_model(
     window_tokens: int | None = None,
     environment: Mapping[str, str] | None = None,
     timeout_seconds: float = TIMEOUT_SECONDS,
+    connections: KeptConnections | None = None,
 ) -> Model:
     """Return the model of a name, as `--model` takes it.
 
@@ -96,6 +99,7 @@ def load_model(
         window_tokens: how many tokens a request may have; None where that is not known (`local` has a window of its own).
         environment: the variables that addresses and keys are taken from; those of the process when left out.
         timeout_seconds: how long a remote model may take for a whole answer.
+        connections: where a remote model keeps its connections from one request to the next; None for one a request.
 
     Raises:
         CallerError: for a name that is none, for a key that is missing, and for a script that cannot be read.
@@ -109,6 +113,7 @@ def load_model(
             window_tokens=window_tokens,
             environment=environment,
             timeout_seconds=timeout_seconds,
+            connections=connections,
         )
     if name == "local":
         from penstock.models.local import WINDOW_TOKENS, LocalModel
@@ -121,7 +126,7 @@ def load_model(
 
 
 def __getattr__(name: str) -> object:
-    """Load `LocalModel` when it is asked for: it searches files, and who asks a provider does not pay for that.
+    """Load what few ask for when it is asked for: `LocalModel` searches files, `KeptConnections` wants the extra `providers`.
 
     Raises:
         AttributeError: for any other name.
@@ -130,4 +135,8 @@ def __getattr__(name: str) -> object:
         from penstock.models.local import LocalModel
 
         return LocalModel
+    if name == "KeptConnections":
+        from penstock.models.connecting import KeptConnections
+
+        return KeptConnections
     raise AttributeError(f"module 'penstock.models' has no attribute {name!r}")

@@ -1,46 +1,45 @@
-"""How does one request go out, and its answer come in? One POST on a connection of its own, in an event loop of its own.
+"""How does one request go out, and its answer come in? One POST in an event loop that nothing else runs in.
 
 The loop is why a time-out or a cancellation ends it wherever it is. A blocking call can be ended only where it looks up, and a name
 server, a handshake or a server that thinks for minutes does not; a task can be cancelled in any of them. The layers, from outside:
 
     exchange    finds a loop to run in, and turns `cancelled` and `on_text` into questions and answers of that loop
-    _watched    asks every 50 ms whether the request is still wanted, and cancels the rest where it is not
+    _watched    asks every 50 ms whether the request is still wanted, and cancels it where it is not
     _answer     takes the key out of every error that leaves
     _timed      sets the time-outs, and says in our words what went wrong
     _posted     sends, and reads a refusal, a body or a stream
 
-Every way out of `_watched` cancels the task and waits for it, so that its sockets are closed before the error or the answer is
-seen. Nothing is tried again here: whether a request may be sent twice only the caller knows, who also knows what it may cost.
+Before the error or the answer is seen, its socket is closed, or, where connections are kept and the answer was whole, at rest.
+Nothing is tried again here: whether a request may be sent twice only the caller knows, who also knows what it may cost.
 
 Laws: it ends in the time it was given, holds no more than its bounds, follows no redirect, sends nothing twice, and leaves no
-socket open. Loaded with the first model over HTTP, as httpx2 is. Keeps out: keys and addresses (`remote`), what an answer says
-(`reading`), retries (`session`).
+socket open that nobody wanted kept. Loaded with the first model over HTTP, as httpx2 is. Keeps out: keys and addresses (`remote`),
+loops and connections (`connecting`), what an answer says (`reading`), retries (`session`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import ssl
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from functools import cache
 from typing import TYPE_CHECKING
 
 import httpx2
 
-from penstock.errors import CallerError, Refusal
+from penstock.errors import Refusal
+from penstock.models.connecting import new_client, run_once
 from penstock.models.reading import AnswerStream, read_answer
 from penstock.text.json_access import parsed_finite
 from penstock.wires.failures import Cancelled, Disconnected, Refused, Unreadable
 from penstock.wires.table import wire_named
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+    from collections.abc import AsyncIterator, Callable, Coroutine
     from typing import Any
 
+    from penstock.models.connecting import Endpoint, KeptConnections
     from penstock.text.json_access import Json
 
 CONNECT_SECONDS = 5.0
@@ -65,25 +64,6 @@ _HIDDEN = "[key]"
 _KEPT_HEADERS = ("retry-after", "retry-after-ms", "request-id", "x-request-id", "x-amzn-requestid")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
-    """Where requests go, and as whom."""
-
-    url: str
-    """The address of unstreamed answers."""
-    stream_url: str
-    """The address of streamed answers, the same on most APIs."""
-    headers: Mapping[str, str] = field(repr=False)
-    sign: Callable[[str, bytes], Mapping[str, str]] | None = field(repr=False)
-    """The headers that sign a request, given its address and its body; None where a key is among the headers."""
-    secret: str = field(repr=False)
-    """The key, to be taken out of what a server repeats; empty where there is none."""
-    timeout_seconds: float
-    """How long a whole answer may take."""
-    direct: bool
-    """Whether to go past any proxy that the environment names: none stands before this machine."""
-
-
 def exchange(
     endpoint: Endpoint,
     content: bytes,
@@ -91,6 +71,7 @@ def exchange(
     *,
     on_text: Callable[[str], object] | None,
     cancelled: Callable[[], bool],
+    connections: KeptConnections | None = None,
 ) -> dict[str, Json]:
     """Return the body of the answer to one request.
 
@@ -100,6 +81,7 @@ def exchange(
         wire: the name of the wire that the answer is read as.
         on_text: is called with each piece of the words, and asks for a stream; None for an answer that comes whole.
         cancelled: whether the request is no longer wanted; asked every 50 ms, and before each piece is told.
+        connections: whose connection of this thread it takes, and leaves there; None for one that is made for it and closed.
 
     Raises:
         Refused: for an error of the provider.
@@ -120,13 +102,15 @@ def exchange(
         if on_text is not None:
             on_text(text)
 
-    work = _watched(_answer(endpoint, content, wire, tell if on_text is not None else None), look)
+    def work(client: httpx2.AsyncClient | None) -> Coroutine[Any, Any, dict[str, Json]]:
+        return _watched(_answer(endpoint, content, wire, tell if on_text is not None else None, client), look)
+
     if not _in_a_loop():
-        return _run(work)
+        return run_once(work) if connections is None else connections.run(endpoint, work)
     # In a notebook, say, a loop runs in this thread already, and a thread holds one: the exchange gets a thread of its own.
     with ThreadPoolExecutor(1, "penstock-exchange") as pool:
         try:
-            return pool.submit(_run, work).result()
+            return pool.submit(run_once, work).result()
         finally:
             left.set()
 
@@ -140,54 +124,62 @@ def _in_a_loop() -> bool:
     return True
 
 
-def _run(work: Coroutine[Any, Any, dict[str, Json]]) -> dict[str, Json]:
-    """Return what a coroutine returns, in a loop of its own."""
-    # As `asyncio.run`, but for its end: that one joins the threads in which names are looked up, and so waits for a name server
-    # that does not answer, after the time is over.
-    loop = asyncio.new_event_loop()
-    try:
-        return loop.run_until_complete(work)
-    finally:
-        loop.run_until_complete(_end())
-        loop.close()
-
-
-async def _end() -> None:
-    """Cancel whatever is under way in this loop, and wait until it has closed what it opened."""
-    rest = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in rest:
-        task.cancel()
-    await asyncio.gather(*rest, return_exceptions=True)
-    await asyncio.get_running_loop().shutdown_asyncgens()
-
-
 async def _watched(work: Coroutine[Any, Any, dict[str, Json]], look: Callable[[], None]) -> dict[str, Json]:
-    """Return what the work returns, asking `look` meanwhile; what that raises ends the work."""
-    task = asyncio.ensure_future(work)
+    """Return what the work returns, asking `look` meanwhile; what that raises ends the work, and comes out in its place."""
     try:
-        while not task.done():
+        look()  # before the first byte goes out
+    except BaseException:
+        work.close()
+        raise
+    # A timer beside the work, not a task: a task to wait in takes as much processor time as all that is done for the request.
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    raised: list[BaseException] = []
+    timer: asyncio.TimerHandle
+
+    def ask() -> None:
+        nonlocal timer
+        try:
             look()
-            await asyncio.wait({task}, timeout=POLL_SECONDS)
+        except BaseException as error:  # noqa: BLE001 - an interrupt, too, comes out once the socket is closed
+            raised.append(error)
+            if task is not None:
+                task.cancel()
+        else:
+            timer = loop.call_later(POLL_SECONDS, ask)
+
+    timer = loop.call_later(POLL_SECONDS, ask)
+    try:
+        return await work
+    except BaseException:
+        if not raised:
+            raise
     finally:
-        task.cancel()
-        # This looks at its error too, or asyncio would print it.
-        await asyncio.gather(task, return_exceptions=True)
-    return task.result()
+        timer.cancel()
+    # Not within the handler: the error that ended the work may hold the request, and so the key.
+    raise raised[0]
 
 
 async def _answer(
-    endpoint: Endpoint, content: bytes, wire: str, on_text: Callable[[str], object] | None
+    endpoint: Endpoint,
+    content: bytes,
+    wire: str,
+    on_text: Callable[[str], object] | None,
+    client: httpx2.AsyncClient | None,
 ) -> dict[str, Json]:
     """Return the answer; no error shows the key, though a server repeats it."""
     try:
-        return await _timed(endpoint, content, wire, on_text)
+        return await _timed(endpoint, content, wire, on_text, client)
     except Refusal as error:
         _hide(error, endpoint.secret)
         raise
 
 
 async def _timed(
-    endpoint: Endpoint, content: bytes, wire: str, on_text: Callable[[str], object] | None
+    endpoint: Endpoint,
+    content: bytes,
+    wire: str,
+    on_text: Callable[[str], object] | None,
+    client: httpx2.AsyncClient | None,
 ) -> dict[str, Json]:
     """Return the answer, its troubles told in our own words."""
     # An error of the client holds the request, and so the key. That is why each is raised `from None`: its cause would be printed
@@ -197,7 +189,11 @@ async def _timed(
     idle = None if on_text is None else whole * IDLE_SHARE
     try:
         async with asyncio.timeout(whole) as clock:
-            return await _posted(endpoint, content, wire, on_text, httpx2.Timeout(idle, connect=CONNECT_SECONDS))
+            timeout = httpx2.Timeout(idle, connect=CONNECT_SECONDS)
+            if client is not None:
+                return await _posted(endpoint, content, wire, on_text, timeout, client)
+            async with new_client(endpoint) as own:
+                return await _posted(endpoint, content, wire, on_text, timeout, own)
     except TimeoutError:
         # One that is not the clock's is `on_text`'s own, say, and comes out as it is.
         if not clock.expired():
@@ -219,15 +215,12 @@ async def _posted(
     wire: str,
     on_text: Callable[[str], object] | None,
     timeout: httpx2.Timeout,
+    client: httpx2.AsyncClient,
 ) -> dict[str, Json]:
     """Return the answer to the one request that is sent; a refusal is read as far as its bound and raised."""
-    try:
-        client = httpx2.AsyncClient(timeout=timeout, verify=_trusted(endpoint), trust_env=not endpoint.direct)
-    except (ImportError, ValueError, httpx2.InvalidURL) as error:
-        raise CallerError(f"The proxy that the environment names cannot be used: {error}") from None
     url = endpoint.url if on_text is None else endpoint.stream_url
     headers = {**endpoint.headers, **(endpoint.sign(url, content) if endpoint.sign else {})}
-    async with client, client.stream("POST", url, content=content, headers=headers) as response:
+    async with client.stream("POST", url, content=content, headers=headers, timeout=timeout) as response:
         if not response.is_success:
             text = (await _content(response, MAX_REFUSAL_BYTES)).decode("utf-8", "replace")
             ok, body = parsed_finite(text)
@@ -310,20 +303,3 @@ def _hide(error: Refusal, secret: str) -> None:
 def _reason(error: Exception) -> str:
     """Return what an error says, or its name where it says nothing."""
     return str(error) or type(error).__name__
-
-
-def _trusted(endpoint: Endpoint) -> ssl.SSLContext:
-    """Return whom to trust: nobody where no connection is encrypted, since reading all certificates takes so long."""
-    return _nobody() if endpoint.direct and endpoint.url.startswith("http:") else _certificates()
-
-
-@cache
-def _nobody() -> ssl.SSLContext:
-    """Return a context that trusts nobody, made once: a tenth of a request to this machine is to make one."""
-    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-
-
-@cache
-def _certificates() -> ssl.SSLContext:
-    """Return the certificates to trust, read once: it takes 70 ms."""
-    return httpx2.create_ssl_context()

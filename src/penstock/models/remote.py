@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Mapping
 
+    from penstock.models.connecting import KeptConnections
     from penstock.text.json_access import Json
     from penstock.wires.wire import Service
 
@@ -35,7 +36,7 @@ TIMEOUT_SECONDS = 600.0
 
 
 class RemoteModel:
-    """A `Model` behind HTTP. Threads may share it; each `send` has a connection of its own.
+    """A `Model` behind HTTP. Threads may share it; each `send` has a connection of its own unless they are kept.
 
     Args:
         wire: the API that it speaks.
@@ -44,6 +45,7 @@ class RemoteModel:
         window_tokens: how many tokens a request may have; None where that is not known.
         environment: the variables that addresses and keys are taken from; those of the process when left out.
         timeout_seconds: how long a whole answer may take, connecting included.
+        connections: where connections are kept from one `send` to the next; None for one each.
 
     Raises:
         CallerError: for a wire that is none, an address that is none, a key that is missing or that no header can hold, numbers
@@ -59,9 +61,10 @@ class RemoteModel:
         window_tokens: int | None = None,
         environment: Mapping[str, str] | None = None,
         timeout_seconds: float = TIMEOUT_SECONDS,
+        connections: KeptConnections | None = None,
     ) -> None:
         try:
-            from penstock.models.exchange import Endpoint
+            from penstock.models.connecting import Endpoint
         except ImportError as error:
             raise CallerError(f"{wire}:{name} needs an extra: pip install 'penstock[providers]' ({error})") from error
         if not timeout_seconds > 0:
@@ -90,6 +93,7 @@ class RemoteModel:
         self.wire = wire
         self.name = name
         self.window_tokens = window_tokens
+        self._connections = connections
         self._endpoint = Endpoint(
             url=_address(base, service, service.path, name),
             stream_url=_address(base, service, service.stream_path, name),
@@ -137,7 +141,9 @@ class RemoteModel:
         if asked():
             raise Cancelled("The request was cancelled before it was sent.")
         content = self._content(request, streamed=on_text is not None)
-        return exchange(self._endpoint, content, self.wire, on_text=on_text, cancelled=asked)
+        return exchange(
+            self._endpoint, content, self.wire, on_text=on_text, cancelled=asked, connections=self._connections
+        )
 
     def _content(self, request: dict[str, Json], *, streamed: bool) -> bytes:
         """Return the request as it goes out; whether it is streamed is said by `on_text` alone."""

@@ -189,8 +189,8 @@ class FileWork:
         planned: ChunkPlan | None = None,
     ) -> None:
         self.subject = subject
-        is_asked = bool(model and subject.parts)
-        self._budget, self._results = budget, results if is_asked else None
+        self._is_asked = bool(model and subject.parts)
+        self._budget, self._results = budget, results if self._is_asked else None
         self._key = assignment_key(subject.file_name, budget, model)
         previous = self._results.get(self._key) if self._results is not None else None
         self._previous: Mapping[str, str] | None = previous if isinstance(previous, dict) else None
@@ -201,8 +201,19 @@ class FileWork:
         self._known: Known | None = None
         if planned is not None:
             self.plan = planned
-        self.tasks = _tasks(self, self.plan, self.plan.chunks) if is_asked else []
         self.open = len(self.tasks)
+
+    @property
+    def tasks(self) -> list[ChunkTask]:
+        """Return what is asked about, made anew each time.
+
+        Kept, a file and its tasks would hold each other, and 50 times the bytes of its source stay until circles are looked for.
+        """
+        return _tasks(self, self.plan, self.plan.chunks) if self._is_asked else []
+
+    def task(self, number: int) -> ChunkTask:
+        """Return what is asked about one chunk of the plan, counted from 0."""
+        return ChunkTask(self, self.plan.chunks[number], self.plan, (number + 1, len(self.plan.chunks)))
 
     # ── plans ────────────────────────────────────────────────────────────────────────────────────────────────────
 

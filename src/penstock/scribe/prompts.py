@@ -146,7 +146,7 @@ def _items(
                     made_id, "call_semantics", wanted.fields, key, *place, wanted.label, name, number, reach
                 )
                 continue
-            key = {field: [value.said for value in record.fields.get(field, ())] for field in SECTIONS[section]}
+            key = {field: record.every(field) for field in SECTIONS[section]}
             yield ClaimSubject(made_id, section, wanted.fields, key, *place, wanted.label, name, number, reach)
 
 

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from penstock.scribe.queue.runs import Run
     from penstock.text.json_access import Json
 
-_KEPT_BYTES = 24 << 20
+# What is made of a source takes 50 times its bytes.
+_KEPT_BYTES = 8 << 20
 """The sources of the files whose work is kept in memory: a slice of eight chunks is seldom the last of its file."""
 
 
@@ -212,8 +213,9 @@ class QueuedEstate:
         )
         before = one.surveyed.plan if one.surveyed is not None else None
         made = FileWork(situated(subject, around_each), self.budget, results, self.run.model_id, planned=before)
-        with self._lock:
-            self._works.put(number, made)
+        if len(made.plan.chunks) > 1:  # else this question is the last
+            with self._lock:
+                self._works.put(number, made)
         return made
 
     def linked(self, programs: Mapping[int, Json]) -> dict[int, list[Around]]:

@@ -338,7 +338,7 @@ class Workshop:
         file, number, key = chunk
         try:
             work = estate.work(file, fetched)
-            task = work.tasks[number]
+            task = work.task(number)
             if bytes.fromhex(answer_key(task.chunk, estate.run.model_id)) != key:
                 raise LookupError("this worker plans the file otherwise than the one that surveyed it")
             outcome = self._performed(work, task, desk, estate.run)
