@@ -185,6 +185,7 @@ def document_gathered(
     source_format: Format | None = None,
     processes: int | None = None,
     counting: Mode | None = None,
+    counted: Callable[[DocumentingRun], None] | None = None,
     step: Callable[[str, int, int], None] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Documented:
@@ -204,6 +205,7 @@ def document_gathered(
         source_format: The reference format, where the columns would say something else.
         processes: How many processes read and write; None for as many as there are processors and is worth their start.
         counting: How tokens are counted; None for the best way that there is here.
+        counted: Told what the run took before that is written down, to add what others took for it.
         step: Told what is being done, how many are done, and of how many (0: nobody knows).
         progress: Told how far the chunks are.
 
@@ -242,6 +244,8 @@ def document_gathered(
                 finished=asked.finished,
             )
             estate.settle()
+        if counted is not None:
+            counted(done)
         is_there = bool(estate.programs or estate.layouts or estate.beside)
         if is_there:
             written, unwritten = _write(title, estate, output, spool, workers, is_situated=model is not None, tell=tell)

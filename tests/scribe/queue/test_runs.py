@@ -43,11 +43,11 @@ if TYPE_CHECKING:
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
-    """What a site consists of, but for what a run took."""
+    """What a run writes, but for the answers that it keeps."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and ".penstock" not in path.parts and path.name != "run.json"
+        if path.is_file() and ".penstock" not in path.parts
     }
 
 
@@ -470,7 +470,7 @@ def test_one_wording_for_several_statements_is_asked_where_the_site_is_made(
     found, model = estate(2), loopback(policy)
     run = started(database, found)
     with working(url, model):
-        ended(database, run)
+        seen = ended(database, run)
     set_limits(
         database, "default", run.model_id, 1_000, None, pause=lambda _: None
     )  # the key's limits hold for these questions too
@@ -481,7 +481,10 @@ def test_one_wording_for_several_statements_is_asked_where_the_site_is_made(
     kept = Folder(str(tmp_path / "local/.penstock"))
     local = Output(str(tmp_path / "local"))
     document_gathered(found, "estate", local, model=model, results=kept, max_prompt_tokens=TOKENS, reconcile=True)
-    assert files_of(tmp_path / "queue") == files_of(tmp_path / "again") == files_of(tmp_path / "local")
+    assert files_of(tmp_path / "queue") == files_of(tmp_path / "local")
+    again = files_of(tmp_path / "again")
+    assert json.loads(again.pop("run.json"))["calls"] == seen.calls  # the wording was there
+    assert again.items() <= files_of(tmp_path / "queue").items()
     with pytest.raises(CallerError, match="asks openai-chat:loopback"):
         finish(database, run, str(tmp_path / "other"), wording=LoopbackProvider("anthropic", 200_000, policy=policy))
 

@@ -52,11 +52,20 @@ class Accepted:
         if key in self._assignments:
             return self._assignments[key]
         found = self._database.rows(
-            "SELECT value FROM answers WHERE key = %(key)s AND accepted_at >= %(since)s",
+            "SELECT value, run FROM answers WHERE key = %(key)s AND accepted_at >= %(since)s",
             key=bytes.fromhex(key),
             since=self._since,
         )
-        return parsed(str(found[0][0]))[1] if found else None
+        if not found:
+            return None
+        ((text, run),) = found
+        value = parsed(str(text))[1]
+        if run == self._run:
+            self._found_own(key, value)
+        return value
+
+    def _found_own(self, key: str, value: Json) -> None:
+        """Take note of what was found, and was accepted from a worker of this very run."""
 
     def put(self, key: str, value: Json, /) -> None:
         """Keep a value, unless another was accepted before: once this returns, no kill loses what was accepted."""

@@ -1,8 +1,9 @@
 """The site of a run: documented as on one machine, from the files that the queue holds, with the answers that were accepted.
 
 Nobody is asked about a chunk here; where one wording is wanted for what several said alike, the model of the run is, within the
-limits of its key. Law: for the same files and the same answers the documents are those that `penstock document` writes without a
-queue, byte for byte; a chunk without an answer is listed with the reason why. Keeps out: when a run is done (`progress`).
+limits of its key. Law: for the same files and the same answers all files are those that `penstock document` writes without a
+queue, byte for byte, the figures of what the run took among them; a chunk without an answer is listed with the reason why. Keeps
+out: when a run is done (`progress`).
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from penstock.scribe.pool import Unanswered
 from penstock.scribe.queue.accepted import Accepted
 from penstock.scribe.queue.limits import Bucket, MeteredModel, texts_of
 from penstock.scribe.queue.runs import gathered, own_fingerprints
+from penstock.text.json_access import field
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from penstock.models import Model
     from penstock.scribe import Documented
+    from penstock.scribe.documenting import DocumentingRun
     from penstock.scribe.queue.database import Database
     from penstock.scribe.queue.runs import Run
     from penstock.text.json_access import Json
@@ -45,12 +48,24 @@ class _Kept(Accepted):
         self._wording = wording
         self._database_of_reasons, self._of = database, run.id
         self._asked = threading.local()
+        self._own: set[str] = set()
         self.wire, self.name, self.window_tokens = run.model
 
     def get(self, key: str, /) -> Json:
         # The same thread asks the model next where there is nothing: a request says nothing of its key.
         self._asked.key = key
         return super().get(key)
+
+    def count(self, made: DocumentingRun) -> None:
+        """Add what the run's workers took: here every answer was there already, whoever was asked for it."""
+        found = "SELECT coalesce(sum(calls), 0) FROM chunks WHERE run = %(run)s"
+        ((calls,),) = self._database_of_reasons.rows(found, run=self._of)
+        made.calls += int(calls)
+        made.reused -= len(self._own)
+
+    def _found_own(self, key: str, value: Json) -> None:
+        if isinstance(value, dict) and field(value, "is_broken") is not True:  # no wording, and no half of an answer
+            self._own.add(key)
 
     def send(self, request: dict[str, Json], /) -> dict[str, Json]:
         """Say why there is no answer.
@@ -126,5 +141,6 @@ def finish(
         tokenizer=run.tokenizer,
         reconcile=wording is not None,
         counting=run.counting,
+        counted=kept.count,
         step=step,
     )
