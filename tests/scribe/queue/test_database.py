@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -265,3 +267,28 @@ def test_tables_that_were_brought_back_stay_so(
         finally:
             worker.stop(at_once=True)
         working_on.result(20)
+
+
+def test_a_database_that_may_not_be_written_is_told_in_our_words_alone(
+    url: str, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A standby that is asked by mistake; each connection that was dropped for it was told of once more, in lines of the driver."""
+    database.rows(
+        f"ALTER DATABASE {database.rows('SELECT current_database()')[0][0]} SET default_transaction_read_only = on"
+    )
+    said: list[str] = []
+    heard: list[str] = []
+    printing = logging.Handler()
+    monkeypatch.setattr(printing, "emit", lambda record: heard.append(record.name))
+    monkeypatch.setattr(logging.getLogger(), "handlers", [printing])  # where Python prints what nobody else takes
+    worker = QueueWorker(url, lambda _: loopback(None), ["openai-chat"], settings=QUICK, say=said.append)
+    thread = threading.Thread(target=worker.run)
+    thread.start()
+    until = time.monotonic() + 20
+    while not any("read-only" in one for one in said) and time.monotonic() < until:
+        time.sleep(0.05)
+    worker.stop(at_once=True)
+    thread.join(30)
+    assert any("read-only" in one for one in said)
+    logging.getLogger("psycopg").warning("query cancellation interrupted")  # comes by chance above
+    assert not [name for name in heard if name.startswith("psycopg")]

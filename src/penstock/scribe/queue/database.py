@@ -80,12 +80,11 @@ class Database:
                 psycopg.connect(address, autocommit=True).close()
             except psycopg.Error as error:
                 raise self._translated(error) from error
-        pools = logging.getLogger(
-            "psycopg.pool"
-        )  # a line for each try to reach a database that is away; we say so once
-        pools.propagate = False
-        if not pools.handlers:
-            pools.addHandler(logging.NullHandler())
+        # A line for each try to reach a database that is away, and for each connection that is dropped; we say so once.
+        told = logging.getLogger("psycopg")
+        told.propagate = False
+        if not told.handlers:
+            told.addHandler(logging.NullHandler())
         self._answer_seconds = answer_seconds
         self._lent: dict[int, tuple[Connection, float]] = {}
         self._closed = threading.Event()
