@@ -126,6 +126,23 @@ def test_forty_results_at_once_share_the_window(store: Store) -> None:
     assert kept == sum(text != whole for text, whole in zip(shown, results, strict=True)) > 30
 
 
+@pytest.mark.proves("R-1", "G-7")
+def test_forty_results_that_name_much_are_made_to_fit_at_once(store: Store) -> None:
+    """What they named would fill the window by itself: the floor does without, and no call is spent on finding that out."""
+    results = ["".join(f"verse {n}: the {part * 7919 + n}th stone\n" for n in range(40)) for part in range(40)]
+    asked = [{"id": f"c{n}", "type": "function", "function": {"name": "read", "arguments": "{}"}} for n in range(40)]
+    messages: list[Any] = [
+        {"role": "user", "content": "Read every chapter."},
+        {"role": "assistant", "content": None, "tool_calls": asked},
+        *({"role": "tool", "tool_call_id": f"c{n}", "content": text} for n, text in enumerate(results)),
+    ]
+    with LoopbackProvider("openai-chat", 8_000, script=[say("All read.")] * 4) as provider:
+        request = {"model": "m", "messages": messages}
+        result = execute(poster(provider), request, wire="openai-chat", window_tokens=8_000, store=store)
+        assert (result.success, [received.outcome for received in provider.requests]) == (True, ["answered"])
+    assert {store.read(info.handle, 0, 100_000).decode() for info in store.artifacts()} == set(results)
+
+
 @pytest.mark.proves("O-9", "G-2")
 def test_a_log_through_the_filter_fits_and_its_handle_holds_it(tmp_path: Path) -> None:
     """What a pipe gives without end is guarded in constant memory; a request with the result fits a small window."""

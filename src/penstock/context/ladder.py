@@ -289,6 +289,7 @@ class Ladder:
             StepRungs(newest, partial(self._cuts, LAST_BATCH_TOKENS)),
             StepRungs(newest, self._stubs),
             StepRungs(cited, self._stubs),
+            StepRungs([*newest, *cited], self._bare_stubs),
             FloorRungs([partial(self._floor_steps, [*newest, *cited], max_chars) for max_chars in HANDOFF_CHARS]),
         ]
 
@@ -319,12 +320,16 @@ class Ladder:
         """Return the same for each of some results."""
         return [self._cut(result, room_tokens) for result in results]
 
-    def _stubs(self, results: Sequence[ShownResult]) -> list[PlanStep | None]:
+    def _stubs(self, results: Sequence[ShownResult], *, with_names: bool = True) -> list[PlanStep | None]:
         """Return the step that leaves one line of each result; None where the line would hardly be smaller."""
         worth = [result for result in results if result.tokens > WORTH_TOKENS]
-        steps = iter(self._view.short_stubs("clear", worth, stand_ins.CLEARED))
+        steps = iter(self._view.short_stubs("clear", worth, stand_ins.CLEARED, with_names=with_names))
         made = [next(steps) if result.tokens > WORTH_TOKENS else None for result in results]
         return [step if step is not None and step.after_tokens < step.before_tokens else None for step in made]
+
+    def _bare_stubs(self, results: Sequence[ShownResult]) -> list[PlanStep | None]:
+        """Return the same without what the results named, which for forty of them at once may be all of a window."""
+        return self._stubs(results, with_names=False)
 
     def _floor_steps(self, newest: Sequence[ShownResult], max_chars: int) -> list[PlanStep]:
         """Return what leaves the floor: notes for all that may go, the first of which hands on, and stubs in the last batch."""
@@ -345,7 +350,7 @@ class Ladder:
             steps = steps_of(view, row)
             words = [stand_ins.handed_on_note(steps, handed_on, handle, view.dialect) for handle in (None, HANDLE)]
             notes.append(note_step(view, "handoff", row, words))
-        stubs = [step for step in self._stubs(newest) if step is not None]
+        stubs = [step for step in self._bare_stubs(newest) if step is not None]
         return [*(step for step in notes if step.after_tokens < step.before_tokens), *stubs]
 
 

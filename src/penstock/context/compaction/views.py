@@ -212,21 +212,23 @@ class View:
         """Return the step that leaves one line of a result: why it went, what it was, how large, and the way to it."""
         return self.short_stubs(strategy, [result], why)[0]
 
-    def short_stubs(self, strategy: str, results: Sequence[ShownResult], why: str) -> list[PlanStep]:
-        """Return the same for each of some results; their lines are counted together, which is quicker."""
-        said = [self._short(result, why) for result in results]
+    def short_stubs(
+        self, strategy: str, results: Sequence[ShownResult], why: str, *, with_names: bool = True
+    ) -> list[PlanStep]:
+        """Return the same for each of some results, what they named left out at need; counted together, which is quicker."""
+        said = [self._short(result, why, with_names=with_names) for result in results]
         counts = count_texts(self.counter, [with_handle(kept_text, SAMPLE_HANDLE) for _, kept_text in said])
         return [
             self._step(strategy, result, text, kept_text, count.high)
             for result, (text, kept_text), count in zip(results, said, counts, strict=True)
         ]
 
-    def _short(self, result: ShownResult, why: str) -> tuple[str, str]:
+    def _short(self, result: ShownResult, why: str, *, with_names: bool) -> tuple[str, str]:
         """Return the line that is left of a result, where the whole is kept nowhere and where it is."""
         lines = result.part.text.count("\n") + 1
         # Of a file or a command the label is enough to find it again.
-        is_foreign = result.action is not None and result.action.asked
-        names = names_in([result.part.text], int(result.tokens * NAMES_SHARE)) if is_foreign else ""
+        is_named = with_names and result.action is not None and result.action.asked
+        names = names_in([result.part.text], int(result.tokens * NAMES_SHARE)) if is_named else ""
         label = _label(result.action)
         plain, kept = (
             stand_ins.cleared(why, label, result.tokens, lines, handle, self.dialect, names)
