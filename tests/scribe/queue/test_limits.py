@@ -288,6 +288,39 @@ def test_a_grant_is_not_used_that_grew_old_while_the_queue_was_away(database: Da
     assert sent_at == [0.0, 0.0]
 
 
+@pytest.mark.proves("C-21")
+def test_what_belongs_to_an_answer_is_asked_however_long_its_turn_takes() -> None:
+    """The second question about a chunk, where a limit is tight or a worker is to end: the first answer was kept as it was."""
+    waits: list[float] = []
+    turns = iter([(1, 0.0), (0, 40.0), (0, 40.0), (2, 0.0), (0, 40.0)])
+
+    class Tight:
+        def is_free(self) -> bool:
+            return False
+
+        def take(self, _tokens: int) -> tuple[int, float]:
+            return next(turns)
+
+        def settle(self, *_: int) -> None:
+            pass
+
+    bucket: Any = Tight()
+    ends: list[bool] = []
+    model = MeteredModel(
+        Said({"choices": []}), bucket, given_up=lambda: bool(ends), clock=lambda: sum(waits), pause=waits.append
+    )
+    model.tally()
+    model.send(_ASKED)
+    assert model.is_begun()
+    ends.append(True)
+    model.send(_ASKED)
+    assert waits
+    model.tally()
+    assert not model.is_begun()
+    with pytest.raises(Cancelled):
+        model.send(_ASKED)
+
+
 def test_a_name_that_is_no_text_is_said_to_be_none(database: Database) -> None:
     """A key or a model that was typed with a byte of Latin-1 ended `penstock queue limit` with a traceback."""
     database.prepare()

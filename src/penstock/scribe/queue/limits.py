@@ -37,6 +37,7 @@ GRANT_SECONDS = 2.0
 """How long a grant may be used; the window of the limits is longer by as much."""
 PATIENCE_SECONDS = 30.0
 """How long a thread waits for its turn before it takes other work, perhaps with another model."""
+_BEGUN_SECONDS = 600.0  # as `PATIENCE_SECONDS`, of what belongs to an answer that has come
 _LOOK_SECONDS = 1.0  # for which is believed that a key has no limits and is not held
 _LONGEST_SECONDS = 5.0  # of one wait: others may have given back what they had reserved
 _MOST_TOKENS = 1_000_000_000  # of a request or its answer: a provider that reports more says nothing
@@ -180,8 +181,12 @@ class MeteredModel:
                 since what was begun is ended.
         """
         made: Tally = getattr(self._tallies, "value", Tally())
-        self._tallies.value, self._tallies.is_wanted = Tally(), is_wanted
+        self._tallies.value, self._tallies.is_wanted, self._tallies.is_begun = Tally(), is_wanted, False
         return made
+
+    def is_begun(self) -> bool:
+        """Return whether this thread has an answer since its last tally: what it asks now belongs to that, and is waited for."""
+        return bool(getattr(self._tallies, "is_begun", False))
 
     def _add(self, **changes: Any) -> None:
         known: Tally = getattr(self._tallies, "value", Tally())
@@ -209,7 +214,7 @@ class MeteredModel:
             if told.kind == "rate_limit":
                 self._hold(told.retry_after_seconds if told.retry_after_seconds is not None else _OUTAGE_SECONDS)
             raise
-        self._tallies.is_wanted = None
+        self._tallies.is_wanted, self._tallies.is_begun = None, True
         given, said = _used(body, self.wire)
         self._add(
             calls=known.calls + 1,
@@ -241,6 +246,10 @@ class MeteredModel:
         Raises:
             Cancelled: It takes too long, or nobody waits.
         """
+        # The second question about a chunk is asked whoever is to end, and however tight the limits: without it the first answer
+        # would be kept as it is, with claims that the second mends.
+        is_begun = self.is_begun()
+        patience_seconds = max(self._patience_seconds, _BEGUN_SECONDS) if is_begun else self._patience_seconds
         begun = self._clock()
         while True:
             asked = self._clock()
@@ -251,9 +260,9 @@ class MeteredModel:
                 if not slot or self._clock() - asked <= GRANT_SECONDS:
                     return slot
                 continue
-            if self._given_up() or (cancelled is not None and cancelled.is_set()):
+            if (self._given_up() and not is_begun) or (cancelled is not None and cancelled.is_set()):
                 break
-            if self._clock() - begun + wait > self._patience_seconds:
+            if self._clock() - begun + wait > patience_seconds:
                 self._add(held_seconds=wait)
                 break
             # Not all at the same moment, and not all the way: whoever gives back what it reserved makes room before.

@@ -147,7 +147,7 @@ class Workshop:
                     model,
                     reply_tokens=run.budget().reply_tokens,
                     attempts=self._attempts,
-                    is_draining=self._is_draining,
+                    is_draining=lambda: self._is_draining() and not model.is_begun(),
                 )
                 found = self._desks[run.model_id, run.model.window_tokens] = desk, model
         return found
