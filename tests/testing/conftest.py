@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 REPOSITORY = Path(__file__).parents[2]
 TOOLS_CACHE = Path(os.environ.get("PENSTOCK_TOOLS") or Path.home() / ".cache" / "penstock-tools")
 PINS = {
-    "sdks": ("openai==3.54.0", "anthropic==2.12.0"),
-    "cloud-sdks": ("google-genai==3.4.0", "boto3==1.44.5"),
+    "sdks": ("openai==3.57.0", "anthropic==2.14.0"),
+    "cloud-sdks": ("google-genai==3.6.1", "boto3==1.44.8"),
     # A server of S3's protocol, in tests of object stores; not its extra for servers, which brings every service of Amazon's.
     "object-server": ("moto[s3]==5.2.5", "flask==3.1.3", "flask-cors==6.0.5"),
     # The newest whose own dependencies can be had as wheels beside it.
-    "litellm": ("litellm==1.106.2",),
+    "litellm": ("litellm==1.110.2",),
 }
 """The clients of each environment: several, so that none decides about the others' dependencies."""
 
