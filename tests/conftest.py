@@ -20,6 +20,8 @@ settings.load_profile(os.environ.get("PENSTOCK_HYPOTHESIS", "suite"))
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a job in the background has it, and then all that it starts
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # as nohup has it
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 PACKAGES = {
     "rg": "ripgrep",

@@ -218,7 +218,8 @@ def test_a_long_path_costs_its_price(folders: int, tmp_path: Path) -> None:
     text = host.given("startup")
     assert Tokens().count(text).high <= 250
     assert text.count("Rule: do nothing rash.") > 5
-    assert ("(…/.penstock/pinned.md)" in text) == (folders > 1)
+    assert "/.penstock/pinned.md)" in text
+    assert "(…/.penstock/pinned.md)" in text or folders == 1  # how long the path above it is, is the machine's affair
 
 
 def test_rules_of_the_repository_hold_beneath_it(claude: Host, tmp_path: Path) -> None:

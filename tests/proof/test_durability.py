@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -182,15 +183,15 @@ def test_a_lock_that_fails_is_a_fault_of_the_store(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("options", ["size=2m", "size=32m,nr_inodes=20"])
-def test_a_store_that_cannot_be_opened_on_a_full_disk_says_so(options: str) -> None:
-    """Found by R9: without room or names for its index SQLite says `disk I/O error` or `unable to open`."""
+def test_a_store_on_a_full_disk_says_so(options: str) -> None:
+    """Found by R9: without names for its index SQLite says `unable to open`; without room it can be read, and a write says it."""
     try:
         disk = faults.memory_disk(options)
         with disk as path:
             SqliteStore(os.path.join(path, "store")).close()
             faults._fill(path)
-            with pytest.raises(StoreFault) as caught:
-                SqliteStore(os.path.join(path, "store"))
+            with pytest.raises(StoreFault) as caught, closing(SqliteStore(os.path.join(path, "store"))) as store:
+                store.append("s", 0, "asked", {})
             assert caught.value.code == "disk_full"
     except OSError as error:
         pytest.skip(f"no disk in memory can be mounted here: {error}")
