@@ -295,6 +295,7 @@ def test_a_direction_that_fails_ends_the_program(direction: str, tmp_path: Path)
         assert json.loads(ends.output.readline())["id"] == 1
         assert b"a message passed unread: KeyError: 'odd'" in ends.end()[2]
     else:
+        ends.process.wait(timeout=40)  # before its input ends, at which the server might end first
         status, _, errors = ends.end()
         assert status == -signal.SIGKILL
         assert b"the relay ends its server, because it failed: KeyError: 'odd'" in errors
