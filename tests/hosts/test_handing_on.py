@@ -418,6 +418,21 @@ def test_a_log_in_a_prompt_does_not_push_out_what_is_open(tmp_path: Path) -> Non
     assert Tokens().count(given_back).high <= BUDGET_TOKENS
 
 
+@pytest.mark.parametrize("rule", ["-" * 4_000, " " * 4_000, "=" * 40_000])
+def test_a_rule_before_a_long_prompt_takes_no_ones_place(rule: str, tmp_path: Path) -> None:
+    """It takes a token for sixteen characters and more, so that a beginning which fits says nothing of what stands behind it."""
+    host = Host("claude", tmp_path)
+    made = Claude()
+    made.says("Fix the parser.")
+    made.calls(("c1", "Edit", {"file_path": "/p/a.py"}, "The file has been updated.", False))
+    made.says(f"{rule}\nNow the docs. {'2f9c8e ' * 5_000}\nStop at noon.")
+    written(host.path, made.records)
+    host.compacts()
+    given_back = host.given("compact")
+    assert all(words in given_back for words in ("Fix the parser.", "Stop at noon.", "/p/a.py"))
+    assert Tokens().count(given_back).high <= BUDGET_TOKENS
+
+
 def test_words_behind_what_an_editor_says_are_a_persons(tmp_path: Path) -> None:
     """Claude Code puts the file that is open, and its own reminders, before a person's words, as blocks of one message."""
     host = Host("claude", tmp_path)

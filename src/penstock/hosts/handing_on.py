@@ -324,7 +324,7 @@ def _shortened(text: str, tokens: int) -> str:
 
     A person pastes a log and says below it what is to be done, or says it first: both stay.
     """
-    if _tokens(text[: _most_chars(tokens) + 1]) <= tokens:
+    if len(text) <= _most_chars(tokens) and _tokens(text) <= tokens:
         return text
     last = tokens // 3
     return f"{_within(text, tokens - last)} … {_within(text, last, is_end=True)}"

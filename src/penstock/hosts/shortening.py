@@ -16,9 +16,8 @@ from penstock.text import fitting
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_LEAST_ENTRY = (
-    20  # a name and a word: of a record whose fields have less each, the first are worth more than the names of all
-)
+# A name and a word: of a record whose fields have less each, the first are worth more than the names of all.
+_LEAST_ENTRY = 20
 _FRAME = 4  # quotes, colon and comma of a name; of a list or an object its brackets
 
 

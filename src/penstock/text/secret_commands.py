@@ -86,9 +86,22 @@ _SENTENCE = (
 _OPTION = r"(?i:-password)[ \t]{1,4}(?:'([^'\s$]{6,64})'|\"([^\"\s$]{6,64})\")"
 
 
-def _is_secret(value: str) -> bool:
-    """Return whether a value is none that stands for a password, or names one."""
-    return not NO_SECRET.fullmatch(value) and not _IS_NAME.fullmatch(value)
+def _found(pattern: str, text: str, at: int, *, has_digit: bool = False) -> tuple[int, int] | None:
+    """Return where the value stands that a pattern groups; None where none does, or it stands for a password or names one.
+
+    Args:
+        pattern: What begins at the place; one of its groups is the value.
+        text: The text.
+        at: The place.
+        has_digit: Whether only a value with a digit is taken for one.
+    """
+    match = compiled(pattern).match(text, at)
+    if match is None:
+        return None
+    value = match[match.lastindex or 0]
+    if NO_SECRET.fullmatch(value) or _IS_NAME.fullmatch(value) or (has_digit and not any(map(str.isdigit, value))):
+        return None
+    return match.span(match.lastindex or 0)
 
 
 def _said(pattern: str, before: re.Pattern[str] | None = None) -> Callable[[str, int, int], Spans]:
@@ -101,14 +114,12 @@ def _said(pattern: str, before: re.Pattern[str] | None = None) -> Callable[[str,
 
     def spans(text: str, at: int, floor: int) -> Spans:
         del floor  # the words may stand before a secret of the same line
-        match = compiled(pattern).match(text, at)
-        if match is None or not _is_secret(match[match.lastindex or 0]):
-            return ()
-        if before and not before.search(
-            text[max(0, at - _SQL_CHARS) : match.start(match.lastindex or 0)].rpartition("\n")[2]
+        found = _found(pattern, text, at)
+        if found is None or (
+            before and not before.search(text[max(0, at - _SQL_CHARS) : found[0]].rpartition("\n")[2])
         ):
             return ()
-        return (match.span(match.lastindex or 0),)
+        return (found,)
 
     return spans
 
@@ -116,22 +127,15 @@ def _said(pattern: str, before: re.Pattern[str] | None = None) -> Callable[[str,
 def _setter(text: str, at: int, floor: int) -> Spans:
     """Return the value that `setPassword("…")` or `.password("…")` sets; what only asks for one has no value there."""
     del floor
-    match = compiled(_SETTER).match(text, at)
-    if match is None or not _SETS.search(text, max(0, at - 5), at):
-        return ()
-    value = match[match.lastindex or 0]
-    return (match.span(match.lastindex or 0),) if _is_secret(value) and any(map(str.isdigit, value)) else ()
+    found = _found(_SETTER, text, at, has_digit=True)
+    return (found,) if found and _SETS.search(text, max(0, at - 5), at) else ()
 
 
 def _argument(text: str, at: int, floor: int) -> Spans:
     """Return the value behind the name of a password in a call: a setting or an entry of a table."""
     del floor
-    match = compiled(_NAMED_ARGUMENT).match(text, at)
-    if match is None:
-        return ()
-    value = match[match.lastindex or 0]
-    is_value = _is_secret(value) and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
-    return (match.span(match.lastindex or 0),) if is_value else ()
+    found = _found(_NAMED_ARGUMENT, text, at, has_digit=True)
+    return (found,) if found and any(map(str.isalpha, text[slice(*found)])) else ()
 
 
 def _basic(text: str, at: int, floor: int) -> Spans:
@@ -157,21 +161,17 @@ def _words(text: str, at: int, floor: int) -> Spans:
 
 def _sentence(text: str, at: int, floor: int) -> Spans:
     """Return a password of several words, with a digit, in a file of settings."""
-    match = compiled(_SENTENCE).match(text, at)
+    found = _found(_SENTENCE, text, at, has_digit=True)
     begin = text.rfind("\n", max(floor, at - _SQL_CHARS), at) + 1
-    if match is None or not re.fullmatch(r"(?:export )?[A-Z0-9_]{0,64}", text[max(begin, at - _SQL_CHARS) : at]):
-        return ()
-    value = match[match.lastindex or 0]
-    return (match.span(match.lastindex or 0),) if _is_secret(value) and any(map(str.isdigit, value)) else ()
+    is_setting = re.fullmatch(r"(?:export )?[A-Z0-9_]{0,64}", text[max(begin, at - _SQL_CHARS) : at])
+    return (found,) if found and is_setting else ()
 
 
 def _command(text: str, at: int, floor: int) -> Spans:
     """Return the password of a command that takes it on its line."""
     del floor
-    match = compiled(_COMMAND).match(text, at)
-    if match is None or text[max(0, at - 1) : at].isalnum() or not _is_secret(match[match.lastindex or 0]):
-        return ()
-    return to_end(text, match.span(match.lastindex or 0))
+    found = _found(_COMMAND, text, at)
+    return to_end(text, found) if found and not text[max(0, at - 1) : at].isalnum() else ()
 
 
 def by_what_is_said() -> Iterable[Shape]:

@@ -149,9 +149,8 @@ def replace_own(path: str, content: bytes) -> None:
     Raises:
         OSError: It could not be written; nothing is left beside it.
     """
-    from penstock.workspace import (
-        replacing,
-    )  # here: a hook that only counts writes nothing so, and is a process a call (H-5)
+    # Loaded here: a hook that only counts writes nothing so, and is a process a call (H-5).
+    from penstock.workspace import replacing
 
     folder = _open_own_folder(os.path.dirname(path) or ".")
     try:

@@ -105,7 +105,7 @@ class ConverseEvents:
             self._texts.add(block, "text", text)
             return text
         if isinstance(piece := field(delta, "toolUse", "input"), str):
-            # Pieces of JSON, cut anywhere: they are kept beside the block and parsed_finite once all are there.
+            # Pieces of JSON, cut anywhere: they are kept beside the block and parsed once all are there.
             self._texts.add(self._inputs.setdefault(index, {}), "input", piece)
         elif isinstance(result := delta.get("toolResult"), list):
             block.setdefault("toolResult", {}).setdefault("content", []).extend(result)
