@@ -27,6 +27,7 @@ from penstock.context.sized import MESSAGE_TOKENS, Sized, measure_entry
 from penstock.overflow import Overflow
 from penstock.overflow.learned import SMALLEST_TOKENS
 from penstock.text.allowance import Budget
+from penstock.text.json_access import as_json
 from penstock.wires import load_request
 
 if TYPE_CHECKING:
@@ -355,6 +356,22 @@ def test_a_floor_that_is_smaller_by_our_own_count_alone_is_smaller_than_the_requ
     assert rung_choice._floor(ladder, lambda _: False) == ladder.last
     nothing = Ladder(Sized(talks.told("openai-chat"), COUNTER), window_tokens=1 << 40)
     assert rung_choice._floor(nothing, lambda _: False) is None
+
+
+def test_what_results_named_goes_one_by_one_and_the_floor_is_without() -> None:
+    """Of forty results at once it may be all of a window; what else is told of them stays as long as that is enough."""
+    numbers = range(10)
+    verses = ["".join(f"verse {n}: the {part * 7919 + n}th stone\n" for n in range(40)) for part in numbers]
+    calls = tuple(Call(id=f"c{n}", name="read", arguments={"number": n}, result=verses[n]) for n in numbers)
+    ladder = ladder_of(request_of(Story(rounds=(Round(calls=calls),)), "openai-chat"), "openai-chat")
+    sizes = [ladder.counts(rung).total for rung in range(ladder.floor - len(numbers) - 1, ladder.floor)]
+    assert all(after < before for before, after in pairwise(sizes))
+    assert ladder.counts(ladder.last).total <= sizes[-1]
+    shown = [
+        as_json([entry.raw for entry in taken(ladder, rung).transcript.visible()])
+        for rung in (ladder.floor - 11, ladder.last)
+    ]
+    assert ["named" in text for text in shown] == [True, False]
 
 
 @pytest.mark.parametrize(("can_summarise", "calls_left"), [(True, 3), (True, 2), (True, 1), (False, 3)])
