@@ -177,21 +177,9 @@ class Procedure:
         self._until = 0  # up to where the code is read
         self._one_word = SENTENCES
         self._ended = -1  # where something begins that is none of this division
-        self._handlers: dict[str, Callable[[str, int], None]] = {}
-        self._handlers |= dict.fromkeys(_OPENING, self._opening)
-        self._handlers |= dict.fromkeys(_FORMS, self._form)
-        self._handlers |= dict.fromkeys(TERMINATORS, self._terminator) | dict.fromkeys(_PHRASES, self._phrase)
-        self._handlers |= dict.fromkeys(_DIALECT, self._dialect) | dict.fromkeys(_IDS, self._id)
-        self._handlers |= {
-            "PERFORM": self._perform,
-            "ELSE": self._else,
-            "WHEN": self._when,
-            "END": self._end,
-            "DIVISION": self._division,
-            "EXEC": self._row,
-        }
+        self._handlers = _HANDLERS
         if ("IDMS" in folded or "SUBSCHEMA" in folded) and _IDMS.search(folded):
-            self._handlers |= dict.fromkeys(NAVIGATION, self._dialect)
+            self._handlers = _HANDLERS_OF_IDMS
             self._one_word = SENTENCES | NAVIGATION  # FINISH alone ends the run unit, and is no paragraph
 
     def read(self, at: int) -> int:
@@ -247,7 +235,7 @@ class Procedure:
                 continue
             # What a handler took as one entry (AT END, EXIT PERFORM) is not asked again, word by word.
             elif word in handlers and token.start(_WORD) >= self._until:
-                handlers[word](word, token.start(_WORD))
+                handlers[word](self, word, token.start(_WORD))
             else:
                 continue
             if self._ended >= 0:
@@ -301,7 +289,7 @@ class Procedure:
         """A word with a period, where a sentence begins."""
         word, (start, end) = token["head"], token.span("head")
         if word in self._one_word:  # EXIT SECTION is one, too
-            self._handlers.get(word, self._row)(word, start)
+            self._handlers.get(word, Procedure._row)(self, word, start)
             return
         kind: Literal["section", "paragraph", "declaratives"] = "paragraph"
         segment = None
@@ -468,3 +456,22 @@ class Procedure:
     def _id(self, _: str, start: int) -> None:
         """End at PROGRAM-ID and the like: another program begins without a division header."""
         self._ended = start
+
+
+# Functions of the class and not methods of an instance: an instance that holds its own methods is a circle, and all that it has
+# found stays until the collector looks for those.
+_HANDLERS: dict[str, Callable[[Procedure, str, int], None]] = {
+    **dict.fromkeys(_OPENING, Procedure._opening),
+    **dict.fromkeys(_FORMS, Procedure._form),
+    **dict.fromkeys(TERMINATORS, Procedure._terminator),
+    **dict.fromkeys(_PHRASES, Procedure._phrase),
+    **dict.fromkeys(_DIALECT, Procedure._dialect),
+    **dict.fromkeys(_IDS, Procedure._id),
+    "PERFORM": Procedure._perform,
+    "ELSE": Procedure._else,
+    "WHEN": Procedure._when,
+    "END": Procedure._end,
+    "DIVISION": Procedure._division,
+    "EXEC": Procedure._row,
+}
+_HANDLERS_OF_IDMS = _HANDLERS | dict.fromkeys(NAVIGATION, Procedure._dialect)

@@ -63,7 +63,8 @@ def page(
         .render(
             title=title,
             site=site,
-            sections=sections,
+            # No more than it shows: what a template was given stays until the collector looks for circles.
+            contents=[(one.title, one.slug) for one in sections],
             short=short,
             data=packed({"sections": rest, "spans": spans_of(numbers)}) if rest or numbers else "",
             tabs=tabs,
