@@ -47,9 +47,9 @@ def opens(source: str) -> list[str]:
                 found.append(f"{node.lineno}: {function.id}(…)")
             elif isinstance(function, ast.Attribute):
                 owner = function.value.id if isinstance(function.value, ast.Name) else ""
-                if ast.unparse(function.value).startswith("resources.files('penstock"):
-                    continue  # what the package itself brings
                 if (function.attr in {"open", "fdopen"} and owner in _OPENING) or function.attr in _METHODS:
+                    if ast.unparse(function.value).startswith("resources.files('penstock"):
+                        continue  # what the package itself brings
                     found.append(f"{node.lineno}: {owner}.{function.attr}(…)")
         elif isinstance(node, ast.Import):
             found += [
