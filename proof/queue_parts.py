@@ -274,13 +274,14 @@ _FORKS.set_forkserver_preload(
 
 def _work(arguments: list[str], environment: dict[str, str]) -> None:
     """What `penstock worker` does, in a process that has loaded all that it needs."""
-    from penstock.cli import main as typed
+    from penstock.__main__ import run  # which says how often to look for garbage, as where it is typed
 
     os.environ.update(environment)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for descriptor in (1, 2):
         os.dup2(nowhere, descriptor)
-    raise SystemExit(typed(arguments))
+    sys.argv = ["penstock", *arguments]
+    run()
 
 
 class WorkerProcess:

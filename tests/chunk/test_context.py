@@ -149,6 +149,21 @@ def test_data_of_a_copybook_is_shown_with_the_lines_of_the_copybook() -> None:
     assert chunk.context_spans == ()
 
 
+def test_an_answer_about_a_whole_file_depends_on_the_copybooks_that_it_uses_and_on_no_other() -> None:
+    """Without any its names are not read, and its digest is the one that reading them gives."""
+
+    def digest(copied: str, **books: str) -> str:
+        source = scanned(paragraph("ONLY", "MOVE ZERO TO ACCOUNT-ID, CUSTOMER-ID."), [*DATA, copied])
+        copybooks = {name: scan(fixed([f"01  {item} PIC 9."])) for name, item in books.items()}
+        (chunk,) = plan(source, prompt_tokens=5_000, counter=ESTIMATE, copybooks=copybooks).chunks
+        return chunk.digest
+
+    assert digest("01  ACCOUNT-ID PIC 9.") == digest("01  ACCOUNT-ID PIC 9.", account="ACCOUNT-ID")
+    with_book = digest("COPY ACCOUNT.", account="ACCOUNT-ID")
+    assert len({with_book, digest("COPY ACCOUNT."), digest("COPY ACCOUNT.", account="ACCOUNT-ID PIC X VALUE 1")}) == 3
+    assert with_book == digest("COPY ACCOUNT.", account="ACCOUNT-ID", other="ACCOUNT-ID")
+
+
 @pytest.mark.proves("C-5")
 @pytest.mark.parametrize("budget", [1_200, 2_500, 6_000])
 def test_the_context_is_at_most_a_quarter_of_the_budget_and_says_what_it_leaves_out(budget: int) -> None:

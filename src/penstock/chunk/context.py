@@ -45,10 +45,14 @@ class Surroundings:
         self._source = source = layout.source
         self._layout = layout
         self._ruler = ruler
-        self._data = Data(source, copybooks or {})
+        self._copybooks = copybooks or {}
         self._names = NameCounts(source)
         self._sizes: dict[int, float] = {}  # of data items
         self._shown = layout.shown
+
+    @cached_property
+    def _data(self) -> Data:
+        return Data(self._source, self._copybooks)
 
     @cached_property
     def _outline(self) -> NameOutline:
@@ -177,6 +181,10 @@ class Surroundings:
 
     def _used(self, spans: Sequence[Span]) -> list[list[int]]:
         """The data that lines use; what was read of a unit is read once."""
+        # All lines of a file without copybooks: whatever they use stands in them. Most files are sent whole, and to read every name
+        # would take as long as all else about their plan.
+        if not self._copybooks and tuple(spans) == ((1, self._source.lines),):
+            return []
         names: dict[tuple[str, str], int] = {}
         for at, inside in self._layout.inside(spans):
             program = self._layout.units[at].program

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.scribe.queue.conftest import estate, started
 
-from penstock.scribe.queue.accepted import Accepted
+from penstock.scribe.queue.accepted import Accepted, UnansweredKeys
 
 if TYPE_CHECKING:
     from penstock.scribe.queue.database import Database
@@ -114,3 +114,18 @@ def test_an_answer_whose_commit_was_lost_is_not_late(database: Database, monkeyp
     monkeypatch.undo()
     assert not lost[0]
     assert database.rows("SELECT count(*), sum(late) FROM answers") == [(1, 0)]
+
+
+def test_that_there_was_no_answer_is_believed_once_and_for_a_second(database: Database) -> None:
+    """Whoever asks puts an answer there, and a copy of the question finds it; so does whoever comes to ask only later."""
+    database.prepare()
+    now = 100.0
+    unanswered = UnansweredKeys(lambda: now)
+    results = Accepted(database, 1, unanswered=unanswered)
+    unanswered.note(_KEYS[:2], now)
+    for key in _KEYS[:2]:
+        Accepted(database, 2).put(key, {"claims": [key]})
+    assert results.get(_KEYS[0]) is None
+    assert results.get(_KEYS[0]) == {"claims": [_KEYS[0]]}
+    now += 1.0
+    assert results.get(_KEYS[1]) == {"claims": [_KEYS[1]]}

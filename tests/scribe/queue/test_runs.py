@@ -360,6 +360,32 @@ def test_a_file_that_many_jobs_want_at_once_is_planned_once(
     assert all(one is works[0] for one in works)
 
 
+def test_a_job_looks_once_for_the_answers_to_all_its_questions(
+    database: Database, author: Author, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A look for each took a round trip for each. What is copied within the job is asked once all the same."""
+    text = program(2, name="TWICE").encode()
+    paths = ("cbl/A.cbl", "cbl/B.cbl", "cbl/C.cbl")
+    files = [GatheredFile(path, "cobol", text.replace(b"TWICE", b"OTHER") if "C" in path else text) for path in paths]
+    run = started(database, Gathered(tuple(files), (), ()), max_prompt_tokens=6_000)
+    model = loopback(author)
+    workshop = Workshop(database, lambda _: model)
+    looked = Counter[bool]()
+    rows = database.rows
+
+    def counted(statement: str, **values: Any) -> list[tuple[Any, ...]]:
+        looked["FROM answers WHERE key =" in statement] += 1
+        return rows(statement, **values)
+
+    for name in ("survey", "link", "ask"):
+        ((arguments,),) = rows("SELECT args FROM procrastinate_jobs WHERE task_name = %(name)s", name=name)
+        monkeypatch.setattr(database, "rows", counted)
+        getattr(workshop, name)(**arguments)
+        monkeypatch.setattr(database, "rows", rows)
+    assert looked[True] == 1
+    assert progress(database, run.id).calls == 2
+
+
 def test_what_a_survey_links_is_what_the_estate_links(database: Database) -> None:
     """Claims may name who calls and starts a program: workers know the same of it as where the site is made, plans included."""
     from penstock.cobol.estate import Estate, Located, member

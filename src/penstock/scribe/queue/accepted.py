@@ -10,19 +10,46 @@ from __future__ import annotations
 
 import json
 import os
+import threading
+import time
 from typing import TYPE_CHECKING
 
 from penstock.scribe.results import key_of
 from penstock.text.json_access import field, parsed, string
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
     from penstock.scribe.queue.database import Database
     from penstock.text.json_access import Json
 
 _NEVER = "-infinity"
+_BELIEVED_SECONDS = 1.0
+
+
+class UnansweredKeys:
+    """What nobody had answered a moment ago: whoever is about to ask some questions looks once for all. Threads share it.
+
+    It is believed for a second, and once: who asks comes back with an answer, which the next who wants it has to find.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._until: dict[str, float] = {}
+        self._lock = threading.Lock()
+
+    def note(self, keys: Iterable[str], looked: float) -> None:
+        """Remember that there was no answer under some keys at a time, in seconds of the clock."""
+        with self._lock:
+            now = self._clock()
+            self._until = {key: until for key, until in self._until.items() if until > now}
+            self._until.update(dict.fromkeys(keys, looked + _BELIEVED_SECONDS))
+
+    def take(self, key: str) -> bool:
+        """Return whether there was no answer within the last second, as far as is known; the next time it is not known."""
+        with self._lock:
+            return self._until.pop(key, 0.0) > self._clock()
 
 
 class Accepted:
@@ -34,6 +61,7 @@ class Accepted:
         since: What was accepted before that is not seen: it is asked about again. None for nothing.
         assignments: What is known of the plans of this run's files, by their keys. They belong to the run and to no other: its
             workers must all come to the same chunks.
+        unanswered: What is known to have no answer; None for nothing.
     """
 
     def __init__(
@@ -43,14 +71,18 @@ class Accepted:
         *,
         since: datetime | None = None,
         assignments: Mapping[str, Json] | None = None,
+        unanswered: UnansweredKeys | None = None,
     ) -> None:
         self._database, self._run, self._since = database, run, since or _NEVER
         self._assignments = assignments or {}
+        self._unanswered = unanswered
 
     def get(self, key: str, /) -> Json:
         """Return what was put under a key, None for nothing."""
         if key in self._assignments:
             return self._assignments[key]
+        if self._unanswered is not None and self._unanswered.take(key):
+            return None
         found = self._database.rows(
             "SELECT value, run FROM answers WHERE key = %(key)s AND accepted_at >= %(since)s",
             key=bytes.fromhex(key),

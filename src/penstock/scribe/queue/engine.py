@@ -26,6 +26,7 @@ try:
     import procrastinate.jobs
     import procrastinate.retry
     import procrastinate.schema
+    from psycopg_pool import AsyncConnectionPool
 except ImportError as error:
     raise missing_extra(error) from None
 
@@ -150,6 +151,7 @@ def engine_app(url: str, tasks: Mapping[str, Callable[..., Awaitable[None]]]) ->
         await connection.execute(settings(*_PLANNER))
 
     connector = Patience(
+        pool_factory=_unasked_pool,
         conninfo=conninfo(url),
         configure=configure,
         min_size=1,
@@ -161,6 +163,15 @@ def engine_app(url: str, tasks: Mapping[str, Callable[..., Awaitable[None]]]) ->
     for name, function in tasks.items():
         app.task(name=name, retry=_WhenTold())(function)
     return app
+
+
+def _unasked_pool(**arguments: Any) -> AsyncConnectionPool:
+    """Return a pool that asks no connection whether it lives before it lends it: a round trip for each that is needed.
+
+    One that the server dropped says so when it is used. What ends a job is made again then; what takes one ends the worker, as
+    it would a moment later.
+    """
+    return AsyncConnectionPool(**{**arguments, "check": None})
 
 
 def defer(

@@ -19,7 +19,7 @@ from penstock.scribe import Around, around, is_copybook, says_anything, situated
 from penstock.scribe.asking import answer_key
 from penstock.scribe.file_work import FileWork, assignment_key
 from penstock.scribe.gathering import GatheredFile
-from penstock.scribe.queue.accepted import Accepted, Planning
+from penstock.scribe.queue.accepted import Accepted, Planning, UnansweredKeys
 from penstock.text.json_access import field, objects, string
 
 if TYPE_CHECKING:
@@ -115,6 +115,8 @@ class QueuedEstate:
         self._planning: dict[int, threading.Lock] = {}
         self._works = _Kept()
         self._surveyed = _Kept()
+        self.unanswered = UnansweredKeys()
+        """What those who ask about this run have just seen to have no answer."""
 
     def _contents(self, digests: Iterable[bytes]) -> dict[bytes, bytes]:
         rows = self._database.rows("SELECT digest, data FROM contents WHERE digest = ANY(%(all)s)", all=list(digests))
@@ -209,7 +211,11 @@ class QueuedEstate:
         around_each = [Around(*map(tuple, each)) for each in one.neighbours or [((), (), ())] * len(subject.parts)]
         key = assignment_key(subject.file_name, self.budget, self.run.model_id)
         results = Accepted(
-            self._database, self.run.id, since=self.run.fresh_since, assignments={key: one.assignment or {}}
+            self._database,
+            self.run.id,
+            since=self.run.fresh_since,
+            assignments={key: one.assignment or {}},
+            unanswered=self.unanswered,
         )
         before = one.surveyed.plan if one.surveyed is not None else None
         made = FileWork(situated(subject, around_each), self.budget, results, self.run.model_id, planned=before)

@@ -281,7 +281,7 @@ class Workshop:
         # The run comes with each place. Said once beside them, it made the planner read all open chunks of the run for the eight
         # that are meant, for as long as the table had no statistics: 7 ms where 1,500 are open.
         open_places = self._database.rows(
-            """SELECT file, number, key FROM chunks
+            """SELECT file, number, key, EXISTS (SELECT FROM answers WHERE answers.key = chunks.key) FROM chunks
                JOIN unnest(%(runs)s::bigint[], %(files)s::integer[], %(numbers)s::integer[])
                AS wanted(run, file, number) USING (run, file, number)
                WHERE state = 'open' AND (SELECT phase FROM runs WHERE id = %(run)s) = 'asking' ORDER BY file, number""",
@@ -293,7 +293,8 @@ class Workshop:
         if not open_places:
             return
         estate = self._estate(run)
-        fetched = estate.fetch(sorted({file for file, _, _ in open_places})[:_FETCHED_FILES])
+        estate.unanswered.note((bytes(key).hex() for _, _, key, is_there in open_places if not is_there), looked)
+        fetched = estate.fetch(sorted({file for file, _, _, _ in open_places})[:_FETCHED_FILES])
         ended: list[_Ended] = []
         begun = told = time.monotonic()
         later: tuple[str, float] | None = None
@@ -306,7 +307,7 @@ class Workshop:
             return self._phase(run) == "asking"
 
         try:
-            for file, number, key in open_places:
+            for file, number, key, _ in open_places:
                 # Whoever has the job by now asks the rest. It is not tried again, which would take it from them; and where nobody
                 # had taken it, its chunks are found in no job, and put in again.
                 if self._is_taken_away(begun):
