@@ -8,7 +8,7 @@ Keeps out: how the template was filled (`filling`), asked for and verified, and 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from penstock.cobol.facts import call_diagram, flow_diagram
 from penstock.scribe.filling import SourceLines, cite
@@ -266,20 +266,24 @@ def _item(record: TemplateRecord, fields: Sequence[_Field]) -> dict[str, Json]:
     """Return a record as an item of a list: its fields, its citations, and whether the code knows of it or only a model does."""
     item: dict[str, Json] = {}
     texts: list[Value] = []
-    is_code = record.said is not None
+    code = record.said
+    is_code = code is not None
     for name, shape, row in fields:
-        said = record.every(name)
-        if not said:  # as most are: what is not known is null, or a list of nothing
-            item[name] = None if shape in _SINGLE else []
-        elif shape == "one":
-            item[name] = _plain(said[0]) if type(said[0]) is tuple else said[0]
-        elif shape == "many":
-            item[name] = list(map(_plain, said))
-        elif shape == "rows":
-            item[name] = [dict(zip(row, map(_plain, each), strict=True)) for each in said]
+        given = record.every(name) if code is None else code.get(name)
+        if shape == "one":
+            said = (given[0] if given else None) if type(given) is list else given
+            item[name] = _plain(said) if type(said) is tuple else said
+        elif given is None:
+            item[name] = None if shape == "text" else []
         else:
-            item[name] = " ".join(said) or None
-        if record.said is None:
+            several: list[Any] = given if type(given) is list else [given]
+            if shape == "many":
+                item[name] = [_plain(said) if type(said) is tuple else said for said in several]
+            elif shape == "rows":
+                item[name] = [dict(zip(row, map(_plain, each), strict=True)) for each in several]
+            else:
+                item[name] = " ".join(several) or None
+        if code is None:
             values = record.fields.get(name, ())
             is_code = is_code or any(value.origin == "code" for value in values)
             texts += values if shape == "text" else ()
@@ -291,18 +295,12 @@ def _item(record: TemplateRecord, fields: Sequence[_Field]) -> dict[str, Json]:
     return item
 
 
-_SINGLE = frozenset({"one", "text"})
-
-
 def _plain(said: Plain) -> Json:
     return list(map(_plain, said)) if isinstance(said, tuple) else said
 
 
-_OF_CITATION = ("first_line", "last_line", "evidence")
-
-
 def _citations(citations: Iterable[Citation]) -> list[dict[str, Json]]:
-    return [dict(zip(_OF_CITATION, citation, strict=True)) for citation in citations]
+    return [{"first_line": first, "last_line": last, "evidence": evidence} for first, last, evidence in citations]
 
 
 def _purpose(records: Sequence[TemplateRecord]) -> dict[str, Json] | None:

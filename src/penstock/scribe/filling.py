@@ -96,8 +96,10 @@ def cite(source: SourceLines, first_line: int, last_line: int | None = None) -> 
     Comments and blanks at the ends are left out, because a comment proves nothing about what the program does (C-7).
     """
     last = min(first_line if last_line is None else last_line, source.lines)
-    first = next((line for line in range(max(1, first_line), last + 1) if source.is_code(line)), None)
-    if first is None:
+    first = max(1, first_line)
+    while first <= last and not source.is_code(first):
+        first += 1
+    if first > last:
         return ()
     while not source.is_code(last):
         last -= 1
