@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from html import escape
+from itertools import repeat
 from typing import Any
 from urllib.parse import quote
 
@@ -73,20 +74,35 @@ class _Rendering:
         return made
 
     def _text(self, cell: Any, is_aside: bool) -> str:
-        return f"<p{' class=aside' if is_aside else ''}>{self._cell(cell)}</p>"
+        return f"<p{' class=aside' if is_aside else ''}>{self._cell_pieces(cell)}</p>"
 
     def _facts(self, rows: Any) -> str:
-        return "".join(f"<dl><dt>{_text(name)}</dt><dd>{self._cell(cell)}</dd></dl>" for name, cell in rows)
+        return "".join(f"<dl><dt>{_text(name)}</dt><dd>{self._cell_pieces(cell)}</dd></dl>" for name, cell in rows)
 
-    def _table(self, columns: Any, rows: Any, _numbers: Any) -> str:
-        heads = "".join(f"<th>{_text(name)}</th>" for name in columns)
+    def _table(self, columns: Any, _numbers: Any, anchors: Any, _depths: Any) -> str:
+        heads = "".join(f"<th>{_text(title)}</th>" for title, _, _ in columns)
+        shown = [map(getattr(self, f"_cell_{kind}"), cells) for _, kind, cells in columns]
         body = "".join(
             f"<tr{f' id={chr(34)}{_attribute(anchor)}{chr(34)}' if anchor else ''}>"
-            + "".join(f"<td>{self._cell(cell)}</td>" for cell in cells)
+            + "".join(f"<td>{cell}</td>" for cell in cells)
             + "</tr>"
-            for cells, anchor, _ in rows
+            for anchor, *cells in zip(anchors or repeat(""), *shown, strict=bool(anchors))
         )
         return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+
+    def _cell_code(self, text: str | None) -> str:
+        return self._piece_c(text) if text else ""
+
+    def _cell_codes(self, texts: list[str]) -> str:
+        return ", ".join(map(self._piece_c, texts))
+
+    def _cell_plain(self, text: str | None) -> str:
+        return _text(text or "")
+
+    def _cell_lines(self, ats: list[Any]) -> str:
+        cited = [at if isinstance(at, list) else [at, at] for at in ats if not isinstance(at, str)]
+        words = "".join(_text(at) for at in ats if isinstance(at, str))
+        return ", ".join(self._piece_l(first, last, "") for first, last in cited) + words
 
     def _graph(self, graph: Any, caption: str, _around: str) -> str:
         nodes, edges = graph
@@ -98,7 +114,7 @@ class _Rendering:
             boxes.append(f'{link}<rect class="box {kind}"/>{_text(label)}</{"a" if address else "g"}>')
         return f"<svg>{''.join(boxes)}</svg><figcaption>{_text(caption)}</figcaption>"
 
-    def _cell(self, cell: Any) -> str:
+    def _cell_pieces(self, cell: Any) -> str:
         return "".join(map(self._piece, cell))
 
     def _piece(self, piece: Any) -> str:

@@ -27,8 +27,8 @@ def blocks_of(made: Made, title: str) -> list[Any]:
 def test_a_step_that_writes_a_data_set_feeds_those_that_read_it(millwater: Made) -> None:
     """The bills of one step are read by the next; each step leads to its program, and the diagram has both ways."""
     picture, table = blocks_of(millwater, "Jobs and data sets")
-    rows = {row.cells[0][0].text: row.cells for row in table.rows}
-    (writer,), (reader,) = rows["MW.PROD.BILLS"][1:]
+    rows = {name[0].text: cells for name, *cells in zip(*(column.cells for column in table.columns), strict=True)}
+    (writer,), (reader,) = rows["MW.PROD.BILLS"]
     assert (writer.name, writer.path) == ("MWDAILY.BILL.MWB020 · MWB020", "programs/MWB020")
     assert reader.name == "MWDAILY.REGISTER · MWB030"
     arrows = {(edge.source, edge.target) for edge in picture.graph.edges}
@@ -45,7 +45,7 @@ def test_screens_lead_to_each_other(millwater: Made) -> None:
     assert {("transaction MW01", "program MWC010"), ("program MWC010", "map MWSET1.MWMAP1")} <= arrows
     assert ("program MWC010", "program MWC020") in arrows
     assert {node.label: node.kind for node in picture.graph.nodes}["MWC030"] == "outside"
-    assert [row.cells[0][0] for row in table.rows][2].text == "MWC030"
+    assert table.columns[0].cells[2][0].text == "MWC030"
 
 
 def test_the_estate_is_loaded_with_all_its_edges(millwater: Made) -> None:
@@ -91,7 +91,7 @@ def test_near_copies_are_found_with_their_differences() -> None:
     ]
     (section,) = copied.of_copies([copied.CopyView("OTHER", "programs/OTHER", 0.8, hunks)])
     assert section.slug == "near-copies"
-    assert section.blocks[-1].rows[0].cells[3][0].text == "ADD 1 TO TOTAL."  # type: ignore[union-attr]
+    assert section.blocks[-1].columns[3].cells[0][0].text == "ADD 1 TO TOTAL."  # type: ignore[union-attr]
     assert not list(copied.of_copies([]))
 
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import jinja2
 import pytest
@@ -23,6 +23,7 @@ from penstock.inspection import page
 from penstock.scribe.pages import html
 from penstock.scribe.pages.blocks import (
     BELOW,
+    CellKind,
     CitedLines,
     CodeSpan,
     DocumentLink,
@@ -35,7 +36,7 @@ from penstock.scribe.pages.blocks import (
     PageSection,
     ParagraphLink,
     TableBlock,
-    TableRow,
+    TableColumn,
     Tag,
     TextBlock,
 )
@@ -166,9 +167,16 @@ def page_of(word: str) -> tuple[str, str]:
     )
     short = PageSection(word, (TextBlock(cell), FactBlock(((word, cell),))))
     graph = GraphBlock(Graph((GraphNode("a", word),), ()), word)
-    long = PageSection(
-        word, (TextBlock(cell), FactBlock(((word, cell),)), TableBlock((word,), (TableRow((cell,)),)), graph)
-    )
+    told: dict[CellKind, Any] = {
+        "pieces": cell,
+        "code": word,
+        "codes": [word],
+        "plain": word,
+        "lines": [1, (1, 2), word],
+    }
+    assert told.keys() == set(get_args(CellKind))
+    table = TableBlock(tuple(TableColumn(word, kind, (one,)) for kind, one in told.items()))
+    long = PageSection(word, (TextBlock(cell), FactBlock(((word, cell),)), table, graph))
     made = html.page(word, word, (short, long), tabs=(("p", word),), here="index.html", lead=word, lines=(1,))
     data = re.search('<template id="data">([^<]*)</template>', made)
     assert data

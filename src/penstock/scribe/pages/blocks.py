@@ -10,10 +10,10 @@ Law: a renderer knows every kind of block and piece, so that what is said in one
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 class CodeSpan(NamedTuple):
@@ -101,23 +101,38 @@ class FactBlock(NamedTuple):
     mark: Literal["facts"] = "facts"
 
 
-class TableRow(NamedTuple):
-    """A row of a table.
+class TableColumn(NamedTuple):
+    """A column of a table: its title, what its cells are made of, and what is in the cell of each row.
 
-    `anchor` is what a link can go to, empty for nothing; `depth` indents the first cell, as levels of data are shown.
+    The cells of one column are of one kind nearly always, so that the column says it once, and a cell is the plain value: of
+    a hundred thousand cells none is wrapped, and each form shows a column in one go.
     """
 
-    cells: tuple[Cell, ...]
-    anchor: str = ""
-    depth: int = 0
+    title: str
+    kind: CellKind
+    cells: Sequence[Any]
+
+
+CellKind: TypeAlias = Literal["pieces", "code", "codes", "plain", "lines"]
+"""What the cells of a column are made of.
+
+`pieces` are cells as they stand elsewhere. `code` is words of the source and `plain` words of ours, None or empty where there are
+none; `codes` is a list of words of the source. `lines` is a list of citations of the document's own source, each a line or a pair
+of the first and the last; words of ours may stand behind them.
+"""
 
 
 class TableBlock(NamedTuple):
-    """Rows under columns, as many cells in each as there are columns; `numbers` are the columns that are set to the right."""
+    """Columns with as many cells in each as there are rows; `numbers` are those that are set to the right.
 
-    columns: tuple[str, ...]
-    rows: tuple[TableRow, ...]
+    `anchors` are what a link to each row says, empty for a row that nothing leads to; `depths` how far its first cell is indented,
+    as levels of data are shown. Both are empty where no row has any.
+    """
+
+    columns: tuple[TableColumn, ...]
     numbers: tuple[int, ...] = ()
+    anchors: tuple[str, ...] = ()
+    depths: tuple[int, ...] = ()
     mark: Literal["table"] = "table"
 
 

@@ -1,28 +1,37 @@
 """Tables from the items of a document: what a cell of each kind of value looks like, and which columns are worth showing.
 
-A column is a function from an item to its cell. Most columns show one field, and the functions that make those (`code`, `plain`,
-`codes`, `words`) let a table be written as a list of titles and fields, which is what `operations` does. Law: an item that has
-citations has them in its row, by the column `lines`. Keeps out: which tables there are, and how one looks.
+A column is a function from an item to its cell, or says of what kind all its cells are (`KindColumn`). Most columns show one
+field, and the functions that make those (`code`, `plain`, `codes`, `words`) let a table be written as a list of titles and fields,
+which is what `operations` does. Law: an item that has citations has them in its row, by the column `LINES`.
+Keeps out: which tables there are, and how one looks.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from penstock.scribe.pages.blocks import CitedLines, CodeSpan, ModelWords, TableBlock, TableRow, Tag, joined
+from penstock.scribe.pages.blocks import CitedLines, CodeSpan, ModelWords, TableBlock, TableColumn, Tag, joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from penstock.scribe.pages.blocks import Block, Cell, Piece
+    from penstock.scribe.pages.blocks import Block, Cell, CellKind, Piece
     from penstock.text.json_access import Json
 
-    Column: TypeAlias = Callable[[Json], Cell]
+    Column: TypeAlias = "Callable[[Json], Cell] | KindColumn"
 
 MAX_LINES = 24
 """The line numbers that a cell lists of an item's reads or writes; the JSON has all."""
 DEEDS = ("create", "read", "update", "delete")
 """What a program can do with a resource, in the order of the letters of CRUD."""
+
+
+class KindColumn(NamedTuple):
+    """A column whose cells are all of one kind, and what of an item is in its cell."""
+
+    kind: CellKind
+    of: Callable[[Json], Json]
 
 
 def table(
@@ -31,29 +40,39 @@ def table(
     *,
     numbers: Sequence[str] = (),
     keeps_empty: bool = False,
-    depth: Callable[[Json], int] = lambda _: 0,
-    anchor: Callable[[Json], str] = lambda _: "",
+    depth: Callable[[Json], int] | None = None,
+    anchor: Callable[[Json], str] | None = None,
 ) -> list[Block]:
     """Return a table of the items under those columns that at least one of them fills; nothing where there are no items.
 
     Args:
         items: One row each, in this order.
-        columns: The title of each column, and the function from an item to its cell. Each function is called once for every item,
-            in the order of the items, so that it may remember what came before.
+        columns: The title of each column, and what its cells are. Each function is called once for every item, in the order of
+            the items, so that it may remember what came before.
         numbers: The titles of the columns that are set to the right.
         keeps_empty: Whether columns that no item fills stay: they say that nobody does it.
-        depth: How far the first cell of an item is indented, in steps.
-        anchor: What a link to the row of an item says; empty for a row that nothing leads to.
+        depth: How far the first cell of an item is indented, in steps; None for no item at all.
+        anchor: What a link to the row of an item says, empty for a row that nothing leads to; None for no row at all.
     """
     if not items:
         return []
-    made = [list(map(column, items)) for column in columns.values()]
+    made = [_column(title, column, items) for title, column in columns.items()]
     # Most programs have no REDEFINES and no words of a model: a column without content takes its width from the others.
-    kept = [(title, cells) for title, cells in zip(columns, made, strict=True) if keeps_empty or any(cells)]
-    titles = tuple([title for title, _ in kept])
-    cells = zip(*[cells for _, cells in kept], strict=True) if kept else [()] * len(items)
-    rows = map(TableRow, cells, map(anchor, items), map(depth, items))
-    return [TableBlock(titles, tuple(rows), tuple(at for at, title in enumerate(titles) if title in numbers))]
+    kept = tuple([column for column in made if keeps_empty or any(column.cells)])
+    return [
+        TableBlock(
+            kept,
+            tuple([at for at, column in enumerate(kept) if column.title in numbers]),
+            tuple(map(anchor, items)) if anchor is not None else (),
+            tuple(map(depth, items)) if depth is not None else (),
+        )
+    ]
+
+
+def _column(title: str, column: Column, items: Iterable[Json]) -> TableColumn:
+    if isinstance(column, KindColumn):
+        return TableColumn(title, column.kind, tuple(map(column.of, items)))
+    return TableColumn(title, "pieces", tuple(map(column, items)))
 
 
 def once(anchor: Callable[[Json], str]) -> Callable[[Json], str]:
@@ -125,27 +144,32 @@ def condition(item: Json) -> str:
 
 def code(field: str) -> Column:
     """Return the column that shows a field as words of the source."""
-    return lambda item: code_cell(item[field])
+    return KindColumn("code", itemgetter(field))
 
 
 def plain(field: str) -> Column:
     """Return the column that shows a field as words of ours."""
-    return lambda item: plain_cell(item[field])
+
+    def shown(item: Json) -> Json:
+        value = item[field]
+        return None if value is None else str(value)
+
+    return KindColumn("plain", shown)
 
 
 def lower(field: str) -> Column:
     """Return the column that shows a keyword of COBOL in small letters, as prose has it."""
-    return lambda item: plain_cell((item[field] or "").lower())
+    return KindColumn("plain", lambda item: (item[field] or "").lower())
 
 
 def codes(field: str) -> Column:
     """Return the column that shows a field's list as words of the source, with commas."""
-    return lambda item: codes_cell(item[field])
+    return KindColumn("codes", itemgetter(field))
 
 
 def listed(field: str) -> Column:
     """Return the column that shows a field's list as words of ours, with commas."""
-    return lambda item: joined(map(str, item[field]))
+    return KindColumn("plain", lambda item: ", ".join(map(str, item[field])))
 
 
 def words(*fields: str) -> Column:
@@ -161,10 +185,19 @@ def words_cell(item: Json, *fields: str) -> Cell:
 def line_list(field: str) -> Column:
     """Return the column that shows a field's line numbers, at most `MAX_LINES` of them, and how many more there are."""
 
-    def shown(item: Json) -> Cell:
+    def shown(item: Json) -> Json:
         numbers = item[field]
-        pieces = joined([CitedLines(number, number) for number in numbers[:MAX_LINES]])
         more = len(numbers) - MAX_LINES
-        return (*pieces, f" and {more} more") if more > 0 else pieces
+        return [*numbers[:MAX_LINES], f" and {more} more"] if more > 0 else numbers
 
-    return shown
+    return KindColumn("lines", shown)
+
+
+def _cited(item: Json) -> Json:
+    return [
+        first if (first := at["first_line"]) == (last := at["last_line"]) else (first, last) for at in item["citations"]
+    ]
+
+
+LINES = KindColumn("lines", _cited)
+"""The column that shows the citations of an item, on the page of its own source."""

@@ -14,7 +14,7 @@ from penstock.scribe.pages.blocks import BELOW, CodeSpan, FactBlock, PageSection
 from penstock.scribe.pages.columns import DEEDS, code, codes, listed, plain, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from penstock.scribe.pages.blocks import Block, Cell, Piece
     from penstock.scribe.pages.columns import Column
@@ -156,7 +156,7 @@ def as_json(estate: EstateView, names: NameIndex) -> dict[str, Json]:
 # ── tables ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _users(field: str, names: NameIndex) -> Column:
+def _users(field: str, names: NameIndex) -> Callable[[Json], Cell]:
     """Return the column that shows a field's ids of programs as links."""
     return lambda one: joined(map(names.piece_of, one[field]))
 

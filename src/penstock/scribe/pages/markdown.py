@@ -30,9 +30,9 @@ from penstock.scribe.pages.blocks import (
 from penstock.text import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from penstock.scribe.pages.blocks import Block, Cell, PageSection
+    from penstock.scribe.pages.blocks import Block, Cell, CellKind, PageSection
 
 # Whatever CommonMark and GitHub's extensions could act on within a line. `$` begins mathematics, `~` strikes out, `!` makes a link
 # a picture.
@@ -100,12 +100,14 @@ def _block(block: Block, up: str) -> str:
 
 def _table(table: TableBlock, up: str) -> str:
     rule = ("---:" if at in table.numbers else "---" for at in range(len(table.columns)))
-    lines = ["| " + " | ".join(map(escaped, table.columns)) + " |", "|" + "|".join(rule) + "|"]
-    for row in table.rows:
-        cells = [cell(one, up) for one in row.cells]
-        if row.depth and cells:
-            cells[0] = "\u2003" * row.depth + cells[0]
-        lines.append("| " + " | ".join(cells) + " |")
+    lines = [
+        "| " + " | ".join([escaped(column.title) for column in table.columns]) + " |",
+        "|" + "|".join(rule) + "|",
+    ]
+    shown = [_CELLS[column.kind](column.cells, up) for column in table.columns]
+    if any(table.depths):
+        shown[0] = ["\u2003" * depth + told for depth, told in zip(table.depths, shown[0], strict=True)]
+    lines += ["| " + " | ".join(row) + " |" for row in zip(*shown, strict=True)]
     return "\n".join(lines)
 
 
@@ -125,8 +127,21 @@ def _text(piece: str, _up: str) -> str:
 
 
 def _lines(piece: CitedLines, _up: str) -> str:
-    first, last = piece.first_line, piece.last_line
+    return _cited(piece.first_line, piece.last_line)
+
+
+def _cited(first: int, last: int) -> str:
     return f"line {first}" if first == last else f"lines {first}–{last}"
+
+
+def _citations(cited: Sequence[Any]) -> str:
+    """Return the citations of a cell, and the words behind them."""
+    if not cited:
+        return ""
+    words = cited[-1] if isinstance(cited[-1], str) else ""
+    ats = cited[:-1] if words else cited
+    shown = [f"line {at}" if type(at) is int else _cited(*at) for at in ats]
+    return f"{', '.join(shown)}{escaped(words) and ' '}{escaped(words)}"
 
 
 def _words(piece: ModelWords, _up: str) -> str:
@@ -146,4 +161,12 @@ _PIECES: Mapping[type, Callable[[Any, str], str]] = {
     ParagraphLink: lambda piece, _: code(piece.name),
     ModelWords: _words,
     Tag: lambda piece, _: f"**{escaped(piece.text)}**",
+}
+# By the kind of a column, all its cells at once.
+_CELLS: Mapping[CellKind, Callable[[Sequence[Any], str], list[str]]] = {
+    "pieces": lambda cells, up: [cell(one, up) for one in cells],
+    "code": lambda cells, _: [code(one) if one else "" for one in cells],
+    "codes": lambda cells, _: [", ".join(map(code, one)) for one in cells],
+    "plain": lambda cells, _: [escaped(one) if one else "" for one in cells],
+    "lines": lambda cells, _: list(map(_citations, cells)),
 }

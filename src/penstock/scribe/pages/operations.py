@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock.scribe.pages.blocks import BELOW, CitedLines, CodeSpan, ParagraphLink, joined
 from penstock.scribe.pages.columns import (
     DEEDS,
+    LINES,
+    KindColumn,
     code,
     code_cell,
     codes,
     line_list,
-    lines,
     listed,
     lower,
     plain,
@@ -35,7 +36,7 @@ MAX_PAIRS = 12
 
 
 # The ends of most tables: the paragraph that an operation is in, and its lines.
-_WHERE = {"In": code("paragraph"), "Lines": lines}
+_WHERE = {"In": code("paragraph"), "Lines": LINES}
 
 
 class OperationTable(NamedTuple):
@@ -80,7 +81,7 @@ RESOURCES = (
             # An FD may have several records, and each is a view of the same bytes.
             "Record": codes("records"),
             "Opened": _opened,
-            "Lines": lines,
+            "Lines": LINES,
         },
     ),
     OperationTable(
@@ -170,10 +171,10 @@ RESOURCES = (
 
 AT_THE_END = (
     OperationTable(
-        "Constants and messages", "constants", {"Constant": code("name"), "Value": code("value"), "Lines": lines}
+        "Constants and messages", "constants", {"Constant": code("name"), "Value": code("value"), "Lines": LINES}
     ),
     OperationTable(
-        "Constants and messages", "messages", {"Message": code("text"), "Goes to": code("target"), "Lines": lines}
+        "Constants and messages", "messages", {"Message": code("text"), "Goes to": code("target"), "Lines": LINES}
     ),
     OperationTable("Not understood", "not_understood", {"Text": code("text"), **_WHERE}),
     OperationTable(
@@ -183,8 +184,8 @@ AT_THE_END = (
             "Paragraph": lambda item: (ParagraphLink(item["paragraph_name"], item["start_line"]),),
             "Section": code("section"),
             "Why": plain("dead_code_reason"),
-            "Doubts": lambda item: joined(map(str, item["doubts"]), "; "),
-            "Lines": lines,
+            "Doubts": KindColumn("plain", lambda item: "; ".join(map(str, item["doubts"]))),
+            "Lines": LINES,
         },
     ),
 )

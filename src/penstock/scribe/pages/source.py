@@ -21,16 +21,16 @@ from penstock.scribe.pages.blocks import (
     joined,
 )
 from penstock.scribe.pages.columns import (
+    LINES,
+    KindColumn,
     code,
     code_cell,
     codes,
     codes_cell,
     condition,
     line_list,
-    lines,
     once,
     plain,
-    plain_cell,
     table,
     words,
     words_cell,
@@ -107,7 +107,7 @@ def _channels(document: Json, copied: _Copied) -> list[Block]:
             "Kind": plain("io_type"),
             "Copybook": lambda item: copied(item["copybook"]),
             "What it is": words("description"),
-            "Lines": lines,
+            "Lines": LINES,
         },
     )
 
@@ -127,11 +127,11 @@ def _calls(here: GraphNode, document: Json, names: NameIndex) -> list[Block]:
         document["called_programs"],
         {
             "Program": lambda call: _target(call, document["header"]["file_name"], names),
-            "How": lambda call: (call["call_type"].replace("_", " "),),
+            "How": KindColumn("plain", lambda call: call["call_type"].replace("_", " ")),
             "Known from": plain("resolved_from"),
             "Parameters": codes("parameters"),
             "What for": lambda call: words_cell(purposes.get(call["program_name"].upper(), {}), "purpose"),
-            "Lines": lines,
+            "Lines": LINES,
         },
     )
     return blocks
@@ -181,10 +181,10 @@ def _paragraphs(document: Json, copied: _Copied) -> list[Block]:
         {
             "Paragraph": name_of,
             "Section": code("section"),
-            "Lines": lines,
-            "Statements": lambda item: (str(item["statements"]),),
-            "Complexity": lambda item: (str(item["complexity"]),),
-            "Reached from": lambda item: (str(reach[item["start_line"]]),),
+            "Lines": LINES,
+            "Statements": plain("statements"),
+            "Complexity": plain("complexity"),
+            "Reached from": KindColumn("plain", lambda item: str(reach[item["start_line"]])),
             "What it does": words("summary", "purpose"),
             "Calls": lambda item: named(item["calls"]),
             "Called by": lambda item: named(item["called_by"]),
@@ -213,7 +213,7 @@ def _rules(document: Json) -> list[Block]:
             "When": when,
             "Then": lambda rule: joined((CodeSpan(action) for action in rule["actions"]), BELOW),
             "What it means": words("logic_summary", "description"),
-            "Lines": lines,
+            "Lines": LINES,
         },
     )
     if not rows:
@@ -245,7 +245,7 @@ def _copybooks(document: Json, copied: _Copied) -> list[Block]:
             "Where": found,
             "Replacing": operations.replaced,
             "Within": lambda item: copied(item["copybook"]),
-            "Lines": lines,
+            "Lines": LINES,
         },
     )
 
@@ -282,9 +282,9 @@ def _items(document: Json, copied: _Copied) -> list[Block]:
     return table(
         document["data_items"],
         {
-            "Name": lambda item: (CodeSpan(f"{item['level']:02d} {item['name']}"),),
+            "Name": KindColumn("code", lambda item: f"{item['level']:02d} {item['name']}"),
             "Picture": code("picture"),
-            "Usage": lambda item: plain_cell(None if item["usage"] in {"DISPLAY", "GROUP"} else item["usage"]),
+            "Usage": KindColumn("plain", lambda item: None if item["usage"] in {"DISPLAY", "GROUP"} else item["usage"]),
             "Occurs": occurs,
             "Redefines": code("redefines"),
             "Offset": plain("offset"),
@@ -294,7 +294,7 @@ def _items(document: Json, copied: _Copied) -> list[Block]:
             "Copybook": lambda item: copied(item["copybook"], item["copybook_line"]),
             "Read": line_list("read_lines"),
             "Written": line_list("written_lines"),
-            "Lines": lines,
+            "Lines": LINES,
         },
         numbers=("Offset", "Bytes"),
         depth=depth,

@@ -78,18 +78,31 @@ const penstock = (() => {
   };
   const textOf = (cell) => cell.map((one) => (typeof one === "string" ? one : one[0])).join("");
 
+  // What is in a cell of each kind of column, as the pieces that it is made of.
+  const commas = (found) => found.flatMap((one, at) => (at && typeof one !== "string" ? [", ", one] : [one]));
+  const cited = (at) => (typeof at === "string" ? at : typeof at === "number" ? [at, at, "", "l"] : [...at, "", "l"]);
+  const CELLS = {
+    pieces: (cell) => cell,
+    code: (text) => (text ? [[text, "c"]] : []),
+    codes: (texts) => commas(texts.map((text) => [text, "c"])),
+    plain: (text) => (text ? [text] : []),
+    lines: (ats) => commas(ats.map(cited)),
+  };
+
   // ── tables ────────────────────────────────────────────────────────────────────────────────────────────────────
 
   const order = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
   const anchors = new Map(); // of rows, shown or not, to the table that can show them
 
   // A table shows a page of its rows; those that are sorted or filtered are all of them.
-  const table = ([columns, rows, numbers], title) => {
+  const table = ([columns, numbers, ids, depths], title) => {
+    const rows = columns.length === 0 ? [] : columns[0][2].map((_, at) =>
+      [columns.map(([, kind, cells]) => CELLS[kind](cells[at])), ids[at] || "", depths[at] || 0]);
     let order_ = rows;
     let first = 0;
     let marked = null;
     const body = element("tbody");
-    const heads = columns.map((name, at) => element("th", { scope: "col", class: numbers.includes(at) ? "n" : undefined },
+    const heads = columns.map(([name], at) => element("th", { scope: "col", class: numbers.includes(at) ? "n" : undefined },
       rows.length > 1 ? button(name, () => sort(at)) : name));
     const wide = element("div", { class: "wide", tabindex: "0", role: "region", "aria-label": title },
       element("table", {}, element("thead", {}, element("tr", {}, ...heads)), body));
@@ -108,7 +121,7 @@ const penstock = (() => {
       const isNamed = /^[dp]\d+$/.test(anchor) && document.getElementById("touching");
       const made = element("tr", { id: anchor || undefined, class: one === marked ? "target" : undefined });
       cells.forEach((cell, at) => made.append(element("td",
-        { class: numbers.includes(at) ? "n" : at === 0 && depth ? "d" + Math.min(depth, 8) : undefined, "data-of": columns[at] },
+        { class: numbers.includes(at) ? "n" : at === 0 && depth ? "d" + Math.min(depth, 8) : undefined, "data-of": columns[at][0] },
         ...pieces(cell))));
       if (isNamed) {
         const name = textOf(cells[0].slice(0, 1)).replace(/^\d+ /, "");
