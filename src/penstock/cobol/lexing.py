@@ -132,6 +132,9 @@ def tokens(code: str, start: int, end: int, line_at: Callable[[int], int]) -> li
         line_at: The line of an offset into the code.
     """
     text = code[start:end]
+    is_unbroken = BREAK not in text
+    # As most statements are on one line, few words are asked for theirs.
+    line = line_at(start) if is_unbroken and "\n" not in text else 0
     words: list[Word] = []
     for token in _TOKEN.finditer(fold(text)):
         kind = token.lastgroup
@@ -140,8 +143,11 @@ def tokens(code: str, start: int, end: int, line_at: Callable[[int], int]) -> li
         if kind == "exec":  # the block's inner group
             kind = "block"
         begin, stop = token.span(kind)
-        shown = spelled(text, begin, stop) if kind == "word" else text[begin:stop].replace(BREAK, "")
-        words.append(Word(shown, line_at(start + begin), _KINDS[kind]))
+        if is_unbroken:
+            shown = text[begin:stop]
+        else:
+            shown = spelled(text, begin, stop) if kind == "word" else text[begin:stop].replace(BREAK, "")
+        words.append(Word(shown, line or line_at(start + begin), _KINDS[kind]))
     return words
 
 

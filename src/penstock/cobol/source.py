@@ -9,7 +9,6 @@ Keeps out: how lines are read (`reading`), words are found (`lexing`) and progra
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .program import Format, LineKind, Program, Replacing, Warned, Word
-
-_CODE = re.compile(r"\S")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -57,6 +54,8 @@ class ScannedSource:
     """From which line on which format holds, in order; the first is line 1."""
     replacing: tuple[tuple[int, Replacing], ...] = ()
     """From which line on which pairs of REPLACE are in effect for what is copied, in order; none before the first."""
+    _shown: list[str] = field(repr=False, default_factory=list)
+    """The lines as they are shown, once somebody has asked for all of them."""
 
     def __iter__(self) -> Iterator[Program]:
         return iter(self.programs)
@@ -72,7 +71,9 @@ class ScannedSource:
 
     def is_code(self, line: int) -> bool:
         """Return whether a line has any code; a debug line has some only where debug lines are read."""
-        return _CODE.search(self.code, self.starts[line - 1], self._code_end(line)) is not None
+        end = self.starts[line] if line < len(self.starts) else len(self.code)
+        code = self.code[self.starts[line - 1] : end]
+        return bool(code) and not code.isspace()
 
     def words(self, start: int, end: int) -> list[Word]:
         """Return the tokens of a stretch of `code`, in order, continuations joined.
@@ -101,13 +102,17 @@ class ScannedSource:
         """Return a line as a prompt shows it: without sequence number, identification and blanks at its end; tabs are
         expanded.
         """
+        if self._shown:
+            return self._shown[line - 1]
         return shown(self._line(line), self.format_at(line), self.kinds[line - 1])
 
     def all_shown(self) -> list[str]:
-        """Return every line as `shown` gives it: that of line n at n - 1."""
+        """Return every line as `shown` gives it: that of line n at n - 1; they are kept for who asks for some again."""
+        if self._shown:
+            return self._shown
         # In one pass over stretches of one format, because whoever shows a program shows all of it: asked line by line it takes
         # three times as long.
-        made: list[str] = []
+        made = self._shown
         records = list(self.records())
         bounds = [first for first, _ in self.switches[1:]] + [self.lines + 1]
         for (first, form), end in zip(self.switches or ((1, self.format),), bounds, strict=True):
@@ -130,7 +135,3 @@ class ScannedSource:
         """Return the text of one line, without its end and without a byte order mark."""
         text = record.decode(self.encoding).rstrip("\r\n\x85").removeprefix("\ufeff")
         return text.replace("\n", " ")  # in EBCDIC there are two ends of lines; only one of them is in use
-
-    def _code_end(self, line: int) -> int:
-        """Return the offset at which the code of a line ends, its newline included."""
-        return self.starts[line] if line < len(self.starts) else len(self.code)

@@ -87,11 +87,12 @@ class FileReader:
         if not says_anything(one):
             return FileRead("nothing", reason=_why_nothing(file.data, one))
         is_alone = is_copybook(one) or (file.kind != "cobol" and _is_nameless(one))
+        listed = listings(one)  # first: what the lines of citations are taken from, too
         # No model is asked about a copybook: it means nothing for sure by itself, and what its fields are for is said where a
         # program uses them. So its document is made here in any case.
         documents = documents_of_code(one) if self._makes_documents or is_alone else None
         found = []
-        for at, (part, listing) in enumerate(zip(one.parts, listings(one), strict=True)):
+        for at, (part, listing) in enumerate(zip(one.parts, listed, strict=True)):
             graph = graph_part(part, file.path)
             self._spool.put(f"{number}-{at}.lines", (listing, inner_table(graph)))
             summary = None
@@ -115,12 +116,12 @@ def subject_of(found: GatheredFile, shelf: Copybooks, source_format: Format | No
 
 
 def graph_part(part: Part, path: str) -> ProgramPart:
-    """Return what a program or copybook adds to the graph of its estate."""
+    """Return what a program or copybook adds to the graph of its estate, as far as pages tell of it."""
     own = stem(path)
     is_copybook = part.facts.type == "copybook"
     name = key(own) if is_copybook else program_name(part.program.name or own, path)
     paths = {key(copied): where for copied, where in (part.paths or {}).items() if where}
-    return part_of(part.facts, part.program, path, name=name, copybooks=paths)
+    return part_of(part.facts, part.program, path, name=name, copybooks=paths, lays_out=False)
 
 
 def _for_links(facts: Facts) -> Facts:

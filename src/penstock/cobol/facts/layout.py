@@ -9,7 +9,6 @@ none, nothing in that record is guessed. A missing copybook between records is t
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..program import key
@@ -186,7 +185,7 @@ class _Building:
         """Close what is open: nothing comes any more."""
         self._close(0)
         for index, conditions in self._conditions.items():
-            self.items[index] = replace(self.items[index], conditions=tuple(conditions))
+            self.items[index] = self.items[index]._replace(conditions=tuple(conditions))
 
     def _unknown(self) -> None:
         """Forget where the open groups go on: a missing copybook would have added to them by an unknown amount."""
@@ -350,9 +349,9 @@ class _Building:
                 # It holds nothing because its copybook is missing: then its size is unknown, and not that of an
                 # elementary item.
                 size = bytes_of(None, usage) if not self._missing or done.end is not None else None
-                item = replace(item, bytes=size, usage="GROUP" if size is None else usage)
+                item = item._replace(bytes=size, usage="GROUP" if size is None else usage)
             else:
-                item = replace(item, bytes=None if done.end is None or item.offset is None else done.end - item.offset)
+                item = item._replace(bytes=None if done.end is None or item.offset is None else done.end - item.offset)
             self.items[done.index] = item
             above = self._open[-1] if self._open else self._loose
             above.varies |= done.varies

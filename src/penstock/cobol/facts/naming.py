@@ -7,7 +7,6 @@ Keeps out what is done with the items. Law: a name that is ambiguous means all t
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import key
@@ -26,7 +25,7 @@ def _moved_behind(size: int, outer: Sequence[OuterData]) -> Iterator[DataItem]:
     """Yield the items of the programs around one, their indexes behind its own."""
     for data in outer:
         for item in data.items:
-            yield replace(item, record=item.record + size, parent=None if item.parent is None else item.parent + size)
+            yield item._replace(record=item.record + size, parent=None if item.parent is None else item.parent + size)
         size += len(data.items)
 
 

@@ -11,7 +11,6 @@ item that its name may mean; subscripts, lengths and conditions are read.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..procedure import NAVIGATION
@@ -272,7 +271,7 @@ class References:
             read, written = _lines(self._read, (index, None)), _lines(self._written, (index, None))
             passed = tuple(sorted(self._passed.get(index, ())))
             if conditions or read or written or passed:
-                item = replace(item, conditions=conditions, read_lines=read, written_lines=written, passed_lines=passed)  # noqa: PLW2901
+                item = item._replace(conditions=conditions, read_lines=read, written_lines=written, passed_lines=passed)  # noqa: PLW2901
             found.append(item)
         return tuple(found)
 

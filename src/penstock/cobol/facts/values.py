@@ -30,8 +30,7 @@ class Condition(NamedTuple):
     written_lines: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataItem:
+class DataItem(NamedTuple):
     """A data description entry, in the order of the source, copybooks in place.
 
     The lines are those of direct references: a group that is written writes what it holds, which is not repeated at

@@ -40,7 +40,13 @@ _BY_NAME = "the name of what is called is data: {0} values can be there"
 
 
 def part_of(
-    facts: Facts, program: Program, path: str, *, name: str, copybooks: Mapping[str, str] | None = None
+    facts: Facts,
+    program: Program,
+    path: str,
+    *,
+    name: str,
+    copybooks: Mapping[str, str] | None = None,
+    lays_out: bool = True,
 ) -> ProgramPart:
     """Return what a program or copybook adds to the graph of its estate.
 
@@ -50,8 +56,10 @@ def part_of(
         path: The file that holds it.
         name: The name of its node: `naming.program_name`, or that of the member for a copybook.
         copybooks: The path of each copybook by its name in capitals; citations of what a copybook says lead there.
+        lays_out: Whether the part has its fields, where they lie: impact and exports want them, pages do not.
     """
-    return _Drawing(facts, program, path, name, copybooks or {}).part()
+    drawing = _Drawing(facts, program, path, name, copybooks or {})
+    return drawing.part()._replace(fields=tuple(drawing.fields()) if lays_out else ())
 
 
 class _Drawing:
@@ -75,7 +83,7 @@ class _Drawing:
         self._me = NodeId("copybook" if self._is_copybook else "program", name)
 
     def part(self) -> ProgramPart:
-        """Return the part."""
+        """Return the part without its fields."""
         facts = self._facts
         self._copies()
         self._data_flow()
@@ -93,7 +101,7 @@ class _Drawing:
             path=self._path,
             line=self._scanned.start_line,
             edges=tuple(drawn.edge(*said) for said, drawn in self._edges.items()),
-            fields=tuple(self._fields()),
+            fields=(),
             files=tuple(map(self._binding, facts.files)),
             sendings=tuple(self._sendings()),
             entries=tuple(self._entries()),
@@ -251,7 +259,7 @@ class _Drawing:
 
     # ── what is bound to other programs and to jobs ──
 
-    def _fields(self) -> Iterator[LaidField]:
+    def fields(self) -> Iterator[LaidField]:
         """Yield the items as fields."""
         storage = Storage(self._data)
         items = self._facts.items

@@ -43,17 +43,17 @@ _WORDS = frozenset(
 
 def kind_of_rule(rule: Json) -> RuleKind:
     """Return what a rule of a document decides on: data of the business, with or without a computation, or the running of it."""
-    names = [
-        name
-        for condition in rule["conditions"]
-        for name in _NAME.findall(_QUOTED.sub(" ", condition))
-        if name.upper() not in _WORDS
-    ]
     # A meaning is that of a level 88: the item that it stands for is what is decided on.
-    names += [name for one in rule["meanings"] for name in _NAME.findall(_QUOTED.sub(" ", one["meaning"]))[:1]]
-    if all(map(_is_plumbing, names)):
+    if all(
+        name.upper() in _WORDS or _is_plumbing(name) for condition in rule["conditions"] for name in _names(condition)
+    ) and all(_is_plumbing(name) for one in rule["meanings"] for name in _names(one["meaning"])[:1]):
         return "plumbing"
-    return "computation" if any(_COMPUTES.search(action) for action in rule["actions"]) else "decision"
+    return "computation" if any(map(_COMPUTES.search, rule["actions"])) else "decision"
+
+
+def _names(text: str) -> list[str]:
+    """Return the names in a condition, what stands in quotes left out."""
+    return _NAME.findall(_QUOTED.sub(" ", text) if "'" in text or '"' in text else text)
 
 
 @lru_cache(1 << 14)
