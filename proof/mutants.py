@@ -3,11 +3,11 @@
     scripts/proof mutants            200 mutants of the rooms below
     scripts/proof mutants --seed 7   others
 
-A copy of the repository is made; in it one thing is changed at a time (`mutating`), and the tests of that room are run until the
-first fails. What they let live meets the tests of the rooms above, too: `wider`. A mutant that hangs is killed, and so is one
-that mypy refuses. What lives on has survived, unless `excused.json` says why no test could tell it from the module: by path,
-function, line and change, with a reason.
-Laws: the tests of a room pass on what was not changed, or its kills would mean nothing; the work tree is never written to; an
+A copy of the repository is made; in it one thing is changed at a time (`mutating`), and the tests of that room and of those that
+use it (`wider`) are run until the first fails: only those that see the line (`sights`), loaded once, in a fork (`verdicts`). A
+mutant that hangs is killed, and so is one that mypy refuses. What lives on has survived, unless `excused.json` says why no test
+could tell it from the module: by path, function, line and change, with a reason.
+Laws: a test that fails on what was not changed kills nothing; the work tree is never written to; an
 excuse whose line is gone is named.
 The short form has a planted module as well: one mutant of it nobody could tell, and it has to be among the survivors.
 """
@@ -17,17 +17,16 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from collections import Counter
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from proof.figure import REPOSITORY, Figure, folder, main
 from proof.mutating import Mutant, drawn, mutants_of
+from proof.sights import Sights
+from proof.verdicts import OUT_OF_TIME, Judge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -37,9 +36,9 @@ MIN_KILLED = 0.95
 EXCUSED = Path(__file__).with_name("excused.json")
 TYPES = "types"
 """How a killer begins that is no test, but mypy."""
-_LEFT_BEHIND = (".git", ".venv", ".proof", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", "__pycache__")
-_PATIENCE = 4
-"""How many times what its tests take without a mutant a mutant may take; and a minute at least."""
+_LEFT_BEHIND = (".git", ".venv", ".proof", ".ruff_cache", ".pytest_cache", ".hypothesis", "__pycache__")
+NOTES = Path(REPOSITORY, ".proof", "sights")
+"""What the tests see, from one run to the next."""
 
 
 class Room(NamedTuple):
@@ -185,6 +184,10 @@ class Tried(NamedTuple):
     mutant: Mutant
     killer: str | None
     """Which test failed first, or that it ran out of time; None for a survivor."""
+    tests: int = 0
+    """How many see it."""
+    seconds: float = 0.0
+    """What they took of a processor."""
 
     def __str__(self) -> str:
         mutant = self.mutant
@@ -197,30 +200,11 @@ class Copy:
     def __init__(self, path: str) -> None:
         self.path = os.path.join(path, "tree")
         shutil.copytree(REPOSITORY, self.path, ignore=shutil.ignore_patterns(*_LEFT_BEHIND), symlinks=True)
-        self._seconds: dict[tuple[str, ...], float] = {}
         self._is_typed = False
 
     def source(self, path: str) -> bytes:
         """What stands in a file."""
         return Path(self.path, path).read_bytes()
-
-    def fails(self, mutant: Mutant, tests: Sequence[str]) -> str | None:
-        """Which test fails first with a mutant in place; None if none does.
-
-        Raises:
-            RuntimeError: they fail without it, too.
-        """
-        if tuple(tests) not in self._seconds:  # they have to pass on what was not changed
-            began = time.monotonic()
-            if failed := self._failed(tests, 1_800, keeps_compiled=True):
-                raise RuntimeError(f"without any mutant: {failed}")
-            self._seconds[tuple(tests)] = time.monotonic() - began
-        whole = self.source(mutant.path)
-        self._write(mutant.path, mutant.applied(whole))
-        try:
-            return self._failed(tests, max(60.0, _PATIENCE * self._seconds[tuple(tests)]))
-        finally:
-            self._write(mutant.path, whole)
 
     def mistyped(self, mutant: Mutant) -> str | None:
         """What mypy, which has to pass like any test, says of a mutant; None for nothing."""
@@ -229,11 +213,11 @@ class Copy:
             if wrong := self._type_error(mutant.path):
                 raise RuntimeError(f"without any mutant: {wrong}")
             self._is_typed = True
-        self._write(mutant.path, mutant.applied(whole))
+        Path(self.path, mutant.path).write_bytes(mutant.applied(whole))
         try:
             return self._type_error(mutant.path)
         finally:
-            self._write(mutant.path, whole)
+            Path(self.path, mutant.path).write_bytes(whole)
 
     def _type_error(self, path: str) -> str | None:
         done = subprocess.run(
@@ -244,49 +228,6 @@ class Copy:
             check=False,
         )
         return f"{TYPES}: {done.stdout.partition(chr(10))[0]}" if done.returncode else None
-
-    def _write(self, path: str, content: bytes) -> None:
-        """Change a module; no compiled form of another is taken for it, though size and second may be the same."""
-        module = Path(self.path, path)
-        for compiled in module.parent.glob(f"__pycache__/{module.stem}.*"):
-            compiled.unlink()
-        module.write_bytes(content)
-
-    def _failed(self, tests: Sequence[str], seconds: float, *, keeps_compiled: bool = False) -> str | None:
-        """Run tests to the first that fails, and return its line; no compiled form of a mutant is kept for the next."""
-        options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "--tb=no"]
-        running = subprocess.Popen(
-            [sys.executable, "-m", "pytest", *options, *tests],
-            cwd=self.path,
-            env={
-                **os.environ,
-                "PYTHONPATH": f"{self.path}/src:{self.path}",
-                "PYTHONDONTWRITEBYTECODE": "" if keeps_compiled else "1",
-            },
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-        )
-        try:
-            said = running.communicate(timeout=seconds)[0]
-        except subprocess.TimeoutExpired:
-            return "out of time"
-        finally:
-            _end(running)
-        if running.returncode == 0:
-            return None
-        lines = [line for line in said.splitlines() if line.startswith(("FAILED", "ERROR"))]
-        return (lines or said.strip().splitlines() or [f"status {running.returncode}"])[-1 if not lines else 0]
-
-
-def _end(running: subprocess.Popen[str]) -> None:
-    """End tests and all that they began."""
-    with suppress(ProcessLookupError):
-        os.killpg(running.pid, signal.SIGKILL)
-    running.communicate()
 
 
 def chosen(copy: Copy, rooms: Sequence[Room], number: int, seed: int) -> list[tuple[Room, Mutant]]:
@@ -300,13 +241,14 @@ def chosen(copy: Copy, rooms: Sequence[Room], number: int, seed: int) -> list[tu
     return pairs
 
 
-def tried(copy: Copy, pairs: Iterable[tuple[Room, Mutant]]) -> Iterator[Tried]:
-    """Each mutant before the tests of its room, then before those of others."""
+def tried(copy: Copy, judge: Judge, pairs: Iterable[tuple[Room, Mutant]]) -> Iterator[Tried]:
+    """Each mutant before the tests of its room and of those that use it; what they let live, and nobody excused, before mypy."""
+    known = excuses()
     for room, mutant in pairs:
-        killer = None
-        for tests in filter(None, (room.tests, room.wider)):
-            killer = killer or copy.fails(mutant, [f"tests/{test}" for test in tests])
-        yield Tried(room.name, mutant, killer or copy.mistyped(mutant))
+        verdict = judge.verdict(mutant, [f"tests/{test}" for test in (*room.tests, *room.wider)])
+        if verdict.killer is None and mutant.key not in known:
+            verdict = verdict._replace(killer=copy.mistyped(mutant))
+        yield Tried(room.name, mutant, verdict.killer, verdict.tests, verdict.seconds)
 
 
 def excuses() -> dict[tuple[str, str, str, str], str]:
@@ -343,15 +285,25 @@ def control(found: Sequence[Tried]) -> list[str]:
 
 
 def measure(*, long: bool, seed: int) -> Figure:
-    """Mutants that no test noticed."""
+    """Mutants that no test noticed; PENSTOCK_PROOF_ROOMS=journal,store and PENSTOCK_PROOF_MUTANTS=60 draw so many of these."""
+    names = os.environ.get("PENSTOCK_PROOF_ROOMS", "").split(",")
+    rooms = [room for room in ROOMS if room.name in names] or ROOMS
+    number = int(os.environ.get("PENSTOCK_PROOF_MUTANTS", MUTANTS))
     known = excuses()
     with folder("mutants") as path:
         copy = Copy(path)
-        found: list[Tried] = []
-        for one in tried(copy, [*_planted(copy), *(chosen(copy, ROOMS, MUTANTS, seed) if long else ())]):
-            found.append(one)
-            if long:
-                print(f"{len(found)} {one} | {one.killer or 'SURVIVED'}", file=sys.stderr, flush=True)
+        pairs = [*_planted(copy), *(chosen(copy, rooms, number, seed) if long else ())]
+        modules = sorted(
+            {mutant.path for _, mutant in pairs} | {f"src/penstock/{one}" for room in ROOMS for one in room.modules}
+        )
+        sights = Sights(copy.path, modules, NOTES)
+        with Judge(copy.path, sights) as judge:
+            found: list[Tried] = []
+            for one in tried(copy, judge, pairs):
+                found.append(one)
+                if long:
+                    said = f"{one.killer or 'SURVIVED'} ({one.tests} tests, {one.seconds:.1f} s)"
+                    print(f"{len(found)} {one} | {said}", file=sys.stderr, flush=True)
         gone = stale(copy, known)
     wrong = control(found) + gone
     ours = [one for one in found if one.room != "planted"]
@@ -364,12 +316,14 @@ def measure(*, long: bool, seed: int) -> Figure:
         rig="R24",
         name="mutants killed",
         value=f"{killed} of {len(ours)} in {len(rooms_tried)} rooms; {len(survived)} survived, {len(excused)} excused "
-        f"({by_types} killed by their types, {sum(one.killer == 'out of time' for one in ours)} by their time)",
+        f"({by_types} killed by their types, {sum(one.killer == OUT_OF_TIME for one in ours)} by their time); "
+        f"{sum(one.seconds for one in ours) / max(1, len(ours)):.1f} s of a processor each",
         target=f"{MIN_KILLED:.0%} of those that are not excused",
         met=not wrong and killed >= MIN_KILLED * (len(ours) - len(excused)),
         seed=seed,
         notes=(
             *wrong,
+            *(f"kills nothing, as it fails as it is: {one}" for one in [*sights.failing(), *judge.unsound]),
             *(f"survived: {one}" for one in survived),
             *(f"excused: {one}: {known[one.mutant.key]}" for one in excused),
         ),

@@ -45,6 +45,10 @@ class Mutant(NamedTuple):
     new: str
     function: str
     """The function that it is in, with its class."""
+    lines: frozenset[int] = frozenset()
+    """Where it can be seen: the lines of what is changed, and of its statement without what the statement holds."""
+    outer: tuple[str, int] | None = None
+    """Name and first line of the outermost function whose body it is in; None where it is run when the module is loaded."""
 
     @property
     def key(self) -> tuple[str, str, str, str]:
@@ -91,19 +95,26 @@ class _Finder:
             self.starts.append(self.starts[-1] + len(line) + 1)
 
     def found(self) -> Iterator[Mutant]:
-        yield from self._walk(self.tree, "")
+        yield from self._walk(self.tree, "", frozenset(), None)
 
-    def _walk(self, node: ast.AST, function: str) -> Iterator[Mutant]:
+    def _walk(
+        self, node: ast.AST, function: str, lines: frozenset[int], outer: tuple[str, int] | None
+    ) -> Iterator[Mutant]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             function = f"{function}.{node.name}".lstrip(".")
+        if isinstance(node, ast.stmt):
+            lines = _own_lines(node)
         for new, what in _changes(node):
-            yield self._mutant(node, new, what, function)
+            yield self._mutant(node, new, what, function)._replace(lines=lines | _lines(node), outer=outer)
         for name, value in ast.iter_fields(node):
             if name in {"annotation", "returns", "decorator_list"} or isinstance(node, ast.JoinedStr):
                 continue
+            within = outer
+            if outer is None and name == "body" and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                within = function, min([node.lineno, *(one.lineno for one in node.decorator_list)])
             for inner in value if isinstance(value, list) else [value]:
                 if isinstance(inner, ast.AST) and not _is_for_types(inner):
-                    yield from self._walk(inner, function)
+                    yield from self._walk(inner, function, lines, within)
 
     def _mutant(self, node: ast.AST, new: str, what: str, function: str) -> Mutant:
         assert isinstance(node, ast.expr | ast.stmt)
@@ -113,6 +124,17 @@ class _Finder:
         end = self.starts[node.end_lineno - 1] + node.end_col_offset
         text = self.lines[node.lineno - 1].decode()
         return Mutant(self.path, node.lineno, text, what, start, end, new, function)
+
+
+def _lines(node: ast.AST) -> frozenset[int]:
+    assert isinstance(node, ast.expr | ast.stmt)
+    return frozenset(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+
+
+def _own_lines(node: ast.stmt) -> frozenset[int]:
+    """The lines of a statement up to the first one that it holds."""
+    held = [one for one in ast.walk(node) if isinstance(one, ast.stmt) and one is not node]
+    return _lines(node) - frozenset().union(*map(_lines, held))
 
 
 def _is_for_types(node: ast.AST) -> bool:

@@ -1,0 +1,111 @@
+"""Which tests reach a line? A plugin of pytest that writes down, of each test, the lines of some modules that it ran.
+
+    python -m pytest -p proof.reaching --reached FILE --reached-in MODULE --reached-in MODULE TESTS
+
+Laws: what a fixture of several tests ran was run for each of them; what was run before the first test is nobody's and stands apart;
+a test that started another Python may have run any line there.
+Keeps out: what the lines are needed for.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+EARLY = ""
+"""The context of what is run while modules are loaded and tests are collected."""
+_OF_FIXTURES = "fixture:"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Where to write, and whose lines."""
+    parser.addoption("--reached")
+    parser.addoption("--reached-in", action="append", default=[])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Begin before the first module of the product is loaded."""
+    given = early_config.known_args_namespace
+    if given.reached:
+        early_config.pluginmanager.register(Reaching(given.reached, given.reached_in))
+
+
+class Reaching:
+    """The lines of one run of tests."""
+
+    def __init__(self, path: str, modules: list[str]) -> None:
+        import coverage  # who asks for what was written down needs it not
+
+        self._path = path
+        self._coverage = coverage.Coverage(data_file=None, config_file=False, include=modules, messages=False)
+        self._coverage.start()
+        self._now = EARLY
+        self._tests: dict[str, dict[str, Any]] = {}
+        self._starts = False
+        sys.addaudithook(self._heard)
+
+    def _heard(self, event: str, arguments: tuple[object, ...]) -> None:
+        if event in {"os.fork", "os.posix_spawn"} or (event == "subprocess.Popen" and "git" not in str(arguments[0])):
+            self._starts = True
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Any:
+        """One test, with its fixtures."""
+        self._now, self._starts = item.nodeid, False
+        self._tests[item.nodeid] = {"fails": False}
+        self._coverage.switch_context(item.nodeid)
+        began = time.perf_counter()
+        try:
+            return (yield)
+        finally:
+            wide = [_key(one) for one in _fixtures(item) if one.scope != "function"]
+            test = self._tests[item.nodeid]
+            test |= {"seconds": round(time.perf_counter() - began, 3), "starts": self._starts, "fixtures": wide}
+            self._coverage.switch_context(EARLY)
+            self._now = EARLY
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Any:
+        """What a test shares with others."""
+        if fixturedef.scope == "function":
+            return (yield)
+        before = self._now
+        self._now = _key(fixturedef)
+        self._coverage.switch_context(self._now)
+        try:
+            return (yield)
+        finally:
+            self._now = before
+            self._coverage.switch_context(before)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """A test that fails as it is kills nothing."""
+        if report.failed:
+            self._tests[report.nodeid]["fails"] = True
+
+    def pytest_sessionfinish(self) -> None:
+        """Write all down."""
+        self._coverage.stop()
+        data = self._coverage.get_data()
+        reached: dict[str, dict[str, list[int]]] = {}
+        for module in data.measured_files():
+            of_module = reached[module] = {}
+            for line, contexts in data.contexts_by_lineno(module).items():
+                for context in contexts:
+                    of_module.setdefault(context, []).append(line)
+        Path(self._path).write_text(json.dumps({"tests": self._tests, "reached": reached}))
+
+
+def _fixtures(item: pytest.Item) -> list[pytest.FixtureDef[Any]]:
+    known = getattr(item, "_fixtureinfo", None)
+    return [] if known is None else [one for defs in known.name2fixturedefs.values() for one in defs]
+
+
+def _key(fixture: pytest.FixtureDef[Any]) -> str:
+    return f"{_OF_FIXTURES}{fixture.baseid}:{fixture.argname}"

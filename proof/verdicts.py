@@ -1,0 +1,174 @@
+"""What do the tests of a copy of the repository say of a mutant? The tests are loaded once, and each mutant meets them in a fork.
+
+Laws: a test that fails without the mutant, alone, kills nothing, and is named; a mutant that is run when modules are loaded meets
+tests that are loaded with it; the copy's modules are afterwards what they were.
+Keeps out: how a line could be wrong (`mutating`), who sees it (`sights`), how a fork tries it (`warm`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from proof.sights import PYTEST, Chosen, Sights, environment
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from proof.mutating import Mutant
+
+OUT_OF_TIME = "out of time"
+UNLOADABLE = "the tests cannot be loaded"
+_PATIENCE, _LEAST_SECONDS = 8, 20.0
+"""How many times what it took when it was looked at a test may take with a mutant; and at least."""
+_ALONE_SECONDS = 120.0
+
+
+class Verdict(NamedTuple):
+    """What tests said of a mutant."""
+
+    killer: str | None
+    """Which failed first, or that the time ran out; None for a survivor."""
+    tests: int
+    """How many see it."""
+    seconds: float
+    """Of a processor, with the loading where the mutant needed one of its own."""
+
+
+class Judge:
+    """A copy's tests, which are asked about one mutant at a time."""
+
+    def __init__(self, path: str, sights: Sights) -> None:
+        self._path = path
+        self._sights = sights
+        self._loaded: tuple[tuple[str, ...], _Asked] | None = None
+        self._sound: dict[str, bool] = {}
+        self.unsound: list[str] = []
+        """Tests that failed with a mutant, and alone without it."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._unload()
+
+    def verdict(self, mutant: Mutant, tests: Sequence[str]) -> Verdict:
+        """What some tests say: files and folders, from the top of the repository."""
+        files = self._sights.files(tests)
+        chosen = self._sights.chosen(mutant, files)
+        left, spent = chosen.tests, 0.0
+        while left:
+            killer, seconds = self._killer(mutant, chosen._replace(tests=left), files)
+            spent += seconds
+            if killer is None:
+                break
+            sound, seconds = self._is_sound(killer, files)
+            spent += seconds
+            if sound:
+                return Verdict(killer, len(chosen.tests), spent)
+            self.unsound.append(killer)
+            left = left[left.index(killer) + 1 :]
+        return Verdict(None, len(chosen.tests), spent)
+
+    def _killer(self, mutant: Mutant, chosen: Chosen, files: tuple[str, ...]) -> tuple[str | None, float]:
+        """Which test fails first, with the mutant on the disk and in the fork; and the seconds of a processor."""
+        whole = Path(self._path, mutant.path).read_bytes()
+        changed = mutant.applied(whole)
+        job = {
+            "module": os.path.join(self._path, mutant.path),
+            "old": whole.decode(),
+            "new": changed.decode(),
+            "tests": {test: max(_LEAST_SECONDS, _PATIENCE * chosen.seconds[test]) for test in chosen.tests},
+        }
+        loaded = None if chosen.is_early else self._load(files)  # before the disk has the mutant
+        self._write(mutant.path, changed)
+        try:
+            answer: dict[str, Any] = {"cannot": True} if loaded is None else loaded.ask(job)
+            if "cannot" not in answer:
+                return answer["failed"], answer["seconds"]
+            before = _seconds_of_ended()
+            with _Asked(self._path, self._sights.files(test.partition("::")[0] for test in chosen.tests)) as anew:
+                answer = anew.ask({**job, "new": job["old"]})
+            return answer["failed"], _seconds_of_ended() - before
+        finally:
+            self._write(mutant.path, whole)
+
+    def _is_sound(self, killer: str, files: tuple[str, ...]) -> tuple[bool, float]:
+        """Whether a test passes alone, without any mutant; what is no test is taken as it is."""
+        seconds = 0.0
+        if killer not in self._sound and "::" in killer:
+            job = {"module": "", "old": "", "new": "", "tests": {killer: _ALONE_SECONDS}}
+            answer = self._load(files).ask(job)
+            self._sound[killer], seconds = answer["failed"] is None, answer["seconds"]
+        return self._sound.get(killer, True), seconds
+
+    def _load(self, files: tuple[str, ...]) -> _Asked:
+        if self._loaded is None or self._loaded[0] != files:
+            self._unload()
+            self._loaded = files, _Asked(self._path, files)
+        return self._loaded[1]
+
+    def _unload(self) -> None:
+        if self._loaded is not None:
+            self._loaded[1].close()
+            self._loaded = None
+
+    def _write(self, path: str, content: bytes) -> None:
+        """Change a module; no compiled form of another is taken for it, though size and second may be the same."""
+        module = Path(self._path, path)
+        module.write_bytes(content)
+        for compiled in module.parent.glob(f"__pycache__/{module.stem}.*"):
+            compiled.unlink()
+
+
+class _Asked:
+    """A process that has loaded tests."""
+
+    def __init__(self, path: str, files: Sequence[str]) -> None:
+        self._running = subprocess.Popen(
+            [sys.executable, *PYTEST, "-p", "proof.warm", *files],
+            cwd=path,
+            env={**environment(path), "PYTHONDONTWRITEBYTECODE": "1"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+        assert self._running.stdout is not None
+        self._running.stdout.readline()  # from now on the disk may have other modules
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def ask(self, job: dict[str, Any]) -> dict[str, Any]:
+        """The answer to a job; tests that cannot be loaded have failed."""
+        assert self._running.stdin is not None
+        assert self._running.stdout is not None
+        with suppress(BrokenPipeError):
+            print(json.dumps(job), file=self._running.stdin, flush=True)
+        line = self._running.stdout.readline()
+        answer: dict[str, Any] = json.loads(line or json.dumps({"failed": UNLOADABLE, "seconds": 0.0}))
+        return answer
+
+    def close(self) -> None:
+        """End it and all that it began."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._running.pid, signal.SIGKILL)
+        self._running.communicate()
+
+
+def _seconds_of_ended() -> float:
+    """Of a processor, of all processes that were waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
