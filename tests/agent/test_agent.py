@@ -265,6 +265,30 @@ def test_mistakes_of_a_model_are_results_that_say_so(begun: Callable[..., Agent]
         assert said in text
 
 
+@pytest.mark.proves("S-9")
+def test_the_todo_list_has_bounds_as_it_is_in_every_request(begun: Callable[..., Agent]) -> None:
+    """An item of more than 400 characters and the hundred-and-first open one are refused with a word that helps."""
+    steps = [
+        calls(
+            call("todo", action="add", title="x" * 401),
+            call("todo", action="add", title="x" * 400),
+            *(call("todo", action="add", title=f"{n}") for n in range(100)),
+            call("todo", action="add", title="7", priority=1),
+        ),
+        call("todo", action="add", title="one more"),
+        calls(call("todo", action="done", title="7"), call("todo", action="add", title="99")),
+        say("Full."),
+    ]
+    model = ScriptedModel(steps)
+    agent = begun(model)
+    agent.run("Plan.")
+    titles = [todo.title for todo in agent.session.state.todos]
+    assert titles == ["x" * 400, *map(str, range(99)), "99"]  # and the last one not before another was done
+    seen = " ".join(str(request) for request in model.requests)
+    assert "takes 400 characters at most, not 401" in seen
+    assert "100 items are open, and no more can be" in seen
+
+
 @pytest.mark.proves("S-12")
 def test_an_interrupt_keeps_the_session_and_the_next_prompt_goes_on(begun: Callable[..., Agent], store: Store) -> None:
     """Open calls are closed with a word; roles take turns on every wire."""

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import tracemalloc
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ import pytest
 from tests.leftovers import nothing_left_open
 
 from penstock.agent import sandbox
+from penstock.agent.home import Home
 from penstock.agent.shell import Shell
 from penstock.context.activity import actions
 from penstock.errors import CallerError
@@ -436,10 +438,12 @@ except KeyboardInterrupt:
 def test_a_host_that_is_ended_takes_the_command_along(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:
-    """By Ctrl-C, or with no time to say so."""
+    """By Ctrl-C, or with no time to say so; the HOME that it leaves then goes when the next is made, and no other."""
     pipe = begun(folder)
     os.mkfifo(folder / "held")
-    monkeypatch.setenv("TMPDIR", str(tmp_path))  # who is killed leaves it
+    monkeypatch.setenv("TMPDIR", str(homes := tmp_path / "homes"))
+    homes.mkdir()
+    (homes / "penstock-home-link").symlink_to(folder)
     host = subprocess.Popen([sys.executable, "-c", _HOST, str(folder)], stdout=subprocess.PIPE, text=True)
     with open(folder / "held", "rb") as held:
         pipe.read_text()
@@ -448,6 +452,14 @@ def test_a_host_that_is_ended_takes_the_command_along(
     said, _ = host.communicate(timeout=60)
     assert said == ("interrupted\n" if number == signal.SIGINT else "")
     assert host.returncode == (0 if number == signal.SIGINT else -number)
+    assert len(list(homes.iterdir())) == (1 if number == signal.SIGINT else 2)
+    with closing(Home()) as one, closing(Home()) as other:
+        assert {path.name for path in homes.iterdir()} == {
+            "penstock-home-link",
+            *map(os.path.basename, (one.path, other.path)),
+        }
+    assert [path.name for path in homes.iterdir()] == ["penstock-home-link"]
+    assert (folder / "a.txt").exists()
 
 
 def test_two_commands_at_once_do_not_disturb_each_other(shell: Shell) -> None:

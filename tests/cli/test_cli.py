@@ -319,7 +319,9 @@ def test_doctor_says_where_the_store_lies_and_what_it_rests_on(tree: Path, tmp_p
     open_store(str(folder)).close()
     made = store()
     assert made.items() >= {**where, "journal_mode": "wal", "synchronous": "FULL", "read_only": "false"}.items()
-    assert f"store at{'':20} sqlite://{folder}" in run("doctor", cwd=tree, **chosen).stdout
+    lines = run("doctor", cwd=tree, **{**chosen, "PENSTOCK_STORE": f"{folder}\nb"}).stdout.splitlines()
+    assert f"store at{'':20} sqlite://{folder}\\x0ab" in lines
+    assert "/dev/null is no folder" in store(PENSTOCK_STORE="/dev/null")["fault"]
     assert "PENSTOCK_STORE_LIFE_DAYS takes" in store(PENSTOCK_STORE_LIFE_DAYS="0")["fault"]
     assert "open to others" in store(PENSTOCK_STORE=str(_shared(tmp_path)))["fault"]
     unreachable = store(PENSTOCK_STORE="postgresql://user:hunter2@127.0.0.1:1/db")

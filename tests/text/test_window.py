@@ -105,6 +105,7 @@ def test_a_pair_of_utf16_is_one_character() -> None:
     data = "a😀b".encode("utf-16-le")
     assert [encoding.floor_char(data, at) for at in range(9)] == [0, 0, 2, 2, 2, 2, 6, 6, 8]
     assert encoding.floor_char(b"\x00\xdca\0", 2) == 2
+    assert encoding.floor_char("😀".encode("utf-16-le"), 2) == 0
 
 
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])

@@ -26,6 +26,7 @@ from penstock.workspace.listing import (
 )
 from penstock.workspace.pattern import MAX_PATTERN_BYTES, selected
 from penstock.workspace.root import Root
+from penstock.workspace.searching import search
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,6 +48,23 @@ def test_a_folder_is_listed_without_its_folders(tmp_path: Path) -> None:
     assert list_files(root, deadline=NEVER).page.items == ("B", "a", "b")
     assert list_files(root, path="d", deadline=NEVER).page.items == ("d/c",)
     assert list_files(root, path="d", recursive=True, deadline=NEVER).page.items == ("d/c", "d/e/f")
+
+
+@pytest.mark.proves("L-1")
+def test_a_glob_may_be_written_out_as_an_absolute_path(tmp_path: Path) -> None:
+    """Within the folder that is listed, by either name of the root; elsewhere it finds nothing, and nothing outside."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    tree(tmp_path / "real", "a.py", "d/b.py", "d/e/c.py")
+    root = Root(tmp_path / "link")
+    for name in ("real", "link"):
+        top = tmp_path / name
+        assert list_files(root, f"{top}/*.py", deadline=NEVER).page.items == ("a.py",)
+        assert list_files(root, f"{top}/d/**", path="d", deadline=NEVER).page.items == ("d/b.py", "d/e/c.py")
+        assert count_files(root, pattern=f"{top}/**/*.py", deadline=NEVER).files == 3
+        assert search(root, "x", glob=f"{top}/d/*.py", deadline=NEVER).searched_files == 1
+    assert list_files(root, f"{tmp_path}/real/d/*.py", path="d/e", deadline=NEVER).page.items == ()
+    assert list_files(root, f"{tmp_path}/**", deadline=NEVER).page.items == ()
 
 
 @pytest.mark.proves("L-1")

@@ -438,3 +438,29 @@ def test_a_file_that_lost_its_name_is_no_link(root: Root, file: Path) -> None:
     with closing(root.open_file(b"f.txt")) as opened:
         saved(file, "another")
         assert root.resolved(opened.descriptor) == b"f.txt"
+
+
+def test_a_replacement_is_for_good_unless_somebody_says_otherwise(
+    root: Root, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut is held against, which costs flushes, where nobody says that the end of the process is enough."""
+    flushed: list[int] = []
+    monkeypatch.setattr(os, "fsync", flushed.append)
+    root.replace_file(b"f.txt", b"new", b"old", flushes=False)
+    assert flushed == []
+    root.replace_file(b"f.txt", b"newer", b"new")
+    assert flushed
+    assert file.read_bytes() == b"newer"
+
+
+def test_a_folder_that_is_not_there_is_made_for_a_new_file_alone(root: Root, tmp_path: Path) -> None:
+    """Who holds a file, writes one that was there or takes one away finds no folder, and leaves none."""
+    with root.alone_with(b"gone/f.txt"):
+        pass
+    for act in (
+        lambda: root.replace_file(b"gone/f.txt", b"new", b"old"),
+        lambda: root.remove_file(b"gone/f.txt", b"old"),
+    ):
+        with pytest.raises(ToolError):
+            act()
+    assert not (tmp_path / "root" / "gone").exists()

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.agent import sandbox
 from penstock.agent.command_limits import MAX_FILE_BYTES, MAX_OPEN_FILES, MAX_PROCESSES, default_memory_bytes
+from penstock.agent.home import Home
 from penstock.errors import REFUSALS, CallerError, ToolError
 from penstock.guard.stream import drain
 from penstock.session.effects import Acted, Intent
@@ -134,8 +135,9 @@ class Shell:
         self.passed_over = ()
         self._readable = [os.path.realpath(path) for path in (*sorted(ours), *readable)]
         self._running: list[_Process] = []
-        self._home = _private_folder()
-        self._remove_home = weakref.finalize(self, _remove, self._home)
+        home = Home()
+        self._home = home.path
+        self._remove_home = weakref.finalize(self, home.close)
         try:
             self.confinement, self._wall = self._chosen(confinement)
         except CallerError:
@@ -443,36 +445,3 @@ def _check_command(command: str) -> None:
         raise ToolError(
             "bad_argument", f"{said} Change the lines around it, by sed or edit_file, and leave that one as it is."
         )
-
-
-# ── the folder that is HOME ──────────────────────────────────────────────────────────────────────────────────────
-
-
-def _private_folder() -> str:
-    """Return a new folder for this user alone, among temporary files; made and not found, so that nobody can have
-    prepared it.
-    """
-    parent = os.environ.get("TMPDIR", "")
-    path = f"{parent if os.path.isabs(parent) else '/tmp'}/penstock-{os.urandom(8).hex()}"  # noqa: S108 - made exclusively
-    try:
-        os.mkdir(path, 0o700)
-    except OSError as error:
-        raise CallerError(f"{path}, the HOME of commands, cannot be made: {error.strerror}") from error
-    return os.path.realpath(path)
-
-
-def _remove(folder: str) -> None:
-    """Remove a folder with all that is in it, links not followed. What cannot be removed stays: it is among temporary
-    files.
-    """
-    with suppress(OSError, RecursionError):
-        # A command may have shut a part of its HOME.
-        os.chmod(folder, 0o700)
-        with os.scandir(folder) as entries:
-            inner = list(entries)
-        for entry in inner:
-            if entry.is_dir(follow_symlinks=False):
-                _remove(entry.path)
-            else:
-                os.unlink(entry.path)
-        os.rmdir(folder)

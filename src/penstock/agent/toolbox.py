@@ -51,6 +51,9 @@ _ALLOWED_BY = {
 MIN_RESULT_TOKENS, MAX_RESULT_TOKENS = 600, 8_000
 """The bounds of that share: what says anything at all, and what is enough in any window."""
 
+MAX_TODO_CHARS, MAX_OPEN_TODOS = 400, 100
+"""How long an item of the todo list may be, and how many may be open: the list is in every request, word for word."""
+
 TODO = Tool(
     "todo",
     "Keep a todo list",
@@ -419,6 +422,13 @@ def _todo(arguments: dict[str, Json], todos: tuple[Todo, ...]) -> Done:
         return Done(text=notices.argument("action", "takes add, done, drop or list"), failed=True)
     if not isinstance(title, str) or (action != "list" and not title.strip()):
         return Done(text=notices.argument("title", "takes the item as a text"), failed=True)
+    if action == "add" and len(title) > MAX_TODO_CHARS:
+        long = f"takes {MAX_TODO_CHARS} characters at most, not {len(title)}: say what is to be done, and not how"
+        return Done(text=notices.argument("title", long), failed=True)
+    others = sum(not todo.is_done and todo.title != title for todo in todos)
+    if action == "add" and others >= MAX_OPEN_TODOS:
+        full = f"{MAX_OPEN_TODOS} items are open, and no more can be. Do one, or drop one.\n{_todos(todos)}"
+        return Done(text=full, failed=True)
     if type(priority) is not int or not 1 <= priority <= 9:  # a boolean is none
         return Done(text=notices.argument("priority", "takes a whole number from 1 to 9"), failed=True)
     if action in {"done", "drop"} and all(todo.title != title for todo in todos):

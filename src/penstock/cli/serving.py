@@ -216,6 +216,8 @@ def _store() -> dict[str, object]:
         report["life_days"] = store.default_life_seconds() / 86_400
         rules = dataclasses.asdict(store.default_retention())
         report["retention"] = {name: value for name, value in rules.items() if value is not None} or "off"
+        if folder is not None and os.path.exists(folder) and not os.path.isdir(folder):
+            return {**report, "fault": f"{folder} is no folder: name another in PENSTOCK_STORE"}
         if folder is not None and not os.path.exists(os.path.join(folder, DATABASE)):
             return {**report, "state": "none yet: the first output that is kept makes it"}
         opened = store.open_store(url)

@@ -90,7 +90,7 @@ def render_table(head: Sequence[str], rows: Iterable[Sequence[object]], *, has_p
 
 def render_fields(fields: Iterable[tuple[str, object]], width: int) -> str:
     """Lay out names with their values, one a line; `width` is what plain text leaves for the names."""
-    pairs = [(name, str(value)) for name, value in fields]
+    pairs = [(name, escape.show_argument(str(value))) for name, value in fields]
     if is_watched(sys.stdout):
         return _drawn(None, [list(pair) for pair in pairs], [True, True])
     return "\n".join(f"{name:<{width}} {value}" for name, value in pairs)

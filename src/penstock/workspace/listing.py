@@ -122,7 +122,7 @@ def list_files(
 
     Args:
         root: The root that opens everything.
-        pattern: A glob (`globs`), or a regular expression where `use_regex` says so.
+        pattern: A glob (`globs`), absolute ones in the folder too, or a regular expression where `use_regex` says so.
         recursive: Whether folders in it are looked through too, where the pattern does not say so itself.
         use_regex: Whether `pattern` is searched for anywhere in the path, as RE2 reads it.
         offset: Files to skip.
@@ -137,6 +137,8 @@ def list_files(
         ToolError: The folder or the pattern cannot be.
     """
     limit = min(limit, MAX_FILES_PER_LIST) if limit > 0 else MAX_FILES_WARNING_THRESHOLD
+    if not use_regex:
+        pattern = root.tied(pattern, path)
     selection = selected(pattern, recursive=recursive, use_regex=use_regex, deadline=deadline)
     walk = Walk(
         root,
@@ -187,6 +189,8 @@ def count_files(
 
     The arguments are those of `list_files`; without `sizes` no file is looked at, and bytes and tokens are 0.
     """
+    if not use_regex:
+        pattern = root.tied(pattern, path)
     walk = Walk(
         root,
         path,

@@ -134,6 +134,27 @@ class Root:
                 return unescaped if b"\0" not in unescaped and self._exists(unescaped) else plain
         return beneath(literal, bases, path)
 
+    def tied(self, glob: str, path: str) -> str:
+        """Return a glob that is absolute and lies in a folder as one that is tied to the folder; any other as it is.
+
+            >>> Root("/usr").tied("/usr/share/*.txt", "share")
+            '*.txt'
+
+        Args:
+            glob: As a model wrote it: some write all paths out.
+            path: The folder that is listed.
+
+        Raises:
+            ToolError: As for `relative`.
+        """
+        if glob.startswith("/"):
+            inside = self.relative(path)
+            for base in (self.path, self._given):
+                folder = os.fsdecode(os.path.normpath(os.path.join(base, inside))).rstrip("/") + "/"
+                if glob.startswith(folder) and glob != folder:
+                    return glob[len(folder) :]
+        return glob
+
     def is_secret(self, relative: bytes) -> bool:
         """Return whether the name says that the content is a credential, and nobody allowed those."""
         return not self.allow_secrets and has_secret_name(relative, self._above)

@@ -154,6 +154,7 @@ def search(
     """
     finder = line_finder(pattern, literal=literal, ignore_case=ignore_case, deadline=deadline)
     state = _State(finder, offset, limit, context_lines, deadline)
+    glob = root.tied(glob, path)
     selection = selected(glob)
     relative = root.relative(path)
     try:

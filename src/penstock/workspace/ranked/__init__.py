@@ -125,7 +125,7 @@ def rank(
             with indexes.opened(folder if files.walk is not None else None, name) as index:
                 update = Update(root, index, deadline, progress, is_redacted=index_redacted)
                 update.run(files)
-                weighed, more = _weighed(index, words, glob, files.prefix)
+                weighed, more = _weighed(index, words, root.tied(glob, path), files.prefix)
             break
         except indexes.DamagedIndexError as error:
             if folder is None:
