@@ -33,6 +33,7 @@ PACKAGES = {
     "zsh": "zsh",
     "fish": "fish",
     "openssl": "openssl",
+    "flock": "util-linux",
 }  # Debian's, by program
 
 
