@@ -64,7 +64,7 @@ ENVIRONMENT = {
     "PENSTOCK_QUEUE": ("", "The PostgreSQL that holds [the work of many machines](queue.md); `--queue` wins."),
     "PENSTOCK_QUEUE_LEASE_SECONDS": (
         "45",
-        "After how long a silent worker's jobs go to others; the same for all workers.",
+        "After how long a silent worker's jobs go to others; the same for all: one below 30 takes jobs from those that live.",
     ),
     "PENSTOCK_COMMAND_PROCESSES": (
         f"{MAX_PROCESSES}",

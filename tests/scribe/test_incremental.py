@@ -139,6 +139,27 @@ def test_all_that_was_cited_is_kept(tmp_path: Path) -> None:
     assert next(ticket["state"] for ticket in first["tickets"] if ticket["type"] == "validation") == "done"
 
 
+def test_that_nobody_answered_what_was_asked_again_is_told(tmp_path: Path) -> None:
+    """The first answer is all there is of the chunk then, in this run and in the next, and says why."""
+    text = program(3)
+    line = text.splitlines().index("       0000-MAIN.") + 1
+    wrong = {"of": f"P{line}", "field": "summary", "claim": "Wrong.", "lines": [line], "evidence": "MOVE NEVER TO X"}
+
+    def policy(request: dict[str, Any]) -> ScriptStep:
+        if "You answered before" in sizes.text_of(request):
+            return refuse(99_000, of=9_000)
+        return say(json.dumps({"claims": [{**wrong, "names": []}]}))
+
+    reasons = []
+    for _ in range(2):
+        provider = LoopbackProvider("openai-chat", 200_000, policy=policy)
+        made = run([subject(text, "ledger.cbl")], model=provider, results=Folder(str(tmp_path)))
+        reasons += [ticket["reason"] for ticket in told(made)["tickets"] if ticket["type"] == "validation"]
+    first, second = reasons
+    assert first == second
+    assert first.startswith("1 of 1 claims were not borne out; nobody answered when they were asked for again: ")
+
+
 def test_fresh_asks_for_everything(tmp_path: Path) -> None:
     """What was kept is not looked at, and replaced."""
     first, _ = again(tmp_path, program(SIZE))

@@ -5,7 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from typing import TYPE_CHECKING, Any
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -18,13 +21,11 @@ from penstock.workspace.own_files import (
     append_own,
     change_own,
     make_folders,
+    private_folder,
     remove_empty_folders,
     replace_drawn,
     replace_own,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OLD, NEW = b"old\n" * 5, b"new\n" * 50_000
 STEPS = [
@@ -276,3 +277,32 @@ def test_a_file_that_takes_no_other_name_is_written_in_place(file: Path, monkeyp
         change_own(str(file), NEW, OLD)
     assert file.read_bytes() == OLD, "what was there comes back"
     assert os.listdir(file.parent) == [file.name]
+
+
+@pytest.mark.skipif(not system.HAS_FOLDER_DESCRIPTORS, reason="no folder can be locked")
+def test_the_private_folder_of_who_was_killed_goes_with_the_next(tmp_path: Path) -> None:
+    """That of whoever is at work stays, and so does what somebody else made."""
+    other = tmp_path / ".penstock-notes"
+    other.mkdir()
+    other.chmod(0o755)
+    script = (
+        "import sys; from penstock.workspace.own_files import private_folder\n"
+        "with private_folder(sys.argv[1]) as folder: print(folder, flush=True), sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as killed:
+        assert killed.stdout is not None
+        left = Path(killed.stdout.readline().strip())
+        (left / "page").write_text("half")
+        with private_folder(str(tmp_path)) as mine:
+            assert left.exists()
+            killed.kill()
+            killed.wait()
+            with private_folder(str(tmp_path)) as second:
+                assert {path.name for path in tmp_path.iterdir()} == {
+                    other.name,
+                    os.path.basename(mine),
+                    os.path.basename(second),
+                }
+    assert list(tmp_path.iterdir()) == [other]

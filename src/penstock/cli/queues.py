@@ -471,12 +471,12 @@ def limit_command(
         database.prepare()
         set_limits(database, key, model, requests, tokens)
         if not is_asked(database, wire, name):
-            terminal.warn(f"no run of this queue asks {model} so far")
+            terminal.warn(f"no run of this queue asks {escape.clip(model)} so far")
     said = " and ".join(
         f"{number} {what} a minute" for number, what in ((requests, "requests"), (tokens, "tokens")) if number
     )
     value = {"key": key, "model": model, "requests": requests, "tokens": tokens}
-    answer.give(value, f"key {key}, {model}: {said or 'no limit'}", as_json)
+    answer.give(value, f"key {escape.clip(key)}, {escape.clip(model)}: {said or 'no limit'}", as_json)
     return 0
 
 

@@ -78,6 +78,8 @@ class Answered(NamedTuple):
     """Nobody was asked: the answer was there."""
     retried: int = 0
     """How many claims were asked for again."""
+    unmended: str = ""
+    """Why nobody answered that: the first answer is all there is."""
 
 
 def asked(question: Question, desk: ModelPool, model: str, results: Results | None) -> Answered:
@@ -101,7 +103,8 @@ def asked(question: Question, desk: ModelPool, model: str, results: Results | No
             return Answered("too_large", reason=string(field(kept, "reason")), fitting_tokens=tokens, was_kept=True)
     elif kept is not None:
         retried = again if type(again := field(kept, "retried")) is int else 0
-        return Answered("answered", tuple(_restored(kept, question)), was_kept=True, retried=retried)
+        verdicts, unmended = tuple(_restored(kept, question)), string(field(kept, "unmended"))
+        return Answered("answered", verdicts, was_kept=True, retried=retried, unmended=unmended)
     made = _asked(question, desk)
     if results is not None and made.outcome == "answered":
         results.put(key, _to_keep(made, question))
@@ -155,7 +158,9 @@ def _asked(question: Question, desk: ModelPool) -> Answered:
         return Answered("answered", tuple(verdicts), calls)
     reply = desk.ask(question.prompt(ask_again), size_tokens)
     second = [verify(claim, question.held) for claim in read_answer(reply.words).claims]
-    return Answered("answered", tuple(_mended(verdicts, second)), calls + reply.sent, retried=len(wrong))
+    unmended = "" if reply.outcome == "answered" else reply.reason or "stopped before it was asked"
+    mended = tuple(_mended(verdicts, second))
+    return Answered("answered", mended, calls + reply.sent, retried=len(wrong), unmended=unmended)
 
 
 def _mended(first: Sequence[ClaimVerdict], second: Iterable[ClaimVerdict]) -> list[ClaimVerdict]:
@@ -200,7 +205,7 @@ def _to_keep(made: Answered, question: Question) -> dict[str, Json]:
             for proof in verdict.citations
         ]
         kept += [{**said, **proof} for proof in proofs or [{"lines": [0]}]]
-    return {"claims": kept, "retried": made.retried}
+    return {"claims": kept, "retried": made.retried, **({"unmended": made.unmended} if made.unmended else {})}
 
 
 def _restored(kept: Json, question: Question) -> list[ClaimVerdict]:

@@ -447,6 +447,8 @@ def _tickets(done: Sequence[ChunkDone], lines: Span) -> Iterator[Ticket]:
         if rejected or one.answered.retried:
             state = "failed" if rejected else "done"
             reason = f"{rejected} of {len(verdicts)} claims were not borne out"
+            if one.answered.unmended:
+                reason += f"; nobody answered when they were asked for again: {one.answered.unmended}"
             yield Ticket(f"validation:{one.chunk.id}", "validation", state, one.chunk.id, spans, reason)
         for number, verdict in enumerate((one for one in verdicts if one.outcome == "contradicted"), 1):
             cited = tuple((proof.first_line, proof.last_line) for proof in verdict.citations)

@@ -30,6 +30,7 @@ _NETWORKS = {  # statfs(2) types of file systems without dependable locks or flu
     0x0BD00BD0: "Lustre",
     0x01021997: "9P",
 }
+_PRIVATE, _PRIVATE_MODE = ".penstock-", 0o700
 # ext2 to ext4 (one number), XFS, Btrfs.
 _DRAWN_BYTES = 5  # `<!doc`, `<svg `
 _CARRY_NAMES = {0xEF53, 0x58465342, 0x9123683E}
@@ -385,15 +386,64 @@ class OwnFolder:
 
 @contextmanager
 def private_folder(beneath: str) -> Iterator[str]:
-    """Yield the path of a new folder beneath another that only its owner may enter; it goes at the end, with what is in it."""
+    """Yield the path of a new folder beneath another that only its owner may enter; it goes at the end, with what is in it.
+
+    Those that others left who were killed go first: whoever is alive holds the lock of its own.
+    """
     import shutil  # few commands need such a folder, and every start would pay for these two
     import tempfile
 
-    folder = tempfile.mkdtemp(prefix=".penstock-", dir=beneath)
+    for left in _private_folders(beneath):
+        with _locked(left) as is_ours:
+            if is_ours:
+                shutil.rmtree(left, ignore_errors=True)
+    is_ours = False
+    while is_ours is False:  # somebody took it for one that was left, in the moment before it was locked
+        folder = tempfile.mkdtemp(prefix=_PRIVATE, dir=beneath)
+        with _locked(folder) as is_ours:
+            if is_ours is False:
+                continue
+            try:
+                yield folder
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _private_folders(beneath: str) -> list[str]:
+    """Return the folders beneath another that look like private ones, of this user."""
+    found: list[str] = []
+    if not system.HAS_FOLDER_DESCRIPTORS:
+        return found
+    with suppress(OSError), os.scandir(beneath) as entries:
+        for entry in entries:
+            if entry.name.startswith(_PRIVATE) and entry.is_dir(follow_symlinks=False):
+                status = entry.stat(follow_symlinks=False)
+                if stat.S_IMODE(status.st_mode) == _PRIVATE_MODE and status.st_uid == os.geteuid():
+                    found.append(entry.path)
+    return found
+
+
+@contextmanager
+def _locked(folder: str) -> Iterator[bool | None]:
+    """Yield whether the lock of a folder is ours until this ends, and the folder still there; None where there are no locks."""
+    from penstock.workspace import locks
+
+    if not system.HAS_FOLDER_DESCRIPTORS:
+        yield None
+        return
+    descriptor = -1
     try:
-        yield folder
+        descriptor = os.open(folder, os.O_RDONLY | system.FOLDER_ONLY | system.NOFOLLOW)
+        is_ours: bool | None = locks.acquire(descriptor) and os.path.isdir(folder)
+    except FileNotFoundError:
+        is_ours = False
+    except OSError:
+        is_ours = None
+    try:
+        yield is_ours
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if descriptor >= 0:
+            os.close(descriptor)
 
 
 def scratch_file() -> int:

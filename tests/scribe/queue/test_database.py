@@ -8,9 +8,11 @@ import re
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psycopg
 import pytest
 from tests.scribe.queue.conftest import QUICK, ended, estate, loopback, started, working
 
@@ -82,8 +84,6 @@ def test_old_workers_go_on_beside_new_tables(
 
 def test_who_finds_no_tables_and_may_make_none_is_told_what_does(empty_url: str) -> None:
     """A role without rights is told the command and the page with the grants."""
-    import psycopg
-
     with psycopg.connect(empty_url, autocommit=True) as connection:
         connection.execute("DROP ROLE IF EXISTS nobody_special")
         connection.execute("CREATE ROLE nobody_special LOGIN")
@@ -97,8 +97,6 @@ def test_who_finds_no_tables_and_may_make_none_is_told_what_does(empty_url: str)
 
 def test_the_roles_of_the_page_are_enough_and_no_more(url: str, database: Database, author: Author) -> None:
     """The grants of docs/queue.md, as they stand there: who starts runs, who works, and who only looks."""
-    import psycopg
-
     database.migrate()
     page = (Path(__file__).parents[3] / "docs/queue.md").read_text()
     (grants,) = re.findall(r"```sql\n(-- roles.*?)```", page, re.DOTALL)
@@ -159,6 +157,24 @@ def test_a_session_has_its_settings_by_statements_that_a_pooler_takes(url: str) 
     shown = [database.rows(f"SHOW {name}") for name in ("search_path", "synchronous_commit", "client_min_messages")]
     assert shown == [[("penstock_queue",)], [("on",)], [("warning",)]]
     database.close()
+
+
+def test_a_pooler_that_shares_sessions_is_told_and_not_an_empty_database(
+    url: str, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behind PgBouncer in transaction mode settings go to whoever asks next, and "holds no queue yet" was what was said."""
+    database.prepare()
+    with psycopg.connect(url, autocommit=True) as one:
+        monkeypatch.setattr(psycopg, "connect", lambda *_, **__: nullcontext(one))
+        with pytest.raises(CallerError, match="pool_mode = session in PgBouncer"):
+            database.prepare()
+        with pytest.raises(CallerError, match="pool_mode = session in PgBouncer"):
+            database.migrate()
+        with pytest.raises(StoreFault, match="pool_mode = session in PgBouncer"):
+            database.rows("SELECT 1 FROM nowhere")
+    monkeypatch.undo()
+    with pytest.raises(StoreFault, match="holds no queue yet"):
+        database.rows("SELECT 1 FROM nowhere")
 
 
 def test_what_a_queue_is_made_of_is_not_loaded_with_penstock() -> None:
@@ -227,8 +243,6 @@ def test_an_address_that_says_little_or_much_is_taken(url: str) -> None:
 
 def test_a_database_that_cannot_hold_all_texts_is_refused(server: Server) -> None:
     """In SQL_ASCII texts came as bytes, and no job was ever taken."""
-    import psycopg
-
     name = f"ascii{os.urandom(4).hex()}"
     with psycopg.connect(server.url(), autocommit=True) as connection:
         how = "TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'"

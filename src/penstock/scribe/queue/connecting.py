@@ -6,6 +6,7 @@ are made once there is a connection, and not with it. Keeps out: connections (`d
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from penstock.errors import CallerError
@@ -67,6 +68,28 @@ def conninfo(url: str) -> str:
         "client_encoding": "UTF8",  # whatever PGCLIENTENCODING or the database says: texts here are Unicode
     }
     return make_conninfo(url, **{name: value for name, value in wanted.items() if name not in given})
+
+
+def see_own_sessions(address: str) -> None:
+    """See that each connection has a session of its own, where what it is told stays.
+
+    Args:
+        address: What `conninfo` gave.
+
+    Raises:
+        CallerError: Two connections have one session: a pooler in transaction mode hands it to whoever asks next.
+        Exception: What psycopg raises where it cannot be reached.
+    """
+    import psycopg
+
+    mark = os.urandom(8).hex()  # a pooler may keep it for whoever comes later
+    with psycopg.connect(address, autocommit=True) as one, psycopg.connect(address, autocommit=True) as other:
+        one.execute("SELECT set_config('penstock.session', %s, false)", (mark,))
+        if other.execute("SELECT current_setting('penstock.session', true)").fetchone() == (mark,):
+            raise CallerError(
+                "The queue is behind a pooler in transaction mode, and wants sessions of its own: pool_mode = session in "
+                "PgBouncer, or the URL of the database itself"
+            )
 
 
 def _may_be_secret(given: Mapping[str, object]) -> bool:

@@ -17,7 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from penstock.errors import CallerError
-from penstock.scribe.queue.connecting import SCHEMA, conninfo, missing_extra, settings
+from penstock.scribe.queue.connecting import SCHEMA, conninfo, missing_extra, see_own_sessions, settings
 from penstock.scribe.queue.schema import STEPS
 from penstock.store import StoreFault
 from penstock.text import escape
@@ -189,6 +189,11 @@ class Database:
     def _translated(self, error: Exception) -> StoreFault:
         if isinstance(error, self._none_in_time):
             error = self._why_not() or error
+        if isinstance(error, self._errors.ProgrammingError):
+            try:  # settings and statements that were prepared are gone where another has the session by now
+                self._see_own_sessions()
+            except CallerError as shared:
+                return StoreFault("io_error", f"{shared}.")
         said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         if isinstance(
             error, self._errors.UndefinedTable | self._errors.InvalidSchemaName | self._errors.UndefinedFunction
@@ -205,6 +210,10 @@ class Database:
         if isinstance(error, self._lost):
             return StoreFault("unreachable", f"The queue cannot be reached: {said}.")
         return StoreFault("io_error", f"The queue: {said}.")
+
+    def _see_own_sessions(self) -> None:
+        with suppress(self._errors.Error):  # where there is no database whoever asks next is told, or waits
+            see_own_sessions(self._address)
 
     def _why_not(self) -> Exception | None:
         """Return what a pool keeps to itself that got no connection: a wrong name, or a database that is not there."""
@@ -241,8 +250,10 @@ class Database:
         """See that the schema is that of this version, and make it where there is none.
 
         Raises:
+            CallerError: It is behind a pooler that shares sessions.
             StoreFault: It is newer than this version understands, or older, or this role may not make one.
         """
+        self._see_own_sessions()
         if not self.check():
             self.migrate()
         self.own_version()
@@ -266,10 +277,13 @@ class Database:
         The engine's own changes are made with the first step, and whenever a newer engine is installed.
 
         Raises:
-            CallerError: The database is not in UTF-8, and takes neither all names nor all texts.
+            CallerError: The database is not in UTF-8, and takes neither all names nor all texts; or it is behind a pooler that
+                shares sessions.
             StoreFault: As `run` does.
         """
         from penstock.scribe.queue.engine import engine_schema, engine_steps
+
+        self._see_own_sessions()
 
         def work(connection: Connection) -> tuple[int, int]:
             if to and (encoding := connection.info.parameter_status("server_encoding")) != "UTF8":

@@ -348,6 +348,8 @@ class Workshop:
             return _Ended(file, number, "failed", model.tally(), "unexpected", reason), None
         tally = model.tally()
         if outcome.outcome == "answered":
+            if outcome.unmended and not outcome.was_kept:
+                self._say(f"{estate.run.model_id}: a first answer is all there is of a chunk: {outcome.unmended}")
             return _Ended(file, number, "answered", tally), None
         if outcome.outcome == "stopped":
             return None, ("no turn yet" if tally.held_seconds else "this worker ends", tally.held_seconds)
