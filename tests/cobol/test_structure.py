@@ -123,7 +123,7 @@ def test_row_10_functions_classes_and_methods_are_units() -> None:
     assert [(found.name, found.kind, found.parent) for found in source] == [
         ("F", "function", None),
         ("C", "class", None),
-        ("M", "function", "C"),
+        ("M", "method", "C"),
     ]
     assert (source.programs[1].start_line, source.programs[1].end_line) == (6, 14)
 

@@ -186,6 +186,7 @@ def _program(draft: Draft, lines: CodeLines, folded: str, start_line: int, end_l
         parent=draft.parent.name if draft.parent else None,
         is_common=draft.parent is not None and _is_common(draft, folded),
         using=draft.using,
+        returning=draft.returning,
         divisions=tuple(
             Division(name, lines.at(start), _clamp(lines.before(end), lines.at(start), end_line))
             for name, start, end in draft.divisions

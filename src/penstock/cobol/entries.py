@@ -56,7 +56,7 @@ REMARK_ENDS = re.compile(
 """Where the text of such a paragraph ends: at a line that begins with a division, another of these paragraphs, or a
 unit."""
 PARAGRAPHS = vocabulary(
-    "SOURCE-COMPUTER OBJECT-COMPUTER SPECIAL-NAMES REPOSITORY FILE-CONTROL I-O-CONTROL FACTORY OBJECT"
+    "SOURCE-COMPUTER OBJECT-COMPUTER SPECIAL-NAMES REPOSITORY CLASS-CONTROL FILE-CONTROL I-O-CONTROL FACTORY OBJECT"
 )
 """The words that head a paragraph of the ENVIRONMENT DIVISION or of a class; entries that follow are in that "section".
 """

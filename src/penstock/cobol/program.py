@@ -26,6 +26,10 @@ LineKind = Literal["code", "comment", "blank", "debug", "directive"]
 compiler (`>>SOURCE`, `$SET`, CBL, PROCESS) or of its listing (EJECT, SKIP1, TITLE)."""
 
 
+METHOD = "::"
+"""What stands between the name of a class and that of its method."""
+
+
 def key(name: str) -> str:
     """Return the form of a name in which it is compared with others: in capitals, for COBOL tells no case."""
     return name.upper()
@@ -201,14 +205,14 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """One program, function or class of a source, with all its parts.
+    """One program, function, class or method of a source, with all its parts.
 
     A nested program names its parent and stands beside it in `ScannedSource.programs`, its lines within the parent's.
     A file without any division is one program of the kind `copybook`.
     """
 
     name: str
-    kind: Literal["program", "function", "class", "copybook"]
+    kind: Literal["program", "function", "class", "method", "copybook"]
     start_line: int
     end_line: int
     parent: str | None = None
@@ -216,6 +220,8 @@ class Program:
     """Whether a nested program is COMMON: known to all that its parent contains."""
     using: tuple[str, ...] = ()
     """The parameters of the PROCEDURE DIVISION in order, without BY REFERENCE and the like and without RETURNING."""
+    returning: str = ""
+    """The item whose value it returns; "" where it has none."""
     divisions: tuple[Division, ...] = ()
     entries: tuple[DeclarationEntry, ...] = ()
     sections: tuple[Section, ...] = ()
@@ -230,6 +236,11 @@ class Program:
     """The other entries: the name of each ENTRY and its line."""
     copies: tuple[Copy, ...] = ()
     execs: tuple[Exec, ...] = ()
+
+    @property
+    def called(self) -> str:
+        """The name by which others know a program: a method has that of its class in front."""
+        return f"{self.parent}{METHOD}{self.name}" if self.kind == "method" and self.parent else self.name
 
     def division(self, name: str) -> Division | None:
         """Return the first division of that name (IDENTIFICATION, ENVIRONMENT, DATA, PROCEDURE), None where there is

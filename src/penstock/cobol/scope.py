@@ -1,15 +1,17 @@
 """Tell which of several programs of one name a CALL means, by where the caller and they are contained.
 
 A contained program is known to the program that directly contains it, a COMMON one to all that this contains; programs that
-nothing contains are known to everybody. Nearer ones hide others.
+nothing contains are known to everybody, and so are methods, by their class. Nearer ones hide others.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from .program import METHOD
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Mapping, Sequence
 
 
 class ProgramPlace(NamedTuple):
@@ -41,7 +43,7 @@ _UNKNOWN = 4
 def _rank(place: ProgramPlace, caller: ProgramPlace | None) -> int:
     """Return how near a program is to its caller: 0 contained in it, 1 COMMON around it, 2 in its file, 3 anywhere."""
     here = caller is not None and caller.path == place.path
-    if not place.around:
+    if not place.around or METHOD in place.name:
         return 2 if here else 3
     if caller is None or not here:
         return _UNKNOWN
@@ -49,3 +51,25 @@ def _rank(place: ProgramPlace, caller: ProgramPlace | None) -> int:
     if place.around == chain:
         return 0
     return 1 if place.is_common and chain[-len(place.around) :] == place.around else _UNKNOWN
+
+
+def inherited(name: str, here: Container[str], above: Mapping[str, Sequence[str]]) -> str:
+    """Return the name of the method that a class has or inherits; that of the class where no source has the method.
+
+    Args:
+        name: `CLASS::METHOD`, or any other name, which is returned as it is.
+        here: The programs and methods that are here, by their names in capitals.
+        above: What each class inherits from, by its name in capitals.
+    """
+    first, colons, method = name.partition(METHOD)
+    if not colons:
+        return name
+    waiting, seen = [first], set()
+    while waiting:
+        one = waiting.pop(0)
+        if f"{one}{METHOD}{method}" in here:
+            return f"{one}{METHOD}{method}"
+        if one not in seen:
+            seen.add(one)
+            waiting += above.get(one, ())
+    return first

@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
     Lookup = Callable[[str, str | None], ScannedSource | None]
 
-Kind = Literal["program", "function", "class", "copybook"]
+Kind = Literal["program", "function", "class", "method", "copybook"]
 """What a unit of source is; `copybook` is code that stands in no unit."""
 
 _KINDS: dict[str, Kind] = {
     "PROGRAM-ID": "program",
     "FUNCTION-ID": "function",
-    "METHOD-ID": "function",
+    "METHOD-ID": "method",
     "CLASS-ID": "class",
     "INTERFACE-ID": "class",
 }
@@ -61,6 +61,7 @@ class Draft:
     end: int = -1
     """The offset behind END PROGRAM, or where another program begins; -1 while it is open."""
     using: tuple[str, ...] = ()
+    returning: str = ""
     divisions: list[tuple[str, int, int]] = field(default_factory=list)
     """Name, start and end of each division; the end is -1 while it is open."""
     entries: list[tuple[str, str, int | None, str, int, int]] = field(default_factory=list)
@@ -305,6 +306,7 @@ class _Walk:
             # What follows RETURNING is written, not passed; a bare number is no name (BY VALUE 4).
             returning = next((n for n, word in enumerate(words) if fold(word) in {"RETURNING", "GIVING"}), len(words))
             draft.using = tuple(word for word in words[:returning] if not word.isdecimal())
+            draft.returning = next(iter(words[returning + 1 :]), "")
         return True
 
     def _identify(self, entry: re.Match[str]) -> None:

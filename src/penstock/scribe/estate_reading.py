@@ -119,7 +119,7 @@ def graph_part(part: Part, path: str) -> ProgramPart:
     """Return what a program or copybook adds to the graph of its estate, as far as pages tell of it."""
     own = stem(path)
     is_copybook = part.facts.type == "copybook"
-    name = key(own) if is_copybook else program_name(part.program.name or own, path)
+    name = key(own) if is_copybook else program_name(part.program.called or own, path)
     paths = {key(copied): where for copied, where in (part.paths or {}).items() if where}
     return part_of(part.facts, part.program, path, name=name, copybooks=paths, lays_out=False)
 

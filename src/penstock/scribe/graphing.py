@@ -79,7 +79,7 @@ def parts_of(file: GatheredFile, shelf: Copybooks, source_format: Format | None 
         if is_copybook and not (said.items or program.copies or program.paragraphs):
             continue
         own = stem(file.path)
-        name = key(own) if is_copybook else program_name(program.name or own, file.path)
+        name = key(own) if is_copybook else program_name(program.called or own, file.path)
         yield part_of(said, program, file.path, name=name, copybooks=_paths(said, shelf))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..facts.calls import is_interface
 from ..program import key
-from ..scope import ProgramPlace, meant
+from ..scope import ProgramPlace, inherited, meant
 from .running import Running
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class CallingProgram(NamedTuple):
     program: str
     path: str
     call_type: str
-    """static, dynamic, link, xctl, start, return_transid or invoke."""
+    """static, dynamic, link, xctl, start, return_transid, invoke, sql or method."""
     resolved: bool
     """Whether the name comes from a data item's value, so that the call may be one of several."""
     line: int
@@ -132,6 +132,9 @@ class Estate:
                 for name in (located.facts.program, *entries):
                     self._named.setdefault(key(name), []).append(located)
                     self._here.setdefault((key(name), located.path), []).append(located)
+        self._above = {
+            key(located.facts.program): located.facts.inherits for located in self.programs if located.facts.inherits
+        }
         self._others = {key(member.name) for member in self.members if member.kind in {"hlasm", "pli"}}
         for member in self.members:
             # Transactions first: what a program starts is looked up among them.
@@ -208,7 +211,8 @@ class Estate:
         """Take what a program calls, copies and uses."""
         path, facts = located
         for call in facts.calls:
-            for name in call.names:
+            for called in call.names:
+                name = inherited(key(called), self._named, self._above) if call.call_type == "method" else called
                 transaction = call.call_type in {"start", "return_transid"}
                 # A transaction is called by its own name; the region says which program that is.
                 for target in self._started(name) if transaction else (name,):
@@ -220,8 +224,8 @@ class Estate:
                         self._abroad.setdefault(key(target), []).append(caller)
                 known = self._started(name) if transaction else self._is_here(key(name), located)
                 here = known or key(name) in self._others or is_interface(name)
-                # A procedure of the database needs no program.
-                if not here and call.call_type not in {"invoke", "sql"}:
+                # A procedure of the database needs no program, and most classes are of the language's library.
+                if not here and call.call_type not in {"invoke", "sql", "method"}:
                     self._miss("transaction" if transaction else "program", name, path)
         for copybook in facts.copybooks:
             self._use("copybook", copybook.name, located, (copybook.line,))

@@ -46,7 +46,9 @@ The function gets the library that OF or IN names, or None; it returns None wher
 """
 
 
-_CONFIGURATION = frozenset({"CONFIGURATION", "SOURCE-COMPUTER", "OBJECT-COMPUTER", "SPECIAL-NAMES", "REPOSITORY"})
+_CONFIGURATION = frozenset(
+    {"CONFIGURATION", "SOURCE-COMPUTER", "OBJECT-COMPUTER", "SPECIAL-NAMES", "REPOSITORY", "CLASS-CONTROL"}
+)
 
 
 def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | None = None) -> Facts:
@@ -72,7 +74,7 @@ def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | Non
 
 def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: tuple[OuterData, ...]) -> Facts:
     """Return what a program says whose copybooks stand in their places."""
-    from . import calls, failing, interface, rules, wording
+    from . import calls, failing, interface, objects, rules, wording
     from .around import programs_around
     from .code import Code
     from .files import outer_files
@@ -99,10 +101,11 @@ def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: t
     accesses = interface.crud(found)
     inputs, outputs = interface.channels(code, found, accesses, data.names)
     kind, reason = interface.type_of(program, code, found, data.names)
+    classes = objects.class_names(source, program, expanded.rows)
     # Lines are counted in the file, not in the expanded program: a copybook is counted where it stands.
     kinds = source.kinds[program.start_line - 1 : program.end_line]
     return Facts(
-        program=program.name,
+        program=program.called,
         type=kind,
         type_reason=reason,
         lines=len(kinds),
@@ -129,7 +132,8 @@ def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: t
         crud=accesses,
         inputs=inputs,
         outputs=outputs,
-        calls=calls.calls(code, called, found.cics, reaching, _literals(data), calls.functions(expanded.rows)),
+        calls=calls.calls(code, called, found.cics, reaching, _literals(data), calls.functions(expanded.rows), classes),
+        inherits=classes.inherits if classes is not None and program.kind == "class" else (),
         using=program.using,
         linkage=tuple(item.name for item in data.items if item.section == "LINKAGE" and item.level in {1, 77}),
         entry_points=program.entry_points,
@@ -234,7 +238,7 @@ def _operations(
 
 def _entry_parameters(code: Code) -> tuple[tuple[str, ...], ...]:
     """Return the parameters of each ENTRY of the program, in the order of its entry points."""
-    from .calls import parameters
+    from .arguments import parameters
 
     said = {one.line: one for one in code.own if one.verb == "ENTRY"}
     return tuple(parameters(said[line]) if line in said else () for _, line in code.program.entry_points)
@@ -365,5 +369,8 @@ def _declared(source: ScannedSource, program: Program, rows: Iterable[EntryRow])
     while outer is not None and outer in around and outer not in seen:
         seen.add(outer)
         found.update(key(entry.name) for entry in around[outer].entries)
+        for entry in around[outer].entries:
+            if entry.section in _CONFIGURATION:
+                found.update(map(key, pieces(source.code[entry.start : entry.end])))
         outer = around[outer].parent
     return found

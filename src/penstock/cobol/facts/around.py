@@ -1,4 +1,5 @@
-"""Tell which data a nested program has from those around it: records and files that they declare GLOBAL.
+"""Tell which data a nested program has from those around it: records and files that they declare GLOBAL, and of a method all
+that the object, or the factory, of its class holds.
 
 Keeps out what is done with it. Law: a program that nothing contains has none.
 """
@@ -6,6 +7,7 @@ Keeps out what is done with it. Law: a program that nothing contains has none.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .expanding import expand
@@ -34,6 +36,9 @@ def outer_data(
     found = []
     for outer in programs_around(source, program):
         # Laid out again for each program within: where nothing is GLOBAL, as almost everywhere, that is spared.
+        if outer.kind == "class":
+            found += _held(source, outer, program, find)
+            continue
         first = min((entry.start for entry in outer.entries), default=0)
         last = max((entry.end for entry in outer.entries), default=0)
         if outer.copies or _GLOBAL.search(source.code, first, last):
@@ -41,6 +46,20 @@ def outer_data(
             if any(item.shared == "GLOBAL" for item in items):
                 found.append(OuterData(outer.name, items))
     return tuple(found)
+
+
+def _held(
+    source: ScannedSource, outer: Program, method: Program, find: Callable[[str, str | None], ScannedSource | None]
+) -> list[OuterData]:
+    """Return the data of a class that a method of it uses: of OBJECT or of FACTORY, whichever holds the method."""
+    lines = [entry.line for entry in outer.entries if entry.word.upper() in {"FACTORY", "OBJECT"}]
+    begun = max((line for line in lines if line < method.start_line), default=outer.start_line)
+    items = layout(expand(source, outer, find).rows).items
+    shared = [
+        replace(item, shared="GLOBAL") if begun <= item.line < method.start_line or not lines else item
+        for item in items
+    ]
+    return [OuterData(outer.name, tuple(shared))] if shared else []
 
 
 def programs_around(source: ScannedSource, program: Program) -> list[Program]:

@@ -1,7 +1,7 @@
 """List the programs that a program reaches: CALL, LINK, XCTL, START, RETURN TRANSID and the CALL of SQL, with what a data name may
 hold.
 
-Keeps out who calls this program, which is the estate's.
+Methods are `objects`'. Keeps out who calls this program, which is the estate's.
 """
 
 from __future__ import annotations
@@ -10,8 +10,11 @@ import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..program import key
+from .arguments import given, parameters
 from .execs import body, tokens
 from .layout import pieces
+from .objects import invocations
+from .returning import around, behind
 from .translated import is_translated
 from .values import CicsOperation, ProgramCall, Resolved
 
@@ -20,7 +23,9 @@ if TYPE_CHECKING:
 
     from .code import Code, Said, Site
     from .expanding import EntryRow
+    from .objects import ClassNames
     from .reaching import Reaching
+    from .returning import Returned
 
 DLI_INTERFACES = frozenset({"CBLTDLI", "AIBTDLI", "CEETDLI", "ASMTDLI", "DFSLI000"})
 """The entries of DL/I, by which a CALL is one of a database rather than of a program."""
@@ -34,11 +39,10 @@ _BY_COMMAND: dict[str, Literal["link", "xctl", "start", "return_transid", "invok
     "INVOKE WEBSERVICE": "invoke",
     "INVOKE APPLICATION": "invoke",
 }
-_BY = frozenset({"BY", "REFERENCE", "CONTENT", "VALUE"})
 _FUNCTION = re.compile(r"(?<![\w-])FUNCTION(?![\w-])", re.IGNORECASE)
-_JOINING = frozenset({"OF", "IN", "+", "-", "*", "/", "**", "&"})
+_OTHERS = re.compile(r"(?<![\w-])(?:CLASS|INTERFACE|PROGRAM|PROPERTY)(?![\w-])", re.IGNORECASE)
+"""What else a REPOSITORY names."""
 _QUOTES = "'\""
-_ENDS = frozenset({"RETURNING", "GIVING", "ON", "NOT", "END-CALL", "EXCEPTION", "OVERFLOW", "."})
 
 
 class Calling(NamedTuple):
@@ -51,6 +55,7 @@ class Calling(NamedTuple):
     paragraph: int
     copybook: str | None
     site: Site
+    returned: Returned
 
 
 def callings(code: Code) -> tuple[Calling, ...]:
@@ -62,11 +67,11 @@ def functions(rows: Sequence[EntryRow]) -> dict[str, str]:
     """Return the functions of its own kind that a REPOSITORY names, in capitals, each with the name that it has outside."""
     found = {}
     for row in rows:
-        if row.section != "REPOSITORY" or row.entry.word.upper() != "FUNCTION":
+        if row.section != "REPOSITORY" or "FUNCTION" not in row.code.upper():
             continue
         # FUNCTION A B AS 'EXT' FUNCTION ALL INTRINSIC: what INTRINSIC follows is of the language.
         for part in _FUNCTION.split(row.code)[1:]:
-            words = pieces(part)
+            words = pieces(_OTHERS.split(part, maxsplit=1)[0])
             if any(key(word) == "INTRINSIC" for word in words):
                 continue
             for at, word in enumerate(words):
@@ -80,38 +85,20 @@ def functions(rows: Sequence[EntryRow]) -> dict[str, str]:
 def _used_functions(code: Code, known: Mapping[str, str]) -> Iterator[ProgramCall]:
     """Yield the uses of functions that are programs of their own, which run like ones that are called."""
     for said in code.said if known else ():
-        uses = ((word, _given(said, at)) for at, word in enumerate(said.keys) if word in known)
-        for name, given in dict.fromkeys(uses):
+        uses = ((word, given(said, at), around(said, at)) for at, word in enumerate(said.keys) if word in known)
+        for name, passed, returned in dict.fromkeys(uses):
             yield ProgramCall(
                 target=known[name],
                 call_type="static",
                 resolved=(),
-                parameters=given,
+                parameters=passed,
                 line=said.line,
                 end_line=said.end_line,
                 paragraph=code.name(said.paragraph),
                 copybook=said.copybook,
+                returned=returned.names,
+                is_returned_whole=returned.is_whole,
             )
-
-
-def _given(said: Said, at: int) -> tuple[str, ...]:
-    """Return what stands in the parentheses behind the name of a function, one by one; what is calculated is one."""
-    found: list[list[str]] = []
-    depth = 0
-    is_joined = False
-    for word, key_ in zip(said.words[at + 1 :], said.keys[at + 1 :], strict=True):
-        depth -= key_ == ")"
-        if depth == 0 and (key_ != "(" or found):
-            break
-        if depth == 1 and key_ == ",":
-            is_joined = False
-        elif depth and found and (is_joined or depth > 1 or key_ in _JOINING or key_ in "()"):
-            found[-1].append(word.text)
-        elif depth:
-            found.append([word.text])
-        is_joined = key_ in _JOINING
-        depth += key_ == "("
-    return tuple(_written(words) for words in found)
 
 
 def _procedures(code: Code, reaching: Reaching) -> Iterator[ProgramCall]:
@@ -163,6 +150,7 @@ def calls(
     reaching: Reaching,
     constants: Mapping[str, Resolved],
     known_functions: Mapping[str, str],
+    known_classes: ClassNames | None = None,
 ) -> tuple[ProgramCall, ...]:
     """Return everything that reaches another program, in the order of the source.
 
@@ -173,10 +161,12 @@ def calls(
         reaching: What data items can hold at a statement, for calls by name.
         constants: What each level 78 is, by its name in capitals: a CALL may name one in place of a literal.
         known_functions: The functions of the REPOSITORY, as `functions` gives them.
+        known_classes: The classes that the program knows, None where it knows none.
     """
     reached = [_called(call, code, reaching, constants) for call in found]
     reached += _used_functions(code, known_functions)
     reached += _procedures(code, reaching)
+    reached += invocations(code, known_classes, reaching)
     for operation in cics:
         call_type = _BY_COMMAND.get(operation.command)
         if call_type is not None and operation.resource and operation.kind in {"program", "transaction", "service"}:
@@ -224,6 +214,7 @@ def _called(call: Calling, code: Code, reaching: Reaching, constants: Mapping[st
         copybook=call.copybook,
         is_sure=reached is None or reached.is_sure,
         unknown=reached.unknown if reached else "",
+        returned=call.returned.names,
     )
 
 
@@ -237,38 +228,5 @@ def _calling(said: Said) -> Calling:
     while end + 1 < len(words) and said.keys[end] in {"OF", "IN"}:
         end += 2
     target = " ".join(word.text for word in words[at:end])
-    return Calling(target, parameters(said), said.line, said.end_line, said.paragraph, said.copybook, said.site)
-
-
-def parameters(said: Said) -> tuple[str, ...]:
-    """Return what stands after USING, one by one, with qualifiers and subscripts.
-
-    BY REFERENCE, BY CONTENT and BY VALUE are left out: which of them holds is told by the references of each item.
-    """
-    keys = said.keys
-    if "USING" not in keys:
-        return ()
-    found: list[list[str]] = []
-    depth = 0
-    glued = False
-    for at in range(keys.index("USING") + 1, len(keys)):
-        word, text = keys[at], said.words[at].text
-        if depth == 0 and word in _ENDS:
-            break
-        if depth == 0 and (word in _BY or word == "," or "SIZE" in (word, keys[at - 1])):
-            continue  # BY VALUE 1 SIZE 4 is one parameter
-        # A word begins a new parameter unless it qualifies the last one or stands in its parentheses.
-        if word in {"OF", "IN"} or glued or depth or word in "()":
-            if not found:
-                found.append([])
-            found[-1].append(text)
-        else:
-            found.append([text])
-        depth += (word == "(") - (word == ")")
-        glued = word in {"OF", "IN"}
-    return tuple(_written(words) for words in found)
-
-
-def _written(words: Sequence[str]) -> str:
-    """Return words as a person writes them: no blank inside of parentheses."""
-    return " ".join(words).replace("( ", "(").replace(" )", ")").replace(" (", "(")
+    passed, returned = parameters(said), behind(said)
+    return Calling(target, passed, said.line, said.end_line, said.paragraph, said.copybook, said.site, returned)

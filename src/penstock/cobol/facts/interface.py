@@ -218,7 +218,7 @@ def channels(
 def type_of(program: Program, code: Code, found: InterfaceOperations, names: DataNames) -> tuple[ProgramType, str]:
     """Return what kind of program it is, and what says so.
 
-    The first that holds: a copybook, CICS commands, DL/I, an entry of IMS, a function, parameters (but for the one
+    The first that holds: a copybook, CICS commands, DL/I, an entry of IMS, a function or a class, parameters (but for the one
     of JCL), a nested program, EXIT PROGRAM as its only end; else a batch program.
     """
     if program.kind == "copybook":
@@ -231,8 +231,8 @@ def type_of(program: Program, code: Code, found: InterfaceOperations, names: Dat
         return "IMS", f"DL/I at line {found.dli[0].line}"
     if any(name.upper() == "DLITCBL" for name, _ in program.entry_points):
         return "IMS", "its entry point is DLITCBL"
-    if program.kind == "function":
-        return "subroutine", "it is a function"
+    if program.kind in {"function", "class", "method"}:
+        return "subroutine", f"it is a {program.kind}"
     if program.using and not _is_parm(program.using, names):
         return "subroutine", "PROCEDURE DIVISION has USING " + ", ".join(program.using)
     if program.parent is not None:

@@ -106,6 +106,7 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
 }
 _MEASURES = {"READ": WRITE, "RETURN": WRITE, "WRITE": READ, "REWRITE": READ, "RELEASE": READ}
 _SHOWS = frozenset({"ACCEPT", "DISPLAY", "GENERATE"})
+_CONDITIONS = frozenset({"DFHRESP", "DFHVALUE"})
 _CORRESPONDING = frozenset({"CORRESPONDING", "CORR"})
 _TEXT = re.compile("[XANGU]", re.IGNORECASE)  # a picture with one of these is no number
 _NUMBERS = frozenset({"COMP-1", "COMP-2", *(f"BINARY-{size}" for size in ("CHAR", "SHORT", "LONG", "DOUBLE"))})
@@ -343,8 +344,8 @@ class References:
                     if said.verb == "INSPECT" and end < size and keys[end] == "FOR":
                         acts = BOTH
                     self._mention(said, at, end, acts, within)
-                # The names of functions and the conditions in DFHRESP(NOTFND) are not data.
-                elif acts and keys[at - 1] != "FUNCTION" and keys[max(0, at - 2)] not in {"DFHRESP", "DFHVALUE"}:
+                # The names of functions and methods and the conditions in DFHRESP(NOTFND) are not data.
+                elif acts and keys[at - 1] not in {"FUNCTION", ":"} and keys[max(0, at - 2)] not in _CONDITIONS:
                     self._unknown(word, words[at].text, said.line if said.copybook else words[at].line)
             at = end
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from ..program import METHOD
+
 ProgramType = Literal["batch", "CICS", "IMS", "subroutine", "copybook"]
 """How a program is run: by a job, as a transaction, under IMS, by other programs, or not at all (a copybook)."""
 
@@ -388,12 +390,12 @@ class Channel(NamedTuple):
 
 
 class ProgramCall(NamedTuple):
-    """A way to another program: CALL, LINK, XCTL, START, RETURN TRANSID, INVOKE, or the CALL of a procedure by SQL."""
+    """A way to another program: CALL, LINK, XCTL, START, RETURN TRANSID, INVOKE, the CALL of a procedure by SQL, or a method."""
 
     target: str
     """The name where a literal says it, else the data item that holds it, or the resource of a CICS command with its
-    quotes."""
-    call_type: Literal["static", "dynamic", "link", "xctl", "start", "return_transid", "invoke", "sql"]
+    quotes; `CLASS::METHOD` of a method."""
+    call_type: Literal["static", "dynamic", "link", "xctl", "start", "return_transid", "invoke", "sql", "method"]
     resolved: tuple[Resolved, ...]
     """The names that the data item of a call may hold; empty where nothing is known."""
     parameters: tuple[str, ...]
@@ -405,11 +407,17 @@ class ProgramCall(NamedTuple):
     """Whether a call can reach nothing but `names`, and that is one."""
     unknown: str = ""
     """Why a call may reach another program that nothing tells; "" where it may not."""
+    returned: tuple[str, ...] = ()
+    """The items that get what the other program returns, as they are written."""
+    is_returned_whole: bool = True
+    """Whether they get the value itself, rather than what is calculated with it."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """The programs (or transactions) that it may reach; empty where that is not known."""
-        literal = self.call_type == "static" or (not self.resolved and self.target[:1] in "'\"")
+        literal = (
+            self.call_type == "static" or METHOD in self.target or (not self.resolved and self.target[:1] in "'\"")
+        )
         return (
             (self.target.strip("'\"").strip(),)
             if literal
@@ -591,6 +599,8 @@ class Facts:
     outer: tuple[OuterData, ...] = ()
     """What a nested program has from those around it; `uses` and `moves` count its items behind the own ones."""
     outer_files: tuple[OuterFile, ...] = ()
+    inherits: tuple[str, ...] = ()
+    """The classes that a class inherits from, in capitals; empty for what is no class."""
     around: tuple[str, ...] = ()
     """The programs that contain a nested one, from the inside out."""
     is_common: bool = False

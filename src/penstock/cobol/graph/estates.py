@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ..scope import ProgramPlace, meant
+from ..scope import ProgramPlace, inherited, meant
 from . import jobs
 from .structure import structure
 from .values import RANK, CitedLine, EstateEdge, NodeId
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .values import Certainty, FileBinding, Kind, Passing, ProgramEntry, ProgramPart, Verb
 
 _COMMAREA = "DFHCOMMAREA"
+_BACK = frozenset({"return", "calculation"})
 MAX_SCHEMAS = 8
 """Of how many schemas a table may be that a statement names without one; beyond that none of them is said."""
 _NO_SCHEMA = "the statement names no schema, and the table may be {0}"
@@ -53,6 +54,7 @@ class EstateGraph:
                 for entry in part.entries:
                     name = entry.name.partition("@")[0] if entry.name == part.name else entry.name
                     self._entries.setdefault(name, []).append((number, entry))
+        self._above = {part.name.partition("@")[0]: part.inherits for part in self.parts if part.inherits}
         self._linked = _Linking(self)
         self.drawn: tuple[EstateEdge, ...] = self._linked.edges()
         """All edges but those of `structure`."""
@@ -112,11 +114,15 @@ class EstateGraph:
             name: The name, in capitals.
             caller: The program that calls, which decides between programs of one name; None for a job or a transaction.
         """
-        found = self._entries.get(name, [])
+        found = self._entries.get(self.reached(name), [])
         if len(found) == 1 and not self.parts[found[0][0]].around:
             return found
         place = None if caller is None else _place(caller)
         return [found[at] for at in meant([self._places[number] for number, _ in found], place)]
+
+    def reached(self, name: str) -> str:
+        """Return the name of what a called name leads to: for a method, that of the class that has it."""
+        return inherited(name, self._entries, self._above)
 
     def hidden(self, name: str) -> str:
         """Return why a name that leads to no entry leads to none of those that are here; "" where none is here."""
@@ -313,7 +319,7 @@ class _Linking:
         if edge.target.kind != "program":
             self._add(edge)
             return
-        name = edge.target.name
+        name = self._graph.reached(edge.target.name)
         found = self._graph.called(name, part)
         nodes = self._nodes(name, found)
         hidden = "" if found else self._graph.hidden(name)
@@ -348,6 +354,7 @@ class _Linking:
         end_line = sending.end_line if sending.end_line > sending.line else None
         here = CitedLine(part.path, sending.line, sending.copybook, end_line)
         # A region starts programs by their names, whoever asks for the transaction.
+        program = self._graph.reached(program)
         found = self._graph.called(program, None if sending.by == "transaction" else part)
         hidden = "" if found else self._graph.hidden(program)
         why = sending.why
@@ -362,6 +369,9 @@ class _Linking:
             else:
                 source = _node(part, argument)
                 sender = (number, argument)
+            if sending.by in _BACK:
+                self._get_back(found, sending.by, source, sender, here, certainty, why)
+                continue
             received = [
                 (callee, index, entry)
                 for callee, entry in found
@@ -381,6 +391,29 @@ class _Linking:
                 sure: Certainty = "unknown" if hidden else certainty
                 for node in self._nodes(program, found):
                     self._add(EstateEdge(source, "passes to", node, sure, (here,), hidden or why))
+
+    def _get_back(
+        self,
+        found: Sequence[tuple[int, ProgramEntry]],
+        by: str,
+        target: NodeId,
+        receiver: tuple[int, int] | None,
+        here: CitedLine,
+        certainty: Certainty,
+        why: str,
+    ) -> None:
+        """Add what a field gets from the programs that a call may reach, each from the item that it returns."""
+        for callee, entry in found:
+            if entry.returned is None:
+                continue
+            other = self._graph.parts[callee]
+            field = other.fields[entry.returned]
+            places = (here, CitedLine(other.path, entry.line), CitedLine(other.path, field.line, field.copybook))
+            verb: Verb = "passes to" if by == "return" else "computes"
+            source = _node(other, entry.returned)
+            self._add(EstateEdge(source, verb, target, certainty, tuple(dict.fromkeys(places)), why))
+            if by == "return" and receiver is not None:
+                self.passed.append((callee, entry.returned, *receiver, certainty, why, places))
 
     def _outer(self, node: NodeId) -> tuple[int, int] | None:
         """Return the part and the index of a field that a program has from one around it."""

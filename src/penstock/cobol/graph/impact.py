@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from ..program import METHOD
 from .carrying import Carrying
 from .values import KINDS, RANK, VERBS, EstateEdge, NodeId
 
@@ -43,6 +44,7 @@ _DEPENDS: dict[Verb, Literal["source", "target", "both"]] = {
     "performs": "source",
     "goes to": "source",
     "runs": "source",
+    "inherits": "source",
     "declared in": "source",
     "writes": "target",
     "sends": "target",
@@ -59,7 +61,9 @@ _DEPENDS: dict[Verb, Literal["source", "target", "both"]] = {
     "is record of": "both",
     "bound to": "both",
 }
-_RUNNING: frozenset[Verb] = frozenset({"calls", "starts", "runs", "performs", "goes to", "part of", "copies"})
+_RUNNING: frozenset[Verb] = frozenset(
+    {"calls", "starts", "runs", "inherits", "performs", "goes to", "part of", "copies"}
+)
 """The verbs that lead on from a program or paragraph that uses a name: who runs it, and not what else it uses."""
 
 
@@ -135,7 +139,7 @@ def nodes_named(graph: EstateGraph, name: str, kind: Kind | None = None) -> list
     nodes = [node for node in graph.nodes() if kind is None or node.kind == kind]
     # The path in the name of one of several programs keeps its letters.
     found = [node for node in nodes if node.name.upper() == wanted]
-    found = found or [node for node in nodes if node.name.upper().endswith(f".{wanted}")]
+    found = found or [node for node in nodes if node.name.upper().endswith((f".{wanted}", f"{METHOD}{wanted}"))]
     found = found or [node for node in nodes if _bare(node.name) == wanted or _in_order(node.name, wanted)]
     if not found:
         found = [

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from itertools import repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ..estate.members import stem
 from ..facts.flow import MAIN, is_jump
 from ..facts.naming import DataNames
 from ..facts.storage import Storage
-from ..program import key
+from ..program import METHOD, key
 from .naming import field_names, paragraph_names, program_name
 from .operations import DrawnProgram, operations
 from .values import RANK, CitedLine, EstateEdge, FileBinding, LaidField, NodeId, Passing, ProgramEntry, ProgramPart
@@ -35,7 +35,11 @@ _ON_EVENT = {
     "WHENEVER": "where a statement of SQL ends so",
     "ALTER": "once ALTER was executed",
 }
-_PROCEDURE = "a procedure of the database: its program is taken to have its name"
+_ASSUMED = {
+    "sql": "a procedure of the database: its program is taken to have its name",
+    "method": "the object may be of a class that inherits from that one",
+}
+_IDS = frozenset({"CLASS-ID", "METHOD-ID"})
 _BY_NAME = "the name of what is called is data: {0} values can be there"
 
 
@@ -90,6 +94,7 @@ class _Drawing:
         self._files()
         self._outer_files()
         self._control()
+        self._class()
         for call in facts.calls:
             self._call(call)
         seen = DrawnProgram(self._me, self._path, self._data.one, self._names)
@@ -107,6 +112,7 @@ class _Drawing:
             entries=tuple(self._entries()),
             around=tuple(map(program_name, facts.around, repeat(self._path))),
             is_common=facts.is_common,
+            inherits=facts.inherits,
         )
 
     # ── drawing ──
@@ -235,6 +241,16 @@ class _Drawing:
                 why = f"it stands in {outside.copybook}" if outside.copybook else "it was not found"
                 self._add(self._paragraph_at(line), "performs", target, "is", self._cite(line), why)
 
+    def _class(self) -> None:
+        """Draw what a class inherits from, and of which class a method is."""
+        here = self._cite(
+            next((one.line for one in self._scanned.entries if one.word in _IDS), self._scanned.start_line)
+        )
+        for name in self._facts.inherits:
+            self._add(self._me, "inherits", NodeId("program", name), "is", here)
+        if METHOD in self._name:
+            self._add(self._me, "part of", NodeId("program", self._name.partition(METHOD)[0]), "is", here)
+
     def _call(self, call: ProgramCall) -> None:
         """Draw a way to another program, or the start of a transaction."""
         verb: Verb = "calls"
@@ -337,18 +353,15 @@ class _Drawing:
     def _sendings(self) -> Iterator[Passing]:
         """Yield what is given to other programs."""
         for call in self._facts.calls:
-            if call.call_type in {"static", "dynamic", "sql"} and call.parameters:
-                targets = tuple((name, kind) for name, kind, _ in _targets(call.names, call.is_sure, _reason(call)))
-                arguments = tuple(map(self._given_field, call.parameters))
-                yield Passing(
-                    targets,
-                    "call",
-                    arguments,
-                    call.line,
-                    call.end_line,
-                    _why(call.names, call.is_sure, _reason(call)),
-                    call.copybook,
-                )
+            if call.call_type not in {"static", "dynamic", "sql", "method"}:
+                continue
+            targets = tuple((name, kind) for name, kind, _ in _targets(call.names, call.is_sure, _reason(call)))
+            back: Literal["return", "calculation"] = "return" if call.is_returned_whole else "calculation"
+            why = _why(call.names, call.is_sure, _reason(call))
+            for by, texts in (("call", call.parameters), (back, call.returned)):
+                if texts:
+                    fields = tuple(map(self._given_field, texts))
+                    yield Passing(targets, by, fields, call.line, call.end_line, why, call.copybook)  # type: ignore[arg-type]
         for operation in self._facts.cics:
             area = operation.option("COMMAREA")
             if area and operation.command in {"LINK", "XCTL", "RETURN"} and operation.resource:
@@ -373,7 +386,8 @@ class _Drawing:
         """Yield the ways into the program, with their parameters."""
         division = self._scanned.division("PROCEDURE")
         line = division.start_line if division else self._scanned.start_line
-        yield ProgramEntry(self._name, tuple(map(self._data.one, self._facts.using)), line)
+        returned = self._data.one(self._scanned.returning) if self._scanned.returning else None
+        yield ProgramEntry(self._name, tuple(map(self._data.one, self._facts.using)), line, returned)
         for (name, line), parameters in zip(self._facts.entry_points, self._facts.entry_parameters, strict=True):
             yield ProgramEntry(key(name).strip("'\" "), tuple(map(self._data.one, parameters)), line)
 
@@ -430,7 +444,7 @@ def _named(operation: CicsOperation) -> tuple[str, ...]:
 
 def _reason(call: ProgramCall) -> str:
     """Return why what a call names may be another program; "" where nothing but its name says so."""
-    return call.unknown or (_PROCEDURE if call.call_type == "sql" else "")
+    return call.unknown or _ASSUMED.get(call.call_type, "")
 
 
 def _why(names: Sequence[str], is_sure: bool, unknown: str) -> str:

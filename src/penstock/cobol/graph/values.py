@@ -25,12 +25,12 @@ KINDS: tuple[Kind, ...] = (
 Verb = Literal[
     "reads", "writes", "opens", "moves to", "computes", "redefines", "part of", "declared in", "counts", "is key of",
     "is status of", "is record of", "performs", "goes to", "copies", "calls", "starts", "sends", "receives", "passes to",
-    "runs", "bound to", "carried to", "overlaps",
+    "runs", "inherits", "bound to", "carried to", "overlaps",
 ]  # fmt: skip
 VERBS: tuple[Verb, ...] = (
     "reads", "writes", "opens", "moves to", "computes", "redefines", "part of", "declared in", "counts", "is key of",
     "is status of", "is record of", "performs", "goes to", "copies", "calls", "starts", "sends", "receives", "passes to",
-    "runs", "bound to", "carried to", "overlaps",
+    "runs", "inherits", "bound to", "carried to", "overlaps",
 )  # fmt: skip
 """All verbs, in the order in which they are listed."""
 
@@ -124,13 +124,15 @@ class FileBinding(NamedTuple):
 
 
 class Passing(NamedTuple):
-    """What is given to another program: by CALL, or as a COMMAREA."""
+    """What is given to another program: by CALL, or as a COMMAREA; or what is got back from one."""
 
     targets: tuple[tuple[str, Certainty], ...]
     """The programs, or transactions, that get it."""
-    by: Literal["call", "commarea", "transaction"]
+    by: Literal["call", "commarea", "transaction", "return", "calculation"]
+    """The last two say what is got back: a value, or something that is calculated with it."""
     arguments: tuple[int | str | None, ...]
-    """The fields, by their indexes, those of a program around by their names; None for what is no field."""
+    """The fields that are given, or get it: by their indexes, those of a program around by their names; None for what is no
+    field."""
     line: int
     end_line: int
     why: str
@@ -143,6 +145,8 @@ class ProgramEntry(NamedTuple):
     name: str
     parameters: tuple[int | None, ...]
     line: int
+    returned: int | None = None
+    """The index of the field whose value is returned."""
 
 
 class ProgramPart(NamedTuple):
@@ -160,3 +164,5 @@ class ProgramPart(NamedTuple):
     around: tuple[str, ...] = ()
     """The programs that contain a program, in capitals, from the inside out."""
     is_common: bool = False
+    inherits: tuple[str, ...] = ()
+    """The classes that a class inherits from, in capitals."""

@@ -1,0 +1,71 @@
+"""Read what a statement gives to another program: behind USING, or in the parentheses of a function or method.
+
+Keeps out what the other program calls them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .code import Said
+
+_BY = frozenset({"BY", "REFERENCE", "CONTENT", "VALUE"})
+_ENDS = frozenset({"RETURNING", "GIVING", "ON", "NOT", "END-CALL", "END-INVOKE", "EXCEPTION", "OVERFLOW", "."})
+_JOINING = frozenset({"OF", "IN", "+", "-", "*", "/", "**", "&"})
+
+
+def parameters(said: Said) -> tuple[str, ...]:
+    """Return what stands after USING, one by one, with qualifiers and subscripts.
+
+    BY REFERENCE, BY CONTENT and BY VALUE are left out: which of them holds is told by the references of each item.
+    """
+    keys = said.keys
+    if "USING" not in keys:
+        return ()
+    found: list[list[str]] = []
+    depth = 0
+    glued = False
+    for at in range(keys.index("USING") + 1, len(keys)):
+        word, text = keys[at], said.words[at].text
+        if depth == 0 and word in _ENDS:
+            break
+        if depth == 0 and (word in _BY or word == "," or "SIZE" in (word, keys[at - 1])):
+            continue  # BY VALUE 1 SIZE 4 is one parameter
+        # A word begins a new parameter unless it qualifies the last one or stands in its parentheses.
+        if word in {"OF", "IN"} or glued or depth or word in "()":
+            if not found:
+                found.append([])
+            found[-1].append(text)
+        else:
+            found.append([text])
+        depth += (word == "(") - (word == ")")
+        glued = word in {"OF", "IN"}
+    return tuple(map(written, found))
+
+
+def given(said: Said, at: int) -> tuple[str, ...]:
+    """Return what stands in the parentheses behind the name of a function or method, one by one; what is calculated is one."""
+    found: list[list[str]] = []
+    depth = 0
+    is_joined = False
+    for word, key_ in zip(said.words[at + 1 :], said.keys[at + 1 :], strict=True):
+        depth -= key_ == ")"
+        if depth == 0 and (key_ != "(" or found):
+            break
+        if depth == 1 and key_ == ",":
+            is_joined = False
+        elif depth and found and (is_joined or depth > 1 or key_ in _JOINING or key_ in "()"):
+            found[-1].append(word.text)
+        elif depth:
+            found.append([word.text])
+        is_joined = key_ in _JOINING
+        depth += key_ == "("
+    return tuple(map(written, found))
+
+
+def written(words: Sequence[str]) -> str:
+    """Return words as a person writes them: no blank inside of parentheses."""
+    return " ".join(words).replace("( ", "(").replace(" )", ")").replace(" (", "(")

@@ -1,0 +1,174 @@
+"""List the methods that a program invokes: INVOKE, `object::method` and NEW, with the class that each is looked for in.
+
+A method is known as `CLASS::METHOD`, the class by the name that REPOSITORY gives it outside. Whether a class has the method,
+or one that it inherits from, is told by the estate (`scope`).
+
+Keeps out what an object is at run time: one of the class that its reference names, or of one that inherits from it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..program import METHOD, key
+from .arguments import given, parameters
+from .around import programs_around
+from .returning import Returned, around, behind
+from .values import ProgramCall
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ..program import Program
+    from ..source import ScannedSource
+    from .code import Code, Said
+    from .expanding import EntryRow
+    from .reaching import Reaching
+
+_CLASS = re.compile(
+    r"(?<![\w-])CLASS\s++(?P<name>[^\s.'\"(),;]++)(?>\s++(?:AS|IS)\s++(?P<quote>['\"])(?P<outside>[^'\"]++)(?P=quote)|)"
+    r"|(?<![^\s.,;])(?P<local>[^\s.'\"(),;]++)\s++IS\s++CLASS\s++(?P<mark>['\"])(?P<named>[^'\"]++)(?P=mark)",
+    re.IGNORECASE,
+)
+_REFERENCE = re.compile(
+    r"OBJECT\s++REFERENCE(?>\s++(?:FACTORY\s++(?:OF|IN)\s++|)(?P<class>(?!(?:VALUE|ONLY|OCCURS|GLOBAL|EXTERNAL)\b)[^\s.,;]++)|)",
+    re.IGNORECASE,
+)
+_INHERITS = re.compile(r"INHERITS\s++(?>FROM\s++|)(['\"]?)([^\s.'\"]++)", re.IGNORECASE)
+_NAMED = frozenset({"REPOSITORY", "CLASS-CONTROL"})
+_ANY_CLASS = "the reference may be to an object of any class"
+
+
+class ClassNames(NamedTuple):
+    """What a program knows of classes, by names in capitals."""
+
+    outside: dict[str, str]
+    """The name that each class has outside, by its name here."""
+    references: dict[str, set[str]]
+    """The classes, by their names here, that each object reference may be declared for; "" for any."""
+    own: str
+    """The class that a method is of, "" for a program that is none."""
+    inherits: tuple[str, ...]
+    """The names outside of what the class of a method, or a class itself, inherits from."""
+
+
+def class_names(source: ScannedSource, program: Program, rows: Sequence[EntryRow]) -> ClassNames | None:
+    """Return the classes that a program knows; None where its file names none, as almost all do."""
+    if program.kind not in {"class", "method"} and not any(
+        row.section in _NAMED and "CLASS" in row.code.upper() for row in rows
+    ):
+        return None
+    around = programs_around(source, program)
+    declared = [(row.section, row.code) for row in rows]
+    declared += [(entry.section, source.code[entry.start : entry.end]) for one in around for entry in one.entries]
+    outside: dict[str, str] = {}
+    references: dict[str, set[str]] = {}
+    for section, code in declared:
+        for found in _CLASS.finditer(code) if section in _NAMED else ():
+            name = found["name"] or found["local"]
+            outside.setdefault(key(name), key(found["outside"] or found["named"] or name))
+        reference = _REFERENCE.search(code) if "REFERENCE" in code.upper() else None
+        words = code.split(None, 2)
+        if reference and len(words) > 1:
+            references.setdefault(key(words[1]), set()).add(key(reference["class"] or ""))
+    whole = next((one for one in (program, *around) if one.kind == "class"), None)
+    if whole is None:
+        return ClassNames(outside, references, "", ())
+    outside.setdefault(key(whole.name), key(whole.name))
+    headers = [source.code[entry.start : entry.end] for entry in whole.entries if entry.word == "CLASS-ID"]
+    above = [found[2] for header in headers for found in _INHERITS.finditer(header)]
+    return ClassNames(
+        outside, references, key(whole.name), tuple(outside.get(key(name), key(name)) for name in dict.fromkeys(above))
+    )
+
+
+def invocations(code: Code, known: ClassNames | None, reaching: Reaching) -> Iterator[ProgramCall]:
+    """Yield the invocations of methods, each as the way to a program of its name."""
+    for said in code.said if known is not None else ():
+        if said.verb == "INVOKE" and len(said.keys) > 2 and said.keys[2] != ":":
+            yield from _invoked(code, said, known, reaching)  # type: ignore[arg-type]
+        for at, word in enumerate(said.keys):
+            if word == ":" and said.keys[at + 1 : at + 2] == (":",) and at + 2 < len(said.keys):
+                yield from _inline(code, said, at, known)  # type: ignore[arg-type]
+            elif word == "NEW" and at + 1 < len(said.keys) and said.keys[at + 1] in known.outside:  # type: ignore[union-attr]
+                name = f"{known.outside[said.keys[at + 1]]}{METHOD}NEW"  # type: ignore[union-attr]
+                yield _call(code, said, name, given(said, at + 1), Returned(), is_sure=True)
+
+
+def _invoked(code: Code, said: Said, known: ClassNames, reaching: Reaching) -> Iterator[ProgramCall]:
+    """Yield what one INVOKE may reach."""
+    at = 2
+    while at + 2 < len(said.keys) and said.keys[at] in {"OF", "IN"}:
+        at += 2
+    method = said.words[at].text
+    passed, back = parameters(said), behind(said)
+    classes, is_sure = _classes(said.keys[1], known)
+    if not classes:
+        yield _call(code, said, said.words[1].text, passed, back, is_sure=False, unknown=_ANY_CLASS)
+    for name in classes:
+        if method[0] in "'\"":
+            yield _call(code, said, f"{name}{METHOD}{key(method.strip(_QUOTES))}", passed, back, is_sure=is_sure)
+            continue
+        reached = reaching.at(method, said.site)
+        resolved = tuple(one._replace(value=f"{name}{METHOD}{key(one.value.strip())}") for one in reached.values)
+        yield _call(code, said, method, passed, back, is_sure=False)._replace(
+            resolved=resolved, unknown=reached.unknown
+        )
+
+
+_QUOTES = "'\""
+
+
+def _inline(code: Code, said: Said, at: int, known: ClassNames) -> Iterator[ProgramCall]:
+    """Yield what `object::method` may reach, at the first of its colons; what stands behind another method is not told."""
+    target = said.keys[at - 1]
+    classes, is_sure = _classes(target, known)
+    method = key(said.words[at + 2].text.strip(_QUOTES))
+    passed, back = given(said, at + 2), around(said, at - 1)
+    for name in classes:
+        yield _call(code, said, f"{name}{METHOD}{method}", passed, back, is_sure=is_sure)
+    if not classes and target in known.references:
+        yield _call(code, said, said.words[at - 1].text, passed, back, is_sure=False, unknown=_ANY_CLASS)
+
+
+def _classes(target: str, known: ClassNames) -> tuple[tuple[str, ...], bool]:
+    """Return the classes in which a method of something is looked for, and whether it is certainly the method found there.
+
+    A class has its own. An object may be of a class that inherits from the one that its reference names.
+    """
+    if target == "SUPER":
+        return known.inherits, len(known.inherits) == 1
+    if target == "SELF":
+        return ((known.own,) if known.own else ()), False
+    if target in known.references:
+        of = known.references[target]
+        return (() if "" in of else tuple(sorted(known.outside.get(one, one) for one in of))), False
+    return ((known.outside[target],) if target in known.outside else ()), True
+
+
+def _call(
+    code: Code,
+    said: Said,
+    target: str,
+    passed: tuple[str, ...],
+    back: Returned,
+    *,
+    is_sure: bool,
+    unknown: str = "",
+) -> ProgramCall:
+    """Return the way to a method."""
+    return ProgramCall(
+        target=target,
+        call_type="method",
+        resolved=(),
+        parameters=passed,
+        line=said.line,
+        end_line=said.end_line,
+        paragraph=code.name(said.paragraph),
+        copybook=said.copybook,
+        is_sure=is_sure,
+        unknown=unknown,
+        returned=back.names,
+        is_returned_whole=back.is_whole,
+    )

@@ -1,0 +1,108 @@
+"""Tell where a program puts what another one returns: behind RETURNING, or where a function or method stands in a statement.
+
+A value that arrives as it is (`MOVE RATE(X) TO R`) is told from one that is calculated with (`COMPUTE R = RATE(X) * 2`).
+Keeps out what is returned, which the other program declares.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from .arguments import written
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .code import Said
+
+_TO = {"MOVE": "TO", "SET": "TO"}
+_BACK = frozenset({"RETURNING", "GIVING"})
+
+
+class Returned(NamedTuple):
+    """What receives a value, as it is written, and whether it gets the value itself."""
+
+    names: tuple[str, ...] = ()
+    is_whole: bool = True
+
+
+def behind(said: Said) -> Returned:
+    """Return what stands behind RETURNING or GIVING of a CALL or INVOKE."""
+    depth = 0
+    for at, word in enumerate(said.keys):
+        depth += (word == "(") - (word == ")")
+        if depth == 0 and at > 1 and word in _BACK:
+            return Returned(_names(said, at + 2 if said.keys[at + 1 : at + 2] == ("INTO",) else at + 1)[:1])
+    return Returned()
+
+
+def around(said: Said, at: int) -> Returned:
+    """Return what receives the value of a function or method that stands in a MOVE, SET or COMPUTE.
+
+    Args:
+        said: The statement.
+        at: The index of the first word of it: of its name, or of the object in front.
+    """
+    keys = said.keys
+    end = _behind_arguments(keys, at)
+    begun = at - 1 if keys[at - 1] == "FUNCTION" else at
+    if said.verb in _TO:
+        to = _outside(keys, _TO[said.verb])
+        if said.verb == "MOVE":
+            return Returned(_names(said, to + 1), begun == 1 and end == to) if to > at else Returned()
+        return Returned(_names(said, 1), begun == to + 1 and end == len(keys)) if 0 < to < at else Returned()
+    if said.verb == "COMPUTE":
+        equals = _outside(keys, "=") or _outside(keys, "EQUAL")
+        return Returned(_names(said, 1), begun == equals + 1 and end == len(keys)) if 0 < equals < at else Returned()
+    return Returned()
+
+
+def _outside(keys: Sequence[str], wanted: str) -> int:
+    """Return the index of the first such word outside of parentheses; 0 where there is none."""
+    depth = 0
+    for at, word in enumerate(keys):
+        depth += (word == "(") - (word == ")")
+        if depth == 0 and word == wanted:
+            return at
+    return 0
+
+
+def _behind_arguments(keys: Sequence[str], at: int) -> int:
+    """Return the index behind a name, the methods that follow it, and the parentheses behind each."""
+    at += 1
+    depth = 0
+    while at < len(keys):
+        if depth == 0 and keys[at] == ":" and keys[at + 1 : at + 2] == (":",):
+            at += 3
+            continue
+        depth += (keys[at] == "(") - (keys[at] == ")")
+        if depth == 0 and keys[at] != ")":
+            break
+        at += 1
+    return at
+
+
+def _names(said: Said, at: int) -> tuple[str, ...]:
+    """Return the items that stand from a word on, one by one, with qualifiers and subscripts; up to what is no item."""
+    found: list[list[str]] = []
+    depth = 0
+    keys, words = said.keys, said.words
+    while at < len(keys):
+        if depth == 0 and keys[at] in {"OF", "IN"} and found and at + 1 < len(keys):
+            found[-1] += [words[at].text, words[at + 1].text]
+            at += 2
+            continue
+        if keys[at] in "()" or depth:
+            if not found:
+                break
+            found[-1].append(words[at].text)
+        elif words[at].kind != "word" or keys[at] in _ENDS:
+            break
+        elif keys[at] != "ROUNDED":
+            found.append([words[at].text])
+        depth += (keys[at] == "(") - (keys[at] == ")")
+        at += 1
+    return tuple(map(written, found))
+
+
+_ENDS = frozenset({"TO", "=", "EQUAL", "EQUALS", "ON", "NOT", "ADDRESS", "EXCEPTION", "OVERFLOW", "SIZE", "END-CALL"})

@@ -1,0 +1,185 @@
+"""Classes and methods: who invokes which, whose data they use, and what comes back from a function, a method or a CALL."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from penstock.cobol import scan
+from penstock.cobol.estate import Estate, Located
+from penstock.cobol.facts import Facts, facts
+from penstock.cobol.graph import EstateGraph, nodes_named, part_of, program_name
+
+CLASSES = """\
+CLASS-ID. Account INHERITS Base.
+ENVIRONMENT DIVISION.
+CONFIGURATION SECTION.
+REPOSITORY.
+    CLASS Base IS "Base"
+    CLASS Logger AS "com.acme.Logger"
+    CLASS Account IS "Account".
+FACTORY.
+DATA DIVISION.
+WORKING-STORAGE SECTION.
+01 Made PIC 9(5).
+PROCEDURE DIVISION.
+METHOD-ID. open-one.
+DATA DIVISION.
+LINKAGE SECTION.
+01 Result OBJECT REFERENCE Account.
+PROCEDURE DIVISION RETURNING Result.
+    INVOKE Account "NEW" RETURNING Result
+    ADD 1 TO Made Balance
+    EXIT METHOD.
+END METHOD open-one.
+END FACTORY.
+OBJECT.
+DATA DIVISION.
+WORKING-STORAGE SECTION.
+01 Balance PIC S9(7)V99 COMP-3.
+PROCEDURE DIVISION.
+METHOD-ID. deposit.
+DATA DIVISION.
+LOCAL-STORAGE SECTION.
+01 Log-Ref OBJECT REFERENCE Logger.
+LINKAGE SECTION.
+01 Amount PIC S9(7)V99 COMP-3.
+PROCEDURE DIVISION USING Amount.
+    ADD Amount TO Balance
+    INVOKE SELF "audit" USING Amount
+    INVOKE SUPER "audit" USING Amount
+    INVOKE Log-Ref "write" USING Amount
+    CALL "AUDITPGM" USING Amount.
+END METHOD deposit.
+END OBJECT.
+END CLASS Account.
+CLASS-ID. Base.
+OBJECT.
+PROCEDURE DIVISION.
+METHOD-ID. audit.
+DATA DIVISION.
+LINKAGE SECTION.
+01 Seen PIC S9(7)V99 COMP-3.
+PROCEDURE DIVISION USING Seen.
+    DISPLAY Seen.
+END METHOD audit.
+END OBJECT.
+END CLASS Base.
+FUNCTION-ID. RATE.
+DATA DIVISION.
+LINKAGE SECTION.
+01 L-IN PIC 9(5).
+01 L-OUT PIC 9(7).
+PROCEDURE DIVISION USING L-IN RETURNING L-OUT.
+    COMPUTE L-OUT = L-IN * 2
+    GOBACK.
+END FUNCTION RATE.
+"""
+MAIN = """\
+PROGRAM-ID. Main.
+ENVIRONMENT DIVISION.
+CONFIGURATION SECTION.
+REPOSITORY.
+    CLASS Account IS "Account" FUNCTION RATE.
+DATA DIVISION.
+WORKING-STORAGE SECTION.
+01 Acc OBJECT REFERENCE Account.
+01 Amt PIC S9(7)V99 COMP-3.
+01 Meth PIC X(10) VALUE "deposit".
+01 Any-Ref OBJECT REFERENCE.
+01 G.
+   05 Got PIC 9(7).
+01 More PIC 9(7).
+PROCEDURE DIVISION.
+    INVOKE Account "open-one" RETURNING Acc
+    INVOKE Acc "deposit" USING BY VALUE Amt
+    INVOKE Acc Meth USING Amt
+    INVOKE Any-Ref "deposit" USING Amt
+    SET Acc TO Account::"open-one"
+    INVOKE Acc::audit(Amt)
+    MOVE RATE(More) TO Got OF G
+    COMPUTE More = FUNCTION RATE(Got) + 1
+    CALL "GIVES" RETURNING Got
+    GOBACK.
+END PROGRAM Main.
+PROGRAM-ID. GIVES.
+DATA DIVISION.
+LINKAGE SECTION.
+01 Given PIC 9(7).
+PROCEDURE DIVISION RETURNING Given.
+    MOVE 3 TO Given
+    GOBACK.
+END PROGRAM GIVES.
+"""
+_FILES = {"classes.cbl": CLASSES, "main.cbl": MAIN}
+
+
+@cache
+def _read() -> tuple[EstateGraph, tuple[Located, ...]]:
+    parts, located = [], []
+    for path, text in _FILES.items():
+        source = scan(text, source_format="free")
+        for one in source:
+            said: Facts = facts(source, one)
+            parts.append(part_of(said, one, path, name=program_name(one.called, path)))
+            located.append(Located(path, said))
+    return EstateGraph(parts), tuple(located)
+
+
+def _sentences(*verbs: str) -> set[str]:
+    return {
+        f"{edge.source} {edge.verb} {edge.target} {edge.certainty}" for edge in _read()[0].edges() if edge.verb in verbs
+    }
+
+
+@pytest.mark.proves("C-16")
+def test_a_method_is_reached_by_the_class_of_its_object() -> None:
+    """A class has its own method or inherits it; an object may be of a class below the one that is declared."""
+    assert _sentences("calls", "inherits") == {
+        "ACCOUNT inherits BASE is",
+        "ACCOUNT::OPEN-ONE calls ACCOUNT is",  # NEW is of the language
+        "ACCOUNT::DEPOSIT calls BASE::AUDIT is",  # SUPER, and SELF, which has no other
+        "ACCOUNT::DEPOSIT calls COM.ACME.LOGGER may",
+        "ACCOUNT::DEPOSIT calls AUDITPGM is",
+        "MAIN calls ACCOUNT::OPEN-ONE is",
+        "MAIN calls ACCOUNT::DEPOSIT may",
+        "MAIN calls BASE::AUDIT may",
+        "MAIN calls MAIN.ANY-REF unknown",
+        "MAIN calls RATE is",
+        "MAIN calls GIVES is",
+    }
+    graph, located = _read()
+    assert [node.name for node in nodes_named(graph, "deposit")] == ["ACCOUNT::DEPOSIT"]
+    estate = Estate([], located)
+    assert [one.program for one in estate.called_by("Base::audit")] == ["Account::deposit", "Account::deposit", "Main"]
+    assert [one.name for one in estate.missing] == ["AUDITPGM"]
+    assert not [one for _, said in located for one in (*said.undeclared, *said.unread) if one[0] != "Balance"]
+
+
+@pytest.mark.proves("C-16")
+def test_a_method_uses_the_data_of_its_object_or_factory() -> None:
+    """A method of the factory does not see what each object holds."""
+    assert {one for one in _sentences("writes") if "ACCOUNT." in one} == {
+        "ACCOUNT::OPEN-ONE.(MAIN) writes ACCOUNT.MADE is",
+        "ACCOUNT::DEPOSIT.(MAIN) writes ACCOUNT.BALANCE is",
+    }
+    assert "ACCOUNT::DEPOSIT.AMOUNT computes ACCOUNT.BALANCE is" in _sentences("computes")
+
+
+@pytest.mark.proves("C-16")
+def test_what_is_returned_is_followed() -> None:
+    """A value that arrives as it is, and one that is calculated with; arguments go the other way."""
+    assert _sentences("passes to") == {
+        "ACCOUNT::OPEN-ONE.RESULT passes to MAIN.ACC is",
+        "ACCOUNT::DEPOSIT.AMOUNT passes to AUDITPGM is",
+        "ACCOUNT::DEPOSIT.AMOUNT passes to BASE::AUDIT.SEEN is",
+        "ACCOUNT::DEPOSIT.AMOUNT passes to COM.ACME.LOGGER may",
+        "MAIN.AMT passes to ACCOUNT::DEPOSIT.AMOUNT may",
+        "MAIN.AMT passes to BASE::AUDIT.SEEN may",
+        "MAIN.MORE passes to RATE.L-IN is",
+        "MAIN.GOT passes to RATE.L-IN is",
+        "RATE.L-OUT passes to MAIN.GOT is",
+        "GIVES.GIVEN passes to MAIN.GOT is",
+    }
+    assert "RATE.L-OUT computes MAIN.MORE is" in _sentences("computes")
