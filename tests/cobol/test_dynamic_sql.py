@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from penstock.cobol import scan
-from penstock.cobol.estate import member
+from penstock.cobol.estate import Estate, Located, member
 from penstock.cobol.facts import Facts, facts
-from penstock.cobol.graph import EstateGraph, part_of
+from penstock.cobol.graph import EstateGraph, impact, part_of
 
 from .sources import program
 
@@ -192,3 +192,77 @@ def test_a_step_that_runs_sql_or_loads_tables_is_told_with_them() -> None:
         "LOADJOB.RUNSQL writes PROD.NEW is": [12],
         "LOADJOB.RUNSQL reads PROD.OLD is": [12],
     }
+
+
+PROCEDURES = b"""\
+CREATE PROCEDURE PROD.CALCTAX (IN A CHAR(1), OUT B CHAR(1))
+  LANGUAGE COBOL EXTERNAL NAME 'TAXLIB(TAX010)' PARAMETER STYLE GENERAL;
+CREATE OR REPLACE PROCEDURE OLDONE () LANGUAGE SQL BEGIN DELETE FROM T; END;
+CREATE PROCEDURE PAYIT () EXTERNAL LANGUAGE COBOL;
+CREATE PROCEDURE TEST.PAYIT () EXTERNAL NAME PAYTEST LANGUAGE COBOL;
+"""
+
+
+def test_a_procedure_that_a_source_creates_is_the_program_that_it_names() -> None:
+    """Its name may be another one, in a library; one in SQL runs none; of two of one name either may be meant."""
+    said = (
+        "EXEC SQL CALL PROD.CALCTAX(:A, :B) END-EXEC",
+        "EXEC SQL CALL OLDONE(:A) END-EXEC",
+        "EXEC SQL CALL PAYIT() END-EXEC",
+        "GOBACK.",
+    )
+    found, source = ran(*said), scan(written(*said), source_format="free")
+    made = member("ddl/procs.sql", "ddl", PROCEDURES)
+    assert made.defines == ("PROD.CALCTAX", "OLDONE", "PAYIT", "TEST.PAYIT")
+    graph = EstateGraph([part_of(found, source.programs[0], "p.cbl", name="P")], [made])
+    calls = [one for one in graph.edges() if one.verb == "calls"]
+    assert [f"{one.target} {one.certainty}" for one in calls] == [
+        "TAX010 is",
+        "OLDONE unknown",
+        "PAYIT may",
+        "PAYTEST may",
+    ]
+    assert ("ddl/procs.sql", 1) in [(place.path, place.line) for place in calls[0].citations]
+    passed = [f"{one.source} {one.target} {one.certainty}" for one in graph.edges() if one.verb == "passes to"]
+    assert passed == ["P.A TAX010 is", "P.B TAX010 is"]
+    estate = Estate([made], [Located("p.cbl", found)])
+    assert [bool(estate.called_by(name)) for name in ("TAX010", "CALCTAX", "OLDONE", "PAYTEST")] == [
+        True,
+        False,
+        False,
+        True,
+    ]
+
+
+IDCAMS = b"""\
+//MAKE     JOB (1),'X'
+//REMAKE   EXEC PGM=IDCAMS
+//SYSIN    DD *
+  /* DELETE NOT.THIS */
+  DELETE (PROD.CUST.KSDS -
+          PROD.OLD.*) PURGE                                             00000001
+  IF LASTCC = 0 THEN DELETE 'PROD.LIB(MEM)' NONVSAM
+  SET MAXCC = 0
+  DEFINE CLUSTER (NAME(PROD.CUST.KSDS) -
+           INDEXED KEYS(8 0)) -
+         DATA (NAME(PROD.CUST.KSDS.DATA))
+  DEF AIX (NAME(PROD.CUST.AIX) RELATE(PROD.CUST.KSDS))
+  REPRO INDATASET(PROD.UNLOADED) OUTDATASET(PROD.CUST.KSDS)
+/*
+"""
+
+
+def test_what_idcams_defines_and_deletes_is_not_written_by_that() -> None:
+    """A name with an asterisk is none; the parts of a cluster are of it. What is deleted is not made of what the step reads."""
+    graph = EstateGraph([], [member("jcl/make.jcl", "jcl", IDCAMS)])
+    found = {f"{one.verb} {one.target}" for one in graph.edges() if one.target.kind == "dataset"}
+    assert found == {
+        "deletes PROD.CUST.KSDS",
+        "deletes PROD.LIB(MEM)",
+        "creates PROD.CUST.KSDS",
+        "creates PROD.CUST.AIX",
+        "reads PROD.UNLOADED",
+        "writes PROD.CUST.KSDS",
+    }
+    touched = {str(one.source) + " " + one.verb for one in impact(graph, "PROD.CUST.AIX", depth=4).edges}
+    assert touched == {"MAKE.REMAKE creates", "MAKE.REMAKE part of"}

@@ -496,6 +496,17 @@ def test_replace_reaches_copybooks_within_copybooks_behind_their_own_replacing()
     assert items_of(found) == [("MID-REC", 6, 10), ("LAST-F", 6, 9), ("G", 6, 1)]
 
 
+def test_an_outer_replacing_reaches_what_its_copybook_copies() -> None:
+    """As GnuCOBOL 3.1.2 does it: the nearest has the first choice, and what it wrote is compared with no other."""
+    found = replacing(
+        "REPLACE ==SEEN== BY ==LAST==.",
+        "COPY OUTER REPLACING ==:TAG:== BY ==WS== ==INNER== BY ==WRONG== ==OWN== BY ==SEEN==.",
+        OUTER=fixed("01  :TAG:-A PIC X.", "COPY BODY REPLACING ==OLD== BY ==INNER==."),
+        BODY=fixed("01  :TAG:-B PIC X.  01  OLD PIC X.  01  OWN PIC X."),
+    )
+    assert [item.name for item in found.items] == ["WS-A", "WS-B", "INNER", "LAST"]
+
+
 def test_replace_also_stands_in_front_and_last_off_takes_it_away() -> None:
     """The pairs of several are compared as those of one, the latest first."""
     found = replacing(
@@ -575,6 +586,14 @@ PROCEDURE DIVISION.
         (">>IF Z DEFINED|>>DEFINE N 4|>>END-IF|>>IF N = 3|ONE|>>END-IF", "ONE", True),
         (">>IF Z DEFINED|ONE|>>ELSE|>>DEFINE N 4|>>END-IF|>>IF N = 3|TWO|>>END-IF", "ONE TWO", True),
         (">>END-IF|ONE|>>ELSE|TWO|>>IF", "ONE TWO", True),
+        (">>IF (N + 1) * 2 >= 8 AND NOT Y DEFINED|ONE|>>ELSE|TWO|>>END-IF", "ONE", False),
+        (">>IF N IS GREATER THAN OR EQUAL TO 3 AND N NOT > 2|ONE|>>ELSE|TWO|>>END-IF", "TWO", False),
+        (">>IF N = 3 OR Z = 1|ONE|>>ELSE|TWO|>>END-IF", "ONE", False),
+        (">>IF N = 3 AND Z = 1|ONE|>>ELSE|TWO|>>END-IF", "ONE TWO", True),
+        (">>DEFINE M AS (N * -2 + 7) / 4|>>IF M = 0.25|ONE|>>ELSE|TWO|>>END-IF", "ONE", False),
+        (">>EVALUATE N + 1|>>WHEN 1 THRU 3|ONE|>>WHEN 4|TWO|>>END-EVALUATE", "TWO", False),
+        (">>IF N + = 3|ONE|>>ELSE|TWO|>>END-IF", "ONE TWO", True),
+        (">>IF N / 0 = 3|ONE|>>ELSE|TWO|>>END-IF", "ONE TWO", True),
     ],
 )
 def test_conditional_compilation_leaves_out_what_the_source_itself_leaves_out(

@@ -1,7 +1,8 @@
 """Tell which lines conditional compilation leaves out: `>>IF`, `>>EVALUATE`, `$IF`, and the `>>DEFINE` and `$SET CONSTANT` before.
 
 Only what the source itself decides is decided. A constant that it does not define may come with the options of a compiler, and then
-the code of every branch counts, and a warning says so. Keeps out how lines are read (`reading`) and arithmetic of constants.
+the code of every branch counts, and a warning says so. Keeps out how lines are read (`reading`) and what an expression of constants
+is (`constants`).
 """
 
 from __future__ import annotations
@@ -9,18 +10,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from .constants import UNKNOWN, worth
 from .program import Warned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 _SAID = re.compile(
     r"(?i)[^>$]{0,8}?(?:>>|\$)[ ]*+"
     r"(?P<verb>IF|ELIF|ELSE-IF|ELSE|END-IF|END|EVALUATE|WHEN|END-EVALUATE|DEFINE|SET[ ]++CONSTANT)(?![\w-])(?P<rest>[^\n]*+)"
 )
-_WORDS = re.compile(r"'[^']*+'?|\"[^\"]*+\"?|[\w-]++|[^\s\w]")
-_UNKNOWN = object()
-"""The value of a constant that may be anything, or nothing; one that is certainly not defined has None."""
+_WORDS = re.compile(r"'[^']*+'?|\"[^\"]*+\"?|\d++\.\d++|[\w-]++|[<>]=|<>|[^\s\w]")
 _CARD = 72
 _THEN = frozenset({"THEN", "."})
 
@@ -115,45 +115,32 @@ def _warnings(undecided: Iterable[int]) -> Iterable[Warned]:
 
 def _define(words: list[str], known: dict[str, object], around: list[bool | None]) -> None:
     """Take what defines a constant, unless it is left out itself; one that may be left out is unknown from here on."""
-    words = [word for word in words if word not in {"CONSTANT", "AS", "OVERRIDE", ".", "(", ")", "="}]
+    words = [word for word in words if word not in {"CONSTANT", "AS", "OVERRIDE", "."}]
+    words = [word for at, word in enumerate(words) if at != 1 or word != "="]
+    if words[1:2] == ["("] and words[-1] == ")":
+        words = [words[0], *words[2:-1]]
     if not words or False in around:
         return
-    value: object = _UNKNOWN
-    if len(words) == 1:
-        value = ""
-    elif words[1] == "OFF":
-        value = None
-    elif len(words) == 2 and _is_literal(words[1]):
-        value = words[1].strip("'\"")
-    known[words[0]] = _UNKNOWN if None in around else value
+    value = "" if len(words) == 1 else None if words[1] == "OFF" else worth(words[1:], known)
+    known[words[0]] = UNKNOWN if None in around else value
 
 
-def _is_literal(word: str) -> bool:
-    return word[0] in "'\"" or word.isdecimal()
-
-
-def _holds(words: list[str], known: dict[str, object]) -> bool | None:
+def _holds(words: list[str], known: Mapping[str, object]) -> bool | None:
     """Return whether a condition holds; None where the source does not say."""
-    words = [word for word in words if word not in _THEN and word != "IS"]
-    is_not = "NOT" in words
-    words = [word for word in words if word != "NOT"]
-    if len(words) == 2 and words[1] in {"DEFINED", "SET"}:
-        value = known.get(words[0], _UNKNOWN)
-        found = None if value is _UNKNOWN else value is not None
-    elif len(words) == 3 and words[1] == "=":
-        found = _meets(words[:1], words[2:], known)
-    else:
-        found = None
-    return found if found is None or not is_not else not found
+    found = worth([word for word in words if word not in _THEN], known)
+    return found if isinstance(found, bool) else None
 
 
-def _meets(subject: list[str], words: list[str], known: dict[str, object]) -> bool | None:
+def _meets(subject: list[str], words: list[str], known: Mapping[str, object]) -> bool | None:
     """Return whether a subject has a value, or a WHEN of TRUE holds; None where the source does not say."""
     if words == ["OTHER"]:
         return True
     if subject == ["TRUE"]:
         return _holds(words, known)
-    if len(subject) != 1 or len(words) != 1 or not _is_literal(words[0]):
-        return None
-    value = known.get(subject[0], _UNKNOWN)
-    return None if value is _UNKNOWN else value == words[0].strip("'\"")
+    for through in ("THRU", "THROUGH"):
+        if through in words:
+            at = words.index(through)
+            return _holds(
+                ["(", *subject, ")", ">=", *words[:at], "AND", "(", *subject, ")", "<=", *words[at + 1 :]], known
+            )
+    return _holds(["(", *subject, ")", "=", "(", *words, ")"], known)

@@ -21,7 +21,7 @@ from .reading import BREAK
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from .program import Pairs, Replacing
+    from .program import Replacing
     from .source import ScannedSource
 
     Lookup = Callable[[str, str | None], ScannedSource | None]
@@ -86,18 +86,19 @@ def replaced(code: str, folded: str, starts: tuple[int, ...], find: Lookup | Non
     return Replaced(text, ends, tuple(effects)) if len(ends) == len(starts) else unchanged
 
 
-def copied(book: ScannedSource, pairs: Pairs, replacing: Replacing) -> ScannedSource:
+def copied(book: ScannedSource, copying: Replacing, replacing: Replacing) -> ScannedSource:
     """Return a copybook as it is copied: its code replaced, line for line, and read anew.
 
     Args:
         book: A copybook that was scanned.
-        pairs: What the REPLACING of a COPY names.
+        copying: What REPLACING names: that of the COPY itself, then those of the COPYs around it, which reach within. As GnuCOBOL
+            does it, the nearest has the first choice at each word, and what it wrote is compared with no other.
         replacing: What is in effect where the COPY stands, which sees what REPLACING has made.
     """
     from .assembly import CodeLines, assemble
     from .structure import drafts
 
-    code = rewritten(rewritten(book.code, (pairs,)), replacing)
+    code = _around_statements(_around_statements(book.code, copying), replacing)
     starts = _starts(code)
     if code == book.code or len(starts) != len(book.starts):
         return book
@@ -127,6 +128,19 @@ def rewritten(code: str, replacing: Replacing) -> str:
 
     anything = "|".join(f"({pattern})" for pattern, _ in pairs)
     return re.sub(f"{anything}|{LITERAL}", new_text, code, flags=re.IGNORECASE)
+
+
+def _around_statements(code: str, replacing: Replacing) -> str:
+    """Return code with the new texts in place of the old ones but in its COPY and REPLACE statements, which stay as they are."""
+    folded = fold(code) if replacing else ""
+    made: list[str] = []
+    at = 0
+    if "COPY" in folded or "INC" in folded or "REPLACE" in folded:
+        for statement in _STATEMENT.finditer(folded):
+            if statement["copy"] is not None or statement["replace"] is not None:
+                made += (rewritten(code[at : statement.start()], replacing), code[slice(*statement.span())])
+                at = statement.end()
+    return "".join((*made, rewritten(code[at:], replacing)))
 
 
 def _may_copy_one(code: str, folded: str, find: Lookup) -> bool:

@@ -1,4 +1,4 @@
-"""Read the tables of a source: CREATE TABLE, or the DECLARE TABLE of a DCLGEN, with columns.
+"""Read the tables of a source: CREATE TABLE, or the DECLARE TABLE of a DCLGEN, with columns; and which program a procedure is.
 
 Keeps out tablespaces, privileges and data.
 """
@@ -6,6 +6,7 @@ Keeps out tablespaces, privileges and data.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import NamedTuple
 
 _HEAD = re.compile(
@@ -17,6 +18,12 @@ _COMMENT = re.compile(r"'(?:[^']|'')*+'|(--[^\n]*+)")
 _PART = re.compile(r"'(?:[^']|'')*+'?|\(|\)|,|[^'(),]+")
 _NO_COLUMN = frozenset({"PRIMARY", "FOREIGN", "UNIQUE", "CONSTRAINT", "CHECK", "PERIOD", "LIKE"})
 _KEY = re.compile(r"PRIMARY\s++KEY\s*+\(([^()]*+)\)", re.IGNORECASE)
+
+
+_PROCEDURE = re.compile(r"CREATE\s++(?:OR\s++REPLACE\s++)?PROCEDURE\s++(?P<name>[\w.\"$#@]++)", re.IGNORECASE)
+_EXTERNAL = re.compile(r"\bEXTERNAL\b(?>\s++NAME\s++('[^'\n]*+'|\"[^\"\n]*+\"|[\w.$#@()/!]++)|)", re.IGNORECASE)
+_LANGUAGE = re.compile(r"\bLANGUAGE\s++(\w++)", re.IGNORECASE)
+_LIBRARY = re.compile(r"[./(!]")
 
 
 class Column(NamedTuple):
@@ -36,6 +43,36 @@ class Table(NamedTuple):
     """The columns of PRIMARY KEY; empty where there is none."""
     line: int
     end_line: int
+
+
+class SqlProcedure(NamedTuple):
+    """A procedure of the database."""
+
+    name: str
+    """The name of a procedure with its schema, as it is written."""
+    program: str
+    """The program that it runs: that of EXTERNAL NAME, else of its own name; "" for one in SQL or Java, which runs none."""
+    line: int
+
+
+def procedures(text: str) -> tuple[SqlProcedure, ...]:
+    """Return the procedures that a source creates, in order."""
+    found = []
+    line, at = 1, 0
+    for head, following in pairwise([*_PROCEDURE.finditer(text), None]):
+        assert head is not None  # noqa: S101  # None stands behind the last
+        end = len(text) if following is None else following.start()
+        line += text.count("\n", at, head.start())
+        at = head.start()
+        name = head["name"].replace('"', "")
+        external = _EXTERNAL.search(text, head.end(), end)
+        language = _LANGUAGE.search(text, head.end(), end)
+        spoken = language[1].upper() if language else "COBOL" if external else "SQL"
+        # 'LIB/PGM', LIB.PGM, LIB(PGM) and 'lib!PGM' name a program of a library.
+        said = external[1].strip("'\"") if external and external[1] else name
+        program = "" if spoken in {"SQL", "JAVA"} else _LIBRARY.split(said.rstrip(")"))[-1]
+        found.append(SqlProcedure(name, program, line))
+    return tuple(found)
 
 
 def tables(text: str) -> tuple[Table, ...]:

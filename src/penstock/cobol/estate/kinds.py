@@ -46,7 +46,7 @@ _PATTERNS: dict[Kind, str] = {
     "csd": r"^[ ]*DEFINE[ ]+(?:TRANSACTION|PROGRAM|FILE|MAPSET|LIBRARY|TDQUEUE|DB2ENTRY|DB2TRAN)[ ]*\(",
     "cobol": _DIVISION,
     "dclgen": r"EXEC[ ]+SQL[ ]+DECLARE[ ]+\S+[ ]+TABLE",
-    "ddl": r"^[ ]*CREATE[ ]+(?:GLOBAL[ ]+TEMPORARY[ ]+)?TABLE[ ]",
+    "ddl": r"^[ ]*CREATE[ ]+(?:(?:GLOBAL[ ]+TEMPORARY[ ]+)?TABLE|(?:OR[ ]+REPLACE[ ]+)?PROCEDURE)[ ]",
     "copybook": _LEVEL + _CLAUSE,
 }
 _SIGNS = {kind: re.compile(pattern, re.IGNORECASE | re.MULTILINE) for kind, pattern in _PATTERNS.items()}

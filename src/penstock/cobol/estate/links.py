@@ -17,7 +17,7 @@ from .running import Running
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..facts.values import Facts
+    from ..facts.values import Facts, ProgramCall
     from .jcl import Dd, Job
     from .members import Member
 
@@ -135,6 +135,10 @@ class Estate:
         self._above = {
             key(located.facts.program): located.facts.inherits for located in self.programs if located.facts.inherits
         }
+        self._procedures: dict[str, dict[str, None]] = {}  # the programs of those of the database
+        for member in self.members:
+            for one in member.procedures:
+                self._procedures.setdefault(key(one.name).rpartition(".")[2], {}).setdefault(one.program)
         self._others = {key(member.name) for member in self.members if member.kind in {"hlasm", "pli"}}
         for member in self.members:
             # Transactions first: what a program starts is looked up among them.
@@ -211,8 +215,7 @@ class Estate:
         """Take what a program calls, copies and uses."""
         path, facts = located
         for call in facts.calls:
-            for called in call.names:
-                name = inherited(key(called), self._named, self._above) if call.call_type == "method" else called
+            for name in self._names(call):
                 transaction = call.call_type in {"start", "return_transid"}
                 # A transaction is called by its own name; the region says which program that is.
                 for target in self._started(name) if transaction else (name,):
@@ -236,6 +239,14 @@ class Estate:
         for channel in (*facts.inputs, *facts.outputs):
             if channel.io_type == "map":
                 self._use("map", channel.name, located, channel.lines)
+
+    def _names(self, call: ProgramCall) -> Sequence[str]:
+        """Return the names of what a call may reach: of the class that has a method, of the program that is a procedure."""
+        if call.call_type == "method":
+            return [inherited(key(name), self._named, self._above) for name in call.names]
+        if call.call_type == "sql":
+            return [program for name in call.names for program in self._procedures.get(key(name), (name,)) if program]
+        return call.names
 
     def _is_nearby(self, name: str, caller: Located) -> bool:
         """Return whether a program means one of its own file by a name."""

@@ -14,7 +14,7 @@ from .kinds import decoded
 if TYPE_CHECKING:
     from .bms import Mapset
     from .csd import Resource
-    from .ddl import Table
+    from .ddl import SqlProcedure, Table
     from .ims import Dbd, Psb
     from .jcl import Job
     from .kinds import Kind
@@ -33,6 +33,8 @@ class Member(NamedTuple):
     tables: tuple[Table, ...] = ()
     psbs: tuple[Psb, ...] = ()
     dbds: tuple[Dbd, ...] = ()
+    procedures: tuple[SqlProcedure, ...] = ()
+    """Those of the database."""
 
     @property
     def name(self) -> str:
@@ -49,6 +51,7 @@ class Member(NamedTuple):
             *(table.name for table in self.tables),
             *(psb.name for psb in self.psbs),
             *(dbd.name for dbd in self.dbds),
+            *(procedure.name for procedure in self.procedures),
         )
         return tuple(dict.fromkeys(filter(None, found)))
 
@@ -71,13 +74,18 @@ def member(path: str, kind: Kind, data: bytes) -> Member:
     if kind in {"jcl", "proc"}:
         text = decoded(data)
         # A job that gives its definitions to DFHCSDUP holds them in its stream.
-        return found._replace(jobs=jcl.jobs(text), resources=csd.resources(text) if "DFHCSDUP" in text else ())
+        return found._replace(
+            jobs=jcl.jobs(text),
+            resources=csd.resources(text) if "DFHCSDUP" in text else (),
+            procedures=ddl.procedures(text) if "PROCEDURE" in text else (),
+        )
     if kind == "bms":
         return found._replace(mapsets=bms.mapsets(decoded(data)))
     if kind == "csd":
         return found._replace(resources=csd.resources(decoded(data)))
     if kind in {"ddl", "dclgen"}:
-        return found._replace(tables=ddl.tables(decoded(data)))
+        text = decoded(data)
+        return found._replace(tables=ddl.tables(text), procedures=ddl.procedures(text))
     if kind == "psb":
         return found._replace(psbs=ims.psbs(decoded(data)))
     if kind == "dbd":

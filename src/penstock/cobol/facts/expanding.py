@@ -107,6 +107,8 @@ class _Place(NamedTuple):
     copybook: str
     replacing: Replacing = ()
     """What REPLACE makes of the text that is copied."""
+    copying: Replacing = ()
+    """The pairs of REPLACING of this COPY and of those around it, which reach what it copies; from the inside out."""
 
 
 class _Expanding:
@@ -201,9 +203,10 @@ class _Expanding:
         # Counted as often as it is copied: the same copybook in a thousand places is a thousand times the work.
         self._chars += len(found.code)
         effect = (*in_effect(source.replacing, copy.line), *(place.replacing if place else ()))
-        if copy.replacing or effect:
-            found = copied(found, copy.replacing, effect)
-        inner = _Place(here.line, here.end_line, division, copy.name, effect)
+        copying = (*((copy.replacing,) if copy.replacing else ()), *(place.copying if place else ()))
+        if copying or effect:
+            found = copied(found, copying, effect)
+        inner = _Place(here.line, here.end_line, division, copy.name, effect, copying)
         for part in found.programs:
             yield from self.walk(found, part, inner, (*above, key(copy.name)))
 

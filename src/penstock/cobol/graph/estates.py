@@ -256,6 +256,12 @@ class _Linking:
         self._graph = graph
         self._drawn: dict[tuple[NodeId, Verb, NodeId], EstateEdge] = {}
         self.bindings: dict[NodeId, list[tuple[int, FileBinding]]] = {}
+        self._procedures: dict[str, list[tuple[str, CitedLine]]] = {}
+        """The programs of the procedures of the database, by their names without schema; "" for those that run none."""
+        for member in graph.members:
+            for one in member.procedures:
+                program = one.program.upper(), CitedLine(member.path, one.line)
+                self._procedures.setdefault(one.name.upper().rpartition(".")[2], []).append(program)
         self.passed: list[tuple[int, int, int, int, Certainty, str, tuple[CitedLine, ...]]] = []
         self._transactions: dict[str, list[tuple[str, Certainty]]] = {}
 
@@ -319,6 +325,10 @@ class _Linking:
         if edge.target.kind != "program":
             self._add(edge)
             return
+        if part is not None and edge.certainty == "may" and edge.target.name in part.procedures:
+            for other in self._of_procedure(edge):
+                self._add_to_programs(other)
+            return
         name = self._graph.reached(edge.target.name)
         found = self._graph.called(name, part)
         nodes = self._nodes(name, found)
@@ -332,6 +342,21 @@ class _Linking:
                 why = why or f"by its entry {name}"
             self._add(edge._replace(target=node, certainty=certainty, why=why))
 
+    def _of_procedure(self, edge: EstateEdge) -> Iterator[EstateEdge]:
+        """Yield the calls of the programs that a procedure of the database is, where a source of the estate creates it."""
+        created = self._procedures.get(edge.target.name, ())
+        if not created:
+            yield edge
+        several = len({program for program, _ in created}) > 1
+        for program, place in created:
+            said = edge._replace(citations=(*edge.citations, place))
+            if not program:
+                yield said._replace(certainty="unknown", why="the procedure of the database is in SQL or Java")
+            elif several:
+                yield said._replace(target=NodeId("program", program), why="the procedure is created more than once")
+            else:
+                yield said._replace(target=NodeId("program", program), certainty="is", why="")
+
     def _nodes(self, name: str, entries: Iterable[tuple[int, ProgramEntry]]) -> list[NodeId]:
         """Return the nodes of the programs that some entries lead into; that of the called name where there are none."""
         found = dict.fromkeys(self._graph.parts[number].name for number, _ in entries)
@@ -341,6 +366,9 @@ class _Linking:
         """Add what is passed to each program that a call may reach."""
         for name, certainty in sending.targets:
             programs = [(name, certainty)]
+            if certainty == "may" and name in part.procedures and name in self._procedures:
+                known = {program for program, _ in self._procedures[name] if program}
+                programs = [(program, "is" if len(known) == 1 else "may") for program in sorted(known)]
             if sending.by == "transaction":
                 programs = [
                     (program, certainty if RANK[certainty] >= RANK[sure] else sure)
@@ -443,7 +471,7 @@ class _Linking:
                 of_job.setdefault(found.job, []).append(found)
         for steps in of_job.values():
             for step in steps:
-                for edge in (*jobs.repro(step), *jobs.tables(step)):
+                for edge in (*jobs.repro(step), *jobs.catalogued(step), *jobs.tables(step)):
                     self._add(edge)
             for use in jobs.data_uses(steps):
                 self._bind(use)

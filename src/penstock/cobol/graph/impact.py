@@ -47,6 +47,8 @@ _DEPENDS: dict[Verb, Literal["source", "target", "both"]] = {
     "inherits": "source",
     "declared in": "source",
     "writes": "target",
+    "creates": "target",
+    "deletes": "target",
     "sends": "target",
     "moves to": "target",
     "computes": "target",
@@ -265,6 +267,8 @@ def _leads_on(node: NodeId, edge: EstateEdge, by: Verb | None) -> bool:
         return by in {"performs", "goes to"} and edge.verb in {"performs", "goes to"}
     if node.kind == "program":
         return edge.verb in _RUNNING and not (edge.verb == "copies" and by != "copies")
+    if node.kind == "step" and by in {"creates", "deletes"}:
+        return edge.verb == "part of"  # nothing of what else the step reads is in what it makes or takes away
     if node.kind in {"step", "job"}:
         return edge.verb in {"part of", "reads", "writes"}
     return True

@@ -34,6 +34,16 @@ _SORT_OUT = re.compile(r"SORTOUT|SORTOF\w+|OUTFIL\w*")
 _FNAMES = re.compile(r"FNAMES=\(?([A-Z0-9$#@,]+)\)?", re.IGNORECASE)
 _REPRO_FILES = re.compile(r"\b(IN|OUT)FILE[ ]*\([ ]*([A-Z0-9$#@]+)", re.IGNORECASE)
 _REPRO_SETS = re.compile(r"\b(IN|OUT)DATASET[ ]*\([ ]*([^\s()]+(?:\([^\s()]*\))?)", re.IGNORECASE)
+_DSN = re.compile(r"'[^'\n]*'|[A-Z0-9$#@&.*-]+(?:\([^\s()]*\))?", re.IGNORECASE)
+_CONTROL_COMMENT = re.compile(r"(?s)/\*.*?\*/")
+_CONTINUED = re.compile(r"[-+][ ]*\n")
+# DELETE NAME, DELETE (NAME NAME), DEFINE CLUSTER (NAME(NAME) …: the parts of a cluster are of it.
+_CATALOGUED = re.compile(
+    r"(?im)^[ ]*(?:(?:IF[^\n]*?THEN|DO)[ ]+)?(?:(?:DELETE|DEL)[ ]+"
+    r"(?P<deleted>\([^()]*\)|'[^'\n]*'|[A-Z0-9$#@&.*-]+(?:\([^\s()]*\))?)"
+    r"|(?:DEFINE|DEF)[ ]+(?:CLUSTER|CL|ALTERNATEINDEX|AIX|PATH|GENERATIONDATAGROUP|GDG|NONVSAM|NVSAM|ALIAS|PAGESPACE|PGSPC|"
+    r"USERCATALOG|UCAT)\s*\([^\n]*?\bNAME\s*\(\s*(?P<made>[^\s()]+))"
+)
 _ICETOOL_FILES = re.compile(r"\b(FROM|TO)[ ]*\([ ]*([A-Z0-9$#@,]+)[ ]*\)", re.IGNORECASE)
 # What a utility of DB2 loads and unloads, and the programs of DB2 that run the SQL of their SYSIN.
 _DB2_LOADS = re.compile(r"\b(INTO|FROM)\s+TABLE\s+([\w$#@.\"]+)", re.IGNORECASE)
@@ -189,6 +199,23 @@ def repro(step: StepOfJob) -> Iterator[EstateEdge]:
             yield EstateEdge(
                 step.node, "writes" if way.upper() == "OUT" else "reads", target, "is", (CitedLine(path, dd.line),)
             )
+
+
+def catalogued(step: StepOfJob) -> Iterator[EstateEdge]:
+    """Yield the data sets that IDCAMS defines and deletes by their names, which is no writing: nothing is in them by that."""
+    if key(step.step.program or "") != "IDCAMS":
+        return
+    for path, dd in step.dds:
+        if key(dd.name) != "SYSIN" or not dd.in_stream:
+            continue
+        control = _CONTINUED.sub(" ", _CONTROL_COMMENT.sub(" ", "\n".join(line[:72] for line in dd.in_stream)))
+        for said in _CATALOGUED.finditer(control):
+            names = _DSN.findall(said["deleted"]) if said["deleted"] else [said["made"]]
+            for name in names:
+                if "*" not in name:
+                    target = NodeId("dataset", data_set(name.strip("'"), step.job.name))
+                    verb: Verb = "deletes" if said["deleted"] else "creates"
+                    yield EstateEdge(step.node, verb, target, "is", (CitedLine(path, dd.line),))
 
 
 def tables(step: StepOfJob) -> Iterator[EstateEdge]:

@@ -113,6 +113,9 @@ class _Drawing:
             around=tuple(map(program_name, facts.around, repeat(self._path))),
             is_common=facts.is_common,
             inherits=facts.inherits,
+            procedures=tuple(
+                dict.fromkeys(key(name) for call in facts.calls if call.call_type == "sql" for name in call.names)
+            ),
         )
 
     # ── drawing ──

@@ -25,12 +25,12 @@ KINDS: tuple[Kind, ...] = (
 Verb = Literal[
     "reads", "writes", "opens", "moves to", "computes", "redefines", "part of", "declared in", "counts", "is key of",
     "is status of", "is record of", "performs", "goes to", "copies", "calls", "starts", "sends", "receives", "passes to",
-    "runs", "inherits", "bound to", "carried to", "overlaps",
+    "runs", "inherits", "creates", "deletes", "bound to", "carried to", "overlaps",
 ]  # fmt: skip
 VERBS: tuple[Verb, ...] = (
     "reads", "writes", "opens", "moves to", "computes", "redefines", "part of", "declared in", "counts", "is key of",
     "is status of", "is record of", "performs", "goes to", "copies", "calls", "starts", "sends", "receives", "passes to",
-    "runs", "inherits", "bound to", "carried to", "overlaps",
+    "runs", "inherits", "creates", "deletes", "bound to", "carried to", "overlaps",
 )  # fmt: skip
 """All verbs, in the order in which they are listed."""
 
@@ -166,3 +166,5 @@ class ProgramPart(NamedTuple):
     is_common: bool = False
     inherits: tuple[str, ...] = ()
     """The classes that a class inherits from, in capitals."""
+    procedures: tuple[str, ...] = ()
+    """The procedures of the database that a program calls, in capitals and without schema."""
