@@ -347,6 +347,46 @@ def test_d11_the_statements_of_idms_are_operations() -> None:
     assert [one.name for one in found.undeclared] == ["ERROR-STATUS"]
 
 
+def test_what_stands_behind_the_on_of_idms_is_done_on_that_status_alone() -> None:
+    """So its GO TO is no end of the paragraph; IDMS-ABORT is performed by what COPY IDMS brings in, which is on no shelf."""
+    lines = (
+        "    OBTAIN NEXT JOB WITHIN EMP-JOB ON DB-END-OF-SET GO TO DONE.",
+        "MORE.",
+        "    MODIFY JOB ON ANY-ERROR-STATUS DISPLAY 'E' DISPLAY 'F'.",
+        "    ADD 1 TO TALLY ON SIZE ERROR CONTINUE.",
+        "DONE.",
+        "    GOBACK.",
+        "COPY IDMS IDMS-STATUS.",
+        "IDMS-ABORT SECTION.",
+        "ABORTING.",
+        "    DISPLAY 'A'.",
+        "AFTER-IT.",
+        "    STOP RUN.",
+        "ELSEWHERE SECTION.",
+        "NOBODY.",
+        "    STOP RUN.",
+    )
+    source = scan(IDMS.replace(fixed("    FINISH.", "    GOBACK."), fixed(*lines)))
+    found = facts(source, source.programs[0])
+    assert [(one.name, one.complexity, one.falls_into) for one in found.paragraphs[:3]] == [
+        ("MAIN", 3, "MORE"),
+        ("MORE", 3, "DONE"),
+        ("DONE", 1, None),
+    ]
+    assert [one.name for one in found.paragraphs if one.dead] == ["NOBODY"]
+    assert found.paragraphs[-1].doubts == (
+        "copied code that was not found may perform it: IDMS-STATUS",
+        "it holds no more than one statement",
+    )
+    assert [(one.kind, one.condition) for one in found.errors if one.kind == "IDMS STATUS"] == [
+        ("IDMS STATUS", "ON DB-END-OF-SET of OBTAIN NEXT"),
+        ("IDMS STATUS", "ON ANY-ERROR-STATUS of MODIFY JOB"),
+    ]
+    (employee,) = found.items  # OBTAIN brings it, STORE sends it
+    assert (employee.name, employee.written_lines, employee.read_lines) == ("EMPLOYEE", (13,), (15,))
+    assert {one.name for one in found.undeclared} == {"ERROR-STATUS"}
+
+
 def test_the_words_of_idms_are_names_elsewhere() -> None:
     """A paragraph or item of another program may be called FIND or STORE."""
     source = scan(body("MAIN.", "    MOVE FIND TO STORE.", "    PERFORM OBTAIN.", "OBTAIN.", "    EXIT."))

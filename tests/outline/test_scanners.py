@@ -332,3 +332,19 @@ def test_both_readers_find_the_same_paragraphs_in_an_estate() -> None:
     for path in sorted((Path(__file__).parents[2] / "examples" / "cobol" / "cbl").iterdir()):
         streamed, whole = paragraphs(path.read_bytes())
         assert streamed == whole, path.name
+
+
+def test_a_directive_changes_the_format_of_cobol_in_mid_file() -> None:
+    """What stands in front of the first one is read by its columns; a directive in front of all code holds from the start."""
+    fixed = "       PROGRAM-ID. A.\n       PROCEDURE DIVISION.\n       P1.\n           GOBACK.\n       END PROGRAM A.\n"
+    free = "PROGRAM-ID. B.\nPROCEDURE DIVISION.\nP2.\n  GOBACK.\nEND PROGRAM B.\n"
+
+    switched = fixed + "       >>SOURCE FORMAT IS FREE\n" + free
+    for text, wanted in (
+        (switched, ["P1", "P2"]),
+        (switched + ">>SOURCE FIXED\n" + fixed, ["P1", "P2", "P1"]),
+        ('      * a comment\n      $SET SOURCEFORMAT"FREE"\n' + free, ["P2"]),
+    ):
+        streamed, whole = paragraphs(text.encode())
+        assert streamed == whole
+        assert [name for name, _ in whole] == wanted

@@ -114,7 +114,7 @@ VERBS = _SIMPLE | _DIALECT | _OPENING | frozenset(_FORMS) | {"PERFORM", "EXEC"}
 """The words that begin a statement."""
 MARKERS = (
     TERMINATORS
-    | {"ELSE", "WHEN", "COPY", "REPLACE"}
+    | {"ELSE", "WHEN", "COPY", "REPLACE", "ON STATUS"}
     | {
         prefix + phrase.replace("_", " ").replace("END OF", "END-OF").replace("OF PAGE", "OF-PAGE")
         for phrase in _OWNERS
@@ -433,6 +433,15 @@ class Procedure:
             self._push(owner)
             self._until = phrase.end()
 
+    def _status(self, word: str, start: int) -> None:
+        """Take the ON of a statement of IDMS: what follows is done on that status, up to the period."""
+        if self._last in NAVIGATION:
+            owner = self._last
+            self._row("ON STATUS", start)
+            self._push(owner)
+        else:
+            self._phrase(word, start)
+
     def _end(self, word: str, start: int) -> None:
         """Take END: of a unit, which ends the division, of the declaratives, or of the phrase AT END."""
         end = _END.match(self._folded, start)
@@ -474,4 +483,4 @@ _HANDLERS: dict[str, Callable[[Procedure, str, int], None]] = {
     "DIVISION": Procedure._division,
     "EXEC": Procedure._row,
 }
-_HANDLERS_OF_IDMS = _HANDLERS | dict.fromkeys(NAVIGATION, Procedure._dialect)
+_HANDLERS_OF_IDMS = _HANDLERS | dict.fromkeys(NAVIGATION, Procedure._dialect) | {"ON": Procedure._status}

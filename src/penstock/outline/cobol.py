@@ -69,10 +69,20 @@ class CobolScanner:
         self._unnamed = False  # the program that is open has not had its name yet
 
     def feed(self, block: bytes) -> None:
-        """Scan one block of whole lines, each with its newline in front."""
+        """Scan one block of whole lines, each with its newline in front; a directive may change the format within."""
         if self._free is None:
             self._free = is_free(block)
-        free = self._free
+        at = 0
+        # Looked for as plain marks first: most sources have neither.
+        for switch in _FORMAT.finditer(block) if b">>" in block or b"$" in block else ():
+            self._scan(block[at : switch.start()])
+            at = switch.start()
+            self._free = switch[1].lower() == b"free"
+        self._scan(block[at:] if at else block)
+
+    def _scan(self, block: bytes) -> None:
+        """Scan whole lines of one format."""
+        free = bool(self._free)
         line, at = self.line, 0
         pattern = _FREE if free else _FIXED
         for event in pattern.finditer(block):
@@ -195,16 +205,19 @@ def code_of(line: bytes, *, free: bool) -> bytes:
 
 
 def is_free(block: bytes) -> bool:
-    """Return whether a source is in free format.
+    """Return whether a source begins in free format.
 
-    A directive says so; else more than a sixth of the lines with something in column 7 that is no indicator.
+    A directive in front of all code says so; else more than a sixth of the lines, up to the first directive, with something in
+    column 7 that is no indicator.
 
     Args:
         block: Its first lines, each with its newline in front.
     """
     directive = _FORMAT.search(block[:20_000])
     if directive:
-        return directive[1].lower() == b"free"
+        block = block[: directive.start()]
+        if not any(code_of(line, free=True) and code_of(line, free=False) for line in block.split(b"\n")):
+            return directive[1].lower() == b"free"
     free = lines = 0
     for line in block[:40_000].split(b"\n", _PROBED_LINES)[1:_PROBED_LINES]:
         if line.strip():

@@ -34,7 +34,7 @@ class Member(NamedTuple):
     psbs: tuple[Psb, ...] = ()
     dbds: tuple[Dbd, ...] = ()
     procedures: tuple[SqlProcedure, ...] = ()
-    """Those of the database."""
+    """The procedures of the database that a source creates."""
 
     @property
     def name(self) -> str:

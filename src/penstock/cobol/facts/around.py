@@ -7,7 +7,6 @@ Keeps out what is done with it. Law: a program that nothing contains has none.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .expanding import expand
@@ -56,7 +55,7 @@ def _held(
     begun = max((line for line in lines if line < method.start_line), default=outer.start_line)
     items = layout(expand(source, outer, find).rows).items
     shared = [
-        replace(item, shared="GLOBAL") if begun <= item.line < method.start_line or not lines else item
+        item._replace(shared="GLOBAL") if begun <= item.line < method.start_line or not lines else item
         for item in items
     ]
     return [OuterData(outer.name, tuple(shared))] if shared else []

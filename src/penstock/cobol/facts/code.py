@@ -27,7 +27,7 @@ PHRASES = frozenset(
     negation + phrase
     for phrase in ("AT END", "AT END-OF-PAGE", "INVALID KEY", "ON SIZE ERROR", "ON OVERFLOW", "ON EXCEPTION")
     for negation in ("", "NOT ")
-)
+) | {"ON STATUS"}
 """The entries that begin what is done in a condition of the statement before them, with and without NOT."""
 _BRANCHES = PHRASES | {"ELSE", "WHEN"}
 

@@ -212,9 +212,11 @@ class _Expanding:
 
 
 def _missing(copy: Copy, place: _Place) -> EntryRow:
-    """What stands for a copybook that was not found: nothing is known of what follows in its record."""
+    """What stands for a copybook that was not found, its code what was to bring it in: nothing is known of what follows in its
+    record.
+    """
     entry = DeclarationEntry("COPY", copy.name, None, "", copy.line, copy.end_line, 0, 0)
-    return EntryRow(entry, "", "", place.line, place.end_line, copy.name)
+    return EntryRow(entry, copy.via, "", place.line, place.end_line, copy.name)
 
 
 def _division(program: Program, line: int) -> str:

@@ -24,6 +24,7 @@ _PHRASES = {
     "ON SIZE ERROR": "SIZE ERROR",
     "ON OVERFLOW": "OVERFLOW",
     "ON EXCEPTION": "EXCEPTION",
+    "ON STATUS": "IDMS STATUS",
 }
 _ABENDS = frozenset({"CEE3ABD", "CEE3AB2", "ILBOABN0", "ABEND", "CBLABN0"})
 _FINE = frozenset({"00", "0", "ZERO", "ZEROS", "ZEROES", "SPACES", "SPACE", "", "NORMAL", "MQCC-OK"})
@@ -123,7 +124,8 @@ def _phrases(node: Node, paragraph: str) -> Iterator[ErrorSite]:
     for label, opener, inner in node.branches:
         kind = _PHRASES.get(label)
         if kind is not None:
-            condition = f"{label} of {text_of(node.said.words[:2])}"
+            of = text_of(opener.words) if label == "ON STATUS" else label
+            condition = f"{of} of {text_of(node.said.words[:2])}"
             action = text_of(inner[0].said.words, 200) if inner else None
             end = inner[-1].end_line if inner else opener.end_line
             yield ErrorSite(kind, condition, action, opener.line, end, paragraph)

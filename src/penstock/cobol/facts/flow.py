@@ -300,7 +300,9 @@ def _doubts(code: Code, copybooks: Sequence[CopybookUse]) -> tuple[str, ...]:
     if any(said.verb == "ALTER" for said in code.said):
         found.append("ALTER changes where a GO TO leads")
     missing = dict.fromkeys(
-        use.name for use in copybooks if not use.found and not use.system and use.division in {"PROCEDURE", ""}
+        use.name
+        for use in copybooks
+        if not use.found and (not use.system or use.via == "COPY IDMS") and use.division in {"PROCEDURE", ""}
     )
     if missing and code.program.kind != "copybook":
         names = list(missing)
@@ -373,11 +375,15 @@ def _live(
 
 
 def _roots(code: Code) -> list[tuple[int, int | None]]:
-    """Return where control may begin: the first paragraph, ENTRY statements, and each section of the declaratives."""
+    """Return where control may begin: the first paragraph, ENTRY statements, sections of the declaratives, IDMS-ABORT."""
     program = code.program
     first = next((at for at, paragraph in enumerate(program.paragraphs) if not paragraph.declarative), None)
     found: list[tuple[int, int | None]] = [] if first is None else [(first, None)]
     found += [(at, None) for _, line in program.entry_points if (at := code.paragraph(line)) >= 0]
+    # What COPY IDMS IDMS-STATUS brings in performs the IDMS-ABORT of the program, and stands in no source.
+    if any(copy.via == "COPY IDMS" for copy in program.copies):
+        aborts = [at for at, one in enumerate(program.paragraphs) if key(one.section or one.name) == "IDMS-ABORT"]
+        found += [(at, aborts[-1]) for at in aborts[:1]]
     section: str | None = None
     for at, paragraph in enumerate(program.paragraphs):
         if paragraph.declarative and paragraph.section != section:

@@ -167,6 +167,9 @@ class _Building:
                 self._open and self._open[-1].index == len(self.items) - 1
             ):  # a group without anything yet: this would be it
                 self._unknown()
+                # `02 COPY IDMS RECORD EMPLOYEE`: the level is that of the record, whose name the dictionary gives it.
+                if row.code == "COPY IDMS" and self.items[-1].name == "FILLER":
+                    self.items[-1] = self.items[-1]._replace(name=entry.name)
         elif level is None:
             if row.section != "FILE":
                 self._file = None

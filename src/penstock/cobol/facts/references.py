@@ -34,6 +34,10 @@ READ, WRITE, BOTH, PASS, NONE = 1, 2, 3, 4, 0
 TRANSFORMS = frozenset({"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE", "COMPUTE", "STRING", "UNSTRING", "INSPECT"})
 """The verbs that calculate or compose, whose operands are also listed by statement."""
 
+_NAVIGATING = {
+    **dict.fromkeys(("WITHIN", "TO", "FROM"), NONE),
+    **dict.fromkeys(("DBNAME", "NODENAME", "DICTNAME", "DICTNODE", "DB-KEY", "USING"), READ),
+}
 # By verb: the role of its first operands, and the role that begins at each of its words. A verb that is missing here
 # only reads; one with NONE names no data (files, paragraphs, procedures).
 _ROLES: dict[str, tuple[int, dict[str, int]]] = {
@@ -84,6 +88,12 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
     "XML PARSE": (READ, {"PROCESSING": NONE}),
     "JSON GENERATE": (WRITE, {"FROM": READ, "COUNT": WRITE}),
     "JSON PARSE": (READ, {"INTO": WRITE}),
+    # Of IDMS: OBTAIN and GET bring the record, STORE and MODIFY send it, the others only say which one is meant.
+    "OBTAIN": (WRITE, _NAVIGATING),
+    "GET": (WRITE, _NAVIGATING),
+    "STORE": (READ, _NAVIGATING),
+    "MODIFY": (READ, _NAVIGATING),
+    **dict.fromkeys(("FIND", "ERASE", "CONNECT", "DISCONNECT", "BIND", "READY", "KEEP"), (NONE, _NAVIGATING)),
     "ALLOCATE": (WRITE, {"RETURNING": WRITE}),
     "FREE": (WRITE, {}),
     **{
@@ -177,7 +187,7 @@ class References:
         if said.verb.startswith("EXEC "):
             return
         # What IDMS statements name is declared in a schema, which is on no shelf: it is not missing here.
-        self._is_elsewhere = said.verb in NAVIGATION
+        self._is_elsewhere = said.verb in NAVIGATION or said.verb == "ON STATUS"
         start, switches = _ROLES.get(said.verb, (READ, {}))
         keys = said.keys
         first = self._first_operand(said)

@@ -410,7 +410,7 @@ class ProgramCall(NamedTuple):
     returned: tuple[str, ...] = ()
     """The items that get what the other program returns, as they are written."""
     is_returned_whole: bool = True
-    """Whether they get the value itself, rather than what is calculated with it."""
+    """Whether what a program returns arrives as it is, rather than in a calculation."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -530,7 +530,7 @@ class ErrorSite(NamedTuple):
 
     kind: str
     """FILE STATUS, SQLCODE, RESP, DLI STATUS, MQ REASON, AT END, INVALID KEY, SIZE ERROR, EXCEPTION, OVERFLOW, ABEND,
-    RETURN-CODE, HANDLE, USE or WHENEVER."""
+    RETURN-CODE, HANDLE, USE, WHENEVER or IDMS STATUS."""
     condition: str
     action: str | None
     """The first statement that follows from it; None where there is none, or where it is not told."""
