@@ -581,8 +581,8 @@ def _exit(text: str, raw: Json) -> tuple[str, int | None]:
 
 def _code(text: str) -> int | None:
     """Return the last exit code that a text states; None where it states none."""
-    if "exit" not in (lower := text.lower()) and "return" not in lower:
-        # Most output: the pattern costs ten times as much as these two searches.
+    if "code" not in (lower := text.lower()) and "status" not in lower:
+        # Most output, `return` of a program too: the pattern costs ten times as much as these two searches.
         return None
     found = _EXIT.findall(text)
     return int(found[-1]) if found else None

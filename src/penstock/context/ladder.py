@@ -1,9 +1,13 @@
-"""The ladder of a request that was refused: every smaller form of it, from the least cut down to the floor, in one fixed order.
+"""The ladder of a request that was refused: every smaller form of it, from the least cut down to the floor, in a fixed order.
 
 A rung is one form of the request, and each keeps less than the one above it: floods are cut to their ends; what a newer result
 makes needless, and what is old, gives way to stubs; failed attempts and finished turns become notes; then what is newer goes, then
 the words of the user, and last everything but the floor. The floor is F of behaviour R-1: instructions, tools, pins, the task, the
 newest user message, the last batch of calls with its results stubbed, and a handoff of at most 2,000 characters.
+
+There is a second order, by age: ever more of the oldest turns become one note, whoever speaks in them, and then the floor goes.
+What goes is made of the same content as what stays, so that it can be sized where nobody knows what a provider counts an image, or
+a result, for.
 
 Because the order is fixed, sizing a retry is one question (which rung is the first that is small enough?), answered by bisection
 over counts that are only added and subtracted; stubs and notes are written for the few rungs that are looked at. Laws: each rung
@@ -15,7 +19,7 @@ from __future__ import annotations
 
 from functools import cached_property, partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from penstock.context.compaction.plans import HANDLE, Plan, lasting
 from penstock.context.compaction.results import KEEP_RESULTS, Offload, Stale
@@ -31,8 +35,8 @@ from penstock.context.compaction.spans import (
 from penstock.context.compaction.views import WORTH_TOKENS, View
 from penstock.context.counts import CONTENT_KINDS, KindCounts
 from penstock.context.handoff import mechanical, render
-from penstock.context.phases import FloorRungs, SpanRungs, StepRungs
-from penstock.context.sized import MESSAGE_TOKENS, measure_entry
+from penstock.context.phases import FloorRungs, LevelRungs, SpanRungs, StepRungs
+from penstock.context.sized import MESSAGE_TOKENS, measure_entries, measure_entry
 from penstock.text import stand_ins
 
 if TYPE_CHECKING:
@@ -60,6 +64,11 @@ FLOOD_SHARE = 8
 LAST_BATCH_TOKENS = 400
 """What each result of the last batch of calls keeps before it becomes a stub."""
 _RESULTS, _NOTES = CONTENT_KINDS.index("results"), CONTENT_KINDS.index("notes")
+_Row = tuple[int, ...]  # tokens by kind of content
+
+
+Order = Literal["kind", "age", "size"]
+"""What goes first: what is least painful to lose, what is oldest, or ever more of the middle of what is largest."""
 
 
 class RungChange(NamedTuple):
@@ -78,6 +87,8 @@ class Ladder:
         kept: results that stay as they are, each by its message and its call.
         dialect: the syntax in which stubs name the way back.
         session_id: what the handoff on the floor calls the session.
+        order: what goes first: what is least painful to lose (`kind`), what is oldest, whatever it is (`age`), or the middle of
+            what is largest (`size`).
     """
 
     def __init__(
@@ -88,6 +99,7 @@ class Ladder:
         kept: frozenset[tuple[int, str]] = frozenset(),
         dialect: Dialect | None = None,
         session_id: str = "",
+        order: Order = "kind",
     ) -> None:
         self.sized = sized
         self._flood_tokens = max(MIN_FLOOD_TOKENS, min(FLOOD_TOKENS, window_tokens // FLOOD_SHARE))
@@ -101,7 +113,8 @@ class Ladder:
         )
         # Phases know how many rungs they have without writing a note or a stub, so a ladder of thousands of rungs costs
         # nothing until bisection looks at about a dozen of them.
-        self._phases = self._make_phases()
+        self._phases = {"kind": self._by_kind, "age": self._by_age, "size": self._by_size}[order]()
+        self._gentle_phases = _GENTLE_PHASES if order == "kind" else 1
         self._starts = [0, *accumulate(len(phase) for phase in self._phases)]
         self._steps: dict[int, tuple[PlanStep, ...]] = {0: ()}
         self._changes: dict[int, RungChange] = {}
@@ -119,12 +132,12 @@ class Ladder:
     @property
     def gentle(self) -> int:
         """The last rung that leaves what is newer and all words of the user; a model's summary could spare what goes below it."""
-        return self._starts[_GENTLE_PHASES]
+        return self._starts[self._gentle_phases]
 
     @property
     def recent(self) -> int:
         """The last rung that leaves the newest results and all words of the user, and recent results only where they are newest."""
-        return self._starts[_GENTLE_PHASES + 1]
+        return self._starts[self._gentle_phases + 1]
 
     def strategy(self, rung: int) -> str:
         """Return the name of the deepest kind of step that a rung takes, as results of recovery have it."""
@@ -152,16 +165,11 @@ class Ladder:
     def change(self, rung: int) -> RungChange:
         """Return what goes and what comes between the request and a rung."""
         if rung not in self._changes:
-            removed, come = [0] * len(CONTENT_KINDS), [0] * len(CONTENT_KINDS)
-            added = notes = messages_gone = messages_come = 0
-            stubbed: dict[int, KindCounts] = {}  # of each message with results that go, what of it goes
-            for step in self.steps(rung):
+            steps = self.steps(rung)
+            rows, beside_rows, added = self._stubbed([step for step in steps if step.call_id is not None])
+            notes = messages_gone = messages_come = 0
+            for step in steps:
                 if step.call_id is not None:
-                    # Results are counted as they are likely, not at most: what a provider stated is compared with
-                    # likely counts too.
-                    gone_of_it = self._result_counts[step.first, step.call_id]
-                    stubbed[step.first] = stubbed[step.first] + gone_of_it if step.first in stubbed else gone_of_it
-                    added += step.after_tokens
                     continue
                 gone = self._view.entries_between(step.first, step.last)
                 messages, frame_tokens = note_frame(self._view, step.first, step.last)
@@ -173,25 +181,42 @@ class Ladder:
                 else:  # its words change; its frame, and what stands beside it, are there as before
                     notes += step.after_tokens - frame_tokens
                     gone = [standing]
-                for entry in gone:
-                    for place, tokens in enumerate(measure_entry(entry, self._view.counter).counts.tokens):
-                        removed[place] += tokens
-            gone_rows, beside_rows = [tuple(removed)], [tuple(come)]
-            for index, stubbed_of_it in stubbed.items():
-                # A provider may be off by a part of each message, the same for the same message. One with a stub in it is
-                # another message: what stands beside the stub goes with the old one and comes with the new (R-1).
-                entry = self._view.by_index[index]
-                all_of_it = measure_entry(entry, self._view.counter).counts
-                gone_rows.append(all_of_it.tokens)
-                if len(entry.parts) > 1:  # on most wires nothing stands beside it
-                    beside_rows.append((all_of_it - stubbed_of_it).tokens)
-            removed, come = (list(map(sum, zip(*rows, strict=True))) for rows in (gone_rows, beside_rows))
+                rows += [message.counts.tokens for message in measure_entries(gone, self._view.counter)]
+            removed, come = _sum_of(rows), list(_sum_of(beside_rows))
             come[_RESULTS] += added
             come[_NOTES] += notes
             self._changes[rung] = RungChange(
-                removed=KindCounts(tuple(removed), messages_gone), added=KindCounts(tuple(come), messages_come)
+                removed=KindCounts(removed, messages_gone), added=KindCounts(tuple(come), messages_come)
             )
         return self._changes[rung]
+
+    def _stubbed(self, steps: Sequence[PlanStep]) -> tuple[list[_Row], list[_Row], int]:
+        """Return what goes with results, what stands beside them and comes again, and what the stubs take.
+
+        A provider may be off by a part of each message, the same for the same message. One with a stub in it is another message:
+        what stands beside the stub goes with the old one and comes with the new (R-1).
+        """
+        rows: list[_Row] = []
+        added = 0
+        shared: dict[int, KindCounts] = {}  # of each message with more than its one result, what of it goes
+        for step in steps:
+            added += step.after_tokens
+            row = self._only_results.get(step.first)
+            if row is not None:
+                rows.append(row)
+                continue
+            # Results are counted as they are likely, not at most: what a provider stated is compared with likely counts too.
+            gone = self._result_counts[step.first, step.call_id or ""]
+            shared[step.first] = shared[step.first] + gone if step.first in shared else gone
+        whole = {index: measure_entry(self._view.by_index[index], self._view.counter).counts for index in shared}
+        beside = [(whole[index] - gone).tokens for index, gone in shared.items()]
+        return rows + [counts.tokens for counts in whole.values()], beside, added
+
+    @cached_property
+    def _only_results(self) -> dict[int, _Row]:
+        """The counts of the messages that are one result and nothing else, which on most wires are all that hold one."""
+        results = self._result_counts.items()
+        return {index: counts.tokens for (index, _), counts in results if len(self._view.by_index[index].parts) == 1}
 
     def counts(self, rung: int) -> KindCounts:
         """Return the counts of a rung: those of the request, less what goes, and what comes."""
@@ -247,7 +272,21 @@ class Ladder:
 
     # ── the phases, in their order ───────────────────────────────────────────────────────────────────────────────
 
-    def _make_phases(self) -> list[RungPhase]:
+    def _by_age(self) -> list[RungPhase]:
+        """Return the phases of the order by age: ever more of the oldest turns, whoever speaks in them, and the floor."""
+        view = self._view
+        turns = [turn for turn in finished_turns(view, 1, users=True) if turn is not self._last_batch]
+        return [SpanRungs(view, turns, users=True), FloorRungs(self._floors)]
+
+    def _by_size(self) -> list[RungPhase]:
+        """Return the phases of the order by size: floods, cut no further than it takes, and the floor."""
+        floods = self._floods()
+        return [
+            LevelRungs(floods[0].tokens if floods else 0, self._flood_tokens, partial(self._cut_alike, floods)),
+            FloorRungs(self._floors),
+        ]
+
+    def _by_kind(self) -> list[RungPhase]:
         """Return the phases: the whole order in which things go, the least painful loss first.
 
         Floods and superseded views cost hardly anything; old results can be had again; failed attempts and finished
@@ -256,10 +295,7 @@ class Ladder:
         """
         view = self._view
         aged = [result for result in view.results if result.age_turns]
-        newest = [result for result in view.results if not result.age_turns]
-        # Of the last batch alone: older ones go with their turns, the citations with them.
-        batch = self._last_batch
-        cited = [r for r in view.cited_results if batch is not None and batch.first <= r.entry.index <= batch.last]
+        newest, cited = self._newest
         # By identity: two results may be equal, and only one of them recent.
         last_five = {id(result) for result in view.results[-KEEP_RESULTS:]}
         old = [result for result in aged if id(result) not in last_five and not view.is_active(result)]
@@ -290,8 +326,24 @@ class Ladder:
             StepRungs(newest, self._stubs),
             StepRungs(cited, self._stubs),
             StepRungs([*newest, *cited], self._bare_stubs),
-            FloorRungs([partial(self._floor_steps, [*newest, *cited], max_chars) for max_chars in HANDOFF_CHARS]),
+            FloorRungs(self._floors),
         ]
+
+    @property
+    def _newest(self) -> tuple[list[ShownResult], list[ShownResult]]:
+        """The results that no model has seen, and of the last batch those that an answer beside them cites."""
+        # Of the last batch alone: older ones go with their turns, the citations with them.
+        batch = self._last_batch
+        cited = [
+            r for r in self._view.cited_results if batch is not None and batch.first <= r.entry.index <= batch.last
+        ]
+        return [result for result in self._view.results if not result.age_turns], cited
+
+    @property
+    def _floors(self) -> list[Callable[[], list[PlanStep]]]:
+        """What writes the floor with each length of its handoff."""
+        newest, cited = self._newest
+        return [partial(self._floor_steps, [*newest, *cited], max_chars) for max_chars in HANDOFF_CHARS]
 
     @cached_property
     def _last_batch(self) -> Turn | None:
@@ -315,6 +367,11 @@ class Ladder:
             return None
         step = Offload().cut(self._view, result, room_tokens)
         return step if step.after_tokens < step.before_tokens else None
+
+    def _cut_alike(self, results: Sequence[ShownResult], room_tokens: int) -> list[PlanStep]:
+        """Return the steps that keep the two ends of all results that are larger than a room."""
+        steps = [Offload().cut(self._view, result, room_tokens) for result in results if result.tokens > room_tokens]
+        return [step for step in steps if step.after_tokens < step.before_tokens]
 
     def _cuts(self, room_tokens: int, results: Sequence[ShownResult]) -> list[PlanStep | None]:
         """Return the same for each of some results."""
@@ -362,6 +419,11 @@ def _is_long(row: Sequence[Turn], chars: int) -> bool:
     """Whether notes that stand side by side say clearly more than a note of so many characters would."""
     said = sum(len(entry.text) for turn in row for entry in turn.entries)
     return said > 2 * (chars + _NOTE_CHARS)
+
+
+def _sum_of(rows: Sequence[_Row]) -> _Row:
+    """Return the sum of some counts, kind by kind."""
+    return tuple(map(sum, zip(*rows, strict=True))) if rows else KindCounts().tokens
 
 
 def _same(steps: Sequence[PlanStep]) -> Sequence[PlanStep]:

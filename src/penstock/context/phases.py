@@ -31,6 +31,8 @@ NOTE_SHARE = 0.16
 """The characters that a note may have for each token that goes."""
 # A note that grows turn by turn is written anew for each rung that is looked at; more rungs would hardly fit better.
 _MAX_SPAN_RUNGS = 32
+# A step of a twentieth is finer than what is known of how a provider counts.
+_LEVEL_SHARE = 0.95
 
 
 class RungPhase(Protocol):
@@ -69,6 +71,33 @@ class StepRungs(Generic[_Item]):
         if fresh := self._items[len(self._made) : count]:
             self._made += self._make(fresh)
         return [step for step in self._made[:count] if step is not None]
+
+
+class LevelRungs:
+    """Results cut to ever lower levels: a rung for each level, to which all that are larger are cut alike.
+
+    Args:
+        most_tokens: what the largest of them takes.
+        least_tokens: the level above which all others are.
+        cut: writes the cuts to a level.
+    """
+
+    def __init__(self, most_tokens: int, least_tokens: int, cut: Callable[[int], Sequence[PlanStep]]) -> None:
+        self._cut = cut
+        self._levels: list[int] = []
+        self._made: dict[int, Sequence[PlanStep]] = {}
+        while (level := int((self._levels[-1] if self._levels else most_tokens) * _LEVEL_SHARE)) > least_tokens:
+            self._levels.append(level)
+
+    def __len__(self) -> int:
+        return len(self._levels)
+
+    def steps(self, count: int, gone: Sequence[tuple[int, int]] = ()) -> Sequence[PlanStep]:
+        """Return the cuts to the `count`-th level, counted from 1."""
+        del gone
+        if count not in self._made:
+            self._made[count] = self._cut(self._levels[count - 1])
+        return self._made[count]
 
 
 class FloorRungs:

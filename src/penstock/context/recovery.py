@@ -40,7 +40,7 @@ from penstock.context.endings import (
 )
 from penstock.context.ladder import RungChange
 from penstock.context.provider_counts import Likelihood
-from penstock.context.rung_choice import MARGIN, choose, with_frames
+from penstock.context.rung_choice import MARGIN, better_in_order, choose, with_frames
 from penstock.context.situation import MAX_CALLS, Attempt, Situation
 from penstock.context.sized import ESTIMATOR, Sized
 from penstock.text.allowance import Allowance, Budget
@@ -254,9 +254,6 @@ def decide(situation: Situation, *, can_summarise: bool = False, headroom_share:
     rung = choose(situation, ladder)
     if rung is None:
         return give_up(situation)
-    if headroom_share and rung < ladder.gentle:
-        roomy = round(with_frames(ladder.counts(rung)) * (1 - headroom_share))
-        rung = min(ladder.first(lambda rung: with_frames(ladder.counts(rung)) <= roomy, after=rung - 1), ladder.gentle)
     # With two calls left the last one sends what fits for certain, or the floor: without a number and a limit nothing else
     # is certain, and a summary would be paid for and not used.
     is_usable = situation.calls_left > 2 or (
@@ -266,6 +263,10 @@ def decide(situation: Situation, *, can_summarise: bool = False, headroom_share:
         asked = _summary_of(situation)
         if asked is not None:
             return asked
+    ladder, rung = better_in_order(situation, ladder, rung)
+    if headroom_share and rung < ladder.gentle:
+        roomy = round(with_frames(ladder.counts(rung)) * (1 - headroom_share))
+        rung = min(ladder.first(lambda rung: with_frames(ladder.counts(rung)) <= roomy, after=rung - 1), ladder.gentle)
     return _send(situation, ladder.plan(rung, situation.room_tokens), ladder.strategy(rung))
 
 

@@ -7,9 +7,9 @@ by our own count; the last call is the floor's. Keeps out: what else a refusal m
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from penstock.context.provider_counts import STATED_ERROR, Likelihood, min_decrease, worst_case
+from penstock.context.provider_counts import STATED_ERROR, min_decrease, worst_case
 from penstock.context.sized import MESSAGE_TOKENS
 from penstock.text.json_access import as_json
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from penstock.context.counts import KindCounts
-    from penstock.context.ladder import Ladder, RungChange
+    from penstock.context.ladder import Ladder, Order, RungChange
+    from penstock.context.provider_counts import Likelihood
     from penstock.context.situation import Situation
 
 CHANCES = (0.4, 0.5, 0.6, 0.7, 0.78, 0.85, 0.92)
@@ -32,6 +33,11 @@ SAFETY = 0.9
 """The share that is used of a room that was converted from characters."""
 MARGIN = 100
 """The part of a window, a hundredth, that is left free by our own count: frames and handles are counted, not known."""
+OTHER_ORDERS: Final[dict[Order, float]] = {"size": 0.95, "age": 0.9}
+"""The orders beside the usual one, and the share of its worth by which each is held against it.
+
+Most of a flood leaves less room for what comes next than its ends do; by age the user's old words go, and so do newer results.
+"""
 _NEAR = 8
 """How many rungs beside the one that is wanted are looked at one by one."""
 
@@ -74,7 +80,7 @@ def choose(
             return rung
         return _floor(ladder, lambda rung: (rung == ladder.last or is_certain(rung)) and is_smaller(rung))
     if limit is not None and situation.stated_numbers == 1:
-        best = _worthiest(Likelihood(observations), limit, ladder, after, is_smaller)
+        best = _worthiest(situation.likelihood, limit, ladder, after, is_smaller)
     else:
         wanted = _small_enough(situation, ladder, after)
         # A rung below may be larger, where a note is dear: then it is not small enough, though it is smaller than what was sent.
@@ -83,6 +89,35 @@ def choose(
             range(wanted, ladder.last + 1), lambda rung: ladder.counts(rung).total <= most and is_smaller(rung)
         )
     return _floor(ladder, is_smaller) if best is None else best
+
+
+def better_in_order(situation: Situation, ladder: Ladder, rung: int) -> tuple[Ladder, int]:
+    """Return the rung to send, with its ladder: that of another order where it is worth clearly more than this one.
+
+    What goes by kind is made of other content than what stays. After one number nobody knows whether the old results or the images
+    are what is dear, and the rung that is likely to fit is far below the limit. What goes by age is made like what stays: there
+    the plain ratio nearly holds, whatever the factors. By size a flood loses no more than it has to, where by kind its ends alone
+    are left.
+
+    Args:
+        situation: what is known.
+        ladder: the requests in the usual order.
+        rung: the one of them that would be sent.
+    """
+    limit, best = situation.input_limit_tokens, (ladder, rung)
+    if limit is None or situation.stated_numbers != 1 or situation.calls_left <= 1:
+        return best
+    worth = situation.likelihood.worth(ladder.counts(rung), limit)
+    for order, share in OTHER_ORDERS.items():
+        if worth >= share:  # nothing is worth more than all of the limit
+            continue
+        other = situation.ladder(situation.sized, order)
+        found = choose(situation, other)
+        if found is not None and found < other.floor:
+            own = share * situation.likelihood.worth(other.counts(found), limit)
+            if own > worth:
+                best, worth = (other, found), own
+    return best
 
 
 def _worthiest(
@@ -147,7 +182,7 @@ def _small_enough(situation: Situation, ladder: Ladder, after: int) -> int:
         return first(lambda counts: worst_case(counts, observations) <= limit / (1 + STATED_ERROR))
     # The rest has another call to correct it: the shorter handoffs of the floor are left for where they are needed.
     if limit is not None:
-        likely, least = Likelihood(observations), LIKELY_BY_LIMIT[min(tries, len(LIKELY_BY_LIMIT)) - 1]
+        likely, least = situation.likelihood, LIKELY_BY_LIMIT[min(tries, len(LIKELY_BY_LIMIT)) - 1]
         return min(first(lambda counts: likely.chance_that_fits(counts, limit) >= least), ladder.floor)
     if not situation.attempts:
         room = situation.budget.input_tokens

@@ -7,15 +7,17 @@ provider counts. Keeps out: what is done about it (`recovery`).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from penstock.context.ladder import Ladder
-from penstock.context.provider_counts import more_than, stated
+from penstock.context.provider_counts import Likelihood, more_than, stated
 from penstock.overflow.learned import SMALLEST_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from penstock.context.ladder import Order
     from penstock.context.provider_counts import Observation
     from penstock.context.sized import Sized
     from penstock.overflow import Overflow
@@ -121,7 +123,7 @@ class Situation:
         believed = max(0, self.budget.context_tokens - self.reserve_tokens)
         return believed if self.input_limit_tokens is None else min(believed, self.input_limit_tokens)
 
-    def ladder(self, sized: Sized) -> Ladder:
+    def ladder(self, sized: Sized, order: Order = "kind") -> Ladder:
         """Return the requests that there are to choose from, below this one."""
         return Ladder(
             sized,
@@ -129,6 +131,7 @@ class Situation:
             kept=self.kept,
             dialect=self.dialect,
             session_id=self.session_id,
+            order=order,
         )
 
     @property
@@ -145,6 +148,11 @@ class Situation:
     def observations(self) -> tuple[Observation, ...]:
         """Everything that the provider said with numbers, oldest first."""
         return (*self.told, *(seen for attempt in self.attempts if (seen := attempt.observation()) is not None))
+
+    @cached_property
+    def likelihood(self) -> Likelihood:
+        """The ways in which the provider may count, by everything that it said with numbers."""
+        return Likelihood(self.observations)
 
     @property
     def limit_tokens(self) -> int | None:

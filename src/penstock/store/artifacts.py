@@ -102,7 +102,8 @@ class ArtifactTables(ContentPlaces):
                     published = True
                     self._insert(execute, measured, place)
                     self._insert_mark(execute, measured.digest, watch.mark)
-                handle = self._name(execute, measured.digest, name, kind, self._now(execute), life)
+                asked = _Asked(measured.digest, name, kind, now := self._now(execute), now + life)
+                handle = _handle_there(execute, asked) or _new_named(execute, _next_number(execute), asked)
             if published:
                 staged = None
         finally:
@@ -152,8 +153,17 @@ class ArtifactTables(ContentPlaces):
                     self._look(content, watch)
                     self._insert(execute, measured, place)
                     self._insert_mark(execute, digest, watch.mark)
-            now = self._now(execute)
-            handles = [self._name(execute, measured.digest, name, kind, now, life) for measured, name in named]
+            now, number = self._now(execute), _next_number(execute)
+            # No handle leads to what has just come, but those that this batch gives out.
+            unnamed = set(new)
+            handles: list[Handle] = []
+            for measured, name in named:
+                asked = _Asked(measured.digest, name, kind, now, now + life)
+                handle = None if measured.digest in unnamed else _handle_there(execute, asked)
+                if handle is None:
+                    handle, number = _new_named(execute, number, asked), number + 1
+                handles.append(handle)
+                unnamed.discard(measured.digest)
         self._remove_places(removed)
         return handles
 
@@ -217,27 +227,6 @@ class ArtifactTables(ContentPlaces):
             raise StoreFault("full", f"More than the {self.limit_bytes} bytes that {self.url} may hold.")
         self._look(content, watch)
         return self._stage_bytes(content, measured, in_tables=in_tables)
-
-    def _name(self, execute: Execute, digest: str, name: str, kind: str, now: float, life: float) -> Handle:
-        """Return the handle of this content under this name: the one it has, whose life begins anew, or a new one."""
-        # The same result gets the same notice, so that a provider's prompt cache holds and a loop of equal calls can be
-        # seen.
-        known = execute(
-            "SELECT * FROM handles WHERE digest = ? AND name = ? AND kind = ? AND gone = '' AND expires > ?",
-            (digest, name, kind, now),
-        )
-        if known:
-            row = HandleRow(*known[0])
-            row = row._replace(expires=max(row.expires, now + life))
-            execute(
-                "UPDATE handles SET expires = ?, seal = ? WHERE handle = ?", (row.expires, row.sealed(), row.handle)
-            )
-            return Handle(row.handle)
-        handle = _new_handle()
-        number = int(execute("SELECT COALESCE(MAX(number), 0) + 1 FROM handles")[0][0])
-        row = HandleRow(handle, number, digest, name, kind, now, now + life, "", "")
-        execute("INSERT INTO handles VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row._replace(seal=row.sealed()))
-        return Handle(handle)
 
     def _make_room(self, execute: Execute, wanted: int, spared: frozenset[str] = frozenset()) -> list[str]:
         """Take away what has expired, then the oldest that nothing refers to, until `wanted` bytes fit; return the
@@ -536,9 +525,48 @@ def _loose_by_age(execute: Execute) -> Iterator[tuple[str, str, int]]:
         number = int(rows[-1][3])
 
 
+class _Asked(NamedTuple):
+    """What a handle is asked for: a content under a name, from now on until it expires."""
+
+    digest: str
+    name: str
+    kind: str
+    now: float
+    expires: float
+
+
+def _handle_there(execute: Execute, asked: _Asked) -> Handle | None:
+    """Return the handle that this content has under this name, whose life begins anew; None where it has none."""
+    # The same result gets the same notice, so that a provider's prompt cache holds and a loop of equal calls can be seen.
+    known = execute(
+        "SELECT * FROM handles WHERE digest = ? AND name = ? AND kind = ? AND gone = '' AND expires > ?", asked[:-1]
+    )
+    if not known:
+        return None
+    row = HandleRow(*known[0])
+    row = row._replace(expires=max(row.expires, asked.expires))
+    execute("UPDATE handles SET expires = ?, seal = ? WHERE handle = ?", (row.expires, row.sealed(), row.handle))
+    return Handle(row.handle)
+
+
+def _new_named(execute: Execute, number: int, asked: _Asked) -> Handle:
+    """Return a new handle of a content under a name."""
+    row = HandleRow(_new_handle(), number, *asked, "", "")
+    execute("INSERT INTO handles VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row._replace(seal=row.sealed()))
+    return Handle(row.handle)
+
+
 def _unknown(execute: Execute, digests: Iterable[str]) -> list[str]:
     """Return those of some contents that the tables do not hold."""
-    return [digest for digest in digests if not execute("SELECT 1 FROM contents WHERE digest = ?", (digest,))]
+    asked = [*digests]
+    marks = ", ".join("?" * len(asked))
+    held = {digest for (digest,) in execute(f"SELECT digest FROM contents WHERE digest IN ({marks})", asked)}  # noqa: S608 - question marks alone
+    return [digest for digest in asked if digest not in held]
+
+
+def _next_number(execute: Execute) -> int:
+    """Return the number of the next new handle."""
+    return int(execute("SELECT COALESCE(MAX(number), 0) + 1 FROM handles")[0][0])
 
 
 def seal_of(*values: object) -> str:
