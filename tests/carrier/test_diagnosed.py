@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from typing import TYPE_CHECKING, Any
+from urllib.request import Request, urlopen
 
 import pytest
 from tests.carrier.conftest import HttpRefused
@@ -15,7 +19,7 @@ from penstock.wires import WIRES, wire_named
 from penstock.wires.wire import AnswerContent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from penstock.store import Store
 
@@ -218,6 +222,58 @@ def test_a_carrier_keeps_below_a_silent_cut_from_then_on(store: Store) -> None:
     again = carrier.execute(server, request_on("openai-chat"))
     assert (first.attempts > 1, again.attempts, again.warnings) == (True, 1, [])
     assert carrier.window_tokens("m") == 4_096
+
+
+def test_a_number_that_stands_still_while_a_talk_grows_is_a_window(store: Store) -> None:
+    """Over HTTP: a server that keeps the end of each request, as Ollama does, too near to our count for one answer to tell."""
+    talk: list[Any] = [
+        {"role": "user", "content": "Where were we?"},
+        {"role": "assistant", "content": "We were here. " * 1_190},
+        {"role": "user", "content": "And then?"},
+    ]
+    told: list[list[str]] = []
+    with keeping_the_end(4_096) as send:
+        carrier = Carrier(wire="openai-chat", window_tokens=100_000, store=store)
+        for _ in range(4):
+            result = carrier.execute(send, {"model": "m", "messages": [*talk]})
+            assert result.success
+            told.append(result.warnings)
+            talk += [{"role": "assistant", "content": "Here."}, {"role": "user", "content": "And then? " * 260}]
+    assert [bool(warnings) for warnings in told] == [False, False, True, False]
+    assert "4096 tokens of input again" in told[2][0]
+    assert carrier.window_tokens("m") == 4_096
+    assert size(result.request) < 4_096
+
+
+@contextmanager
+def keeping_the_end(window: int) -> Iterator[Callable[[Any], Any]]:
+    """A server on loopback that takes so many tokens of whatever it is sent, and reports these; gives what sends it a body."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            said = json.dumps(answer("openai-chat", given=min(size(body), window))).encode()
+            self.send_response(200)
+            self.send_header("content-length", str(len(said)))
+            self.end_headers()
+            self.wfile.write(said)
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}/v1/chat/completions"
+
+    def send(body: Any) -> Any:
+        with urlopen(Request(address, json.dumps(body).encode()), timeout=20) as response:
+            return json.loads(response.read())
+
+    try:
+        yield send
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 @pytest.mark.parametrize("wire", WIRES)

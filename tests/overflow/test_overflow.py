@@ -718,3 +718,35 @@ def test_codes_are_kept_in_bounds() -> None:
     }
     (said,) = walk.layers(many)
     assert len(said.codes) == walk.MAX_ITEMS
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("This model's maximum context length is -1 tokens. However you requested 28716 tokens", {"total": 28716}),
+        ("The maximum context length is None tokens, however you requested 300 tokens", {"total": 300}),
+        (
+            '{"error": {"message": "[original: INVALID_ARGUMENT] Cannot truncate to 89998, required 355220: text:355351"}}',
+            {"limit": 89998, "input": 355220},
+        ),
+    ],
+)
+def test_a_server_that_does_not_know_its_window_or_would_not_cut_has_refused(
+    text: str, numbers: dict[str, int]
+) -> None:
+    """Some have no number for their own window; Google's, behind proxies, speak of what they could cut to."""
+    found = parse(text, 400)
+    assert found is not None
+    assert {name: getattr(found, name) for name in ("limit", "input", "total") if getattr(found, name)} == numbers
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The maximum context length is -1, which means no limit.",
+        "cannot truncate table to 10 rows, required privilege is missing",
+    ],
+)
+def test_words_about_no_window_are_no_refusal(text: str) -> None:
+    """Nothing was requested there."""
+    assert parse(text, 400) is None

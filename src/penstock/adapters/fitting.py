@@ -25,6 +25,7 @@ from penstock.carrier.memory import Memory
 from penstock.context.answers import fault_of, overflow_in, taken_by
 from penstock.context.bill import counter_for
 from penstock.context.compaction import GROWN, apply, plan
+from penstock.context.provider_counts import Observation, stated
 from penstock.context.recovery import (
     MAX_CALLS,
     Attempt,
@@ -37,6 +38,7 @@ from penstock.context.recovery import (
     trim,
 )
 from penstock.context.sized import ESTIMATOR, Sized
+from penstock.context.standstill import EQUAL_BEFORE
 from penstock.errors import CallerError
 from penstock.guard.output import TurnBudget, default_allowance, default_store
 from penstock.store.texts import put_texts
@@ -143,6 +145,7 @@ class Fitting(Generic[M]):
         self._said, self._watched = said, watched
         self._reserve_tokens = reserve_tokens
         self._memory = Memory()
+        self._answered: tuple[Observation, ...] = ()  # what the newest answers reported of their input
         self._known: list[_Known] = []
         self._lock = threading.Lock()
 
@@ -315,9 +318,12 @@ class Fitting(Generic[M]):
             taken_tokens=self._memory.taken_tokens,
             asked_tokens=asked_tokens,
             cuts_silently=cut,
+            counts=sized.counts,
+            answered=self._answered,
         )
         if (taken := taken_by(body, self._wire, fault)) is not None:
             self._memory = self._memory.took(taken)
+            self._answered = (*self._answered[-EQUAL_BEFORE:], stated(sized.counts, taken))
         if fault is None:
             return None
         logging.getLogger(__name__).warning("%s", redacted(fault.message))

@@ -14,7 +14,9 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from penstock.context.answers import fault_of, overflow_in, taken_by
+from penstock.context.provider_counts import stated
 from penstock.context.sized import Sized
+from penstock.context.standstill import EQUAL_BEFORE
 from penstock.errors import CallerError
 from penstock.models import Cancelled
 from penstock.overflow import diagnose
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 
     from penstock.agent.protocols import Driver
     from penstock.context.answers import AnswerFault
+    from penstock.context.provider_counts import Observation
+    from penstock.models import Model
     from penstock.overflow import Overflow
     from penstock.session import Ask
     from penstock.text.json_access import Json
@@ -71,8 +75,8 @@ class Asking:
         self._driver = driver
         self.streams = streams
         self._can_stream = "on_text" in signature(driver.model.send).parameters
-        self._taken = driver.model, 0
-        """The most input that a model has reported: a smaller number of the same one is none of its window."""
+        self._taken: tuple[Model, int, tuple[Observation, ...]] = driver.model, 0, ()
+        """The most input that a model has reported (a smaller number of the same one is none of its window), and the newest."""
         self.counts_more = 1.0
         """By how much the provider's count was more than our upper bound, at most."""
         self.asked_tokens = 0
@@ -272,7 +276,7 @@ class Asking:
         """Return what is wrong with an answer, which the listener and the run's result are told; None where nothing is."""
         session, model = self._driver.session, self._driver.model
         sized = Sized(step.transcript, session.counter)
-        taken_tokens = self._taken[1] if self._taken[0] is model else 0
+        _, taken_tokens, answered = self._taken if self._taken[0] is model else (model, 0, ())
         fault = fault_of(
             body,
             model.wire,
@@ -280,8 +284,12 @@ class Asking:
             window_tokens=session.state.limits.window_tokens,
             taken_tokens=taken_tokens,
             asked_tokens=step.reserve_tokens,
+            counts=sized.counts,
+            answered=answered,
         )
-        self._taken = model, max(taken_tokens, taken_by(body, model.wire, fault) or 0)
+        if (taken := taken_by(body, model.wire, fault)) is not None:
+            taken_tokens, answered = max(taken_tokens, taken), (*answered[-EQUAL_BEFORE:], stated(sized.counts, taken))
+        self._taken = model, taken_tokens, answered
         if fault is not None and fault.message not in self.warnings:
             self.warnings.append(fault.message)
             self._driver.listener.step(session, fault.message)

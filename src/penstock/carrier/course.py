@@ -34,6 +34,7 @@ from penstock.context.answers import fault_of, overflow_in, taken_by
 from penstock.context.bill import counter_for
 from penstock.context.compaction import apply
 from penstock.context.handoff import encode, mechanical
+from penstock.context.provider_counts import below
 from penstock.context.recovery import Attempt, Irreducible, SendSmaller, Situation, SummaryWanted
 from penstock.context.sized import Sized
 from penstock.errors import CallerError, Refusal
@@ -190,7 +191,8 @@ class Course:
             budget=self.budget._replace(reserve_tokens=reserve),
             attempts=attempts,
             calls_left=self.settings.max_calls - self._calls,
-            known=self.settings.known,
+            # What a provider that cuts reported of a full window is what it kept, and says nothing of what was sent.
+            known=below(self.settings.known, self._window_tokens()) if self._cuts_silently else self.settings.known,
             min_reply_tokens=wire_named(self.settings.wire).body.min_reply_tokens(self.request),
             dialect=self.settings.dialect or self._call_syntax(),
             session_id=self.settings.session_id,
@@ -311,6 +313,8 @@ class Course:
             asked_tokens=reserve_tokens or None,
             cuts_silently=self._cuts_silently,
             taken_tokens=self.settings.taken_tokens,
+            counts=sized.counts if self._is_whole else None,
+            answered=self.settings.known,
         )
         if fault is not None and fault.kind == "dropped" and not self._is_whole:
             fault = None  # as it was asked to

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from penstock.context.standstill import stands_still
 from penstock.overflow import Overflow, diagnose, silent_overflow
 from penstock.overflow.kinds import STOPS
 from penstock.overflow.learned import SMALLEST_TOKENS
@@ -22,6 +23,8 @@ from penstock.wires.placeholders import NO_ANSWER
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from penstock.context.counts import KindCounts
+    from penstock.context.provider_counts import Observation
     from penstock.overflow import RefusalRule
     from penstock.text.json_access import Json
 
@@ -100,6 +103,8 @@ def fault_of(
     taken_tokens: float,
     asked_tokens: int | None = None,
     cuts_silently: bool = False,
+    counts: KindCounts | None = None,
+    answered: Sequence[Observation] = (),
 ) -> AnswerFault | None:
     """Return what is wrong with an answer; None for one that is as it should be, and for what is no answer of the wire (O-3, R-6).
 
@@ -113,17 +118,22 @@ def fault_of(
         asked_tokens: the length of reply that the request asked for; None where it named none.
         cuts_silently: whether the provider is known to cut at that window without a word: one that is full was cut again then,
             though our own count is too coarse to tell.
+        counts: the caller's own count of the request by kind of content.
+        answered: what earlier answers reported, with such counts, oldest first: a number that stands still while requests grow is
+            all that the provider keeps of them.
     """
     layout = wire_named(wire).answers
     silence = silent_overflow(body, window_tokens=window_tokens, estimated_tokens=estimated_tokens)
-    is_full = cuts_silently and (reported_input(body) or 0) >= window_tokens * BRIM
+    given = reported_input(body) or 0
+    is_still = counts is not None and given > 0 and stands_still(answered, counts, given) and not _ran_tools(body, wire)
+    is_full = is_still or (cuts_silently and given >= window_tokens * BRIM)
     if is_full or (silence is not None and silence.kind == "dropped"):
-        kept = reported_input(body) or 0
-        what = (
-            f"{kept} tokens of input where at least {estimated_tokens} were sent"
-            if kept < estimated_tokens
-            else f"{kept} tokens of input, all that its window holds"
-        )
+        kept = given
+        what = f"{kept} tokens of input, all that its window holds"
+        if is_still:
+            what = f"{kept} tokens of input again, for a request that is larger than the ones before"
+        if kept < estimated_tokens:
+            what = f"{kept} tokens of input where at least {estimated_tokens} were sent"
         message = f"The provider reports {what}: it seems to have dropped the beginning without a word."
         # Some providers count a quarter of what we do, some report only what they had not cached. An answer that says something
         # is given up only for a cut that neither explains; the rest is told.

@@ -362,6 +362,8 @@ OVERFLOWS: Final[tuple[Sentence, ...]] = (
         ("max", "context", "limit"),
         r"max(?:imum)?[ _]?(?:context|prompt|model|sequence|input|total|allowed|token)[\w ]{0,24}?(?:length|"
         r"window|size|tokens?|limit|count)?(?: is| of|:| was|=| =)? ?(?:only )?[(`]?~?\d|"
+        # Some servers do not know their own window: -1, None.
+        r"max(?:imum)?[ _]?(?:context|prompt|model|input) (?:length|window|size) is (?:-\d|none\b|null\b)[^;]{0,80}requested \d|"
         r"^\W*(?:error\W*)?context overflow\b|context overflow:|context (?:length|window|size|limit) (?:of [^.;]{0,40})?(?:is|"
         r"of|was|:) ?(?:only )?~?\d+k?\b|"
         r"limited to (?:a )?(?:maximum )?(?:context|prompt|input)|exceed[^.;]{0,20}limit[^.;]{0,20}\d+ > ?\d+",
@@ -370,6 +372,8 @@ OVERFLOWS: Final[tuple[Sentence, ...]] = (
             r"must be at least|min(?:imum)? (?:is|of)|too small"
         ),
     ),
+    # Google's own servers, through proxies: "Cannot truncate to 89998, required 355220".
+    Sentence("context", ("truncate",), r"cannot truncate (?:the \w+ )?to \d+[^.;]{0,20}\brequire[sd]? \d"),
     # "prompt is too long" and its kin without a number; of a URL or a header it is something else.
     Sentence(
         "context",

@@ -225,7 +225,7 @@ def joint() -> re.Pattern[str]:
 
 @cache
 def expressions() -> tuple[re.Pattern[str], ...]:
-    """Return the patterns of a sum above a limit, a difference, a range, llama-cpp-python's sentence, a share, a sum by names."""
+    """Return the patterns of a sum above a limit, a difference, a range, two programs' sentences, a share, a sum by names."""
     n = r"(\d[\d,_]*)"
     word = r"(?<!\w)\w{1,40} ?\(\d[\d,_]*\)"
     # Anthropic: "199759 + 8192 > 200000". vLLM: "(8192 > 8192 - 1000)". Qwen: "should be [1, 129024]".
@@ -234,6 +234,8 @@ def expressions() -> tuple[re.Pattern[str], ...]:
         re.compile(rf"{n} ?>=? ?{n} ?- ?{n}(?![\d.])"),
         re.compile(rf"\[ ?\d+ ?, ?{n} ?\]"),
         re.compile(rf"requested tokens \(?{n}\)? exceed(?:s)? (?:the )?context window of {n}(?![\d.])"),
+        # Google: "Cannot truncate to 89998, required 355220: text:355351"
+        re.compile(rf"cannot truncate (?:the \w+ )?to {n}[^.;\d]{{0,20}}\brequire[sd]? {n}(?::[\w:, ]*)?"),
         # "over: 70000 of 65536", "(70000 of 65536 tokens)", "(70000 / 65536)": so much of what there is
         re.compile(
             rf"(?<![\w.,:/-]){n}(?: tokens?)? (?:(?:out )?of|/) (?:(?:the |a |max\w* |allowed )*)"

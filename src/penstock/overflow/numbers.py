@@ -96,7 +96,7 @@ def bind(text: str) -> Bound:
 
 def _expression_numbers(text: str, note: Callable[..., None]) -> str:
     """Note the numbers of `A + B > C` and `[1, N]`, whose words stand before them; return the text without these expressions."""
-    sum_over, difference, span, llama, share, named_sum = words.expressions()
+    sum_over, difference, span, llama, truncated, share, named_sum = words.expressions()
     for match in difference.finditer(text):  # repeats numbers that the sentence has named
         text = text.replace(match[0], " ")
     for match in sum_over.finditer(text):
@@ -121,6 +121,10 @@ def _expression_numbers(text: str, note: Callable[..., None]) -> str:
     for match in llama.finditer(text):  # llama-cpp-python counts the prompt alone here
         note(INPUT, _integer(match[1]))
         note(LIMIT, _integer(match[2]), 2)
+        text = text.replace(match[0], " ")
+    for match in truncated.finditer(text):
+        note(LIMIT, _integer(match[1]), 2)
+        note(INPUT, _integer(match[2]))
         text = text.replace(match[0], " ")
     for match in share.finditer(text):  # of what may be had; "part 3 of 5" has no limit's size, and is left as it is
         had, limit = _integer(match[1]), _integer(match[2])
