@@ -6,6 +6,7 @@ Keeps out: how anything is measured. A rig is a module with `measure(long=, seed
 from __future__ import annotations
 
 import argparse
+import inspect
 import os
 import signal
 import subprocess
@@ -14,6 +15,7 @@ import tempfile
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -83,14 +85,20 @@ def clean_up_when_terminated() -> None:
 
 
 def main(measure: Rig) -> int:
-    """The command line of a rig: `python -m proof.NAME [--long] [--seed N]`; 1 when the target is missed."""
+    """The command line of a rig: `python -m proof.NAME [--long] [--seed N]`; 1 when the target is missed.
+
+    Those whose long form takes hours may also be told `--seconds N`: how long it may take.
+    """
     parser = argparse.ArgumentParser(description=measure.__doc__)
     parser.add_argument("--short", action="store_true", help="the short form, for the suite (default)")
     parser.add_argument("--long", action="store_true", help="the full form, for releases")
     parser.add_argument("--seed", type=int, default=SEED)
+    if "seconds" in inspect.signature(measure).parameters:
+        parser.add_argument("--seconds", type=float, default=argparse.SUPPRESS, help="how long it may take")
     given = parser.parse_args()
+    limits = {"seconds": given.seconds} if "seconds" in given else {}
     clean_up_when_terminated()
-    figure = timed(measure, long=given.long, seed=given.seed)
+    figure = timed(partial(measure, **limits), long=given.long, seed=given.seed)
     print(figure, flush=True)
     return 0 if figure.met else 1
 

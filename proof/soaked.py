@@ -1,10 +1,11 @@
 """R27: whatever is killed around a gateway, is a request answered wrongly, or a key kept? Does it grow? (W-1, W-4, W-6, W-8)
 
-Two gateways share one store. Clients ask short questions and go on with long sessions, plain and streamed, of a provider that
+Gateways share one store. Clients ask short questions and go on with long sessions, plain and streamed, of a provider that
 counts 30 % more than anybody would and refuses what is too long; some of its answers read back what was cut. Meanwhile a gateway,
-the provider, a client in the middle of its request, or the database is killed, over and over. A client that hears of a fault, or is
-broken off, tries again, as agents do; an answer that is whole has to be the one to its own question, and no client may ever hear
-that its request is too long. At the end what was cut reads as it was sent, and no client's key is in any byte of any file.
+the provider, a client in the middle of its request, or the database is killed, over and over: each by a killer of its own, as soon
+as it is known to stand again, at a random instant from then. A client that hears of a fault, or is broken off, tries again, as
+agents do; an answer that is whole has to be the one to its own question, and no client may ever hear that its request is too long.
+At the end what was cut reads as it was sent, and no client's key is in any byte of any file.
 
 Then a gateway stands alone and answers many requests, to see whether its memory grows. Controls: an answer to another's question, a
 torn stream that ends well and a key in a file are each noticed.
@@ -13,151 +14,64 @@ torn stream that ends well and a key in a file are each noticed.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import os
 import random
 import re
 import secrets
-import signal
-import socket
-import subprocess
 import sys
 import time
 from collections import Counter
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from proof.figure import MEMORY, Figure, folder, main
+from proof.soak_provider import answer_to, events_of, message
+from proof.soak_standing import PROVIDER, Standing
 from tests.store.conftest import Server, programs
 
 from penstock.store import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
 
-KILLS, SHORT_KILLS = 10_000, 6
+KILLS, SHORT_KILLS = 10_000, 8
 REQUESTS, SHORT_REQUESTS = 1_000_000, 600
-WINDOW_TOKENS = 8_000
-_FACTOR = 1.3 / 4  # of bytes: what this provider counts
-_CLIENTS, _TURNS, _RESULT_BYTES = 12, 24, 2_000
-_SESSIONS = 0.004
-"""How often a client begins a session, and does not only ask: a tenth of all requests are turns of one."""
+_GATEWAYS, _CLIENTS, _TURNS, _RESULT_BYTES = 3, 12, 24, 1_000
+_LONG_SECONDS = 20.0
+"""Who has waited so long for an answer is let alone: nothing more is killed until it comes."""
 _PATIENCE_SECONDS = 120.0
-"""How long a client tries the same again: a gateway takes a second to start, on a busy machine several."""
+"""How long it may take then. All that stands may fall at each of a client's tries, and a busy machine is slow to start anything."""
 _GROWTH_MIB = 16.0
 """How much more a gateway may take at the end of a soak than in the middle: what it holds of histories, 16 MiB of requests, takes
 the first hundred thousand to fill."""
 _MAX_MIB = 160.0
 """What it may take at all."""
-_WEIGHTS = {"gateway": 5, "upstream": 5, "client": 8, "database": 2}
+_PAUSES: Final = {"gateway": 1.5, "provider": 1.2, "client": 0.3, "database": 15.0}
+"""Within how many seconds something is killed once it stands: often at once, sometimes late."""
+_SHARES: Final = {"gateway": 1.0, "provider": 0.3, "client": 0.5, "database": 0.1}
+"""The most of all kills that may be of its kind: those of clients and the provider cost next to nothing."""
+_LOOK_SECONDS = 0.02
+_SAID_SECONDS = 60.0
 
 
-# ── the provider ─────────────────────────────────────────────────────────────────────────────────────────────────
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Habits:
+    """What clients do."""
+
+    sessions: float
+    """How often a client begins a session, and does not only ask."""
+    streams: float
+    """How often an answer is to be streamed."""
+    kept: float
+    """How often a connection is used again."""
 
 
-def answer_to(question: str) -> str:
-    """The one right answer to a question."""
-    return f"{question} is {hashlib.sha256(question.encode()).hexdigest()}"
-
-
-_ASKED = re.compile(rb"I ask (question-[0-9a-f]+-[0-9]+)")
-_STUB = re.compile(rb"ctx_page\(handle=\\*\"([A-Za-z0-9]{22})")
-
-
-def said(body: bytes, key: bytes, *, is_count: bool = False) -> tuple[int, Any]:
-    """What the provider says to a request: a status and the content of its answer, or an error."""
-    questions = _ASKED.findall(body)
-    if not questions or questions[-1].split(b"-")[1] not in key:
-        return 401, {"type": "authentication_error", "message": "another client's key"}
-    tokens = int(len(body) * _FACTOR)
-    if is_count:
-        return 200, {"input_tokens": tokens}
-    if tokens > WINDOW_TOKENS:
-        message = f"prompt is too long: {tokens} tokens > {WINDOW_TOKENS} maximum"
-        return 400, {"type": "invalid_request_error", "message": message}
-    question = questions[-1].decode()
-    handle = _STUB.search(body)
-    is_read = body.rfind(b"toolu_back") > body.rfind(questions[-1])
-    if handle and b'"ctx_page"' in body and not is_read and int(question.rpartition("-")[2]) % 4 == 0:
-        arguments = {"handle": handle[1].decode(), "start_byte": 0, "max_bytes": 200}
-        call = {"type": "tool_use", "id": f"toolu_back{secrets.token_hex(4)}", "name": "ctx_page", "input": arguments}
-        return 200, [call]
-    return 200, [{"type": "text", "text": answer_to(question)}]
-
-
-def _message(content: list[Any]) -> dict[str, Any]:
-    reason = "tool_use" if content[0]["type"] == "tool_use" else "end_turn"
-    head = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m"}
-    return {**head, "content": content, "stop_reason": reason, "usage": {"input_tokens": 9, "output_tokens": 1}}
-
-
-def _events(content: list[Any]) -> Iterator[bytes]:
-    """The events of an answer, its text in several."""
-    (block,) = content
-    is_text = block["type"] == "text"
-    started = {**_message(content), "content": [], "stop_reason": None}
-    opened = {**block, "text": ""} if is_text else {**block, "input": {}}
-    events: list[dict[str, Any]] = [
-        {"type": "message_start", "message": started},
-        {"type": "content_block_start", "index": 0, "content_block": opened},
-    ]
-    whole = block["text"] if is_text else json.dumps(block["input"])
-    for at in range(0, len(whole), 20):
-        part = whole[at : at + 20]
-        delta = {"type": "text_delta", "text": part} if is_text else {"type": "input_json_delta", "partial_json": part}
-        events.append({"type": "content_block_delta", "index": 0, "delta": delta})
-    events += [
-        {"type": "content_block_stop", "index": 0},
-        {
-            "type": "message_delta",
-            "delta": {"stop_reason": _message(content)["stop_reason"]},
-            "usage": {"output_tokens": 1},
-        },
-        {"type": "message_stop"},
-    ]
-    for event in events:
-        yield f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
-
-
-async def serve_upstream(port: int) -> None:
-    """Be the provider on a port."""
-
-    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(asyncio.IncompleteReadError, ConnectionError):
-            while head := await reader.readuntil(b"\r\n\r\n"):
-                headers = dict(line.split(b": ", 1) for line in head.split(b"\r\n")[1:] if b": " in line)
-                lower = {name.lower(): value for name, value in headers.items()}
-                body = await reader.readexactly(int(lower.get(b"content-length", b"0")))
-                await answer(writer, head, body, lower.get(b"x-api-key", b""))
-                await writer.drain()
-        writer.close()
-
-    async def answer(writer: asyncio.StreamWriter, head: bytes, body: bytes, key: bytes) -> None:
-        is_count = b"count_tokens" in head.partition(b"\r\n")[0]
-        status, content = said(body, key, is_count=is_count)
-        if status != 200:
-            _write(writer, status, {"type": "error", "error": content})
-        elif is_count:
-            _write(writer, 200, content)
-        elif b'"stream": true' in body:
-            writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
-            for event in _events(content):
-                writer.write(b"%x\r\n%s\r\n" % (len(event), event))
-                await asyncio.sleep(0)
-            writer.write(b"0\r\n\r\n")
-        else:
-            _write(writer, 200, _message(content))
-
-    server = await asyncio.start_server(handle, "127.0.0.1", port, limit=64 << 20, backlog=1_024)
-    await server.serve_forever()
-
-
-def _write(writer: asyncio.StreamWriter, status: int, value: Any) -> None:
-    body = json.dumps(value).encode()
-    head = f"HTTP/1.1 {status} Said\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
-    writer.write(head.encode() + body)
+_WHILE_KILLED: Final = Habits(sessions=0.02, streams=0.5, kept=0.3)
+"""A third of all requests are turns of sessions."""
+_WHILE_SOAKED: Final = Habits(sessions=0.001, streams=0.1, kept=0.98)
 
 
 # ── clients ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -198,18 +112,31 @@ def wrong_in_count(status: int, body: bytes) -> str:
     return "" if status == 200 and json.loads(body)["input_tokens"] else f"a count: {status} {body[:200]!r}"
 
 
+_Line = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
 @dataclass(slots=True)
 class Client:
     """Somebody who asks, with a key of its own."""
 
     key: str
     dice: random.Random
+    habits: Habits
+    heard: Counter[int | str]
+    """How often each gateway answered anybody, by its port, and how often a turn of a session was answered."""
+    killed_at: list[float]
+    """When something was killed last."""
     asked: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
     handles: dict[str, str] = field(default_factory=dict)
     """Handles of what was cut from its sessions, with the first of what was cut."""
     writer: asyncio.StreamWriter | None = None
+    """On which it asks right now."""
+    lines: dict[int, _Line] = field(default_factory=dict)
+    """Connections that it keeps, by their port."""
     number: int = 0
+    waits_since: float | None = None
+    """Since when it has asked what it asks now."""
 
     def question(self) -> str:
         """A question that nobody has asked before."""
@@ -219,11 +146,15 @@ class Client:
     async def run(self, ports: list[int], end: asyncio.Event, count: list[int]) -> None:
         """Ask until told to end, or until as many were asked as are wanted."""
         while not end.is_set() and count[0] > 0:
-            if self.dice.random() < _SESSIONS:
+            if self.dice.random() < self.habits.sessions:
                 await self._session(ports, end, count)
             else:
-                await self._ask(ports, [], self.question(), end)
+                await self._ask(ports, [], self.question())
                 count[0] -= 1
+        for _, writer in self.lines.values():
+            writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
 
     async def _session(self, ports: list[int], end: asyncio.Event, count: list[int]) -> None:
         """Go on with a history until it is twice as long as the window, a different gateway at any turn."""
@@ -241,25 +172,26 @@ class Client:
                 {"role": "assistant", "content": [call]},
                 {"role": "user", "content": [result, {"type": "text", "text": f"I ask {question}."}]},
             ]
-            if not await self._ask(ports, messages, question, end):
+            if not await self._ask(ports, messages, question) or end.is_set():
                 return
+            self.heard["session"] += 1
             count[0] -= 1
 
-    async def _ask(self, ports: list[int], messages: list[Any], question: str, end: asyncio.Event) -> bool:
+    async def _ask(self, ports: list[int], messages: list[Any], question: str) -> bool:
         """Ask until it is answered; whether it was, rightly."""
         is_count = bool(messages) and self.dice.random() < 0.1
         body: dict[str, Any] = {"model": "m", "max_tokens": 100}
-        is_stream = not is_count and self.dice.random() < 0.5
+        is_stream = not is_count and self.dice.random() < self.habits.streams
         body |= {"stream": True} if is_stream else {}
         body["messages"] = messages or [{"role": "user", "content": f"I ask {question}."}]
         if messages:
             body["tools"] = [{"name": "read", "description": "Read.", "input_schema": {"type": "object"}}]
         raw = json.dumps(body).encode()
-        until = time.monotonic() + _PATIENCE_SECONDS
-        why = ""
-        while time.monotonic() < until:
+        self.waits_since, why = time.monotonic(), ""
+        while time.monotonic() < max(self.waits_since, *self.killed_at) + _PATIENCE_SECONDS:
+            port = self.dice.choice(ports)
             try:
-                status, headers, got = await self._send(self.dice.choice(ports), raw, is_count=is_count)
+                status, headers, got = await self._send(port, raw, is_count=is_count)
                 wrong = (
                     wrong_in_count(status, got) if is_count else wrong_in(status, got, question, is_stream=is_stream)
                 )
@@ -267,12 +199,12 @@ class Client:
                 why = repr(error)
                 self.asked["tried again"] += 1
                 await asyncio.sleep(self.dice.random() * 0.3)
-                if end.is_set():
-                    return False
                 continue
+            self.waits_since = None
+            self.heard[port] += 1
             self._took(headers, wrong, question)
             return not wrong
-        self.wrong.append(f"{question} was not answered within {_PATIENCE_SECONDS:g} s: {why[:300]}")
+        self.wrong.append(f"{question} was not answered within {_PATIENCE_SECONDS:g} s of the last kill: {why[:300]}")
         return False
 
     def _took(self, headers: bytes, wrong: str, question: str) -> None:
@@ -287,106 +219,181 @@ class Client:
         self.asked["recovered"] += bool(re.search(rb"x-penstock-refusals: [1-9]", headers))
 
     async def _send(self, port: int, body: bytes, *, is_count: bool) -> tuple[int, bytes, bytes]:
-        """Send a body on a connection of its own; the status, the head and the body of the answer, all of it."""
-        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=64 << 20)
+        """Send a body; the status, the head and the body of the answer, all of it."""
+        line = self.lines.pop(port, None)
+        reader, writer = line or await asyncio.open_connection("127.0.0.1", port, limit=64 << 20)
         self.writer = writer
         try:
             path = "/v1/messages/count_tokens" if is_count else "/v1/messages"
             head = (
                 f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nx-api-key: {self.key}\r\n"
-                f"content-type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
+                f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
             )
             writer.write(head.encode() + body)
-            said_head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), _PATIENCE_SECONDS)
-            lower = said_head.lower()
-            if b"transfer-encoding: chunked" in lower:
-                parts = []
-                while size := int(await reader.readline() or b"x", 16):
-                    parts.append((await reader.readexactly(size + 2))[:-2])
-                await reader.readline()
-                got = b"".join(parts)
-            else:
-                got = await reader.readexactly(int(lower.partition(b"content-length: ")[2].partition(b"\r\n")[0]))
+            async with asyncio.timeout(_PATIENCE_SECONDS):
+                said_head, got = await _answer_on(reader)
+            if self.dice.random() < self.habits.kept:
+                self.lines[port] = reader, writer
             return int(said_head.split(b" ", 2)[1]), said_head, got
         except ValueError as error:  # it broke off where the length of a chunk should stand
             raise Broken(str(error)) from error
         finally:
             self.writer = None
-            writer.close()
+            if port not in self.lines:
+                writer.close()
 
 
-# ── what stands, and falls ───────────────────────────────────────────────────────────────────────────────────────
+async def _answer_on(reader: asyncio.StreamReader) -> tuple[bytes, bytes]:
+    """The head and the body of an answer, all of it."""
+    head = await reader.readuntil(b"\r\n\r\n")
+    lower = head.lower()
+    if b"transfer-encoding: chunked" not in lower:
+        return head, await reader.readexactly(int(lower.partition(b"content-length: ")[2].partition(b"\r\n")[0]))
+    parts = []
+    while size := int(await reader.readline() or b"x", 16):
+        parts.append((await reader.readexactly(size + 2))[:-2])
+    await reader.readline()
+    return head, b"".join(parts)
 
 
-def _free_port() -> int:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return int(held.getsockname()[1])
+# ── killers ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Standing:
-    """Two gateways, their provider and their store, each of which can be killed and stands again.
-
-    Args:
-        home: where everything lies.
-        gateways: how many.
-        database: a server of PostgreSQL; None for a store in a folder.
-    """
-
-    def __init__(self, home: str, gateways: int, database: Server | None) -> None:
-        self.home, self._database = home, database
-        self.url = database.database(f"soak_{secrets.token_hex(4)}") if database else f"sqlite://{home}/store"
-        self.upstream_port, self.ports = _free_port(), [_free_port() for _ in range(gateways)]
-        self.log = open(os.path.join(home, "log"), "ab")  # noqa: SIM115 - closed by `close`
-        self.upstream = self._start_upstream()
-        self.gateways = [self._start_gateway(port) for port in self.ports]
-
-    def _start_upstream(self) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "proof.soaked", "--upstream", str(self.upstream_port)]
-        return subprocess.Popen(command, stdout=self.log, stderr=self.log)
-
-    def _start_gateway(self, port: int) -> subprocess.Popen[bytes]:
-        behind = f"http://127.0.0.1:{self.upstream_port}"
-        command = ["gateway", "--listen", f"127.0.0.1:{port}", "--upstream", behind, "--store", self.url]
-        environment = {**os.environ, "HOME": self.home, "XDG_STATE_HOME": self.home, "TMPDIR": self.home}
-        return subprocess.Popen(
-            [sys.executable, "-m", "penstock", *command], env=environment, stdout=self.log, stderr=self.log
-        )
-
-    def kill(self, what: str, dice: random.Random) -> None:
-        """Kill something, and let it stand again."""
-        if what == "upstream":
-            _killed(self.upstream)
-            self.upstream = self._start_upstream()
-        elif what == "gateway":
-            number = dice.randrange(len(self.ports))
-            _killed(self.gateways[number])
-            self.gateways[number] = self._start_gateway(self.ports[number])
-        elif what == "database" and self._database is not None:
-            self._database.stop("immediate")
-            self._database.start()
-
-    def resident_mib(self) -> float:
-        """What the first gateway takes."""
-        with open(f"/proc/{self.gateways[0].pid}/status", encoding="ascii") as file:
-            return next(int(line.split()[1]) for line in file if line.startswith("VmRSS")) / 1024
-
-    def processor_seconds(self) -> float:
-        """What the first gateway has used."""
-        with open(f"/proc/{self.gateways[0].pid}/stat", encoding="ascii") as file:
-            fields = file.read().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def close(self) -> None:
-        """End everything but the database."""
-        for process in (*self.gateways, self.upstream):
-            _killed(process)
-        self.log.close()
+def _seconds_left(until: float) -> float:
+    return until - time.monotonic()
 
 
-def _killed(process: subprocess.Popen[bytes]) -> None:
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+@dataclass(kw_only=True, slots=True)
+class Killing:
+    """Everything is killed so often, at random instants, while clients ask, and no longer than until then."""
+
+    standing: Standing
+    database: Server | None
+    clients: list[Client]
+    heard: Counter[int | str]
+    killed_at: list[float]
+    kills: int
+    until: float
+    dice: random.Random
+    killed: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+    started_again: int = 0
+    """How often a gateway ended by itself before it had answered anybody: while the database was away, as it has to."""
+    end: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def run(self) -> None:
+        """Let clients ask while each killer does its work."""
+        endless = [1 << 60]
+        ports = self.standing.ports
+        asking = [asyncio.ensure_future(client.run(ports, self.end, endless)) for client in self.clients]
+        killers = [
+            self._kill_over_and_over("provider", self._answers, partial(self._kill, PROVIDER)),
+            self._kill_over_and_over("client", self._answers, self._break_off),
+            *[
+                self._kill_over_and_over(
+                    "gateway", partial(self.heard.__getitem__, port), partial(self._kill, place), place
+                )
+                for place, port in enumerate(ports, start=1)
+            ],
+        ]
+        if self.database is not None:
+            killers.append(
+                self._kill_over_and_over("database", partial(self.heard.__getitem__, "session"), self._stop_database)
+            )
+        await asyncio.gather(*killers, self._say())
+        await asyncio.sleep(1.0)
+        self.end.set()
+        await asyncio.gather(*asking)
+
+    def _answers(self) -> int:
+        return sum(client.asked["answered"] for client in self.clients)
+
+    def _is_over(self) -> bool:
+        return self.killed.total() >= self.kills or _seconds_left(self.until) < 0
+
+    async def _kill_over_and_over(
+        self, kind: str, answers: Callable[[], int], kill: Callable[[], bool], place: int = PROVIDER
+    ) -> None:
+        """Kill one thing, each time it is known to stand again: an answer came that it had a part in."""
+        loop = asyncio.get_running_loop()
+        before, looked = answers(), time.monotonic()
+        while not self._is_over():
+            if answers() == before:
+                await asyncio.sleep(_LOOK_SECONDS)
+                if place != PROVIDER and time.monotonic() > looked + 1.0:
+                    looked = time.monotonic()
+                    if await loop.run_in_executor(None, self.standing.is_gone, place):
+                        self.started_again += 1
+                        await loop.run_in_executor(None, kill)
+                continue
+            await asyncio.sleep(self.dice.random() ** 2 * _PAUSES[kind])
+            while not self._is_over() and (self._somebody_waits() or self._had_its_share(kind)):
+                await asyncio.sleep(_LOOK_SECONDS)
+            if self._is_over():
+                return
+            before, looked = answers(), time.monotonic()
+            self.killed_at[0] = looked
+            done = kill() if kind == "client" else await loop.run_in_executor(None, kill)
+            before = answers() if kind != "client" else before
+            if done:
+                self.killed[kind] += 1
+            elif kind != "client":
+                self.wrong.append(f"a {kind} that had answered ended by itself")
+
+    def _somebody_waits(self) -> bool:
+        late = time.monotonic() - _LONG_SECONDS
+        return any(client.waits_since is not None and client.waits_since < late for client in self.clients)
+
+    def _had_its_share(self, kind: str) -> bool:
+        return self.killed[kind] > _SHARES[kind] * self.killed.total() + 1
+
+    def _kill(self, place: int) -> bool:
+        return self.standing.kill(place)
+
+    def _break_off(self) -> bool:
+        """Break off a client that waits for an answer; whether one did."""
+        waiting = [client.writer for client in self.clients if client.writer is not None]
+        if waiting:
+            self.dice.choice(waiting).transport.abort()
+        return bool(waiting)
+
+    def _stop_database(self) -> bool:
+        """Stop the database as a lost machine would, and let it stand again."""
+        assert self.database is not None
+        self.database.stop("immediate")
+        self.database.start()
+        return True
+
+    async def _say(self) -> None:
+        """Say how far it has come, each minute."""
+        said = time.monotonic()
+        while not self._is_over():
+            await asyncio.sleep(_LOOK_SECONDS)
+            if time.monotonic() > said + _SAID_SECONDS:
+                said = time.monotonic()
+                wrong = self.wrong + [line for client in self.clients for line in client.wrong]
+                print(
+                    f"{dict(self.killed)}, {self._answers()} answered, wrong: {wrong[:3]}", file=sys.stderr, flush=True
+                )
+
+
+async def _soaking(standing: Standing, clients: list[Client], requests: int, until: float) -> list[float]:
+    """Ask so many requests, and no longer than until then; what the gateway takes, measured twice a second."""
+    left, end = [requests], asyncio.Event()
+    asking = asyncio.gather(*[client.run(standing.ports[:1], end, left) for client in clients])
+    taken = [standing.resident_mib()]
+    while not asking.done():
+        if _seconds_left(until) < 0:
+            end.set()
+        taken.append(standing.resident_mib())
+        if len(taken) % int(2 * _SAID_SECONDS) == 0:
+            print(f"{requests - left[0]} soaked, {taken[-1]:.0f} MiB", file=sys.stderr, flush=True)
+        await asyncio.sleep(0.5)
+    await asking
+    return taken
+
+
+# ── what is left ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def found_in(home: str, keys: list[str]) -> list[str]:
@@ -404,61 +411,13 @@ def found_in(home: str, keys: list[str]) -> list[str]:
     return found
 
 
-def _answered(clients: list[Client]) -> int:
-    return sum(client.asked["answered"] for client in clients)
-
-
-async def _killing(
-    standing: Standing, clients: list[Client], kills: int, dice: random.Random, until: float
-) -> Counter[str]:
-    """Kill so often, at random instants, while clients ask, and no longer than until then; how often what was killed."""
-    end = asyncio.Event()
-    endless = [1 << 60]
-    asking = [asyncio.ensure_future(client.run(standing.ports, end, endless)) for client in clients]
-    killed: Counter[str] = Counter()
-    whats, weights = zip(*_WEIGHTS.items(), strict=True)
-    loop = asyncio.get_running_loop()
-    while killed.total() < kills and time.monotonic() < until:
-        # A busy machine takes longer to start a gateway than this to kill one: who kills faster than that proves nothing.
-        before, late = _answered(clients), time.monotonic() + _PATIENCE_SECONDS
-        while _answered(clients) == before and time.monotonic() < late:
-            await asyncio.sleep(0.01)
-        await asyncio.sleep(dice.random() ** 2 * 0.4)
-        (what,) = dice.choices(whats, weights)
-        killed[what] += 1
-        if what == "client":
-            writer = dice.choice(clients).writer
-            if writer is not None:
-                writer.transport.abort()
-        else:
-            await loop.run_in_executor(None, standing.kill, what, dice)
-    await asyncio.sleep(1.0)
-    end.set()
-    await asyncio.gather(*asking)
-    return killed
-
-
-async def _soaking(standing: Standing, clients: list[Client], requests: int, until: float) -> list[float]:
-    """Ask so many requests, and no longer than until then; what the gateway takes, measured twice a second."""
-    left, end = [requests], asyncio.Event()
-    asking = asyncio.gather(*[client.run(standing.ports[:1], end, left) for client in clients])
-    taken: list[float] = []
-    while not asking.done():
-        if time.monotonic() > until:
-            end.set()
-        taken.append(standing.resident_mib())
-        await asyncio.sleep(0.5)
-    await asking
-    return taken
-
-
 def _is_kept(url: str, clients: list[Client]) -> list[str]:
     """What was cut and does not read as it was sent."""
     store = open_store(url)
     wrong = []
     for client in clients:
         for handle in client.handles:
-            text = store.read(handle, 0, 200).decode("utf-8", "replace")
+            text = store.read(handle, 0, 4 * _RESULT_BYTES).decode("utf-8", "replace")
             if f"question-{client.key[-16:]}-" not in text and f"Session {client.key[-16:]} " not in text:
                 wrong.append(f"{handle} has {text[:80]!r}")
     wrong += map(str, store.check())
@@ -471,10 +430,10 @@ def _controls(home: str) -> list[str]:
     right = answer_to("question-ab-1")
     blind = []
     for status, text, question in ((200, right, "question-ab-2"), (400, right, "question-ab-1")):
-        body = json.dumps(_message([{"type": "text", "text": text}])).encode()
+        body = json.dumps(message([{"type": "text", "text": text}])).encode()
         if not wrong_in(status, body, question, is_stream=False):
             blind.append("a wrong answer")
-    torn = b"".join(list(_events([{"type": "text", "text": right}]))[:-1])
+    torn = b"".join(list(events_of([{"type": "text", "text": right}]))[:-1])
     if not wrong_in(200, torn, "question-ab-1", is_stream=True):
         blind.append("a torn stream")
     planted = os.path.join(home, "planted")
@@ -486,8 +445,11 @@ def _controls(home: str) -> list[str]:
     return blind
 
 
-def _clients(dice: random.Random) -> list[Client]:
-    return [Client(f"sk-ant-{secrets.token_hex(24)}", random.Random(dice.random())) for _ in range(_CLIENTS)]
+def _clients(dice: random.Random, habits: Habits, heard: Counter[int | str], killed_at: list[float]) -> list[Client]:
+    def one() -> Client:
+        return Client(f"sk-ant-{secrets.token_hex(24)}", random.Random(dice.random()), habits, heard, killed_at)
+
+    return [one() for _ in range(_CLIENTS)]
 
 
 def measure(*, long: bool, seed: int, seconds: float = 1e9) -> Figure:
@@ -496,59 +458,83 @@ def measure(*, long: bool, seed: int, seconds: float = 1e9) -> Figure:
     Args:
         long: The full form, with PostgreSQL.
         seed: Of the dice.
-        seconds: How long the kills may take, and then the soak: who has less time than the full form sees how far it came.
+        seconds: How long it may take, two thirds of it for kills: who has less time than the full form sees how far it came.
     """
-    dice = random.Random(seed)
+    dice, started = random.Random(seed), time.monotonic()
     kills, requests = (KILLS, REQUESTS) if long else (SHORT_KILLS, SHORT_REQUESTS)
+    heard, killed_at = Counter[int | str](), [0.0]
+    clients = _clients(dice, _WHILE_KILLED, heard, killed_at)
+    others = _clients(dice, _WHILE_SOAKED, heard, [0.0])
     with ExitStack() as stack:
         home = stack.enter_context(folder("soaked", MEMORY))
-        database = None
+        database, url = None, f"sqlite://{home}/store"
         if long and (installed := programs()) is not None:
             database = Server(installed)
             stack.callback(database.close)
+            url = database.database(f"soak_{secrets.token_hex(4)}")
         wrong = [f"the rig does not notice {what}" for what in _controls(home)]
-        standing, clients = Standing(home, 2, database), _clients(dice)
+        killing = Killing(
+            standing=Standing(home, _GATEWAYS, url),
+            database=database,
+            clients=clients,
+            heard=heard,
+            killed_at=killed_at,
+            kills=kills,
+            until=started + seconds * 2 / 3,
+            dice=dice,
+        )
         try:
-            killed = asyncio.run(_killing(standing, clients, kills, dice, time.monotonic() + seconds))
+            asyncio.run(killing.run())
         finally:
-            standing.close()
-        wrong += _is_kept(standing.url, clients)
-        alone, others = Standing(home, 1, database), _clients(dice)
+            killing.standing.close()
+        took = time.monotonic() - started
+        wrong += killing.wrong + _is_kept(url, clients)
+        alone = Standing(home, 1, url)
         try:
-            taken = asyncio.run(_soaking(alone, others, requests, time.monotonic() + seconds))
+            taken = asyncio.run(_soaking(alone, others, requests, started + seconds))
             spent = alone.processor_seconds()
         finally:
             alone.close()
         everybody = [*clients, *others]
-        wrong += [line for client in everybody for line in client.wrong]
         keys = [client.key for client in everybody]
+        wrong += [line for client in everybody for line in client.wrong]
         wrong += [
             f"a key is in {path}" for at in (home, database and database.folder) if at for path in found_in(at, keys)
         ]
-    asked = sum((client.asked for client in everybody), Counter[str]())
     soaked = sum(client.asked["answered"] for client in others)
-    fifth = max(1, len(taken) // 5)
-    before, after = max(taken[2 * fifth : 3 * fifth], default=0.0), max(taken[-fifth:], default=0.0)
+    before, after = _middle_and_end(taken)
     if after > _MAX_MIB or (long and after - before > _GROWTH_MIB):  # a short one has hardly filled what is bounded
         wrong.append(f"its memory is {after:.0f} MiB, and was {before:.0f}")
-    kinds = ", ".join(f"{number} of the {what}" for what, number in sorted(killed.items()))
+    asked = sum((client.asked for client in everybody), Counter[str]())
     return Figure(
         rig="R27",
         name="requests answered wrongly around a gateway",
         value=(
             f"{len(wrong)}; {asked['answered']} answered, {asked['cut']} of them cut, {asked['recovered']} refused behind it, "
-            f"{asked['tried again']} tried again; {killed.total()} kills ({kinds}); memory {before:.0f} to {after:.0f} "
-            f"MiB in {soaked} requests, {1_000 * spent / max(1, soaked):.2f} ms each"
+            f"{asked['tried again']} tried again; {_said_of(killing, took)}; memory {before:.0f} to {after:.0f} MiB in {soaked} "
+            f"requests, {1_000 * spent / max(1, soaked):.2f} ms each"
         ),
         target=f"0, no key in any file, memory flat; {kills} kills, {requests} requests",
-        met=not wrong and asked["cut"] > 0 and killed.total() >= kills and soaked >= requests,
+        met=not wrong and asked["cut"] > 0 and killing.killed.total() >= kills and soaked >= requests,
         seed=seed,
         notes=tuple(wrong[:20]),
     )
 
 
+def _middle_and_end(taken: list[float]) -> tuple[float, float]:
+    """The most that was taken in the middle fifth, and in the last."""
+    fifth = max(1, len(taken) // 5)
+    return max(taken[2 * fifth : 3 * fifth] or taken), max(taken[-fifth:])
+
+
+def _said_of(killing: Killing, seconds: float) -> str:
+    killed = killing.killed
+    kinds = ", ".join(f"{number} of the {what}" for what, number in sorted(killed.items()))
+    return (
+        f"{killed.total()} kills ({kinds}; {killed.total() / seconds:.1f} a second; "
+        f"{killing.started_again} starts that found no database)"
+    )
+
+
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--upstream"]:
-        asyncio.run(serve_upstream(int(sys.argv[2])))
-    else:
-        sys.exit(main(measure))
+    sys.exit(main(measure))
