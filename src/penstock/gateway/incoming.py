@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import CallerError
-from penstock.text.json_access import nested, objects, parsed
+from penstock.text.json_access import nested, objects
 from penstock.text.json_edits import edits_between
 from penstock.text.json_slices import NotJson, splice
 from penstock.wires import messages_of, wire_named
@@ -97,10 +97,15 @@ class Incoming:
         return places if is_known else None
 
 
-def read_request(request: Request) -> Incoming | None:
-    """Return a request read; None for a body that is none of its API."""
+def read_request(request: Request, read: Callable[[bytes], tuple[bool, Json]]) -> Incoming | None:
+    """Return a request read; None for a body that is none of its API.
+
+    Args:
+        request: as it came.
+        read: says whether a body is JSON, and its value.
+    """
     try:
-        is_json, body = parsed(request.raw.decode())
+        is_json, body = read(request.raw)
     except UnicodeDecodeError:
         return None
     if not is_json or not isinstance(body, dict):

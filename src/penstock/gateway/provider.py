@@ -20,6 +20,7 @@ from penstock.carrier.refused import RefusedRequests
 from penstock.carrier.steps import CarrySettings
 from penstock.carrier.ways_back import PREFIX
 from penstock.gateway.incoming import read_request
+from penstock.gateway.known_bodies import KnownBodies
 from penstock.gateway.owned import owned
 from penstock.gateway.passage import Passage
 from penstock.text.calls import mcp
@@ -98,6 +99,7 @@ class Provider:
         self._tools = WaysBack(wire, memories.store).definitions
         self._memories, self._windows, self._clock = memories, windows, clock
         self._knowledge = Knowledge(wire, endpoint, memories.store, clock, fresh_seconds=FRESH_SECONDS)
+        self._bodies = KnownBodies(wire_named(wire).body.messages_key)
         self._refused = RefusedRequests(wire, LIFETIME_SECONDS)
 
     def fits_unread(self, raw: bytes, model: str) -> bool:
@@ -115,7 +117,7 @@ class Provider:
             is_follow_up: whether it is ours, sent for a client with the results of calls that we answered.
             may_read: whether the two tools may go with it.
         """
-        incoming = read_request(request)
+        incoming = read_request(request, partial(self._bodies.parsed, owner=owner))
         if incoming is None:
             return None
         if not is_follow_up:

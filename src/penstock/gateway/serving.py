@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from penstock.gateway import app
 from penstock.mcp_server.connections import Clocked
 from penstock.mcp_server.listening import serve_app
 
@@ -26,17 +27,24 @@ MAX_HEADER_BYTES: Final = 64 << 10
 
 
 class GatewayConnection(Clocked, HttpToolsProtocol):
-    """One connection of a client, read by httptools."""
+    """One connection of a client, read by httptools.
+
+    A body is handed over when it is whole, since nothing is done with a part of one: as uvicorn does it each 64 KB are copied three
+    times, and reading is stopped and begun again. What is more than the application takes goes to it as it comes.
+    """
 
     max_connections = 4_096
     max_connections_per_peer = 1_024
     _header_bytes = 0
     _is_in_body = False
+    _body_bytes = 0
+    _parts: list[bytes]
 
     def on_message_begin(self) -> None:
         """Begin to count the headers of a request."""
-        self._header_bytes = 0
+        self._header_bytes = self._body_bytes = 0
         self._is_in_body = False
+        self._parts = []
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -54,6 +62,25 @@ class GatewayConnection(Clocked, HttpToolsProtocol):
         """Take no more headers."""
         self._is_in_body = True
         super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Take a part of a body; nothing of one whose answer has gone already."""
+        if self.cycle.response_complete:
+            return
+        self._body_bytes += len(body)
+        if self._body_bytes <= app.MAX_BODY_BYTES:
+            self._parts.append(body)
+            return
+        held, self._parts = b"".join([*self._parts, body]), []
+        super().on_body(held)
+
+    def on_message_complete(self) -> None:
+        """Hand the body over."""
+        if self._parts:
+            held, self._parts = b"".join(self._parts), []
+            # Put in its place, and not behind it, so that what is handed over is these very bytes.
+            self.cycle.body = self.cycle.body + held if self.cycle.body else held
+        super().on_message_complete()
 
     def _unsupported_upgrade_warning(self) -> None:
         """Say nothing: the application answers that it speaks HTTP."""

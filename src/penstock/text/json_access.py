@@ -90,6 +90,16 @@ def parsed(text: str) -> tuple[bool, Json]:
         return False, None
 
 
+def value_at(text: str, place: int) -> tuple[Json, int]:
+    """Return the value that begins at a place in a text, read as `parsed` reads, and the place behind it.
+
+    Raises:
+        ValueError: no JSON begins there.
+        RecursionError: it nests too deeply.
+    """
+    return _READER.raw_decode(text, place)
+
+
 def parsed_finite(text: str) -> tuple[bool, Json]:
     """Return whether a text is JSON, and its value, every number as near as a float comes to it: it can be written again."""
     try:
