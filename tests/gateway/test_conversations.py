@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from penstock.gateway.conversations import Conversations
-from penstock.store import open_store
+from penstock.store import StoreFault, open_store
 from penstock.wires import dump, load
 from tests.gateway.stories import story
 
@@ -91,3 +92,52 @@ def test_who_goes_back_into_what_was_left_out_has_it_again(store: Store) -> None
     memory.remember(known, known.transcript.drop_span(1, spoken + 2, "left out"))
     assert recalled(memory, long).transcript.edits
     assert not recalled(memory, long[: spoken + 4]).transcript.edits
+
+
+class GoingStore:
+    """A store that is there, and then away, for reading and writing or for writing alone."""
+
+    def __init__(self, store: Store) -> None:
+        self.store, self.away = store, ""
+
+    def learned(self, name: str) -> Any:
+        if self.away == "gone":
+            raise StoreFault("unreachable", "The database is away.")
+        return self.store.learned(name)
+
+    def learn(self, name: str, value: str) -> None:
+        if self.away:
+            raise StoreFault("full", "The disk is full.")
+        self.store.learn(name, value)
+
+
+@pytest.mark.proves("W-2")
+@pytest.mark.parametrize("away", ["gone", "full"])
+def test_cuts_hold_while_the_store_is_away(away: str, store: Store) -> None:
+    """Made before or meanwhile, they are the same in each turn of this process, and kept once the store is there again."""
+    going = GoingStore(store)
+    memory = Conversations(going)  # type: ignore[arg-type]  # no more of a store is asked
+    known = recalled(memory, messages_of(6))
+    memory.remember(known, known.transcript.drop_span(1, 4, "left out"))
+    going.away = away
+    known = recalled(memory, messages_of(7))
+    assert len(known.transcript.edits) == 1
+    more = known.transcript.drop_span(5, 8, "left out too")
+    with pytest.raises(StoreFault):
+        memory.remember(known, more)
+    known = recalled(memory, messages_of(8))
+    assert known.transcript.edits == more.edits
+    going.away = ""
+    memory.remember(known, known.transcript.drop_span(9, 10, "and this"))
+    assert len(recalled(Conversations(store), messages_of(9)).transcript.edits) == 3
+
+
+@pytest.mark.proves("W-1")
+def test_a_history_is_known_however_deep_its_arguments_are(store: Store) -> None:
+    """As deep as JSON can be read, which is deeper than a function of Python calls itself."""
+    memory, deep = Conversations(store), json.loads("[" * 800 + "]" * 800)
+    messages = messages_of(6)
+    messages[1] = {"role": "assistant", "content": [{"type": "tool_use", "id": "call_0", "name": "r", "input": deep}]}
+    known = recalled(memory, messages)
+    memory.remember(known, known.transcript.drop_span(3, 4, "left out"))
+    assert recalled(memory, messages).transcript.edits

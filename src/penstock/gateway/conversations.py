@@ -50,6 +50,10 @@ class _Read(NamedTuple):
     digests: tuple[str, ...]
     """Of the first message, of the first two, …"""
     body_bytes: int
+    cuts: tuple[_Cut, ...] = ()
+    """What was cut of it, for as long as the store cannot be asked."""
+    is_unkept: bool = False
+    """Whether the store could not take what was cut last."""
 
 
 class KnownHistory(NamedTuple):
@@ -98,12 +102,13 @@ class Conversations:
         with self._lock:
             before = self._read.get(name)
         entries, digests = _read_on(before, messages, wire)
+        cuts = self._cuts(name)
         with self._lock:
-            self._read[name] = _Read(entries, digests, body_bytes)
+            self._read[name] = _Read(entries, digests, body_bytes, tuple(cuts), before is not None and before.is_unkept)
             self._read.move_to_end(name)
             while len(self._read) > 1 and sum(one.body_bytes for one in self._read.values()) > MAX_HELD_BYTES:
                 self._read.popitem(last=False)
-        edits = self._edits(name, entries, digests)
+        edits = _edits_of(cuts, entries, digests)
         return KnownHistory(
             Transcript(wire=wire, entries=entries, edits=edits, system=system, tools=tools), name, digests
         )
@@ -118,27 +123,38 @@ class Conversations:
             # What was cut of a shorter beginning of the same history is in this one too.
             others = [cut for cut in cuts if cut.length > length or known.digests[cut.length - 1] != cut.digest]
             made = _Cut(length, known.digests[length - 1], transcript.edits)
-            self._store.learn(known.name, _written([*others, made][-MAX_BRANCHES:]))
-
-    def _edits(self, name: str, entries: Sequence[Entry], digests: Sequence[str]) -> tuple[Edit, ...]:
-        """Return the cuts of the longest beginning that a history has in common with one that was cut."""
-        cuts = [cut for cut in self._cuts(name) if cut.length <= len(digests) and digests[cut.length - 1] == cut.digest]
-        if not cuts:
-            return ()
-        edits = max(cuts, key=lambda cut: cut.length).edits
-        # Who goes back in a conversation may come to stand within what was left out: its newest words, and what was done last,
-        # have to be seen.
-        needed = {next((entry.index for entry in reversed(entries) if entry.speaks), 0), len(entries) - 1}
-        spans = [range(edit.first, edit.last + 1) for edit in edits if isinstance(edit, Collapsed)]
-        return () if any(place in span for place in needed for span in spans) else edits
+            kept = [*others, made][-MAX_BRANCHES:]
+            read = self._read.get(known.name)
+            # Of a store that cannot take it, the cuts of this process are the newer ones until it can.
+            if read is not None:
+                self._read[known.name] = read._replace(cuts=tuple(kept), is_unkept=True)
+            self._store.learn(known.name, _written(kept))
+            if read is not None:
+                self._read[known.name] = read._replace(cuts=tuple(kept), is_unkept=False)
 
     def _cuts(self, name: str) -> list[_Cut]:
+        read = self._read.get(name)
+        if read is not None and read.is_unkept:
+            return list(read.cuts)
         try:
             found = self._store.learned(name)
             return _cuts_of(found[0]) if found else []
-        # A store that cannot be read costs the cuts, which are made again: the request still fits.
+        # A store that cannot be read costs the cuts of other processes, which are made again: the request still fits.
         except Exception:  # noqa: BLE001 - a foreign store
-            return []
+            return list(read.cuts) if read is not None else []
+
+
+def _edits_of(known: Sequence[_Cut], entries: Sequence[Entry], digests: Sequence[str]) -> tuple[Edit, ...]:
+    """Return the cuts of the longest beginning that a history has in common with one that was cut."""
+    cuts = [cut for cut in known if cut.length <= len(digests) and digests[cut.length - 1] == cut.digest]
+    if not cuts:
+        return ()
+    edits = max(cuts, key=lambda cut: cut.length).edits
+    # Who goes back in a conversation may come to stand within what was left out: its newest words, and what was done last,
+    # have to be seen.
+    needed = {next((entry.index for entry in reversed(entries) if entry.speaks), 0), len(entries) - 1}
+    spans = [range(edit.first, edit.last + 1) for edit in edits if isinstance(edit, Collapsed)]
+    return () if any(place in span for place in needed for span in spans) else edits
 
 
 def first_digest(messages: Sequence[Json]) -> str:
@@ -166,7 +182,7 @@ def _read_on(before: _Read | None, messages: Sequence[Json], wire: str) -> tuple
     same = True
     for place, raw in enumerate(messages):
         known = before.entries[place] if before is not None and same and place < len(before.entries) else None
-        if known is not None and before is not None and known.raw == raw:
+        if known is not None and before is not None and (known.raw is raw or known.raw == raw):
             entries.append(known)
             digests.append(before.digests[place])
             continue
@@ -189,25 +205,32 @@ _LONG_CHARS = 1_000
 _MARKS = frozenset({"cache_control", "cachePoint"})
 
 
-def _unmarked(value: Json) -> Json:
+def _unmarked(value: Json, levels: int = 20) -> Json:
     """Return a message without marks, and a lone text as the text: to mark it a client makes a list of it, for a turn.
 
-    A long text is its digest, which costs a quarter of writing it as JSON.
+    A long text is its digest, which costs a quarter of writing it as JSON. What lies deeper than so many levels has no
+    marks, and may be deeper than Python calls itself.
     """
+    if not levels:
+        return value
     if isinstance(value, str):
         if len(value) < _LONG_CHARS:
             return value
         digest = hashlib.blake2b(value.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
         return f"\0{len(value)} {digest}"
     if isinstance(value, dict):
-        made = {name: _unmarked(held) for name, held in value.items() if name not in _MARKS}
+        made = {name: _unmarked(held, levels - 1) for name, held in value.items() if name not in _MARKS}
         content = made.get("content")
         if isinstance(content, list) and len(content) == 1 and type_of(content[0]) == "text" and len(content[0]) == 2:
             made["content"] = string(content[0].get("text"))
         return made
     if isinstance(value, list):
         # A mark may be an item of its own.
-        return [_unmarked(item) for item in value if not (isinstance(item, dict) and item.keys() <= _MARKS and item)]
+        return [
+            _unmarked(item, levels - 1)
+            for item in value
+            if not (isinstance(item, dict) and item.keys() <= _MARKS and item)
+        ]
     return value
 
 
