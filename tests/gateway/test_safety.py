@@ -7,6 +7,7 @@ import json
 import socket
 import threading
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from penstock.gateway import app, provider, signing, upstream
 from penstock.gateway.app import MAX_BODY_BYTES
 from penstock.gateway.provider import Windows
+from penstock.gateway.serving import GatewayConnection
 from penstock.models.steps import say
 from penstock.store import StoreFault
 from penstock.testing import LoopbackProvider
@@ -77,6 +79,18 @@ def test_a_body_is_bounded(said: str, tmp_path: Path, monkeypatch: pytest.Monkey
                 assert raw.recv(100).startswith(b"HTTP/1.1 413")
         assert not behind.came
     assert MAX_BODY_BYTES == 32 << 20
+
+
+@pytest.mark.proves("W-8")
+def test_a_body_of_tiny_chunks_takes_its_bytes_and_no_more() -> None:
+    """Kept one by one, two bytes would take forty."""
+    connection = GatewayConnection.__new__(GatewayConnection)
+    connection._parts, connection.cycle = [], SimpleNamespace(response_complete=False)
+    sent = [b"%04d" % number for number in range(5_000)] + [b"x" * 5_000, b"ab", b"cd", b"y" * 5_000]
+    for part in sent:
+        connection.on_body(part)
+    assert b"".join(connection._parts) == b"".join(sent)
+    assert len(connection._parts) == 5
 
 
 @pytest.mark.proves("W-8")

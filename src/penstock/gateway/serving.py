@@ -26,6 +26,10 @@ MAX_HEADER_BYTES: Final = 64 << 10
 """How much the headers of a request may take."""
 
 
+_SMALL_BYTES: Final = 4_096
+"""Parts of a body that are smaller are put together as they come."""
+
+
 class GatewayConnection(Clocked, HttpToolsProtocol):
     """One connection of a client, read by httptools.
 
@@ -38,7 +42,7 @@ class GatewayConnection(Clocked, HttpToolsProtocol):
     _header_bytes = 0
     _is_in_body = False
     _body_bytes = 0
-    _parts: list[bytes]
+    _parts: list[bytes | bytearray]
 
     def on_message_begin(self) -> None:
         """Begin to count the headers of a request."""
@@ -69,7 +73,13 @@ class GatewayConnection(Clocked, HttpToolsProtocol):
             return
         self._body_bytes += len(body)
         if self._body_bytes <= app.MAX_BODY_BYTES:
-            self._parts.append(body)
+            # Chunks of two bytes would take twenty times their size, each for itself.
+            if not self._parts or len(body) >= _SMALL_BYTES:
+                self._parts.append(body)
+            elif isinstance(self._parts[-1], bytearray):
+                self._parts[-1] += body
+            else:
+                self._parts.append(bytearray(body))
             return
         held, self._parts = b"".join([*self._parts, body]), []
         super().on_body(held)
