@@ -20,8 +20,6 @@ from penstock.wires.failures import Disconnected
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
-    from aiohttp.abc import AbstractStreamWriter
-
     Pairs = Sequence[tuple[bytes, bytes]]
 
 CONNECT_SECONDS: Final = 30.0
@@ -30,8 +28,6 @@ SILENCE_SECONDS: Final = 900.0
 """How long a provider may say nothing: models think for minutes, and a plain answer comes at once when it is whole."""
 # Shorter than servers keep idle connections, so that none closes one that is just being used.
 _IDLE_SECONDS = 20.0
-_PIECE_BYTES: Final = 1 << 18
-"""How much of a large body is given to the socket at a time."""
 _SILENT = "it said nothing for too long"
 
 
@@ -67,7 +63,7 @@ class Upstream:
         silence = _Silence(task.cancel)
         try:
             response = await self._opened().request(
-                method, URL(url, encoded=True), headers=sent, data=_payload(body), allow_redirects=False
+                method, URL(url, encoded=True), headers=sent, data=body, allow_redirects=False
             )
         except BaseException as error:
             silence.stop()
@@ -98,20 +94,6 @@ class Upstream:
         """Close the connections."""
         if self._session is not None:
             await self._session.close()
-
-
-class _LargeBody(aiohttp.BytesPayload):
-    """A body that is written piece by piece: what the socket does not take at once is copied, a piece and not the whole."""
-
-    async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:  # noqa: ARG002
-        """Write all of it; its length is what was told."""
-        view = memoryview(self._value)
-        for at in range(0, len(view), _PIECE_BYTES):
-            await writer.write(view[at : at + _PIECE_BYTES])
-
-
-def _payload(body: bytes | None) -> bytes | _LargeBody | None:
-    return _LargeBody(body) if body is not None and len(body) > _PIECE_BYTES else body
 
 
 class _Silence:
