@@ -488,8 +488,11 @@ def test_a_data_set_has_other_layouts_in_other_programs() -> None:
     )
     files = {"one.cbl": program.format("ONE", "OUTPUT"), "two.cbl": program.format("TWO", "INPUT")}
     files["job.jcl"] = f"//MYJOB   JOB (1),'X'\n{job}"
+    files["new.jcl"] = (
+        "//NEW     JOB (1),'X'\n//MAKE    EXEC PGM=IDCAMS\n//SYSIN   DD *\n DEFINE CLUSTER (NAME(MY.DATA))\n/*\n"
+    )
     found = _grown("ONE.ONE-A", 2, graph_of({path: text.encode() for path, text in files.items()}))
-    assert ("data set", "MY.DATA") in found
+    assert {("data set", "MY.DATA"), ("step", "NEW.MAKE")} <= found.keys()
     assert found["other layout", "TWO.TWO-REC"].needed_bytes == 18
 
 

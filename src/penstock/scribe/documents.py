@@ -220,6 +220,8 @@ def document_of(
             "comment_lines": facts.comment_lines,
             "program_type": facts.type,
             "program_type_reason": facts.type_reason,
+            "within": list(facts.around),
+            "is_common": facts.is_common,
             "final_status": done.status,
             "penstock_version": __version__,
         },

@@ -21,6 +21,7 @@ from penstock.chunk.merging import merge
 from penstock.chunk.template import Template
 from penstock.cobol import ScannedSource, scan
 from penstock.cobol.facts import facts as facts_of
+from penstock.cobol.facts import lookup
 from penstock.errors import CallerError
 from penstock.scribe import prompts
 from penstock.scribe.asking import Answered, Question, Told, asked, told
@@ -93,8 +94,9 @@ def subject(
         content = scan(content, source_format=source_format, debug_lines=debug_lines)
     source = content
     books = copybooks or {}
+    find = lookup(books)
     parts = tuple(
-        Part(program, facts_of(source, program, copybooks=books), source, paths) for program in source.programs
+        Part(program, facts_of(source, program, copybooks=find), source, paths) for program in source.programs
     )
     warnings = tuple(f"line {warning.line}: {warning.text}" for warning in source.warnings)
     about = About(file_name=file_name, format=source.format, encoding=source.encoding, warnings=warnings)

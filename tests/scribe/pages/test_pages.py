@@ -461,3 +461,28 @@ def test_the_flow_knows_where_control_comes_back(millwater: Made) -> None:
     assert edges["1000-OPEN", "1000-OPEN-EXIT"] is True
     assert ("1100-READ", "2000-BILL-ONE") not in edges
     assert ("2950-LOST-CUSTOMER", "2960-OLD-TARIFF") not in edges
+
+
+def test_a_call_leads_to_a_contained_program_where_that_is_known(millwater: Made) -> None:
+    """From what contains it, and from all within where it is COMMON; a name that means nothing where it stands is no link."""
+    told = millwater.estate["programs"]["MWB020"]
+    programs = {
+        name: {
+            **told,
+            "header": {**told["header"], "program_id": name, "file_name": file, "within": within, "is_common": common},
+        }
+        for name, file, within, common in (
+            ("OUTER", "a.cbl", [], False),
+            ("INNER", "a.cbl", ["OUTER"], False),
+            ("SHARED", "a.cbl", ["OUTER"], True),
+            ("OTHER", "b.cbl", [], False),
+        )
+    }
+    names = pages.NameIndex(programs)
+    led = {caller: [names.called_page(name, programs[caller]["header"]) for name in programs] for caller in programs}
+    assert led == {
+        "OUTER": ["OUTER", "INNER", "SHARED", "OTHER"],
+        "INNER": ["OUTER", None, "SHARED", "OTHER"],
+        "SHARED": ["OUTER", None, "SHARED", "OTHER"],
+        "OTHER": ["OUTER", None, None, "OTHER"],
+    }

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .shape import Shape
     from .values import DataItem, OuterData, ParagraphFacts, Resolved, Transform, Undeclared, Unread
 
-__all__ = ["Copybooks", "Facts", "call_diagram", "facts", "flow_diagram"]
+__all__ = ["Copybooks", "Facts", "call_diagram", "facts", "flow_diagram", "lookup"]
 
 Copybooks: TypeAlias = "Mapping[str, ScannedSource] | Callable[[str, str | None], ScannedSource | None]"
 """How copybooks are given: a mapping from name to scanned source (names are compared case-blind), or a function of name
@@ -68,7 +68,7 @@ def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | Non
     from .around import outer_data
     from .expanding import expand
 
-    find = _lookup(copybooks)
+    find = lookup(copybooks)
     return _facts(source, program, expand(source, program, find), outer_data(source, program, find))
 
 
@@ -244,14 +244,19 @@ def _entry_parameters(code: Code) -> tuple[tuple[str, ...], ...]:
     return tuple(parameters(said[line]) if line in said else () for _, line in code.program.entry_points)
 
 
-def _lookup(copybooks: Copybooks | None) -> Callable[[str, str | None], ScannedSource | None]:
-    """Return copybooks as a function, in whichever form they are given."""
+def lookup(copybooks: Copybooks | None) -> Callable[[str, str | None], ScannedSource | None]:
+    """Return copybooks as a function, in whichever form they are given; asked once, it serves all programs of a file."""
     if copybooks is None:
-        return lambda name, library: None  # noqa: ARG005
+        return _nowhere
     if callable(copybooks):
         return copybooks
     known = {key(name): source for name, source in copybooks.items()}
     return lambda name, library: known.get(key(name))  # noqa: ARG005
+
+
+def _nowhere(_name: str, _library: str | None) -> ScannedSource | None:
+    """Find no copybook."""
+    return None
 
 
 def _paragraphs(program: Program, graph: Flow, shapes: list[Shape]) -> tuple[ParagraphFacts, ...]:

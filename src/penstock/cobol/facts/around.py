@@ -7,6 +7,7 @@ Keeps out what is done with it. Law: a program that nothing contains has none.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from .expanding import expand
@@ -18,8 +19,20 @@ if TYPE_CHECKING:
 
     from ..program import Program
     from ..source import ScannedSource
+    from .values import DataItem
 
 _GLOBAL = re.compile(r"\bGLOBAL\b", re.IGNORECASE)
+
+
+# Kept for the programs of one file, which are asked one after the other: laid out again for each, a program of n others and n items
+# would cost n * n. A program is known by its first line, for comparing programs would walk through them.
+@lru_cache(maxsize=4)
+def _items(
+    source: ScannedSource, line: int, find: Callable[[str, str | None], ScannedSource | None]
+) -> tuple[DataItem, ...]:
+    """Return the items of the program that begins on a line, and that others are within."""
+    outer = next(one for one in source.programs if one.start_line == line)
+    return layout(expand(source, outer, find).rows).items
 
 
 def outer_data(
@@ -34,14 +47,13 @@ def outer_data(
     """
     found = []
     for outer in programs_around(source, program):
-        # Laid out again for each program within: where nothing is GLOBAL, as almost everywhere, that is spared.
         if outer.kind == "class":
             found += _held(source, outer, program, find)
             continue
         first = min((entry.start for entry in outer.entries), default=0)
         last = max((entry.end for entry in outer.entries), default=0)
         if outer.copies or _GLOBAL.search(source.code, first, last):
-            items = layout(expand(source, outer, find).rows).items
+            items = _items(source, outer.start_line, find)
             if any(item.shared == "GLOBAL" for item in items):
                 found.append(OuterData(outer.name, items))
     return tuple(found)
@@ -53,7 +65,7 @@ def _held(
     """Return the data of a class that a method of it uses: of OBJECT or of FACTORY, whichever holds the method."""
     lines = [entry.line for entry in outer.entries if entry.word.upper() in {"FACTORY", "OBJECT"}]
     begun = max((line for line in lines if line < method.start_line), default=outer.start_line)
-    items = layout(expand(source, outer, find).rows).items
+    items = _items(source, outer.start_line, find)
     shared = [
         item._replace(shared="GLOBAL") if begun <= item.line < method.start_line or not lines else item
         for item in items

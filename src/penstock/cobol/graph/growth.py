@@ -33,6 +33,7 @@ What = Literal[
     "record",
     "file",
     "data set",
+    "step",
     "too short",
     "calculated",
     "redefinition",
@@ -80,7 +81,8 @@ def growth(graph: EstateGraph, nodes: Iterable[NodeId], more_bytes: int, *, carr
 
 
 _ORDER: tuple[What, ...] = (
-    "field", "too short", "redefinition", "other layout", "group", "record", "key", "file", "data set", "table", "calculated",
+    "field", "too short", "redefinition", "other layout", "group", "record", "key", "file", "data set", "step", "table",
+    "calculated",
 )  # fmt: skip
 
 
@@ -207,6 +209,10 @@ class _Growing:
     def _data_set(self, wave: _Wave, edge: EstateEdge, more_bytes: int) -> None:
         """Add a data set whose records change, and the records of other programs that are read from and written to it."""
         self._add("data set", edge.target, (None, None), wave.steps, f"it is {edge.source}", edge.citations)
+        for made in self._graph.touching(edge.target):
+            if made.verb == "creates":
+                why = f"it creates {edge.target}, with the length of its records and keys"
+                self._add("step", made.source, (None, None), wave.steps, why, made.citations)
         parts = self._graph.parts
         for number, file in self._graph.bindings.get(edge.target, ()):
             for record in file.records:

@@ -215,7 +215,9 @@ def catalogued(step: StepOfJob) -> Iterator[EstateEdge]:
                 if "*" not in name:
                     target = NodeId("dataset", data_set(name.strip("'"), step.job.name))
                     verb: Verb = "deletes" if said["deleted"] else "creates"
-                    yield EstateEdge(step.node, verb, target, "is", (CitedLine(path, dd.line),))
+                    # Where in its stream the statement stands is not kept.
+                    place = CitedLine(path, dd.line, None, dd.end_line if dd.end_line > dd.line else None)
+                    yield EstateEdge(step.node, verb, target, "is", (place,))
 
 
 def tables(step: StepOfJob) -> Iterator[EstateEdge]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
 from penstock.cobol.estate.members import stem
+from penstock.cobol.program import METHOD
+from penstock.cobol.scope import ProgramPlace, meant
 from penstock.scribe.pages.blocks import CodeSpan, DocumentLink, GraphNode, ParagraphLink
 
 if TYPE_CHECKING:
@@ -152,6 +154,8 @@ class NameIndex:
         self._pages: dict[str, str] = {}
         self._inner: dict[tuple[str, str], str] = {}
         """The pages of programs that are not the first of their name, by the file and the name."""
+        self._places: dict[str, list[tuple[str, ProgramPlace]]] = {}
+        """The pages of all programs of each name that some contained program has, with where they stand."""
         self._files: dict[str, str] = {}
         self._items: dict[str, frozenset[int]] = {}
         self._paragraphs: dict[str, dict[str, int]] = {}
@@ -163,9 +167,15 @@ class NameIndex:
             self._names[page] = name
             if header["program_id"] and self._pages.setdefault(header["program_id"].upper(), page) != page:
                 self._inner.setdefault((header["file_name"], header["program_id"].upper()), page)
+            if header.get("within"):
+                self._places.setdefault(header["program_id"].upper(), [])
             self._files.setdefault(header["file_name"], program_path(page))
             self._use(DocumentLink(name, program_path(page)), header["program_type"], document["copybooks_used"])
             entries += [(entry["name"], page) for entry in document["calling_context"]["entry_points"]]
+        for page, document in programs.items() if self._places else ():
+            place = _place(document["header"])
+            if place.name in self._places:
+                self._places[place.name].append((page, place))
         # Only when all programs have their own names: an ENTRY may be called like a program of another file.
         for name, page in entries:
             self._pages.setdefault(name.strip("'\"").upper(), page)
@@ -192,6 +202,19 @@ class NameIndex:
     def _page(self, name: str, file: str) -> str | None:
         """Return the page of a program that a file names."""
         return self._inner.get((file, name.upper())) or self._pages.get(name.upper())
+
+    def called_page(self, name: str, caller: Json) -> str | None:
+        """Return the page of what a program means by a name; a contained program is known in few places.
+
+        Args:
+            name: The name that is called.
+            caller: The header of the program that calls.
+        """
+        places = self._places.get(name.upper())
+        if places is None:  # a method that nothing here has is inherited, or of the language: its class has a page
+            return self._page(name, caller["file_name"]) or self._pages.get(name.upper().partition(METHOD)[0])
+        found = meant([place for _, place in places], _place(caller))
+        return places[found[0]][0] if found else None
 
     def piece(self, name: str, file: str = "") -> Piece:
         """Return the name of a program, as a link where it has a page; `file` is the one that names it."""
@@ -237,14 +260,27 @@ class NameIndex:
         page = self._page(name, file)
         return GraphNode(f"outside {name.upper()}", name, "outside") if page is None else self.own(page)
 
-    def called(self, call: Json, file: str) -> GraphNode:
-        """Return the box of what a call in a file reaches: a program, or a transaction for START and RETURN TRANSID."""
+    def called(self, call: Json, caller: Json) -> GraphNode:
+        """Return the box of what a call of a program reaches: a program, or a transaction for START and RETURN TRANSID; `caller` is
+        its header.
+        """
         name = call["program_name"]
-        return self.entrance("transaction", name) if call["call_type"] in TO_TRANSACTION else self.program(name, file)
+        if call["call_type"] in TO_TRANSACTION:
+            return self.entrance("transaction", name)
+        page = self.called_page(name, caller)
+        return GraphNode(f"outside {name.upper()}", name, "outside") if page is None else self.own(page)
 
     def entrance(self, kind: str, name: str) -> GraphNode:
         """Return the box of a job or a transaction; `kind` is which, and keeps a job apart from a transaction of its name."""
         return GraphNode(f"{kind} {name.upper()}", name, "job" if kind == "job" else "transaction")
+
+
+def _place(header: Json) -> ProgramPlace:
+    """Return where the program of a header stands."""
+    around = tuple(name.upper() for name in header.get("within") or ())
+    return ProgramPlace(
+        header["file_name"], (header["program_id"] or "").upper(), around, bool(header.get("is_common"))
+    )
 
 
 def name_of(document: Json) -> str:

@@ -102,7 +102,7 @@ def neighbours(here: GraphNode, document: Json, names: NameIndex) -> GraphBlock 
             nodes.setdefault(node.id, node)
             edges[node.id, here.id] = False
     for call in _programs_called(document):
-        node = names.called(call, file)
+        node = names.called(call, document["header"])
         nodes.setdefault(node.id, node)
         # One certain call among several to the same program makes the edge certain.
         edges[here.id, node.id] = edges.get((here.id, node.id), True) and _is_weak(call)
@@ -136,7 +136,7 @@ def estate_calls(estate: EstateView, names: NameIndex) -> GraphBlock | None:
         here = names.own(page)
         nodes.setdefault(here.id, here)
         for call in _programs_called(document):
-            edge(here, names.called(call, document["header"]["file_name"]), is_weak=_is_weak(call))
+            edge(here, names.called(call, document["header"]), is_weak=_is_weak(call))
     said = f"{_WEAK_CALL} What has a broken frame is not in this estate."
     return GraphBlock(Graph(tuple(nodes.values()), _arrows(edges)), said, ESTATE) if edges else None
 

@@ -126,7 +126,7 @@ def _calls(here: GraphNode, document: Json, names: NameIndex) -> list[Block]:
     blocks += table(
         document["called_programs"],
         {
-            "Program": lambda call: _target(call, document["header"]["file_name"], names),
+            "Program": lambda call: _target(call, document["header"], names),
             "How": KindColumn("plain", lambda call: call["call_type"].replace("_", " ")),
             "Known from": plain("resolved_from"),
             "Parameters": codes("parameters"),
@@ -137,16 +137,19 @@ def _calls(here: GraphNode, document: Json, names: NameIndex) -> list[Block]:
     return blocks
 
 
-def _target(call: Json, file: str, names: NameIndex) -> Cell:
-    """Return the target of a call in a file: a link, or a name with why it is none.
+def _target(call: Json, caller: Json, names: NameIndex) -> Cell:
+    """Return the target of a call of a program, whose header `caller` is: a link, or a name with why it is none.
 
     The kind of the call is asked first. START and RETURN name transactions, and a transaction may have the name of a program.
     """
     name = call["program_name"]
     if call["call_type"] in TO_TRANSACTION:
         return (CodeSpan(name), " ", Tag("transaction"))
+    page = names.called_page(name, caller)
+    if page is not None:
+        return (names.piece_of(page),)
     if names.is_here(name):
-        return (names.piece(name, file),)
+        return (CodeSpan(name), " ", Tag("contained elsewhere", "doubt"))
     if call["call_type"] == "sql":  # most procedures of a database are no programs
         return (CodeSpan(name), " ", Tag("procedure of the database"))
     return (CodeSpan(name), " ", Tag("of the system") if is_interface(name) else Tag("not here", "doubt"))
