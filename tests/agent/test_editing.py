@@ -209,7 +209,7 @@ REFUSED = {
     "binary": "binary",
     "fifo": "not_regular_file: fifo",
     "inner": "is a folder",
-    "large": "bytes are more than",
+    "large": "large: 8388611 bytes are more than the 8388608 that are edited",
     "torn": "no valid UTF-16",
     "": "The path is empty",
 }

@@ -584,6 +584,19 @@ def test_paging_back_within_the_first_line_reaches_its_first_byte(tmp_path: Path
 
 
 @pytest.mark.proves("B-8")
+@pytest.mark.parametrize(("start", "before"), [(5_000, (4_900, 100)), (50, (0, 50))])
+def test_the_page_before_is_of_whole_lines_and_no_larger_than_this_one(
+    tmp_path: Path, start: int, before: tuple[int, int]
+) -> None:
+    """As many as were asked for here, and from the first byte where fewer lie before it."""
+    (tmp_path / "f").write_text("".join(f"{n:09}\n" for n in range(1_000)))
+    page = Workspace(tmp_path).read_file("f", start_byte=start, max_bytes=100)
+    assert isinstance(page, Window)
+    assert page.previous is not None
+    assert (page.previous.arguments["start_byte"], page.previous.arguments["max_bytes"]) == before
+
+
+@pytest.mark.proves("B-8")
 def test_the_range_before_holds_as_many_lines_as_fit(tmp_path: Path) -> None:
     """Plain lines of which a hundred fit as they are, and would not if each character had to be escaped."""
     (tmp_path / "f").write_text("".join(f"line {n} {'x' * 900}\n" for n in range(1, 401)))

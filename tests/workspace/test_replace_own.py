@@ -15,13 +15,14 @@ import pytest
 from tests.leftovers import nothing_left_open
 
 from penstock.errors import CallerError, ToolError
-from penstock.workspace import renames, system
+from penstock.workspace import own_files, renames, system
 from penstock.workspace.own_files import (
     OwnFolder,
     append_own,
     change_own,
     make_folders,
     private_folder,
+    read_own,
     remove_empty_folders,
     replace_drawn,
     replace_own,
@@ -306,3 +307,30 @@ def test_the_private_folder_of_who_was_killed_goes_with_the_next(tmp_path: Path)
                     os.path.basename(second),
                 }
     assert list(tmp_path.iterdir()) == [other]
+
+
+def test_what_is_read_of_the_users_own_is_a_file_or_says_what_is_wrong(file: Path) -> None:
+    """None for none; a path that leads through a file, and what is no file, are told by their names."""
+    assert read_own(str(file)) == OLD
+    assert read_own(str(file), limit_bytes=3) == OLD[:3]
+    assert read_own(f"{file}.none") is None
+    with nothing_left_open():
+        for path, said in (
+            (f"{file}/x", "cannot be read: Not a directory"),
+            (str(file.parent), "is not a regular file"),
+        ):
+            with pytest.raises(CallerError, match=f"^{path} {said}$"):
+                read_own(path)
+
+
+def test_what_is_opened_of_ours_is_a_regular_file_of_this_user(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a pipe of ours nor a file of somebody else, and neither stays open."""
+    file.parent.chmod(0o700)
+    folder = OwnFolder(str(file.parent))
+    os.mkfifo(file.parent / "pipe")
+    with nothing_left_open():
+        for name, is_ours in (("pipe", True), (file.name, False)):
+            monkeypatch.setattr(own_files, "is_own", lambda _, told=is_ours: told)
+            with pytest.raises(CallerError, match="no regular file of this user"):
+                folder.open(name)
+    folder.close()

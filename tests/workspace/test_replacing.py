@@ -139,6 +139,51 @@ def test_a_second_save_while_the_first_goes_back_is_kept_too(
         assert f"is kept beside it as {beside[0]}" in said
 
 
+@pytest.mark.skipif(not SWAP_WORKS, reason="a swap is Linux's")
+def test_what_is_saved_again_and_again_while_it_goes_back_is_kept_and_named(
+    root: Root, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After twenty swaps the newest but one lies beside the newest, and the refusal says where."""
+    saves = {f"before{at}": lambda at=at: saved(file, f"theirs {at}") for at in range(1, 22)}
+    at_swap(monkeypatch, **saves)
+    said = replaced(root)
+    (beside,) = [path for path in file.parent.iterdir() if path != file]
+    assert f"is kept beside it as {beside.name}" in said
+    assert {path.read_text() for path in (file, beside)} == {"theirs 20", "theirs 21"}
+
+
+@pytest.mark.skipif(not SWAP_WORKS, reason="a swap is Linux's")
+def test_what_is_kept_beside_is_not_taken_for_ours_by_its_number(
+    root: Root, file: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A save that got the inode's number of the file that we wrote, once that was gone, was removed as ours."""
+    ours: list[int] = []
+
+    def numbered() -> None:
+        """Save as a file of our number, where the file system gives it out again."""
+        for at in range(300):
+            (made := tmp_path / f"{at}").write_text("theirs, with our number")
+            if made.stat().st_ino in ours:
+                break
+        made.replace(file)
+
+    def first() -> None:
+        ours.extend(path.stat().st_ino for path in file.parent.iterdir() if path != file)
+        saved(file, "theirs")
+
+    at_swap(
+        monkeypatch,
+        before1=first,
+        after1=lambda: saved(file, "newer"),
+        before3=numbered,
+        after3=lambda: saved(file, "newest"),
+    )
+    said = replaced(root)
+    (beside,) = [path for path in file.parent.iterdir() if path != file]
+    assert f"is kept beside it as {beside.name}" in said
+    assert (file.read_text(), beside.read_text()) == ("newest", "theirs, with our number")
+
+
 @pytest.mark.skipif(not SWAP_WORKS, reason="leases are Linux's")
 def test_a_file_that_is_open_for_writing_is_not_replaced(root: Root, file: Path) -> None:
     """What comes through a descriptor that is open would go to a file without a name."""

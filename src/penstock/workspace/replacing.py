@@ -347,7 +347,7 @@ def _beside(
     beside = _name_beside(name)
     path, at = system.entry_path(folder, beside)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NOFOLLOW | system.PRIVATE, mode, dir_fd=at)
-    ours = os.fstat(descriptor)
+    ours, held = os.fstat(descriptor), -1
     try:
         try:
             rest = memoryview(content)
@@ -359,6 +359,10 @@ def _beside(
                     lost = attributes.give(descriptor, old)
             if flushes:
                 system.flush(descriptor)
+            if sys.platform != "win32":
+                # Held until the end, or its number would be given to what somebody saves over it, and that be taken for ours.
+                # `O_PATH` is no open file to whoever asks for a lease.
+                held = os.open(path, (system.PATH or os.O_RDONLY) | system.NOFOLLOW | system.PRIVATE, dir_fd=at)
         finally:
             os.close(descriptor)
         yield beside, lost
@@ -368,6 +372,9 @@ def _beside(
             if os.path.samestat(os.stat(path, dir_fd=at, follow_symlinks=False), ours):
                 os.unlink(path, dir_fd=at)
         raise
+    finally:
+        if held >= 0:
+            os.close(held)
 
 
 def _name_beside(name: bytes) -> str:

@@ -202,6 +202,11 @@ def test_floods_that_came_together_keep_half_where_half_is_enough() -> None:
     for room, larger in ((500, 1_000), (250, 500)):
         over_tokens = sum(one.before_tokens - one.after_tokens for one in cuts[larger]) + len(calls) * 100
         assert list(offload.steps(seen(talk, over_tokens=over_tokens))) == cuts[room]
+    first = cuts[1_000][0]
+    assert first is not None
+    freed = first.before_tokens - first.after_tokens
+    for over_tokens, number in ((freed, 1), (freed + 1, 2)):  # no more is cut than has to go, and no less
+        assert len(offload.steps(seen(talk, over_tokens=over_tokens))) == number
 
 
 def test_the_newest_view_of_a_modified_file_is_cut_only_if_that_is_said() -> None:
