@@ -66,3 +66,10 @@ def test_the_third_equal_number_of_growing_texts_is_a_window() -> None:
     assert alarms([one + counts_of([("images", 9 * at)]) for at, one in enumerate(grown)], [4_096] * 4) == [False] * 4
     assert alarms(grown[::-1], [4_096] * 4) == [False] * 4
     assert set(TEXT) < set(CONTENT_KINDS)
+
+
+def test_what_rounding_hides_and_what_is_sent_again_say_nothing() -> None:
+    """Eight thousand and some, in thousands; and one request twice."""
+    assert alarms(growing([{"user": 8_000}, {"user": 50}, {"user": 50}]), [8_000] * 3) == [False] * 3
+    first, more = growing([{"user": 4_200}, {"user": 900}])
+    assert alarms([first, first, more], [4_095] * 3) == [False] * 3
