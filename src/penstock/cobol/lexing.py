@@ -134,7 +134,7 @@ def tokens(code: str, start: int, end: int, line_at: Callable[[int], int]) -> li
     text = code[start:end]
     is_unbroken = BREAK not in text
     # As most statements are on one line, few words are asked for theirs.
-    line = line_at(start) if is_unbroken and "\n" not in text else 0
+    line = line_at(start) if is_unbroken and "\n" not in text.rstrip() else 0
     words: list[Word] = []
     for token in _TOKEN.finditer(fold(text)):
         kind = token.lastgroup

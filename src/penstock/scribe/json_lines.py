@@ -26,5 +26,5 @@ def _lines(value: Json) -> str:
     return _dumped(value)
 
 
-# Made once: `json.dumps` makes an encoder for every item of a list.
-_dumped = json.JSONEncoder(ensure_ascii=False).encode
+# Made once: `json.dumps` makes an encoder for every item of a list. No document holds itself, and none is looked at for that.
+_dumped = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _OPENING = frozenset({"(", ":"})
 _CLOSING = frozenset({")", ":", ","})
+_GLUED = _OPENING | _CLOSING
 _NESTING = frozenset({"IF", "EVALUATE", "SEARCH", "PERFORM"})
 _LOOPS = frozenset({"UNTIL", "VARYING", "WITH", "TEST", "FOREVER"})
 PHRASES = frozenset(
@@ -219,15 +220,18 @@ def text_of(words: Sequence[Word], most: int = 0) -> str:
         words: The words in order.
         most: The most characters of the result, the ellipsis included; 0 for any number.
     """
-    parts: list[str] = []
-    before = "("
-    for word in words:
-        text = " ".join(word.text.split()) if word.kind == "exec" else word.text
-        # As in `TABLE-X(IX)` and `NAME(1:2)`, but `IF (A = B)`.
-        glued = before in _OPENING or text in _CLOSING or (text == "(" and _takes_arguments(before))
-        parts.append(text if glued else " " + text)
-        before = text
-    line = "".join(parts)
+    texts = [" ".join(text.split()) if kind == "exec" else text for text, _, kind in words]
+    if _GLUED.isdisjoint(texts):  # as most statements are
+        line = " ".join(texts)
+    else:
+        parts: list[str] = []
+        before = "("
+        for text in texts:
+            # As in `TABLE-X(IX)` and `NAME(1:2)`, but `IF (A = B)`.
+            glued = before in _OPENING or text in _CLOSING or (text == "(" and _takes_arguments(before))
+            parts.append(text if glued else " " + text)
+            before = text
+        line = "".join(parts)
     return line[: most - 1] + "…" if most and len(line) > most else line
 
 

@@ -24,6 +24,9 @@ _LEVEL = 1
 _RAW = -15
 """No header and no checksum: the browser's `deflate-raw`."""
 
+# No value holds itself: to look whether one does takes as long as to write half of it.
+_told = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
+
 
 def packed(value: Json) -> str:
     """Return a value packed, in the letters of base64.
@@ -31,9 +34,9 @@ def packed(value: Json) -> str:
     Args:
         value: Lists, tuples, dictionaries, texts and numbers; what has a name in it is a text, and is made inert.
     """
-    text = json.dumps(value, separators=(",", ":"))
+    text = _told(value)
     if not _is_plain(text):
-        text = json.dumps(_inert(value), separators=(",", ":"))
+        text = _told(_inert(value))
     squeezing = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW)
     return base64.b64encode(squeezing.compress(text.encode()) + squeezing.flush()).decode()
 
