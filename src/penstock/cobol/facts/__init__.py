@@ -240,7 +240,7 @@ def _entry_parameters(code: Code) -> tuple[tuple[str, ...], ...]:
     """Return the parameters of each ENTRY of the program, in the order of its entry points."""
     from .arguments import parameters
 
-    said = {one.line: one for one in code.own if one.verb == "ENTRY"}
+    said = {one.line: one for one in code.of("ENTRY") if one.copybook is None}
     return tuple(parameters(said[line]) if line in said else () for _, line in code.program.entry_points)
 
 

@@ -60,7 +60,7 @@ class Calling(NamedTuple):
 
 def callings(code: Code) -> tuple[Calling, ...]:
     """Return every CALL statement, those of copybooks included."""
-    return tuple(_calling(said) for said in code.said if said.verb == "CALL" and len(said.keys) > 1)
+    return tuple(_calling(said) for said in code.of("CALL") if len(said.keys) > 1)
 
 
 def functions(rows: Sequence[EntryRow]) -> dict[str, str]:

@@ -64,6 +64,8 @@ def operations(code: Code, reaching: Reaching) -> tuple[CicsOperation, ...]:
         reaching: What data items can hold at a block, for resources that a name gives.
     """
     blocks = [block for block in code.blocks if block.exec.kind == "CICS" and block.command.name]
+    if not blocks:
+        return ()
     named = [name for block in blocks if (name := _variable(block.command)) is not None]
     mapsets = [name for block in blocks if (name := block.command.get("MAPSET")) and name[0] not in "'\""]
     reaching.follow([*named, *mapsets])

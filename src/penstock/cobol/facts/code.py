@@ -113,6 +113,14 @@ class Code:
             self.said += self._read(piece)
             self.blocks += self._blocks(piece)
         self.own = [said for said in self.said if said.copybook is None]
+        self._at: dict[str, list[int]] = {}  # where the statements of each verb stand among all
+        for at, said in enumerate(self.said):
+            self._at.setdefault(said.verb, []).append(at)
+
+    def of(self, *verbs: str) -> list[Said]:
+        """Return the statements of some verbs, in order: most facts are of few, and need not look at all for them."""
+        found = [at for verb in verbs for at in self._at.get(verb, ())]
+        return [self.said[at] for at in (sorted(found) if len(verbs) > 1 else found)]
 
     def paragraph(self, line: int) -> int:
         """Return the key of the paragraph that a line of the program is in; -1 for none."""
@@ -252,8 +260,9 @@ def walk(top: Sequence[Node]) -> Iterator[tuple[Node, int]]:
     while stack:
         node, depth = stack.pop()
         yield node, depth
-        within = depth + (node.said.verb in _NESTING)
-        stack += [(inner, within) for _, _, branch in reversed(node.branches) for inner in reversed(branch)]
+        if node.branches:
+            within = depth + (node.said.verb in _NESTING)
+            stack += [(inner, within) for _, _, branch in reversed(node.branches) for inner in reversed(branch)]
 
 
 def is_branch(verb: str) -> bool:

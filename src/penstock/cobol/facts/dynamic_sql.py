@@ -51,9 +51,8 @@ class DynamicSql:
         self._composed: dict[int, list[Resolved]] = {}
         if self._held:
             reaching.follow(self._held.values())
-            for said in code.said:
-                if said.verb == "STRING":
-                    self._compose(said)
+            for said in code.of("STRING"):
+                self._compose(said)
 
     def of(self, block: Block) -> SqlText | None:
         """Return what the text of a statement can be; None for one whose text is no data."""

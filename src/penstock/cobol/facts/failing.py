@@ -54,8 +54,10 @@ def sites(
     for at, nodes in enumerate(trees):
         name = code.program.paragraphs[at].name
         for node, _ in walk(nodes):
-            found += _phrases(node, name)
-            found += _error_sites(node.said, name)
+            if node.branches:
+                found += _phrases(node, name)
+            if node.said.verb in {"MOVE", "USE"}:
+                found += _error_sites(node.said, name)
     for operation in cics:
         if operation.command == "ABEND" or operation.command in {"HANDLE CONDITION", "HANDLE ABEND"}:
             kind = "ABEND" if operation.command == "ABEND" else "HANDLE"

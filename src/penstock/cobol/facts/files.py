@@ -34,6 +34,7 @@ _DEVICES_WORDS = """
 """
 _DEVICES = frozenset(_DEVICES_WORDS.split())
 _MODES = frozenset({"INPUT", "OUTPUT", "I-O", "EXTEND"})
+_VERBS = ("OPEN", "CLOSE", "READ", "DELETE", "START", "RETURN", "WRITE", "REWRITE", "RELEASE", "SORT", "MERGE")
 _LABELS = frozenset({"S", "AS", "UT", "UR", "DA"})
 _Resolve: TypeAlias = "Callable[[str], tuple[Resolved, ...]]"
 
@@ -230,7 +231,7 @@ def _uses(code: Code, items: Sequence[DataItem], records: dict[str, list[int]]) 
     # WRITE and REWRITE name a record; the file is the one that the record is described in.
     by_record = {key(items[index].name): file for file, indexes in records.items() for index in indexes}
     uses: dict[str, list[FileUse]] = {}
-    for said in code.said:
+    for said in code.of(*_VERBS) if records else ():
         for name, mode in _named(said, by_record):
             if name in records:
                 uses.setdefault(name, []).append(FileUse(said.verb, said.line, said.end_line, mode, said.copybook))

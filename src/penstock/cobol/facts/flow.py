@@ -297,7 +297,7 @@ def _next(program: Program, at: int) -> int | None:
 def _doubts(code: Code, copybooks: Sequence[CopybookUse]) -> tuple[str, ...]:
     """Return the reasons for which dead code may be alive: ALTER, and copied code that was not found."""
     found = []
-    if any(said.verb == "ALTER" for said in code.said):
+    if code.of("ALTER"):
         found.append("ALTER changes where a GO TO leads")
     missing = dict.fromkeys(
         use.name

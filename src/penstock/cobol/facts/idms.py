@@ -45,9 +45,9 @@ def operations(code: Code) -> tuple[IdmsOperation, ...]:
     """Return the statements of IDMS in order, those of copybooks included; none in a program that says nothing of it."""
     # The scanner takes these words for statements only where the program is one of IDMS, but COMMIT, MODIFY and the
     # like are statements of others, too: SQL's stand in EXEC, those of the communication module have no record.
-    if not any(said.verb in {"OBTAIN", "BIND", "FINISH", "ERASE", "STORE", "FIND", "CONNECT"} for said in code.said):
+    if not code.of("OBTAIN", "BIND", "FINISH", "ERASE", "STORE", "FIND", "CONNECT"):
         return ()
-    return tuple(_operation(said, code) for said in code.said if said.verb in NAVIGATION)
+    return tuple(_operation(said, code) for said in code.of(*NAVIGATION))
 
 
 def _operation(said: Said, code: Code) -> IdmsOperation:

@@ -73,8 +73,8 @@ def _name(call: Calling) -> str:
 def _described(code: Code) -> dict[str, str]:
     """Return what is moved to the object name of each descriptor (MOVE queue TO MQOD-OBJECTNAME OF descriptor)."""
     found: dict[str, str] = {}
-    for said in code.said:
-        if said.verb == "MOVE" and "TO" in said.keys:
+    for said in code.of("MOVE"):
+        if "TO" in said.keys:
             to = said.keys.index("TO")
             for at in range(to + 1, len(said.keys)):
                 if said.keys[at] in _NAMES and at + 2 < len(said.keys) and said.keys[at + 1] in {"OF", "IN"}:

@@ -199,7 +199,7 @@ class Reaching:
             self._ways = Ways(self._code, self._trees, self._pieces)
         self._definitions, self._items, self._known = [], {}, {}
         writes = self._writes()
-        calls = [said for said in self._code.said if said.verb == "CALL"]
+        calls = self._code.of("CALL")
         waiting = deque(dict.fromkeys(wanted))
         effects: dict[int, list[int]] = {}
         # Items are followed backwards: who is asked about, then whatever is moved into it, and so on until nothing new
@@ -403,7 +403,7 @@ def _moves(definition: _Definition) -> bool:
 def _is_entered_again(code: Code) -> bool:
     """Return whether a program may be called again and then find what it left: it has parameters, or EXIT PROGRAM."""
     program = code.program
-    return bool(program.using) or any(said.verb == "EXIT PROGRAM" for said in code.own)
+    return bool(program.using) or any(said.copybook is None for said in code.of("EXIT PROGRAM"))
 
 
 def _text(word: str) -> str | None:

@@ -375,7 +375,7 @@ class References:
         if not role:
             return
         if self._current is not None:
-            name = " ".join(word.text for word in said.words[at:end])
+            name = " ".join([word.text for word in said.words[at:end]])
             for side, bit in zip(self._current, (WRITE, READ), strict=True):
                 if role & bit:
                     side.setdefault(name)
@@ -387,7 +387,7 @@ class References:
             measured = at > 1 and keys[at - 1] == "OF" and keys[at - 2] in {"LENGTH", "ADDRESS"}
             self._mentions.append(
                 Mention(
-                    tuple(dict.fromkeys([item for item, _ in meanings])),
+                    (meanings[0].item,) if len(meanings) == 1 else tuple(dict.fromkeys([one.item for one in meanings])),
                     role,
                     at,
                     said.words[at].line,

@@ -65,10 +65,10 @@ class Values:
         self._from: dict[int, list[int]] = {}
         self._known: dict[int, tuple[Resolved, ...]] = {}
         self._laid: dict[int, list[_LaidOut]] = {}
-        for said in code.said:
+        for said in code.of("MOVE", "SET"):
             if said.verb == "MOVE":
                 self._move(said)
-            elif said.verb == "SET":
+            else:
                 self._set(said)
 
     def of(self, text: str) -> tuple[Resolved, ...]:

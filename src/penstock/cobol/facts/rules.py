@@ -67,8 +67,8 @@ class Checks:
             for name in call.parameters[-2:]:
                 self._kinds.setdefault(key(name.split()[0]), "MQ REASON")
         # One step and in order of the source: a MOVE of a MOVE counts where it stands behind it.
-        for said in code.said:  # MOVE status TO item: the item holds it too
-            if said.verb == "MOVE" and len(said.keys) == 4 and said.keys[2] == "TO":
+        for said in code.of("MOVE"):  # MOVE status TO item: the item holds it too
+            if len(said.keys) == 4 and said.keys[2] == "TO":
                 kind = self.of(said.keys[1])
                 if kind:
                     self._kinds.setdefault(said.keys[3], kind)
