@@ -555,6 +555,9 @@ def test_a_cancelled_call_of_ours_has_no_answer_and_the_server_hears_nothing_of_
     assert talk.from_client(line(cancel)).forward
 
 
+DEEP = b"[" * 500_000 + b"]" * 500_000
+"""Deeper than any Python reads: 3.14 reads 50,000 levels."""
+
 BAD = [
     b'{"id":1,"method":"tools/call","params":{"name":"\\x"}}\n',
     b'{"id":1,"method":"tools/call","params":{"name":"ctx_page","arguments":{"handle":"\\q"}}}\n',
@@ -564,8 +567,8 @@ BAD = [
     b'{"method":"notifications/cancelled","params":{"requestId":nope}}\n',
     b'{"method":"notifications/cancelled","params":{"requestId":' + b"1" * 5_000 + b"}}\n",
     b'{"id":' + b"1" * 5_000 + b',"method":"tools/call","params":{"name":"x"}}\n',
-    b'{"id":1,"method":"tools/call","params":' + b"[" * 50_000 + b"]" * 50_000 + b"}\n",
-    b'{"id":1,"method":"tools/call","params":{"name":"ctx_find","arguments":' + b"[" * 50_000 + b"]" * 50_000 + b"}}\n",
+    b'{"id":1,"method":"tools/call","params":' + DEEP + b"}\n",
+    b'{"id":1,"method":"tools/call","params":{"name":"ctx_find","arguments":' + DEEP + b"}}\n",
 ]
 
 
