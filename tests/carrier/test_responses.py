@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import urllib.error
 import urllib.request
+from email.message import Message
 from typing import TYPE_CHECKING, Any
 
 import httpx2
@@ -19,6 +21,7 @@ from tests.carrier.test_streams import LONG, answer, events_of, request_on
 import requests
 from penstock import aexecute, execute
 from penstock.carrier.raw_events import RawEvents
+from penstock.carrier.responses import told_by
 from penstock.carrier.stream_watch import StreamRefused
 from penstock.errors import CallerError
 from penstock.models import say
@@ -201,6 +204,15 @@ def test_the_body_of_an_error_that_is_no_overflow_is_still_there_for_the_caller(
         with pytest.raises(urllib.error.HTTPError) as raised:
             execute(lambda body: list(of_urllib(url, body)), chat("x"), wire="openai-chat", window_tokens=8_000)
     assert json.loads(raised.value.read())["error"]
+
+
+def test_a_connection_goes_when_the_body_of_its_error_is_read() -> None:
+    """Nobody else closes it while the caller holds the error, whose body is there again."""
+    connection = io.BytesIO(b"prompt is too long")
+    error = urllib.error.HTTPError("http://localhost/", 400, "Bad Request", Message(), connection)
+    assert "prompt is too long" in str(told_by(error))
+    assert connection.closed
+    assert error.read() == b"prompt is too long"
 
 
 def test_an_error_whose_body_can_no_longer_be_read_says_so(store: Store) -> None:
