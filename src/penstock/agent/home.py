@@ -14,7 +14,7 @@ from itertools import islice
 
 from penstock.errors import CallerError
 from penstock.workspace import locks
-from penstock.workspace.own_files import OwnFolder
+from penstock.workspace.own_files import OwnFolder, is_own
 
 _NAME = "penstock-home-"
 _MOST_LOOKED_AT = 10_000
@@ -66,7 +66,7 @@ def _sweep(above: str) -> None:
     for path in left:
         with suppress(OSError, CallerError):  # a folder of somebody else, or one that has gone meanwhile
             status = os.lstat(path)
-            if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+            if not stat.S_ISDIR(status.st_mode) or not is_own(status):
                 continue
             folder = OwnFolder(path)
             try:

@@ -418,7 +418,7 @@ def _private_folders(beneath: str) -> list[str]:
         for entry in entries:
             if entry.name.startswith(_PRIVATE) and entry.is_dir(follow_symlinks=False):
                 status = entry.stat(follow_symlinks=False)
-                if stat.S_IMODE(status.st_mode) == _PRIVATE_MODE and status.st_uid == os.geteuid():
+                if stat.S_IMODE(status.st_mode) == _PRIVATE_MODE and is_own(status):
                     found.append(entry.path)
     return found
 
