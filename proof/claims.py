@@ -191,9 +191,11 @@ def _extents(one: Subject) -> Extents:
     programs = [part.program for part in one.parts]
     return Extents(
         {paragraph.line: paragraph.end_line for program in programs for paragraph in program.paragraphs},
-        {escape.show_name(part.facts.program): (part.program.start_line, part.program.end_line) for part in one.parts}
+        tuple(
+            (escape.show_name(part.facts.program), part.program.start_line, part.program.end_line) for part in one.parts
+        )
         if len(programs) > 1
-        else {},
+        else (),
     )
 
 

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
-from tests.scribe.author import Author, is_header, line_of, shown_in, wanted_in
+from tests.scribe.author import Author, is_header, line_of, own_in, shown_in, wanted_in
 
 from penstock.models import sizes
 
@@ -57,10 +57,13 @@ Claim = dict[str, Any]
 
 
 class Extents(NamedTuple):
-    """Where paragraphs end, by the line of their names, and the first and last line of each program of several."""
+    """Where paragraphs end, by the line of their names; name, first and last line of each program of several.
+
+    Two programs may have one name: a file may hold one twice.
+    """
 
     paragraphs: Mapping[int, int]
-    programs: Mapping[str, tuple[int, int]]
+    programs: tuple[tuple[str, int, int], ...]
 
 
 class Fact(NamedTuple):
@@ -78,6 +81,8 @@ class _Seen:
 
     lines: dict[int, str]
     page: Page
+    own: frozenset[int]
+    """The lines that it asks about: the others are their context."""
 
     @cached_property
     def stamp(self) -> int:
@@ -100,11 +105,22 @@ class _Seen:
     def reach(self, of: str, extents: Extents) -> range:
         """The lines that an id speaks of: its paragraph, its own line, or all of its program."""
         if of[0] not in "PREC":
-            name = of.removeprefix("program-") if of[0] == "p" else of.rpartition(".")[2]
-            first, last = extents.programs.get(name, (1, len(self.page.texts)))
-            return range(first, last + 1)
+            return self._program(of, extents) if extents.programs else range(1, len(self.page.texts) + 1)
         line = line_of(of, self.code)
         return range(line, (extents.paragraphs.get(line, line) if of[0] == "P" else line) + 1)
+
+    def _program(self, of: str, extents: Extents) -> range:
+        """The lines of the program that an id names, none where that cannot be told.
+
+        Where one asks about programs of one name, the number in a program's id counts them; that of what goes in and out does not.
+        """
+        before, _, number = of.rpartition(".")
+        head, at = (before, int(number)) if number.isdecimal() else (of, 1)
+        called = head.removeprefix("program-") if of[0] == "p" else head.rpartition(".")[2]
+        found = [range(first, last + 1) for name, first, last in extents.programs if name == called]
+        asked = [one for one in found if any(line in one for line in self.own)]
+        is_told = at <= len(asked) if of[0] == "p" else len(asked) == 1
+        return asked[at - 1 if of[0] == "p" else 0] if is_told else range(0)
 
     @cached_property
     def joined(self) -> str:
@@ -175,7 +191,7 @@ class Planter(Author):
 
     def claims(self, request: dict[str, Any]) -> list[Claim]:
         """The claims about what a request shows."""
-        seen = _Seen(shown_in(request), self._page)
+        seen = _Seen(shown_in(request), self._page, own_in(request))
         self.odd += [
             f"a prompt shows {text!r:.60} as line {line}"
             for line, text in seen.lines.items()

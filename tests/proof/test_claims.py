@@ -39,6 +39,13 @@ def test_all_that_is_true_is_told_and_nothing_else() -> None:
     assert figure.met, str(figure)
 
 
+def test_programs_of_one_name_are_told_apart() -> None:
+    """A file that holds one program three times, in changing formats: what is said of each is told of it."""
+    made = claims.dressed(program(4).encode(), 5)
+    assert len(scan(made).programs) == 3
+    assert faults(made) == ()
+
+
 # ── the rig can fail ─────────────────────────────────────────────────────────────────────────────────────────────
 
 

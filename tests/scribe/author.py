@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from penstock.models import ScriptStep
 
 _LINE = re.compile(r"^(\d+)\|(.*)$", re.MULTILINE)
+_SOURCE = "\nSource (line|text"
 _NOTES = re.compile(r"\nNotes \((?:complete|part \d+ of \d+)(?: of (.*))?\)\. Known for certain; .*")
 _ROW = re.compile(r"^(?:(Paragraphs|Conditions|Inputs|Outputs)|Error sites|Calls): (.+)$", re.MULTILINE)
 FIELDS = {
@@ -31,6 +32,12 @@ FIELDS = {
 def shown_in(request: dict[str, Any]) -> dict[int, str]:
     """The lines that a request shows, by number."""
     return {int(number): text.rstrip() for number, text in _LINE.findall(sizes.text_of(request))}
+
+
+def own_in(request: dict[str, Any]) -> frozenset[int]:
+    """The numbers of the lines that a request asks about: those behind their context."""
+    asked = sizes.text_of(request)
+    return frozenset(int(number) for number, _ in _LINE.findall(asked, max(0, asked.find(_SOURCE))))
 
 
 def wanted_in(request: dict[str, Any]) -> list[str]:

@@ -155,6 +155,18 @@ def test_a_statement_of_one_word_is_evidence_as_a_whole() -> None:
 
 
 @pytest.mark.proves("C-15")
+@pytest.mark.parametrize("evidence", [", C", ", COLUMN_7", "IF W", "X OR", "OR Y = Z", ", COLUMN_70 IF"])
+def test_evidence_has_two_whole_words_or_is_a_line(evidence: str) -> None:
+    """A sign is no word, and a word that is cut is none; where a line is no more than that, all of it is evidence."""
+    text = Text("    IF WS-COUNT > 10\n      MAX OR Y = ZERO\n    , COLUMN_70\n    IF X\n    , COLUMN_7")
+    held = shown(text, [(1, 5)], ITEMS, KNOWN)
+    verdict = verify(Claim(PROGRAM, "summary", "Reads it.", (3,), evidence), held)
+    places = {", COLUMN_7": [(5, 5)], "OR Y = Z": [(2, 2)], ", COLUMN_70 IF": [(3, 4)]}
+    assert lines_of(verdict) == places.get(evidence, [])
+    assert verdict.reason == ("" if evidence in places else "statement")
+
+
+@pytest.mark.proves("C-15")
 def test_evidence_lies_in_what_a_claim_speaks_of() -> None:
     """A paragraph is proved by its own statements, however many others were shown, and cites no line of another."""
     assert claimed([6], "ADD 1 TO WS-COUNT.", of="P2").outcome == "accepted"

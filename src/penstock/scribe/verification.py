@@ -33,7 +33,7 @@ Reason = Literal[
 ]
 
 MIN_WORDS = 2
-"""The fewest whole words of evidence, unless it is a statement of one word and all of its line: less stands anywhere."""
+"""The fewest whole words of evidence, unless it is all of its line: less stands anywhere."""
 NEAR_LINES = 20
 """How near the evidence has to stand to a cited line that was not shown: then it is a slip, else it was invented."""
 _MAX_PLACES = 10_000  # where a fragment stands
@@ -103,6 +103,15 @@ class ClaimVerdict(NamedTuple):
         return self.outcome in {"accepted", "relocated"}
 
 
+class EvidencePlace(NamedTuple):
+    """Where evidence stands: its lines, how many words with a letter or digit are whole there, and whether it is all of them."""
+
+    first_line: int
+    last_line: int
+    words: int
+    is_line: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """What a prompt shows, as far as claims are held against it. Made by `shown`."""
@@ -122,30 +131,32 @@ class Shown:
         """Return whether a line was shown, code or not."""
         return any(first <= line <= last for first, last in self.spans)
 
-    def places(self, fragment: str) -> Iterator[tuple[int, int]]:
-        """Yield the first and the last line of each place where a folded fragment stands.
+    def places(self, fragment: str) -> Iterator[EvidencePlace]:
+        """Yield each place where a folded fragment stands.
 
         The text is one string, so that evidence which runs over line ends is found as it is; where a line begins in it is a search
         among the starts.
         """
-        text = self.text
+        text, starts = self.text, self.starts
+        words = sum(any(map(str.isalnum, word)) for word in fragment.split())
         at = text.find(fragment)
         for _ in range(_MAX_PLACES):
             if at < 0:
                 return
             end = at + len(fragment)
             # A word that is cut proves nothing: `RATE` does not stand where SEPARATE does.
-            begins = not (_is_letter(fragment[0]) and at and _is_letter(text[at - 1]))
-            if begins or " " in fragment:
-                yield (
-                    self.numbers[bisect_right(self.starts, at) - 1],
-                    self.numbers[bisect_right(self.starts, end - 1) - 1],
+            is_cut = _is_letter(fragment[0]) and _is_letter(text[at - 1 : at])
+            is_cut_behind = _is_letter(fragment[-1]) and _is_letter(text[end : end + 1])
+            if not is_cut or " " in fragment:
+                first, last = bisect_right(starts, at) - 1, bisect_right(starts, end - 1) - 1
+                ends = starts[last + 1] - 1 if last + 1 < len(starts) else len(text)
+                yield EvidencePlace(
+                    self.numbers[first],
+                    self.numbers[last],
+                    words - is_cut - is_cut_behind,
+                    is_line=(starts[first], ends) == (at, end),
                 )
             at = text.find(fragment, at + 1)
-
-    def is_line(self, fragment: str, line: int) -> bool:
-        """Return whether a fragment is all of a line."""
-        return text_of(self.source, line) == fragment
 
     def code_of(self, item: ClaimSubject) -> str:
         """Return the lines that were shown of what a claim is about: they are one stretch of the text."""
@@ -232,37 +243,39 @@ def _placed(claim: Claim, item: ClaimSubject, held: Shown) -> tuple[list[int], b
     anywhere = list(held.places(fragment)) if fragment else []
     if not anywhere:
         return "evidence"
-    if not _is_statement(fragment, anywhere[0][0], held):
+    statements = [place for place in anywhere if _is_statement(fragment, place)]
+    if not statements:
         return "statement"
-    found = [place for place in anywhere if item.holds(place[0])]
+    found = [place for place in statements if item.holds(place.first_line)]
     if not found:
         return "outside"
     cited = set(claim.lines)
-    here = next(((first, last) for first, last in found if first in cited), None)
+    here = next((place for place in found if place.first_line in cited), None)
     if here is not None:
-        return _code([line for line in claim.lines if line >= here[0]], here, item, held), False
+        return _code([line for line in claim.lines if line >= here.first_line], here, item, held), False
     start = claim.lines[0]
-    there = min(found, key=lambda place: (abs(place[0] - start), place[0]))
-    return _code([line + there[0] - start for line in claim.lines], there, item, held), True
+    there = min(found, key=lambda place: (abs(place.first_line - start), place.first_line))
+    return _code([line + there.first_line - start for line in claim.lines], there, item, held), True
 
 
 _HEADER = re.compile(r"[\w#@$-]+(?:\s+SECTION(?:\s+\d+)?)?\s*\.?", re.IGNORECASE)
 
 
-def _is_statement(fragment: str, line: int, held: Shown) -> bool:
-    """Return whether evidence says something: whole words, more than one and no header, or a verb that is all of its line.
+def _is_statement(fragment: str, place: EvidencePlace) -> bool:
+    """Return whether evidence says something there: whole words, more than one and no header, or all of a line.
 
-    The header of a paragraph stands in front of whatever is in it, and a word or a few letters stand anywhere.
+    The header of a paragraph stands in front of whatever is in it, and a word or a few letters stand anywhere: the `, C` of
+    `, COLUMN_1` is no word and a piece of one. A line of one word says something where that is a verb.
     """
-    words = fragment.split()
-    if len(words) >= MIN_WORDS and _HEADER.fullmatch(fragment) is None:
-        return True
-    return words[0].strip(".").upper() in VERBS and len(words) == 1 and held.is_line(fragment, line)
+    pieces = fragment.split()
+    if len(pieces) >= MIN_WORDS and _HEADER.fullmatch(fragment) is None:
+        return place.words >= MIN_WORDS or place.is_line
+    return len(pieces) == 1 and pieces[0].strip(".").upper() in VERBS and place.is_line
 
 
 def _is_letter(char: str) -> bool:
-    """Return whether a character may be part of a name."""
-    return char.isalnum() or char in "-_#@$"
+    """Return whether a character may be part of a name; the one before or behind all text is none, and may not."""
+    return char.isalnum() or char in {"-", "_", "#", "@", "$"}
 
 
 def _fragment(evidence: str) -> str:
@@ -271,9 +284,9 @@ def _fragment(evidence: str) -> str:
     return " ".join(" ".join(lines).split())
 
 
-def _code(lines: Sequence[int], place: tuple[int, int], item: ClaimSubject, held: Shown) -> list[int]:
+def _code(lines: Sequence[int], place: EvidencePlace, item: ClaimSubject, held: Shown) -> list[int]:
     """Return those lines that were shown, are code and of the item, with all that the evidence covers."""
-    wanted = {*filter(item.holds, lines), *range(place[0], place[1] + 1)}
+    wanted = {*filter(item.holds, lines), *range(place.first_line, place.last_line + 1)}
     return sorted(line for line in wanted if held.has(line) and held.source.is_code(line))
 
 
