@@ -529,7 +529,7 @@ def _each(asked: Sequence[_Task], found: Mapping[str, Sequence[GatheredFile]], *
 def unverified() -> Iterator[None]:
     """The product with its verification switched off: whatever is said of an item is told, with the lines that were given."""
 
-    def believe(claim: Claim, _: Shown) -> ClaimVerdict:
+    def believe(claim: Claim, _: Shown, **_kept: bool) -> ClaimVerdict:
         return ClaimVerdict(claim, "accepted", tuple(Citation(line, line, claim.evidence) for line in claim.lines))
 
     with patch.object(asking, "verify", believe):

@@ -69,8 +69,8 @@ def _shortened(spans: Sequence[tuple[int, int]], _: object) -> tuple[tuple[int, 
     return tuple((first, max(first, last - 1)) for first, last in spans)
 
 
-def _moved(claim: Any, held: Any) -> ClaimVerdict:
-    found = verify(claim, held)
+def _moved(claim: Any, held: Any, **kept: bool) -> ClaimVerdict:
+    found = verify(claim, held, **kept)
     return found._replace(citations=tuple(proof._replace(last_line=proof.last_line + 1) for proof in found.citations))
 
 

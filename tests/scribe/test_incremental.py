@@ -104,7 +104,10 @@ def test_one_edited_paragraph_is_asked_about_with_one_neighbour_at_most(tmp_path
 
 
 def test_all_that_was_cited_is_kept(tmp_path: Path) -> None:
-    """Said twice with other lines, in any order, or contradicted; that a wrong claim was mended: nothing changes."""
+    """Said twice with other lines, in any order, or contradicted; that a wrong claim was mended: nothing changes.
+
+    Nor do citations that begin with what would prove nothing alone: a header, an ELSE.
+    """
     text = program(3)
     lines = {number: line.strip() for number, line in enumerate(text.splitlines(), 1)}
     late, early = (text.splitlines().index(f"       {name}.") + 1 for name in ("0002-STEP", "0001-STEP"))
@@ -121,6 +124,9 @@ def test_all_that_was_cited_is_kept(tmp_path: Path) -> None:
             for at in (late + 3, late + 2)
         ]
         claims += [claim(late, "Right.", [late + 3, late + 5], lines[late + 3])]
+        beside = claim(late, "Right beside an ELSE.", [late + 2, late + 4], lines[late + 2])
+        named = claim(late, "Right from its name on.", [late], f"{lines[late]} {lines[late + 2]}")
+        claims += [{**one, "field": "purpose"} for one in (beside, named)]
         return say(json.dumps({"claims": [*claims, claim(early, "Wrong at first.", [early], "MOVE NEVER TO NOWHERE")]}))
 
     documents = []
@@ -132,8 +138,9 @@ def test_all_that_was_cited_is_kept(tmp_path: Path) -> None:
     assert (asked, asked_again) == (2, 0)
     assert second == first
     item = next(item for item in first["paragraphs"] if item["summary"] == "Right.")
+    assert item["purpose"] == "Right beside an ELSE. Right from its name on."
     own = [(proof["first_line"], proof["last_line"]) for proof in item["citations"]]
-    assert {(late + at, late + at) for at in (2, 3, 5)} <= set(own)
+    assert {(late + at, late + at) for at in (2, 3, 4, 5)} | {(late, late + 2)} <= set(own)
     clarified = next(ticket for ticket in first["tickets"] if ticket["type"] == "clarification")
     assert clarified["lines"] == [[late + 2, late + 2], [late + 3, late + 3]]
     assert next(ticket["state"] for ticket in first["tickets"] if ticket["type"] == "validation") == "done"

@@ -227,7 +227,7 @@ def _restored(kept: Json, question: Question) -> list[ClaimVerdict]:
         if value.get("outcome") == "rejected":
             made.append(ClaimVerdict(claim, "rejected", reason=value.get("reason", "")))
             continue
-        verdict = verify(claim, question.held)
+        verdict = verify(claim, question.held, is_kept=True)
         is_moved = verdict.holds and value.get("outcome") == "relocated"
         made.append(verdict._replace(outcome="relocated") if is_moved else verdict)
     return same_claims(made)

@@ -192,11 +192,16 @@ def shown(source: SourceLines, spans: Iterable[tuple[int, int]], items: Iterable
     return Shown(source, sorted_spans, by_id, known, " ".join(pieces.values()), tuple(pieces), tuple(starts))
 
 
-def verify(claim: Claim, held: Shown) -> ClaimVerdict:
+def verify(claim: Claim, held: Shown, *, is_kept: bool = False) -> ClaimVerdict:
     """Return whether the source bears out a claim, and where.
 
     The order of the checks is that of what is worth telling: a claim about nothing cannot be placed, one without a place cannot be
     cited, and only one that has citations can contradict the code, which is another thing than to name what is not there.
+
+    Args:
+        claim: What is said.
+        held: What was shown.
+        is_kept: Whether the claim held before, and this is one of its citations, with what the first line of that shows.
     """
     item = held.items.get(claim.of)
     if item is None or claim.field not in item.fields:
@@ -205,7 +210,7 @@ def verify(claim: Claim, held: Shown) -> ClaimVerdict:
     far = [line for line in claim.lines if not held.has(line)]
     if any(not 1 <= line <= held.source.lines for line in far):
         return ClaimVerdict(claim, "rejected", reason="range")
-    placed = _placed(claim, item, held)
+    placed = _placed(claim, item, held, is_kept=is_kept)
     if isinstance(placed, str):
         return ClaimVerdict(claim, "rejected", reason=placed)
     lines, is_moved = placed
@@ -232,7 +237,7 @@ def may_say(claim: Claim, known: Known) -> bool:
 # ── lines ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _placed(claim: Claim, item: ClaimSubject, held: Shown) -> tuple[list[int], bool] | Reason:
+def _placed(claim: Claim, item: ClaimSubject, held: Shown, *, is_kept: bool) -> tuple[list[int], bool] | Reason:
     """Return the lines that the evidence bears out, and whether they are others than those cited; a reason where it bears out none.
 
     Where the evidence begins within the cited lines, those before it are not borne out. Where it stands elsewhere, all lines move
@@ -243,7 +248,9 @@ def _placed(claim: Claim, item: ClaimSubject, held: Shown) -> tuple[list[int], b
     anywhere = list(held.places(fragment)) if fragment else []
     if not anywhere:
         return "evidence"
-    statements = [place for place in anywhere if _is_statement(fragment, place)]
+    # A citation that is kept may begin with a header or a word (ELSE): beside its evidence, or where that ran over several lines.
+    first = claim.lines[0] if is_kept else 0
+    statements = [place for place in anywhere if place.first_line == first or _is_statement(fragment, place)]
     if not statements:
         return "statement"
     found = [place for place in statements if item.holds(place.first_line)]
