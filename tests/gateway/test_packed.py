@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 import zlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from backports import zstd
 
 from penstock.gateway.provider import Windows
 from tests.gateway.standing import RecordingUpstream, Said, standing
 from tests.gateway.stories import body_of, story
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -171,6 +171,7 @@ def _gateway(part: Installed, _store: str) -> str:
         with build_opener(ProxyHandler({})).open(f"{address}/penstock/metrics", timeout=PROBE_SECONDS) as reply:
             said = reply.read(_METRICS_BYTES).decode("utf-8", "replace")
     except HTTPError as error:
+        error.close()  # it holds the connection
         raise _DoesNotWork(f"{address} answers, but is no gateway: status {error.code}") from error
     except (URLError, ValueError) as error:
         reason = error.reason if isinstance(error, URLError) else error
