@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.cobol import ScannedSource, scan
+from penstock.cobol import ScannedSource, reading, scan
 from penstock.cobol.reading import BREAK
 
 from .sources import names, one, program, verbs
@@ -359,7 +360,8 @@ def test_any_bytes_are_a_source_whose_parts_nest(data: bytes) -> None:
     assert source.code.count("\n") + source.code.count(BREAK) >= lines - 1
     assert all(1 < line <= lines for line in source.joined)
     assert b"".join(source.records()) == data
-    assert source.all_shown() == [source.shown(n) for n in range(1, lines + 1)]
+    each = [source.shown(n) for n in range(1, lines + 1)]  # first: who has asked for all is given those again
+    assert source.all_shown() == each == [source.shown(n) for n in range(1, lines + 1)]
     assert not any("\n" in line for line in source.all_shown())
     outermost = [program for program in source if program.parent is None]
     if outermost:
@@ -381,3 +383,20 @@ def in_order(spans: list[tuple[int, int]]) -> None:
     """Each ends before the next begins; two may share a line."""
     assert all(start <= end for start, end in spans)
     assert all(before[1] <= after[0] for before, after in pairwise(spans))
+
+
+def test_lines_that_two_ask_for_at_once_are_there_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever comes in the middle, as threads do that ask about one file, gets every line, and so does the first."""
+    source = scan(b"       ID DIVISION.\n       PROGRAM-ID. P.\n       PROCEDURE DIVISION.\n           GOBACK.\n")
+    each = [source.shown(n) for n in range(1, source.lines + 1)]
+    as_ever, others = reading.shown, list[str]()
+
+    def shown(*line: Any) -> str:
+        monkeypatch.setattr("penstock.cobol.source.shown", as_ever)
+        others.extend([source.shown(2), *source.all_shown()])
+        return as_ever(*line)
+
+    monkeypatch.setattr("penstock.cobol.source.shown", shown)
+    assert source.all_shown() == each
+    assert others == [each[1], *each]
+    assert source.all_shown() == each

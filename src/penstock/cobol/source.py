@@ -112,13 +112,14 @@ class ScannedSource:
             return self._shown
         # In one pass over stretches of one format, because whoever shows a program shows all of it: asked line by line it takes
         # three times as long.
-        made = self._shown
+        made: list[str] = []
         records = list(self.records())
         bounds = [first for first, _ in self.switches[1:]] + [self.lines + 1]
         for (first, form), end in zip(self.switches or ((1, self.format),), bounds, strict=True):
             rows = zip(records[first - 1 : end - 1], self.kinds[first - 1 : end - 1], strict=True)
             made += [shown(self._decoded(record), form, kind) for record, kind in rows]
-        return made
+        self._shown[:] = made  # in one step: threads that ask about one file, or one copybook, never see a part of it
+        return self._shown
 
     def format_at(self, line: int) -> Format:
         """Return the format that holds on a line."""

@@ -128,18 +128,17 @@ def fault_of(
     is_still = counts is not None and given > 0 and stands_still(answered, counts, given) and not _ran_tools(body, wire)
     is_full = is_still or (cuts_silently and given >= window_tokens * BRIM)
     if is_full or (silence is not None and silence.kind == "dropped"):
-        kept = given
-        what = f"{kept} tokens of input, all that its window holds"
+        what = f"{given} tokens of input, all that its window holds"
         if is_still:
-            what = f"{kept} tokens of input again, for a request that is larger than the ones before"
-        if kept < estimated_tokens:
-            what = f"{kept} tokens of input where at least {estimated_tokens} were sent"
+            what = f"{given} tokens of input again, for a request that is larger than the ones before"
+        if given < estimated_tokens:
+            what = f"{given} tokens of input where at least {estimated_tokens} were sent"
         message = f"The provider reports {what}: it seems to have dropped the beginning without a word."
         # Some providers count a quarter of what we do, some report only what they had not cached. An answer that says something
         # is given up only for a cut that neither explains; the rest is told.
-        is_cut = is_full or kept >= window_tokens * BRIM or kept * CUT_FACTOR < estimated_tokens
-        is_window = kept >= max(SMALLEST_TOKENS, taken_tokens * BRIM)
-        cure = Overflow(kind="context_input", limit=kept) if is_cut and is_window else None
+        is_cut = is_full or given >= window_tokens * BRIM or given * CUT_FACTOR < estimated_tokens
+        is_window = given >= max(SMALLEST_TOKENS, taken_tokens * BRIM)
+        cure = Overflow(kind="context_input", limit=given) if is_cut and is_window else None
         return AnswerFault(kind="dropped", message=message, overflow=cure)
     if isinstance(body, dict) and layout.is_answer(body):
         fault = _unfinished(body, wire, estimated_tokens, window_tokens, asked_tokens)

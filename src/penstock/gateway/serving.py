@@ -24,8 +24,6 @@ GRACEFUL_SECONDS: Final = 900
 """How long answers under way have once serving is to end: the longest that a provider may think."""
 MAX_HEADER_BYTES: Final = 64 << 10
 """How much the headers of a request may take."""
-
-
 _SMALL_BYTES: Final = 4_096
 """Parts of a body that are smaller are put together as they come."""
 

@@ -31,8 +31,8 @@ _NETWORKS = {  # statfs(2) types of file systems without dependable locks or flu
     0x01021997: "9P",
 }
 _PRIVATE, _PRIVATE_MODE = ".penstock-", 0o700
-# ext2 to ext4 (one number), XFS, Btrfs.
 _DRAWN_BYTES = 5  # `<!doc`, `<svg `
+# ext2 to ext4 (one number), XFS, Btrfs.
 _CARRY_NAMES = {0xEF53, 0x58465342, 0x9123683E}
 
 

@@ -85,14 +85,16 @@ def class_names(source: ScannedSource, program: Program, rows: Sequence[EntryRow
 
 def invocations(code: Code, known: ClassNames | None, reaching: Reaching) -> Iterator[ProgramCall]:
     """Yield the invocations of methods, each as the way to a program of its name."""
-    for said in code.said if known is not None else ():
+    if known is None:
+        return
+    for said in code.said:
         if said.verb == "INVOKE" and len(said.keys) > 2 and said.keys[2] != ":":
-            yield from _invoked(code, said, known, reaching)  # type: ignore[arg-type]
+            yield from _invoked(code, said, known, reaching)
         for at, word in enumerate(said.keys):
             if word == ":" and said.keys[at + 1 : at + 2] == (":",) and at + 2 < len(said.keys):
-                yield from _inline(code, said, at, known)  # type: ignore[arg-type]
-            elif word == "NEW" and at + 1 < len(said.keys) and said.keys[at + 1] in known.outside:  # type: ignore[union-attr]
-                name = f"{known.outside[said.keys[at + 1]]}{METHOD}NEW"  # type: ignore[union-attr]
+                yield from _inline(code, said, at, known)
+            elif word == "NEW" and at + 1 < len(said.keys) and said.keys[at + 1] in known.outside:
+                name = f"{known.outside[said.keys[at + 1]]}{METHOD}NEW"
                 yield _call(code, said, name, given(said, at + 1), Returned(), is_sure=True)
 
 
