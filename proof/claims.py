@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from proof.planting import Fact
 
     from penstock.scribe.answers import Claim
-    from penstock.scribe.documenting import DocumentingRun, Subject
+    from penstock.scribe.documenting import DocumentingRun, ScannedFile
     from penstock.scribe.verification import Shown
 
 BUDGETS = (2_000, 8_000, 30_000)
@@ -153,7 +153,7 @@ class Backwards:
 # ── one file ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def look(one: Subject, budgets: Sequence[int], within: str | None = MEMORY) -> Looked:
+def look(one: ScannedFile, budgets: Sequence[int], within: str | None = MEMORY) -> Looked:
     """What is wrong with the documents of a file, for all budgets; results are kept in a folder that is made within another."""
     page = columns.page(one.source)
     extents = _extents(one)
@@ -186,7 +186,7 @@ def look(one: Subject, budgets: Sequence[int], within: str | None = MEMORY) -> L
     return Looked(one.file_name, one.source.lines, tuple(faults), planted, facts, told, calls)
 
 
-def _extents(one: Subject) -> Extents:
+def _extents(one: ScannedFile) -> Extents:
     """Where the paragraphs and the programs of a file are; a single program needs no name."""
     programs = [part.program for part in one.parts]
     return Extents(
@@ -199,11 +199,11 @@ def _extents(one: Subject) -> Extents:
     )
 
 
-def _run(one: Subject, planter: Planter, kept: Backwards, budget: int, *, jobs: int) -> DocumentingRun:
+def _run(one: ScannedFile, planter: Planter, kept: Backwards, budget: int, *, jobs: int) -> DocumentingRun:
     return run([one], model=_Model(planter), results=kept, jobs=jobs, max_prompt_tokens=budget)
 
 
-def _lines_of(one: Subject) -> set[int]:
+def _lines_of(one: ScannedFile) -> set[int]:
     return {line for part in one.parts for line in range(part.program.start_line, part.program.end_line + 1)}
 
 

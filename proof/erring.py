@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock.models import call, calls, say
-from penstock.models.steps import Asked, ScriptedReply
+from penstock.models.steps import ScriptedCall, ScriptedReply
 from penstock.wires import load_request, wire_named
 
 if TYPE_CHECKING:
@@ -158,8 +158,8 @@ class Erring:
         yield "equal ids", calls(view, call("view", file_path=item.path, offset=1, limit=2))
         yield "says nothing", say("")
         if self.wire.startswith("openai"):
-            yield "no JSON", ScriptedReply(calls=(Asked("view", _NO_JSON),))
-            yield "not an object", ScriptedReply(calls=(Asked("view", '["view", 1]'),))
+            yield "no JSON", ScriptedReply(calls=(ScriptedCall("view", _NO_JSON),))
+            yield "not an object", ScriptedReply(calls=(ScriptedCall("view", '["view", 1]'),))
         if self.wire == "anthropic":
             yield "no JSON", view
 

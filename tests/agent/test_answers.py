@@ -13,7 +13,7 @@ from tests.carrier.test_diagnosed import CUT, MINUTE, answer, silent, size, stop
 from penstock.agent.asking import GO_ON, MAX_CONTINUATIONS
 from penstock.models import RemoteModel, ScriptedModel, call, calls, fail, refuse, say
 from penstock.models import provider as doubles
-from penstock.models.steps import Asked, ScriptedReply
+from penstock.models.steps import ScriptedCall, ScriptedReply
 from penstock.testing import LoopbackProvider
 from penstock.text.json_access import parsed_finite
 from penstock.wires import WIRES, answer_messages, load, violations, wire_named
@@ -155,7 +155,7 @@ def test_a_refusal_is_still_a_refusal(begun: Callable[..., Agent]) -> None:
 @pytest.mark.parametrize("wire", ["openai-chat", "openai-responses"])
 def test_arguments_that_are_no_json_end_no_run(begun: Callable[..., Agent], wire: str) -> None:
     """What the model wrote stays in the session; a provider that would refuse it is sent what it takes, which is said once."""
-    broken = ScriptedReply(calls=(Asked("view", '{"file_path": "part'),))
+    broken = ScriptedReply(calls=(ScriptedCall("view", '{"file_path": "part'),))
     with LoopbackProvider(
         wire, 16_000, script=[broken, call("view", file_path="part_000.txt"), say("Nothing.")]
     ) as held:

@@ -17,7 +17,7 @@ from tests.scribe.programs import program
 
 from penstock.models import fail, load_model, refuse, say, sizes
 from penstock.scribe import says_anything
-from penstock.scribe.documenting import DocumentingRun, Subject, planned, run, subject
+from penstock.scribe.documenting import DocumentingRun, ScannedFile, planned, run, subject
 from penstock.testing import LoopbackProvider
 from penstock.text import tokens
 
@@ -35,7 +35,7 @@ BUDGET = 2_400
 
 def asked(
     policy: Callable[[dict[str, Any]], ScriptStep],
-    text: str | list[Subject],
+    text: str | list[ScannedFile],
     *,
     wire: str = "openai-chat",
     window: int = WIDE,
@@ -80,7 +80,7 @@ def test_without_a_model_nothing_is_kept_of_a_program_that_is_done() -> None:
     taken: list[weakref.ref[Part]] = []
     alive: list[int] = []
 
-    def read() -> Iterator[Subject]:
+    def read() -> Iterator[ScannedFile]:
         for number in range(5):
             one = subject(program(5, name=f"PROG{number}"), f"{number}.cbl")
             taken.append(weakref.ref(one.parts[0]))

@@ -11,7 +11,7 @@ import pytest
 from tests.scribe.lines import Text
 
 from penstock.chunk.template import Citation, Grade, Template, TemplateRecord, Value
-from penstock.scribe.documenting import Subject, run, subject
+from penstock.scribe.documenting import ScannedFile, run, subject
 from penstock.scribe.documents import About, Coverage, document_of
 from penstock.scribe.filling import SECTIONS, cite
 from penstock.scribe.pages import NameIndex, SiteFrame, of_document
@@ -38,7 +38,7 @@ KEYS = {
 }
 
 
-def documented(path: Path) -> tuple[Subject, list[dict[str, Any]]]:
+def documented(path: Path) -> tuple[ScannedFile, list[dict[str, Any]]]:
     """A file of the estate and its documents."""
     ((found, documents),) = run([subject(path.read_bytes(), path.name)]).documents
     return found, documents

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from penstock.context.compaction.plans import CACHE_READ, CACHE_WRITE
 from penstock.errors import CallerError
-from penstock.session.degradation import ADVICE, POLICY, Measurement, Points, Prices, assess, points_of
+from penstock.session.degradation import ADVICE, POLICY, InputPrices, Measurement, Points, assess, points_of
 from penstock.session.limits import Pressure
 
 pytestmark = pytest.mark.proves("S-7")
@@ -62,8 +62,8 @@ def test_the_cost_of_a_call_is_computed_from_what_is_cached() -> None:
     assert (CACHE_READ, CACHE_WRITE) == (10, 125)
     assert assess(100_000, 128_000).cost == (10_000, 125_000)
     assert assess(100_000, 128_000, cached_share=0.9).cost == pytest.approx((21_500, 21_500))
-    assert assess(100_000, 128_000, cached_share=1, prices=Prices(cached=50)).cost == (50_000, 50_000)
-    assert assess(100_000, 128_000, prices=Prices(cached=200, fresh=100)).cost == (100_000, 200_000)
+    assert assess(100_000, 128_000, cached_share=1, prices=InputPrices(cached=50)).cost == (50_000, 50_000)
+    assert assess(100_000, 128_000, prices=InputPrices(cached=200, fresh=100)).cost == (100_000, 200_000)
     assert "costs 21500 tokens of plain input" in str(assess(100_000, 128_000, cached_share=0.9))
     assert "costs 10000 to 125000 tokens" in str(assess(100_000, 128_000))
 
@@ -204,8 +204,8 @@ def test_points_that_cannot_be_name_what_is_wrong(document: Any, why: str) -> No
         {"cached_share": 1.1},
         {"cached_share": -0.1},
         {"cached_share": float("nan")},
-        {"prices": Prices(cached=-1)},
-        {"prices": Prices(fresh=float("inf"))},
+        {"prices": InputPrices(cached=-1)},
+        {"prices": InputPrices(fresh=float("inf"))},
     ],
 )
 def test_sizes_shares_and_prices_that_cannot_be_are_errors(arguments: dict[str, Any]) -> None:

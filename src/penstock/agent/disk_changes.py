@@ -43,7 +43,7 @@ _MAX_HASHED_BYTES = 256 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundFile:
+class ChangedFile:
     """A file that was changed, and what the session had found there before."""
 
     path: str
@@ -58,7 +58,7 @@ class FoundFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class TreeSnapshot:
     """A tree at one moment: the status of each file, and digests as far as contents were read."""
 
     statuses: dict[str, tuple[int, ...]]
@@ -66,7 +66,7 @@ class Seen:
     is_whole: bool
 
 
-def look(root: Root, *, with_digests: bool, known: Seen | None = None) -> Seen:
+def look(root: Root, *, with_digests: bool, known: TreeSnapshot | None = None) -> TreeSnapshot:
     """Return what the files beneath a root are now, ignored ones too; packages that are installed and caches are left out.
 
     Args:
@@ -94,11 +94,11 @@ def look(root: Root, *, with_digests: bool, known: Seen | None = None) -> Seen:
                 found = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
                 statuses[f"{batch.prefix}{name}"] = found
     except ToolError:
-        return Seen({}, {}, is_whole=False)
+        return TreeSnapshot({}, {}, is_whole=False)
     if known is None:
-        known = Seen({}, {}, is_whole=False)
+        known = TreeSnapshot({}, {}, is_whole=False)
     same = {path: known.digests[path] for path in known.digests if known.statuses[path] == statuses.get(path)}
-    return Seen(statuses, same | (_digests(root, statuses, same) if with_digests else {}), walk.complete)
+    return TreeSnapshot(statuses, same | (_digests(root, statuses, same) if with_digests else {}), walk.complete)
 
 
 def _digests(root: Root, statuses: Mapping[str, tuple[int, ...]], known: Mapping[str, str]) -> dict[str, str]:
@@ -113,7 +113,7 @@ def _digests(root: Root, statuses: Mapping[str, tuple[int, ...]], known: Mapping
     return made
 
 
-def between(root: Root, before: Seen, after: Seen) -> tuple[FoundFile, ...]:
+def between(root: Root, before: TreeSnapshot, after: TreeSnapshot) -> tuple[ChangedFile, ...]:
     """Return the files that differ between two looks, with what they held before.
 
     Args:
@@ -129,7 +129,7 @@ def between(root: Root, before: Seen, after: Seen) -> tuple[FoundFile, ...]:
             continue
         found = "" if known is None else before.digests.get(path, UNKNOWN)
         if found == UNKNOWN or found != digest_of(root, path):
-            changed.append(FoundFile(path=path, found=found))
+            changed.append(ChangedFile(path=path, found=found))
     return tuple(changed)
 
 
@@ -152,7 +152,7 @@ def digest_of(root: Root, path: str) -> str:
 class DiskChanges:
     """All that a session changed beneath its root."""
 
-    def __init__(self, root: Root, files: Iterable[FoundFile] = ()) -> None:
+    def __init__(self, root: Root, files: Iterable[ChangedFile] = ()) -> None:
         """Begin with what a journal holds.
 
         Args:
@@ -160,10 +160,10 @@ class DiskChanges:
             files: what was noted before, oldest first.
         """
         self._root = root
-        self._files: dict[str, FoundFile] = {}
+        self._files: dict[str, ChangedFile] = {}
         self.note(*files)
 
-    def note(self, *files: FoundFile) -> None:
+    def note(self, *files: ChangedFile) -> None:
         """Remember changes; of each file what was found before the first one counts."""
         for file in files:
             first = self._files.pop(file.path, file)

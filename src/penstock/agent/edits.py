@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from penstock.agent.disk_changes import FoundFile, digest_of
+from penstock.agent.disk_changes import ChangedFile, digest_of
 from penstock.agent.record_types import CHANGED, CHILD, EDITED
 from penstock.errors import ToolError
 from penstock.session import Effected
@@ -90,20 +90,20 @@ def edits_of(store: Store, session_id: str) -> list[KeptEdit]:
     return list(found.values())
 
 
-def changes_of(store: Store, session_id: str) -> list[FoundFile]:
+def changes_of(store: Store, session_id: str) -> list[ChangedFile]:
     """Return the files that the journal of a session says were changed, oldest first.
 
     An edit is written down before it is made, its change behind it: where a kill came between, the edit tells of the file. One that
     was not made either leaves the file as it was found, which whoever looks at the disk sees.
     """
-    found: list[FoundFile] = []
+    found: list[ChangedFile] = []
     for record in store.events(session_id):
         if record.type == CHANGED:
             data: Any = record.data
-            found += [FoundFile(**file) for file in data["files"]]
+            found += [ChangedFile(**file) for file in data["files"]]
     told = {file.path for file in found}
     cut_off = [edit for edit in edits_of(store, session_id) if edit.path not in told]
-    return [*found, *(FoundFile(path=edit.path, found=edit.before_sha256, turn=edit.turn) for edit in cut_off)]
+    return [*found, *(ChangedFile(path=edit.path, found=edit.before_sha256, turn=edit.turn) for edit in cut_off)]
 
 
 def _came_to_nothing(record: JournalRecord) -> str:

@@ -10,7 +10,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
-from penstock.agent.disk_changes import DiskChanges, FoundFile, between, look
+from penstock.agent.disk_changes import ChangedFile, DiskChanges, between, look
 from penstock.agent.file_check import snapshot
 from penstock.agent.protocols import Done
 from penstock.agent.size_advice import size_advice
@@ -28,7 +28,7 @@ from penstock.tools import MIN_ALLOWANCE, REQUIRED, TOOLS, Parameter, Tool, Tool
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from penstock.agent.disk_changes import Seen
+    from penstock.agent.disk_changes import TreeSnapshot
     from penstock.context.handoff import Handoff
     from penstock.session import Session, Todo
     from penstock.session.effects import Acted, Change, Intent, Settled
@@ -166,7 +166,7 @@ class Toolbox:
         self.tools: tuple[Tool, ...] = (*offered, TODO)
         self._after = ""
         self._written: dict[str, _Mark] = {}
-        self._seen: Seen | None = None
+        self._seen: TreeSnapshot | None = None
         """The tree before the newest command."""
         self.changes = DiskChanges(workspace.root)
         """What the session changed, whoever's tool did it."""
@@ -225,11 +225,11 @@ class Toolbox:
             return self.ledger.may_replace(path, version, content)
         return self.ledger.may_modify(path, content)
 
-    def _noted(self, acted: Acted, before: Seen | None, turn: int) -> tuple[dict[str, Json], ...]:
+    def _noted(self, acted: Acted, before: TreeSnapshot | None, turn: int) -> tuple[dict[str, Json], ...]:
         """Remember the files that an act has changed, and return them as a journal holds them."""
-        files: tuple[FoundFile, ...] = ()
+        files: tuple[ChangedFile, ...] = ()
         if acted.change is not None:
-            files = (FoundFile(path=acted.change.path, found=acted.before),)
+            files = (ChangedFile(path=acted.change.path, found=acted.before),)
         elif before is not None:
             files = between(self.workspace.root, before, look(self.workspace.root, with_digests=False))
         files = tuple(replace(file, turn=turn) for file in files)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class CommandOptions:
     """How a command works and shows it, whatever it works on."""
 
     store_url: str | None
@@ -130,7 +130,7 @@ def _with_terms(*chosen: Decorator) -> Decorator:
         ) -> Any:
             if as_json and output_format not in {None, "json"}:
                 raise click.UsageError("--json and --output-format say two things: give one.")
-            terms = Terms(
+            terms = CommandOptions(
                 store_url=store_url,
                 output_format=output_format or ("json" if as_json else "text"),
                 max_turns=max_turns,
@@ -152,7 +152,7 @@ resuming_options = _with_terms(*_CHANGES)
 """What a session may go on with otherwise than it began."""
 
 
-def begun(store: Store, about: dict[str, Any], terms: Terms) -> Agent:
+def begun(store: Store, about: dict[str, Any], terms: CommandOptions) -> Agent:
     """Return the agent of a new session, whose beginning stands in the journal already.
 
     Args:
@@ -185,7 +185,7 @@ def begun(store: Store, about: dict[str, Any], terms: Terms) -> Agent:
 
 
 def resumed(
-    store: Store, session_id: str, changes: dict[str, Any], terms: Terms
+    store: Store, session_id: str, changes: dict[str, Any], terms: CommandOptions
 ) -> tuple[Agent, tuple[str, list[dict[str, Any]]]]:
     """Return the agent of a session that goes on, and what became of its files, in words and as rows.
 
@@ -339,7 +339,7 @@ def _agent(
     session: Session,
     parts: _Parts,
     store: Store,
-    terms: Terms,
+    terms: CommandOptions,
     next_seq: int = 0,
     *,
     streams: bool,

@@ -23,7 +23,7 @@ from penstock.errors import CallerError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from penstock.guard.stream import Passed
+    from penstock.guard.stream import Drained
     from penstock.text.allowance import Allowance
     from penstock.text.fitting import Keep
 
@@ -149,7 +149,7 @@ def _print_shell_file(flags: list[str]) -> int:
 guard_command.allow_interspersed_args = False  # the flags behind a COMMAND are its own
 
 
-def _json_of(passed: Passed) -> dict[str, object]:
+def _json_of(passed: Drained) -> dict[str, object]:
     """Return one output as an object of JSON."""
     measures = ("is_cut", "shown_tokens", "whole_tokens", "whole_bytes", "whole_lines")
     return {

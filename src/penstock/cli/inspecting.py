@@ -20,7 +20,7 @@ from penstock.text.notices import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.hosts.sessions.finding import FoundFile
+    from penstock.hosts.sessions.finding import FoundSession
     from penstock.inspection.story import Story, Subject
 
 LISTED = 40
@@ -87,7 +87,7 @@ def _with_page(words: str, page_file: str | None) -> str:
 
 
 def _listed(
-    files: Sequence[FoundFile], project: str | None, most: int | None, page_file: str | None, *, as_json: bool
+    files: Sequence[FoundSession], project: str | None, most: int | None, page_file: str | None, *, as_json: bool
 ) -> int:
     """Print the sessions of this machine."""
     looked = _look(files, project, most, is_whole=page_file is not None)
@@ -124,7 +124,7 @@ class _Looked(NamedTuple):
     """How many were not looked at."""
 
 
-def _look(files: Sequence[FoundFile], project: str | None, most: int | None, *, is_whole: bool) -> _Looked:
+def _look(files: Sequence[FoundSession], project: str | None, most: int | None, *, is_whole: bool) -> _Looked:
     """Look at files, the newest first, until there are enough sessions."""
     from penstock.errors import CallerError
     from penstock.hosts.sessions.stories import glance_at

@@ -18,7 +18,7 @@ from penstock.cli.sessions import replayed, session_argument
 from penstock.cli.watching import finish, telling_of_others, work
 
 if TYPE_CHECKING:
-    from penstock.cli.agents import Terms
+    from penstock.cli.agents import CommandOptions
 
 
 @command("run")
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     "--from", "handoff_file", metavar="HANDOFF", help="Begin where another session ended: a handoff document."
 )
 @beginning_options
-def run_command(question: str | None, handoff_file: str | None, terms: Terms, **about: Any) -> int:
+def run_command(question: str | None, handoff_file: str | None, terms: CommandOptions, **about: Any) -> int:
     """Answer QUESTION about the files beneath --root.
 
     The session survives refusals, outages, interrupts and kills. Standard output gets the answer, standard error a line for
@@ -61,7 +61,7 @@ def run_command(question: str | None, handoff_file: str | None, terms: Terms, **
 
 @command("chat")
 @beginning_options
-def chat_command(terms: Terms, **about: Any) -> int:
+def chat_command(terms: CommandOptions, **about: Any) -> int:
     """Talk with a model about the files beneath --root.
 
     A line at a time; an empty line or the end of input ends it; `resume` goes on with it another day.
@@ -94,7 +94,7 @@ def resume_command(
     session_id: str,
     prompt: str | None,
     verify_only: bool,
-    terms: Terms,
+    terms: CommandOptions,
     **changes: Any,
 ) -> int:
     """Go on with session ID, after checking its files against the disk.

@@ -17,7 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, NamedTuple, TypeVar
 
-from penstock.guard.stream import Passed, drain
+from penstock.guard.stream import Drained, drain
 from penstock.text import fitting
 
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ class Ran(NamedTuple):
 
     status: int
     """The exit status of a program; below 0 the signal that ended it."""
-    stdout: Passed
+    stdout: Drained
     """The shown part of a program's output, and where the whole is."""
-    stderr: Passed
+    stderr: Drained
 
 
 def environment_for(environment: Mapping[str, str]) -> dict[str, str]:
@@ -91,7 +91,7 @@ def run(
         OSError: the program cannot be started.
     """
 
-    def take(pipe: IO[bytes], reader: int | None, running: subprocess.Popen[bytes]) -> Passed:
+    def take(pipe: IO[bytes], reader: int | None, running: subprocess.Popen[bytes]) -> Drained:
         hand_on = _Writing(reader) if is_passed_uncut and reader is not None else None
         return drain(
             watched(_parts(pipe, reader, running)),
@@ -169,8 +169,8 @@ def _ending_with_us() -> Callable[[], None] | None:
 
 
 def _shared(
-    stdout: Passed, stderr: Passed, allowance: Allowance, keep: Keep, name: str, dialect: Dialect
-) -> tuple[Passed, Passed]:
+    stdout: Drained, stderr: Drained, allowance: Allowance, keep: Keep, name: str, dialect: Dialect
+) -> tuple[Drained, Drained]:
     """Return both outputs within one allowance: each was cut to all of it, and knows what it was cut from."""
     sizes = [allowance.measure(one.result) for one in (stdout, stderr)]
     if sum(sizes) <= allowance.limit:

@@ -35,7 +35,7 @@ UNCUT_BYTES = 16 << 20
 _CONTINUATION = bytes(range(0x80, 0xC0))  # bytes of UTF-8 that begin no character
 
 
-class Passed(NamedTuple):
+class Drained(NamedTuple):
     """The result of `drain`: what is shown, and what was kept of the whole."""
 
     result: Guarded
@@ -60,7 +60,7 @@ def drain(
     dialect: Dialect | None = None,
     chars_per_token: float = fitting.CHARS_PER_TOKEN,
     hand_on: Callable[[bytes], object] | None = None,
-) -> Passed:
+) -> Drained:
     """Read `parts` to their end and return them as one guarded result.
 
     Args:
@@ -96,7 +96,7 @@ def drain(
         text = ends.whole_text()
         result = fitting.fit(text, allowance, keep, name=name, dialect=dialect, chars_per_token=chars_per_token)
         if not result.is_cut:
-            return Passed(result)
+            return Drained(result)
     # `coming` counts and holds the ends as a by-product, also of what the store never gets to see.
     held = _Held(chain(first, coming), 0 if hand_on is None else UNCUT_BYTES)
     source = iter(held)
@@ -106,7 +106,7 @@ def drain(
         if fault and hand_on is not None and held.is_whole:
             for part in chain(held.given_up(), source):
                 hand_on(part)
-            return Passed(fitting.fit("", allowance), fault=escape.clip(fault, 400), is_uncut=True)
+            return Drained(fitting.fit("", allowance), fault=escape.clip(fault, 400), is_uncut=True)
     finally:
         for _ in coming:  # whatever happened, the program at the other end is read to its end
             pass
@@ -132,7 +132,7 @@ def drain(
         dialect=dialect,
         chars_per_token=chars_per_token,
     )
-    return Passed(result, handles, spool.lost_bytes if handles else 0, escape.clip(fault, 400) if fault else "")
+    return Drained(result, handles, spool.lost_bytes if handles else 0, escape.clip(fault, 400) if fault else "")
 
 
 def _kept(spool: _Spool, open_store: Callable[[], Store] | None, name: str) -> tuple[tuple[str, ...], str]:

@@ -41,7 +41,7 @@ class Number(NamedTuple):
     text: str
 
 
-class Item(NamedTuple):
+class JsonItem(NamedTuple):
     """A member of an object or an element of an array. `comma` is where its comma stands; None without one."""
 
     key: str | None
@@ -62,7 +62,7 @@ class JsonNode(NamedTuple):
     end: int
     kind: str
     scalar: object = None
-    items: tuple[Item, ...] = ()
+    items: tuple[JsonItem, ...] = ()
 
     def find(self, step: str | int) -> int | None:
         """Return the index of the item that a step of a path leads to; None where there is none."""
@@ -201,7 +201,7 @@ def _node(text: str, at: int, depth: int) -> JsonNode:
 
 def _container(text: str, start: int, depth: int) -> JsonNode:
     kind, close = text[start], "}" if text[start] == "{" else "]"
-    items: list[Item] = []
+    items: list[JsonItem] = []
     at = _skip(text, start + 1)
     while text[at : at + 1] != close:
         if items and items[-1].comma is None:
@@ -221,12 +221,12 @@ def _container(text: str, start: int, depth: int) -> JsonNode:
         node = _node(text, at, depth + 1)
         at = _skip(text, node.end)
         has_comma = text[at : at + 1] == ","
-        items.append(Item(key, begin, node, at if has_comma else None))
+        items.append(JsonItem(key, begin, node, at if has_comma else None))
         at = _skip(text, at + 1) if has_comma else at
     return JsonNode(start, at + 1, kind, None, tuple(items))
 
 
-def _container_and_item(node: JsonNode | None, path: Path) -> tuple[JsonNode, Item]:
+def _container_and_item(node: JsonNode | None, path: Path) -> tuple[JsonNode, JsonItem]:
     if node is None:
         raise KeyError(path)
     container, item = node, None

@@ -16,7 +16,7 @@ from penstock.context.handoff import asked_in
 from penstock.errors import CallerError
 from penstock.models import sizes
 from penstock.models.provider import Provider
-from penstock.models.steps import Asked, ScriptedReply
+from penstock.models.steps import ScriptedCall, ScriptedReply
 from penstock.text.calls import handle_in
 from penstock.text.notices import without_report
 from penstock.tools.ranking import ShownPassage, read_passages
@@ -94,7 +94,7 @@ class LocalModel:
         if refused is not None:
             return refused.returned()
         text, call = _reply(request, self.wire, self.window_tokens - size.input_tokens)
-        calls = () if call is None else (Asked(call.tool, json.dumps(call.arguments, ensure_ascii=False)),)
+        calls = () if call is None else (ScriptedCall(call.tool, json.dumps(call.arguments, ensure_ascii=False)),)
         # A number for the ids of its calls, which differ where requests do.
         number = zlib.crc32(sizes.text_of(request).encode("utf-8", "surrogatepass"))
         return self._provider.perform(ScriptedReply(text=text, calls=calls), size, number).returned()

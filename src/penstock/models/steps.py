@@ -25,7 +25,7 @@ Patterns: TypeAlias = "str | Iterable[str]"
 """A regular expression, or several of them."""
 
 
-class Asked(NamedTuple):
+class ScriptedCall(NamedTuple):
     """A call of a tool that a scripted model makes."""
 
     name: str
@@ -59,7 +59,7 @@ class ScriptedReply(ScriptStep):
 
     text: str = ""
     """The words of a scripted answer, before any calls."""
-    calls: tuple[Asked, ...] = ()
+    calls: tuple[ScriptedCall, ...] = ()
     """The calls of a scripted answer, in order; none where the model is done."""
 
     def __str__(self) -> str:
@@ -134,7 +134,7 @@ def call(
         written = json.dumps(given, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise CallerError(f"the arguments of {tool_name!r} are no JSON: {error}") from error
-    asked = Asked(_a(str, tool_name, "the name of a tool"), written)
+    asked = ScriptedCall(_a(str, tool_name, "the name of a tool"), written)
     return ScriptedReply(calls=(asked,), requires=_patterns(requires), forbids=_patterns(forbids))
 
 
@@ -152,7 +152,7 @@ def calls(*made: ScriptStep, text: str = "", requires: Patterns = (), forbids: P
     """
     if not made:
         raise CallerError("calls() takes the steps that call() makes, one at least")
-    asked: list[Asked] = []
+    asked: list[ScriptedCall] = []
     required, forbidden = list(_patterns(requires)), list(_patterns(forbids))
     for step in made:
         if not isinstance(step, ScriptedReply) or not step.calls:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from penstock.cobol import Format
     from penstock.models import Model
-    from penstock.scribe.documenting import Subject
+    from penstock.scribe.documenting import ScannedFile
     from penstock.scribe.estate_found import FoundEstate, Listed
     from penstock.scribe.gathering import Gathered, GatheredFile, LeftOut
     from penstock.scribe.pool import Progress
@@ -294,7 +294,7 @@ class _Asked:
         self._estate, self._reader, self._output, self._spool, self._tell = estate, reader, output, spool, tell
         self._of_file: dict[str, list[Listed]] = {}
 
-    def subjects(self) -> Iterator[Subject]:
+    def subjects(self) -> Iterator[ScannedFile]:
         """Yield the files with programs, whole, with who calls and runs them."""
         by_number: dict[int, list[Listed]] = {}
         for one in self._estate.programs:
@@ -305,7 +305,7 @@ class _Asked:
             self._of_file[subject.file_name] = listed
             yield situated(subject, map(self._estate.around, listed))
 
-    def finished(self, subject: Subject, documents: list[dict[str, Json]]) -> None:
+    def finished(self, subject: ScannedFile, documents: list[dict[str, Json]]) -> None:
         """Take the documents of a file."""
         listed = self._of_file[subject.file_name]
         for one, told in zip(listed, documents, strict=True):
@@ -361,7 +361,9 @@ def _write(
     return written, lost
 
 
-def subjects(found: Sequence[GatheredFile], paths: Iterable[str], source_format: Format | None = None) -> list[Subject]:
+def subjects(
+    found: Sequence[GatheredFile], paths: Iterable[str], source_format: Format | None = None
+) -> list[ScannedFile]:
     """Return what the files at some paths say, with the copybooks among all that were found."""
     reader = FileReader(ReadSetup(files=found, members=members_of(found), source_format=source_format))
     wanted = {os.path.normpath(path) for path in paths}

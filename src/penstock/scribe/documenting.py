@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.chunk import Overhead
 from penstock.errors import CallerError
-from penstock.scribe.file_work import FileWork, PromptBudget, Subject, subject
+from penstock.scribe.file_work import FileWork, PromptBudget, ScannedFile, subject
 from penstock.scribe.pool import ATTEMPTS, ModelPool, Pool
 from penstock.scribe.results import key_of
 from penstock.text.tokens import best_counter, family
@@ -40,7 +40,7 @@ MAX_PROMPT_TOKENS = 15_000
 JOBS = 4
 """How many chunks are asked about at once."""
 
-__all__ = ["JOBS", "MAX_PROMPT_TOKENS", "DocumentingRun", "Subject", "planned", "run", "subject"]
+__all__ = ["JOBS", "MAX_PROMPT_TOKENS", "DocumentingRun", "ScannedFile", "planned", "run", "subject"]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class DocumentingRun:
     claims by what became of them (`verification`).
     """
 
-    documents: list[tuple[Subject, list[dict[str, Json]]]] = field(default_factory=list)
+    documents: list[tuple[ScannedFile, list[dict[str, Json]]]] = field(default_factory=list)
     calls: int = 0
     chunks: int = 0
     resent: int = 0
@@ -77,7 +77,7 @@ class DocumentingRun:
 
 
 def run(
-    subjects: Iterable[Subject],
+    subjects: Iterable[ScannedFile],
     *,
     model: Model | None = None,
     results: Results | None = None,
@@ -89,7 +89,7 @@ def run(
     attempts: int = ATTEMPTS,
     counting: Mode | None = None,
     progress: Callable[[Progress], None] | None = None,
-    finished: Callable[[Subject, list[dict[str, Json]]], None] | None = None,
+    finished: Callable[[ScannedFile, list[dict[str, Json]]], None] | None = None,
     pause: Callable[[float], object] | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> DocumentingRun:
@@ -185,7 +185,7 @@ def _is_failed(answered: Answered) -> bool:
 
 
 def planned(
-    subject: Subject,
+    subject: ScannedFile,
     *,
     model: Model | None = None,
     max_prompt_tokens: int = MAX_PROMPT_TOKENS,

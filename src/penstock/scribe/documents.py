@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from penstock.chunk.template import Citation, Plain, Template, TemplateRecord, Value
-    from penstock.cobol.facts.values import Facts, Unread
+    from penstock.cobol.facts.values import Facts, UnknownStatement
     from penstock.text.json_access import Json
 
 TicketType = Literal["documentation", "chunk_continuation", "chunk_synthesis", "validation", "clarification"]
@@ -315,7 +315,7 @@ def _entry(source: SourceLines, name: str, line: int) -> dict[str, Json]:
     return {"name": name, "line": line, "citations": _citations(cite(source, line)), "origin": "code"}
 
 
-def _unread(source: SourceLines, part: Unread) -> dict[str, Json]:
+def _unread(source: SourceLines, part: UnknownStatement) -> dict[str, Json]:
     """Return what was not understood, as an item: a reader has to know what the document leaves out."""
     citations = _citations(cite(source, part.line, part.end_line))
     return {"text": part.text, "paragraph": part.paragraph or None, "citations": citations, "origin": "code"}

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from penstock.cobol.graph import ProgramPart
     from penstock.scribe.estate_reading import FileRead
     from penstock.scribe.gathering import GatheredFile
-    from penstock.scribe.pages.summary import Summary
+    from penstock.scribe.pages.summary import PackedDocument
     from penstock.text.json_access import Json
 
 
@@ -74,7 +74,7 @@ class FoundEstate:
         self._files = [one.path for one in sources]
         self._parts: list[ProgramPart] = []
         self._terms = Terms()
-        self._waiting: dict[str, Summary] = {}
+        self._waiting: dict[str, PackedDocument] = {}
         located: list[Located] = []
         ids, ids_of_copybooks = PageIds(), PageIds()
         for number, (file, one) in enumerate(zip(sources, read, strict=True)):
@@ -103,13 +103,13 @@ class FoundEstate:
         self.beside = sum(one.path not in told for one in members)
         """How many files are neither: jobs, maps, tables and the like."""
 
-    def take(self, listed: Listed, summary: Summary, *, is_copybook: bool = False) -> None:
+    def take(self, listed: Listed, summary: PackedDocument, *, is_copybook: bool = False) -> None:
         """Take what the index says of a document; documents come in the order of their files."""
         (self.layouts if is_copybook else self.summaries).put(listed.page, summary)
         if not is_copybook:
             self._terms.add(listed.page, summary.namings)
 
-    def wait_for(self, listed: Listed, summary: Summary) -> None:
+    def wait_for(self, listed: Listed, summary: PackedDocument) -> None:
         """Take what the index says of a document of a program, whenever it is made."""
         self._waiting[listed.page] = summary
 

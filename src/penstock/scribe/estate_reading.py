@@ -17,7 +17,7 @@ from penstock.cobol.estate import Copybooks, Estate, Member, member
 from penstock.cobol.estate.members import stem
 from penstock.cobol.graph import part_of, program_name
 from penstock.cobol.program import key
-from penstock.scribe.file_work import Subject, documents_of_code, subject
+from penstock.scribe.file_work import ScannedFile, documents_of_code, subject
 from penstock.scribe.gathering import HEAD_BYTES, GatheredFile
 from penstock.scribe.pages.copies import sketch_of
 from penstock.scribe.pages.summary import summary_of
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from penstock.cobol.facts.values import Facts
     from penstock.cobol.graph import ProgramPart
     from penstock.scribe.filling import Part
-    from penstock.scribe.pages.summary import Summary
+    from penstock.scribe.pages.summary import PackedDocument
 
 MOST_SHOWN = 1_000
 """The most letters of a line in a listing: four times what a line of COBOL may have."""
@@ -61,7 +61,7 @@ class PartRead(NamedTuple):
     facts: Facts
     graph: ProgramPart
     sketch: tuple[int, ...]
-    summary: Summary | None
+    summary: PackedDocument | None
 
 
 class FileRead(NamedTuple):
@@ -103,12 +103,12 @@ class FileReader:
             found.append(PartRead(_for_links(part.facts), outer_part(graph), sketch, summary))
         return FileRead("copybook" if is_alone else "programs", tuple(found))
 
-    def subject(self, number: int) -> Subject:
+    def subject(self, number: int) -> ScannedFile:
         """Return what a file says, whole."""
         return subject_of(self._files[number], self._shelf, self._format)
 
 
-def subject_of(found: GatheredFile, shelf: Copybooks, source_format: Format | None) -> Subject:
+def subject_of(found: GatheredFile, shelf: Copybooks, source_format: Format | None) -> ScannedFile:
     """Return what a file says, with those of the copybooks on a shelf that it names."""
     source = scan(found.data, source_format=source_format, copybooks=shelf.beside(found.path))
     books, paths = _books(source, found.path, shelf)
@@ -161,17 +161,17 @@ def _books(source: ScannedSource, path: str, shelf: Copybooks) -> tuple[dict[str
     return books, paths
 
 
-def is_copybook(one: Subject) -> bool:
+def is_copybook(one: ScannedFile) -> bool:
     """Return whether there is no program in a file: its data is documented where programs use it."""
     return all(part.program.kind == "copybook" for part in one.parts)
 
 
-def _is_nameless(one: Subject) -> bool:
+def _is_nameless(one: ScannedFile) -> bool:
     """Return whether no program of a file has a name: a copybook that holds the header of a division looks like one."""
     return not any(part.program.name for part in one.parts)
 
 
-def says_anything(one: Subject) -> bool:
+def says_anything(one: ScannedFile) -> bool:
     """Return whether there is a program, or data: any other text has something that looks like a sentence of COBOL."""
     return not is_copybook(one) or any(
         part.facts.items or part.facts.constants or part.facts.files or part.program.copies or part.program.paragraphs
@@ -179,7 +179,7 @@ def says_anything(one: Subject) -> bool:
     )
 
 
-def _why_nothing(data: bytes, one: Subject) -> str:
+def _why_nothing(data: bytes, one: ScannedFile) -> str:
     """Return why a file that was taken for COBOL has none, from the reason that explains most."""
     head = data[:HEAD_BYTES]
     if not head:
@@ -208,7 +208,7 @@ def around(program: str, path: str, linked: Estate) -> Around:
     )
 
 
-def situated(one: Subject, neighbours: Iterable[Around]) -> Subject:
+def situated(one: ScannedFile, neighbours: Iterable[Around]) -> ScannedFile:
     """Return a subject with what is around each of its programs, in their order."""
     about = [replace(known, **found._asdict()) for known, found in zip(one.about, neighbours, strict=True)]
     # Claims may name them: "runs in the daily job" is no invention.
@@ -216,7 +216,7 @@ def situated(one: Subject, neighbours: Iterable[Around]) -> Subject:
     return replace(one, about=tuple(about), names=frozenset(names))
 
 
-def listings(one: Subject) -> list[list[tuple[int, str]]]:
+def listings(one: ScannedFile) -> list[list[tuple[int, str]]]:
     """Return the lines of each program, without those inside of a program that is within it: that one has a page of its own."""
     # Programs come in the order of their first lines, so that an inner one overwrites its part of the outer one. Its first and last
     # line stay with both: the reader of the outer program sees where the inner one is.

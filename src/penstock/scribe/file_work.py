@@ -55,7 +55,7 @@ _MAX_BYTES_PER_TOKEN = 16  # of a source: blanks to column 80 come to nine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class ScannedFile:
     """A file with programs, scanned and understood.
 
     `parts` are its programs, in the order of their lines, and `about` is what is known of each from outside. `copybooks` are those
@@ -79,7 +79,7 @@ def subject(
     paths: Mapping[str, str] | None = None,
     source_format: Format | None = None,
     debug_lines: bool = False,
-) -> Subject:
+) -> ScannedFile:
     """Return what a file says.
 
     Args:
@@ -100,7 +100,7 @@ def subject(
     )
     warnings = tuple(f"line {warning.line}: {warning.text}" for warning in source.warnings)
     about = About(file_name=file_name, format=source.format, encoding=source.encoding, warnings=warnings)
-    return Subject(file_name=file_name, source=source, parts=parts, about=(about,) * len(parts), copybooks=books)
+    return ScannedFile(file_name=file_name, source=source, parts=parts, about=(about,) * len(parts), copybooks=books)
 
 
 class PromptBudget(NamedTuple):
@@ -183,7 +183,7 @@ class FileWork:
 
     def __init__(
         self,
-        subject: Subject,
+        subject: ScannedFile,
         budget: PromptBudget,
         results: Results | None,
         model: str,
@@ -386,7 +386,7 @@ class FileWork:
         )
 
 
-def documents_of_code(subject: Subject) -> list[dict[str, Json]]:
+def documents_of_code(subject: ScannedFile) -> list[dict[str, Json]]:
     """Return the documents of all programs in a file as its code alone gives them.
 
     The whole of each program waits under one ticket: into which chunks it is cut depends on the window of whoever is asked, and

@@ -44,7 +44,7 @@ ADVICE = {
 """What to do at each rung of pressure, as one phrase."""
 
 
-class Prices(NamedTuple):
+class InputPrices(NamedTuple):
     """What a token of input costs, in hundredths of a token that is sent without any cache."""
 
     cached: float = CACHE_READ
@@ -213,7 +213,7 @@ def assess(
     points: Points = POLICY,
     *,
     cached_share: float | None = None,
-    prices: Prices = Prices(),  # noqa: B008 - a value
+    prices: InputPrices = InputPrices(),  # noqa: B008 - a value
 ) -> Assessment:
     """Return what a context of a size costs, what policy says of it, and what was measured.
 

@@ -31,7 +31,7 @@ UNNAMED = "function:"
 """What the id of a call begins with that has none on its wire: name and place stand in for it, in one batch only."""
 
 
-class Place(NamedTuple):
+class BlockPlace(NamedTuple):
     """A call or a result: which block of its message it is, and the id that pairs it."""
 
     block: int
@@ -46,9 +46,9 @@ class BatchForm:
     """The key of a message's blocks."""
     assistant: str
     """The role of the messages that call."""
-    calls: Callable[[Json], list[Place]]
+    calls: Callable[[Json], list[BlockPlace]]
     """The calls of an assistant's message."""
-    results: Callable[[Json, Json], list[Place]]
+    results: Callable[[Json, Json], list[BlockPlace]]
     """The results in a user's message, given the assistant's message that they answer, or None."""
     closing: Callable[[Json, str], Json]
     """The block that closes a call of that id of which no result is known, given the call's block."""
@@ -166,7 +166,7 @@ def mend_ids(form: BatchForm, allowed: str, renamed: Callable[[Json, str], Json]
     return mend
 
 
-def _all_results(form: BatchForm) -> Callable[[Json], list[Place]]:
+def _all_results(form: BatchForm) -> Callable[[Json], list[BlockPlace]]:
     """Return the function that finds the results of a message that name their call themselves."""
     return lambda message: form.results(message, None)
 
@@ -216,10 +216,10 @@ class _Pairing:
                 rows.append((place, caller))
         draft.rows = [*rows, (-1, self._users(open_results))] if open_results else rows
 
-    def _places_of_results(self) -> list[list[Place]]:
+    def _places_of_results(self) -> list[list[BlockPlace]]:
         """Return the results of each row; one without an id is told by the calls before it, however far back they stand."""
         caller: Json = None
-        found: list[list[Place]] = []
+        found: list[list[BlockPlace]] = []
         for _, message in self._before:
             if self._form.is_assistants(message):
                 caller = message if self._form.calls(message) else caller

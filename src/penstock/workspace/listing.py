@@ -14,7 +14,7 @@ from penstock.text import escape
 from penstock.text.page import Page
 from penstock.workspace.pattern import selected
 from penstock.workspace.walk import Omitted, Walk
-from penstock.workspace.wider import Asked, Wider, find_wider
+from penstock.workspace.wider import FileQuery, Wider, find_wider
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -161,7 +161,7 @@ def list_files(
     more = bool(items) and (offset + len(items) < total or not walk.complete)
     wider = None
     if not total and walk.complete:
-        asked = Asked(pattern, recursive, use_regex, include_hidden, include_ignored)
+        asked = FileQuery(pattern, recursive, use_regex, include_hidden, include_ignored)
         wider = find_wider(root, path, asked, deadline)
     return Listing(
         Page(items=tuple(items), offset=offset, limit=limit, total=total, more=more),
@@ -220,7 +220,7 @@ def count_files(
             files[extension] = files.get(extension, 0) + 1
     wider = None
     if not files and walk.complete:
-        asked = Asked(pattern, recursive, use_regex, include_hidden, include_ignored)
+        asked = FileQuery(pattern, recursive, use_regex, include_hidden, include_ignored)
         wider = find_wider(root, path, asked, deadline)
     rows = sorted((_row(extension, number, sums.get(extension, 0)) for extension, number in files.items()), key=_rank)
     return ListingCounts(

@@ -25,7 +25,7 @@ from penstock.text import escape
 from penstock.workspace import refusals, system
 from penstock.workspace.pattern import line_finder, selected
 from penstock.workspace.walk import Omitted, Walk
-from penstock.workspace.wider import Asked, Wider, find_wider
+from penstock.workspace.wider import FileQuery, Wider, find_wider
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -187,7 +187,7 @@ def search(
             progress(state.searched)
     found = state.result(walk.omitted, walked=walk.complete)
     if found.complete and not (found.searched_files or found.binary or found.secret):
-        asked = Asked(glob, True, False, include_hidden, include_ignored)
+        asked = FileQuery(glob, True, False, include_hidden, include_ignored)
         wider = find_wider(root, path, asked, deadline)
         return found._replace(wider=wider)
     return found

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from penstock.workspace.root import Root
 
 
-class Asked(NamedTuple):
+class FileQuery(NamedTuple):
     """Which files of a folder were asked for, by the names of the tools' arguments."""
 
     pattern: str
@@ -38,7 +38,7 @@ class Wider(NamedTuple):
     """False where the deadline passed first: there are at least so many files."""
 
 
-def find_wider(root: Root, path: str, asked: Asked, deadline: Deadline) -> Wider | None:
+def find_wider(root: Root, path: str, asked: FileQuery, deadline: Deadline) -> Wider | None:
     """Return the nearest wider form of what was asked in vain, None where none finds anything in the time that is left.
 
     Args:
@@ -65,7 +65,7 @@ def find_wider(root: Root, path: str, asked: Asked, deadline: Deadline) -> Wider
     return None
 
 
-def _forms(asked: Asked) -> Iterator[Asked]:
+def _forms(asked: FileQuery) -> Iterator[FileQuery]:
     """Yield forms from near to far: what is in a folder of that name, any depth, hidden and ignored files, the last part alone."""
     if not asked.use_regex and (name := asked.pattern.rstrip("/")) and not set(name) & set("*?[{\\!"):
         yield asked._replace(pattern=f"{name}/**")
@@ -81,7 +81,7 @@ def _forms(asked: Asked) -> Iterator[Asked]:
         yield asked._replace(pattern=f"**/{last}")
 
 
-def _deeper(asked: Asked) -> Asked:
+def _deeper(asked: FileQuery) -> FileQuery:
     """Return the same at any depth: recursive, or with any number of folders before the pattern."""
     plain = asked.pattern.removeprefix("./").lstrip("/")
     if asked.use_regex or "/" not in plain:

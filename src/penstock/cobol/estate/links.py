@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..facts.calls import is_interface
 from ..program import key
 from ..scope import ProgramPlace, inherited, meant
-from .running import Running
+from .running import JobSteps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -145,7 +145,7 @@ class Estate:
             self._resources(member)
         for located in self.programs:
             self._program(located)
-        running = Running(self.members)
+        running = JobSteps(self.members)
         for member, job in running.jobs():
             if job.kind == "job":
                 self._job(member, job, running)
@@ -272,7 +272,7 @@ class Estate:
         """Note that a name is used and not here."""
         self._missing.setdefault((kind, key(name)), {}).setdefault(path)
 
-    def _job(self, member: Member, job: Job, running: Running) -> None:
+    def _job(self, member: Member, job: Job, running: JobSteps) -> None:
         """Take the steps of a job, those of its procedures in their place."""
         for one in running.steps(member, job):
             if one.is_missing and one.step.procedure:

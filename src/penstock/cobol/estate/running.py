@@ -40,7 +40,7 @@ class RunningStep(NamedTuple):
     """Whether a step runs a procedure that is not here."""
 
 
-class Running:
+class JobSteps:
     """The jobs of some members, and their steps.
 
     Args:

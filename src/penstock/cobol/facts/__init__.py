@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ..program import Program
     from ..source import ScannedSource
-    from .calls import Calling
+    from .calls import WrittenCall
     from .code import Code
     from .expanding import EntryRow, Expanded
     from .flow import Flow
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from .reaching import Reaching
     from .references import References
     from .resolving import Values
-    from .shape import Shape
-    from .values import DataItem, OuterData, ParagraphFacts, Resolved, Transform, Undeclared, Unread
+    from .shape import Complexity
+    from .values import DataItem, OuterData, ParagraphFacts, Resolved, Transform, Undeclared, UnknownStatement
 
 __all__ = ["Copybooks", "Facts", "call_diagram", "facts", "flow_diagram", "lookup"]
 
@@ -217,7 +217,7 @@ def _operations(
     values: Values,
     reaching: Reaching,
     rows: tuple[EntryRow, ...],
-    called: tuple[Calling, ...],
+    called: tuple[WrittenCall, ...],
 ) -> InterfaceOperations:
     """Return what the program does with files, databases, terminals and queues."""
     from . import cics, files, idms, ims, mq, sql
@@ -259,7 +259,7 @@ def _nowhere(_name: str, _library: str | None) -> ScannedSource | None:
     return None
 
 
-def _paragraphs(program: Program, graph: Flow, shapes: list[Shape]) -> tuple[ParagraphFacts, ...]:
+def _paragraphs(program: Program, graph: Flow, shapes: list[Complexity]) -> tuple[ParagraphFacts, ...]:
     """Return what is known of each paragraph, from the graph and the shapes, in order."""
     from .flow import label
     from .values import ParagraphFacts
@@ -318,13 +318,13 @@ def _transforms(code: Code, referred: References) -> tuple[Transform, ...]:
     return tuple(found)
 
 
-def _unread(source: ScannedSource, program: Program, code: Code) -> tuple[Unread, ...]:
+def _unread(source: ScannedSource, program: Program, code: Code) -> tuple[UnknownStatement, ...]:
     """Return what of the program itself is no statement that is known."""
     from .code import text_of
-    from .values import Unread
+    from .values import UnknownStatement
 
     return tuple(
-        Unread(
+        UnknownStatement(
             text=text_of(source.words(part.start, part.end), 400).strip(" ."),
             line=part.line,
             end_line=part.end_line,

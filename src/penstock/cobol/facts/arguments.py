@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .code import Said
+    from .code import ReadStatement
 
 _BY = frozenset({"BY", "REFERENCE", "CONTENT", "VALUE"})
 _ENDS = frozenset({"RETURNING", "GIVING", "ON", "NOT", "END-CALL", "END-INVOKE", "EXCEPTION", "OVERFLOW", "."})
 _JOINING = frozenset({"OF", "IN", "+", "-", "*", "/", "**", "&"})
 
 
-def parameters(said: Said) -> tuple[str, ...]:
+def parameters(said: ReadStatement) -> tuple[str, ...]:
     """Return what stands after USING, one by one, with qualifiers and subscripts.
 
     BY REFERENCE, BY CONTENT and BY VALUE are left out: which of them holds is told by the references of each item.
@@ -46,7 +46,7 @@ def parameters(said: Said) -> tuple[str, ...]:
     return tuple(map(written, found))
 
 
-def given(said: Said, at: int) -> tuple[str, ...]:
+def given(said: ReadStatement, at: int) -> tuple[str, ...]:
     """Return what stands in the parentheses behind the name of a function or method, one by one; what is calculated is one."""
     found: list[list[str]] = []
     depth = 0

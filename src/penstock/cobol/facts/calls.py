@@ -21,11 +21,11 @@ from .values import CicsOperation, ProgramCall, Resolved
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from .code import Code, Said, Site
+    from .code import Code, ReadStatement, Site
     from .expanding import EntryRow
     from .objects import ClassNames
     from .reaching import Reaching
-    from .returning import Returned
+    from .returning import Receiver
 
 DLI_INTERFACES = frozenset({"CBLTDLI", "AIBTDLI", "CEETDLI", "ASMTDLI", "DFSLI000"})
 """The entries of DL/I, by which a CALL is one of a database rather than of a program."""
@@ -45,7 +45,7 @@ _OTHERS = re.compile(r"(?<![\w-])(?:CLASS|INTERFACE|PROGRAM|PROPERTY)(?![\w-])",
 _QUOTES = "'\""
 
 
-class Calling(NamedTuple):
+class WrittenCall(NamedTuple):
     """A CALL as it is written: a literal keeps its quotes, a name its qualifiers."""
 
     target: str
@@ -55,10 +55,10 @@ class Calling(NamedTuple):
     paragraph: int
     copybook: str | None
     site: Site
-    returned: Returned
+    returned: Receiver
 
 
-def callings(code: Code) -> tuple[Calling, ...]:
+def callings(code: Code) -> tuple[WrittenCall, ...]:
     """Return every CALL statement, those of copybooks included."""
     return tuple(_calling(said) for said in code.of("CALL") if len(said.keys) > 1)
 
@@ -145,7 +145,7 @@ def _cobol_name(host: str) -> str:
 
 def calls(
     code: Code,
-    found: Sequence[Calling],
+    found: Sequence[WrittenCall],
     cics: Sequence[CicsOperation],
     reaching: Reaching,
     constants: Mapping[str, Resolved],
@@ -198,7 +198,7 @@ def is_interface(target: str) -> bool:
     return named or name[:2] == "MQ" or name[:3] in {"CEE", "DSN", "DFH", "IGZ", "ILB", "EZA"}
 
 
-def _called(call: Calling, code: Code, reaching: Reaching, constants: Mapping[str, Resolved]) -> ProgramCall:
+def _called(call: WrittenCall, code: Code, reaching: Reaching, constants: Mapping[str, Resolved]) -> ProgramCall:
     """Return a CALL as a way to another program."""
     static = call.target[:1] in "'\""
     constant = None if static else constants.get(key(call.target))
@@ -218,7 +218,7 @@ def _called(call: Calling, code: Code, reaching: Reaching, constants: Mapping[st
     )
 
 
-def _calling(said: Said) -> Calling:
+def _calling(said: ReadStatement) -> WrittenCall:
     """Return the target and parameters of a CALL, the target with its qualifiers."""
     words = said.words
     at = 1
@@ -229,4 +229,4 @@ def _calling(said: Said) -> Calling:
         end += 2
     target = " ".join(word.text for word in words[at:end])
     passed, returned = parameters(said), behind(said)
-    return Calling(target, passed, said.line, said.end_line, said.paragraph, said.copybook, said.site, returned)
+    return WrittenCall(target, passed, said.line, said.end_line, said.paragraph, said.copybook, said.site, returned)

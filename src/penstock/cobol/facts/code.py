@@ -43,7 +43,7 @@ class Site(NamedTuple):
     """The line of a statement in the program; that of the COPY for copied code."""
 
 
-class Said(NamedTuple):
+class ReadStatement(NamedTuple):
     """A statement with its words, as every reader of facts takes it.
 
     A statement of a copybook has the lines of the COPY that brings it in, so that each line is one of the program's
@@ -91,9 +91,9 @@ class Node:
 
     __slots__ = ("branches", "end_line", "said")
 
-    def __init__(self, said: Said) -> None:
+    def __init__(self, said: ReadStatement) -> None:
         self.said = said
-        self.branches: list[tuple[str, Said, list[Node]]] = []
+        self.branches: list[tuple[str, ReadStatement, list[Node]]] = []
         self.end_line = said.end_line  # of it and of what it holds
 
 
@@ -107,7 +107,7 @@ class Code:
     def __init__(self, pieces: Sequence[CodePiece]) -> None:
         self.program = pieces[0].program
         self._starts = [paragraph.start_line for paragraph in self.program.paragraphs]
-        self.said: list[Said] = []
+        self.said: list[ReadStatement] = []
         self.blocks: list[Block] = []
         for piece in pieces:
             self.said += self._read(piece)
@@ -117,7 +117,7 @@ class Code:
         for at, said in enumerate(self.said):
             self._at.setdefault(said.verb, []).append(at)
 
-    def of(self, *verbs: str) -> list[Said]:
+    def of(self, *verbs: str) -> list[ReadStatement]:
         """Return the statements of some verbs, in order: most facts are of few, and need not look at all for them."""
         found = [at for verb in verbs for at in self._at.get(verb, ())]
         return [self.said[at] for at in (sorted(found) if len(verbs) > 1 else found)]
@@ -131,7 +131,7 @@ class Code:
         """Return what a paragraph is called, by its key; "" for -1 and for code before any header."""
         return self.program.paragraphs[paragraph].name if paragraph >= 0 else ""
 
-    def _read(self, piece: CodePiece) -> Iterator[Said]:
+    def _read(self, piece: CodePiece) -> Iterator[ReadStatement]:
         """Yield the statements of one piece with their words."""
         source = piece.source
         for statement in piece.program.statements:
@@ -139,7 +139,7 @@ class Code:
             # Literals keep their case: they are values. Everything else is compared case-blind.
             keys = tuple([text if kind == "literal" else text.upper() for text, _, kind in words])
             line, end_line = (piece.line, piece.end_line) if piece.copybook else (statement.line, statement.end_line)
-            yield Said(
+            yield ReadStatement(
                 verb=statement.verb,
                 keys=keys,
                 words=words,
@@ -170,7 +170,7 @@ def _header(piece: CodePiece, line: int) -> str:
     return paragraph.name if paragraph is not None else ""
 
 
-def nests(said: Sequence[Said]) -> list[Node]:
+def nests(said: Sequence[ReadStatement]) -> list[Node]:
     """Return the statements of a paragraph as trees: what an IF or a phrase holds is within it.
 
     Args:
@@ -270,7 +270,7 @@ def is_branch(verb: str) -> bool:
     return verb in _BRANCHES
 
 
-def _label(said: Said) -> str:
+def _label(said: ReadStatement) -> str:
     """Return what a branch is called: a WHEN by its words, any other by its verb."""
     return text_of(said.words) if said.verb == "WHEN" else said.verb
 

@@ -16,7 +16,7 @@ from .values import Resolved
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .code import Block, Code, Said
+    from .code import Block, Code, ReadStatement
     from .naming import DataNames
     from .reaching import Reaching
 
@@ -72,7 +72,7 @@ class DynamicSql:
         parts = self._names.children.get(index, []) if index is not None else []
         return f"{self._names.items[parts[1]].name} OF {name}" if len(parts) == _TEXT else name
 
-    def _compose(self, said: Said) -> None:
+    def _compose(self, said: ReadStatement) -> None:
         """Take the text that a STRING composes, where its INTO names an item."""
         keys = said.keys
         if "INTO" not in keys:
@@ -106,7 +106,7 @@ def _variable(block: Block) -> str | None:
     return " OF ".join(reversed(words[at].lstrip(":").split(".")))
 
 
-def _pieces(said: Said, into: int) -> Iterator[str]:
+def _pieces(said: ReadStatement, into: int) -> Iterator[str]:
     """Yield what a STRING puts one behind the other: the text of literals, and a mark for data."""
     at = 1
     while at < into:

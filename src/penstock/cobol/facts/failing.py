@@ -14,8 +14,8 @@ from .values import ErrorSite
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from .calls import Calling
-    from .code import Code, Node, Said
+    from .calls import WrittenCall
+    from .code import Code, Node, ReadStatement
     from .values import Branch, BranchRule, CicsOperation, SqlOperation
 
 _PHRASES = {
@@ -38,7 +38,7 @@ def sites(
     rules: Sequence[BranchRule],
     cics: Sequence[CicsOperation],
     sql: Sequence[SqlOperation],
-    calls: Sequence[Calling],
+    calls: Sequence[WrittenCall],
 ) -> tuple[ErrorSite, ...]:
     """Return every place where an error is met or made, in the order of the source.
 
@@ -133,7 +133,7 @@ def _phrases(node: Node, paragraph: str) -> Iterator[ErrorSite]:
             yield ErrorSite(kind, condition, action, opener.line, end, paragraph)
 
 
-def _error_sites(said: Said, paragraph: str) -> Iterator[ErrorSite]:
+def _error_sites(said: ReadStatement, paragraph: str) -> Iterator[ErrorSite]:
     """Yield a MOVE to RETURN-CODE, and a USE AFTER ERROR."""
     keys = said.keys
     if said.verb == "MOVE" and "TO" in keys and "RETURN-CODE" in keys[keys.index("TO") :]:

@@ -15,7 +15,7 @@ from .values import FileUse, OuterFile, ProgramFile
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from .code import Code, Said
+    from .code import Code, ReadStatement
     from .expanding import EntryRow
     from .naming import DataNames
     from .values import DataItem, OuterData, Resolved
@@ -238,7 +238,7 @@ def _uses(code: Code, items: Sequence[DataItem], records: dict[str, list[int]]) 
     return uses
 
 
-def _named(said: Said, by_record: dict[str, str]) -> list[tuple[str, str | None]]:
+def _named(said: ReadStatement, by_record: dict[str, str]) -> list[tuple[str, str | None]]:
     """Return the files that a statement names, with the mode of an OPEN or the phrase of a SORT; WRITE names its
     record.
     """

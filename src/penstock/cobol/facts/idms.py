@@ -14,7 +14,7 @@ from .values import IdmsOperation
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .code import Code, Said
+    from .code import Code, ReadStatement
 
 # What may stand between the verb and the record that it is about.
 _BEFORE = frozenset(
@@ -50,7 +50,7 @@ def operations(code: Code) -> tuple[IdmsOperation, ...]:
     return tuple(_operation(said, code) for said in code.of(*NAVIGATION))
 
 
-def _operation(said: Said, code: Code) -> IdmsOperation:
+def _operation(said: ReadStatement, code: Code) -> IdmsOperation:
     """Return one statement with the record and the set that it names."""
     keys = said.keys
     texts = [word.text for word in said.words]

@@ -12,13 +12,15 @@ from .resolving import literal
 from .values import DliOperation
 
 if TYPE_CHECKING:
-    from .calls import Calling
+    from .calls import WrittenCall
     from .code import Block, Code
     from .naming import DataNames
     from .resolving import Values
 
 
-def operations(code: Code, names: DataNames, values: Values, calls: tuple[Calling, ...]) -> tuple[DliOperation, ...]:
+def operations(
+    code: Code, names: DataNames, values: Values, calls: tuple[WrittenCall, ...]
+) -> tuple[DliOperation, ...]:
     """Return every EXEC DLI and CALL 'CBLTDLI', in the order of the source, in the same form.
 
     Args:
@@ -56,7 +58,7 @@ def _block(block: Block, code: Code, values: Values) -> DliOperation:
     )
 
 
-def _called(call: Calling, code: Code, names: DataNames, values: Values) -> DliOperation:
+def _called(call: WrittenCall, code: Code, names: DataNames, values: Values) -> DliOperation:
     """Return the operation of a CALL: its count (which may be missing), function, PCB or AIB, area, segment search
     arguments.
     """

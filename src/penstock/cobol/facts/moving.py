@@ -15,7 +15,7 @@ from .values import DataMove, DataUse, SourcePlace
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from .code import Block, Said
+    from .code import Block, ReadStatement
     from .layout import ShownItem
 
 READ, WRITE = 1, 2
@@ -74,7 +74,7 @@ class Moving:
         self.blocks: dict[tuple[str | None, int], list[Write]] = {}
         """By EXEC block (its copybook and the line in its source): what it writes or passes."""
 
-    def take(self, said: Said, mentions: Sequence[Mention]) -> None:
+    def take(self, said: ReadStatement, mentions: Sequence[Mention]) -> None:
         """Take the mentions of one statement, in order."""
         for one in mentions:
             self._use(one.items, one.role, said, SourcePlace(one.line, said.copybook))
@@ -82,7 +82,7 @@ class Moving:
             self.mentions[said.copybook, said.start] = list(mentions)
             self._pair(said, mentions)
 
-    def file_read(self, said: Said, file: str, into: Iterable[Mention]) -> None:
+    def file_read(self, said: ReadStatement, file: str, into: Iterable[Mention]) -> None:
         """Take a READ or RETURN: the records of the file are written, and moved to what INTO names."""
         place = SourcePlace(said.words[1].line, said.copybook)
         for record in self._records.get(file, ()):
@@ -91,7 +91,7 @@ class Moving:
                 if one.role & WRITE and not one.beside:
                     self._move((record,), one, place, said, is_sure=len(self._records[file]) == 1)
 
-    def corresponding(self, said: Said, source: int, target: int) -> None:
+    def corresponding(self, said: ReadStatement, source: int, target: int) -> None:
         """Take one pair of a MOVE, ADD or SUBTRACT CORRESPONDING."""
         place = SourcePlace(said.words[0].line, said.copybook)
         is_copy = said.verb == "MOVE"
@@ -99,7 +99,7 @@ class Moving:
         self._use((target,), WRITE if is_copy else READ | WRITE, said, place)
         self._moves.setdefault((source, target, is_copy, True), []).append(place)
 
-    def sorted(self, said: Said) -> None:
+    def sorted(self, said: ReadStatement) -> None:
         """Take a SORT or MERGE: what USING names goes into the records that are sorted, and those into what GIVING names."""
         inner = self._records.get(said.keys[1], ()) if len(said.keys) > 1 else ()
         way = ""
@@ -145,7 +145,7 @@ class Moving:
             for (source, target, is_copy, is_sure), places in self._moves.items()
         )
 
-    def _use(self, items: Sequence[int], role: int, by: Said | Block, place: SourcePlace) -> None:
+    def _use(self, items: Sequence[int], role: int, by: ReadStatement | Block, place: SourcePlace) -> None:
         """Note a use of every item that a name may mean."""
         is_sure = len(items) == 1
         for item in items:
@@ -154,7 +154,7 @@ class Moving:
             if role & WRITE:
                 self._uses.setdefault((item, WRITE, by.paragraph, by.header, is_sure), []).append(place)
 
-    def _pair(self, said: Said, mentions: Sequence[Mention]) -> None:
+    def _pair(self, said: ReadStatement, mentions: Sequence[Mention]) -> None:
         """Pair what is sent with what receives, as the verb says."""
         verb = said.verb
         if len(said.keys) > 1 and said.keys[1] in _CORRESPONDING:
@@ -195,7 +195,7 @@ class Moving:
         sources: Sequence[int],
         target: Mention,
         place: SourcePlace,
-        said: Said,
+        said: ReadStatement,
         *,
         is_copy: bool = True,
         is_sure: bool = True,
@@ -224,7 +224,7 @@ def _is_address(keys: Sequence[str], at: int) -> bool:
     return at > 1 and keys[at - 1] == "OF" and keys[at - 2] == "ADDRESS"
 
 
-def _is_text(said: Said, at: int) -> bool:
+def _is_text(said: ReadStatement, at: int) -> bool:
     """Return whether a name in a STRING or UNSTRING is text to be sent, rather than a delimiter."""
     before = at - 1
     while before > 0 and said.keys[before] in {"OR", "ALL"}:

@@ -13,7 +13,7 @@ from ..program import key
 from .values import MqOperation
 
 if TYPE_CHECKING:
-    from .calls import Calling
+    from .calls import WrittenCall
     from .code import Code
     from .resolving import Values
 
@@ -23,7 +23,7 @@ _CALL = re.compile(
 _NAMES = frozenset({"MQOD-OBJECTNAME"})
 
 
-def operations(code: Code, values: Values, calls: tuple[Calling, ...]) -> tuple[MqOperation, ...]:
+def operations(code: Code, values: Values, calls: tuple[WrittenCall, ...]) -> tuple[MqOperation, ...]:
     """Return the calls of MQI in order.
 
     Args:
@@ -65,7 +65,7 @@ def operations(code: Code, values: Values, calls: tuple[Calling, ...]) -> tuple[
     return tuple(found)
 
 
-def _name(call: Calling) -> str:
+def _name(call: WrittenCall) -> str:
     """Return the name of a called program in capitals, without quotes."""
     return call.target.strip("'\"").strip().upper()
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..program import METHOD, key
 from .arguments import given, parameters
 from .around import programs_around
-from .returning import Returned, around, behind
+from .returning import Receiver, around, behind
 from .values import ProgramCall
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..program import Program
     from ..source import ScannedSource
-    from .code import Code, Said
+    from .code import Code, ReadStatement
     from .expanding import EntryRow
     from .reaching import Reaching
 
@@ -95,10 +95,10 @@ def invocations(code: Code, known: ClassNames | None, reaching: Reaching) -> Ite
                 yield from _inline(code, said, at, known)
             elif word == "NEW" and at + 1 < len(said.keys) and said.keys[at + 1] in known.outside:
                 name = f"{known.outside[said.keys[at + 1]]}{METHOD}NEW"
-                yield _call(code, said, name, given(said, at + 1), Returned(), is_sure=True)
+                yield _call(code, said, name, given(said, at + 1), Receiver(), is_sure=True)
 
 
-def _invoked(code: Code, said: Said, known: ClassNames, reaching: Reaching) -> Iterator[ProgramCall]:
+def _invoked(code: Code, said: ReadStatement, known: ClassNames, reaching: Reaching) -> Iterator[ProgramCall]:
     """Yield what one INVOKE may reach."""
     at = 2
     while at + 2 < len(said.keys) and said.keys[at] in {"OF", "IN"}:
@@ -122,7 +122,7 @@ def _invoked(code: Code, said: Said, known: ClassNames, reaching: Reaching) -> I
 _QUOTES = "'\""
 
 
-def _inline(code: Code, said: Said, at: int, known: ClassNames) -> Iterator[ProgramCall]:
+def _inline(code: Code, said: ReadStatement, at: int, known: ClassNames) -> Iterator[ProgramCall]:
     """Yield what `object::method` may reach, at the first of its colons; what stands behind another method is not told."""
     target = said.keys[at - 1]
     classes, is_sure = _classes(target, known)
@@ -151,10 +151,10 @@ def _classes(target: str, known: ClassNames) -> tuple[tuple[str, ...], bool]:
 
 def _call(
     code: Code,
-    said: Said,
+    said: ReadStatement,
     target: str,
     passed: tuple[str, ...],
-    back: Returned,
+    back: Receiver,
     *,
     is_sure: bool,
     unknown: str = "",

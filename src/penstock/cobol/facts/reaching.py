@@ -26,7 +26,7 @@ from .ways import EXIT, Ways
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from .code import Block, Code, Node, Said, Site
+    from .code import Block, Code, Node, ReadStatement, Site
     from .expanding import CodePiece
     from .moving import Mention
     from .naming import DataNames
@@ -166,7 +166,7 @@ class Reaching:
                     value = _cut(definition.text, (*sizes, self._text_bytes(item)))
                     how = definition.how if definition.how in {"VALUE", "MOVE", "SET"} else "MOVE"
                     values.setdefault(value, Resolved(value, how, definition.line, definition.copybook))  # type: ignore[arg-type]
-        # Said rather than guessed: which of many values were met first depends on the order of the walk.
+        # ReadStatement rather than guessed: which of many values were met first depends on the order of the walk.
         if len(values) > MAX_VALUES:
             unknown = unknown or f"more than {MAX_VALUES} values can be there"
         found = tuple(values.values())[:MAX_VALUES]
@@ -226,9 +226,9 @@ class Reaching:
                     waiting.append(definition.source)
         self._solved = self._solve(effects)
 
-    def _writes(self) -> dict[int, list[tuple[Said, Sequence[Mention], _Writing]]]:
+    def _writes(self) -> dict[int, list[tuple[ReadStatement, Sequence[Mention], _Writing]]]:
         """Return what is written, by the storage it lies in: the statement, its mentions, and which one."""
-        found: dict[int, list[tuple[Said, Sequence[Mention], _Writing]]] = {}
+        found: dict[int, list[tuple[ReadStatement, Sequence[Mention], _Writing]]] = {}
         moving = self._referred.moving
         root = self._storage.root
         for said in self._code.said:
@@ -270,7 +270,9 @@ class Reaching:
             else [_Definition(index, _BLANK, None, None, item.line, "VALUE", item.copybook, False)]
         )
 
-    def _defines(self, item: int, said: Said, mentions: Sequence[Mention], writing: _Writing) -> _Definition | None:
+    def _defines(
+        self, item: int, said: ReadStatement, mentions: Sequence[Mention], writing: _Writing
+    ) -> _Definition | None:
         """Return what a statement that writes some item does to one that is followed; None where the two lie apart."""
         ways = self._ways
         covers = self._storage.covers(writing.item, item)
@@ -297,7 +299,7 @@ class Reaching:
         return _Definition(item, text, source, node, said.line, how, said.copybook, is_whole)
 
     def _value(
-        self, item: int, said: Said, mentions: Sequence[Mention], writing: _Writing
+        self, item: int, said: ReadStatement, mentions: Sequence[Mention], writing: _Writing
     ) -> tuple[str | None, int | None]:
         """Return what a statement gives an item that it writes whole: a text, or the item whose value it gets."""
         offset = self._storage.within(writing.item, item)
@@ -326,7 +328,7 @@ class Reaching:
         # A group is moved to a group: what lies at the same place in the one comes to lie here.
         return None, self._storage.inside(source, offset, self._names.items[item].bytes)
 
-    def _condition(self, said: Said, mention: Mention, item: int, offset: int | None) -> str | None:
+    def _condition(self, said: ReadStatement, mention: Mention, item: int, offset: int | None) -> str | None:
         """Return the value that SET … TO TRUE gives; None for any other SET."""
         if "TRUE" not in said.keys or not mention.is_condition:
             return None

@@ -22,7 +22,7 @@ from .vocabulary import is_reserved
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from .code import Block, Code, Said
+    from .code import Block, Code, ReadStatement
     from .layout import ShownItem
     from .naming import DataNames, Meaning
     from .values import DataItem
@@ -182,7 +182,7 @@ class References:
         # By the item of a screen or report, groups too.
         self._shown: dict[int, list[tuple[ShownItem, tuple[int, ...]]]] = {}
 
-    def take(self, said: Said) -> None:
+    def take(self, said: ReadStatement) -> None:
         """Take the operands of one statement; EXEC blocks are left to `exec`."""
         if said.verb.startswith("EXEC "):
             return
@@ -286,7 +286,7 @@ class References:
             found.append(item)
         return tuple(found)
 
-    def _through(self, said: Said) -> None:
+    def _through(self, said: ReadStatement) -> None:
         """Note what a statement that names an item of a screen or report reads and writes by way of it."""
         for mention in list(self._mentions):
             for one, means in (pair for item in mention.items for pair in self._shown.get(item, ())):
@@ -294,7 +294,7 @@ class References:
                 if one.is_written if role == WRITE else one.is_read:
                     self._beside(means, role, said, mention.at)
 
-    def _beside(self, items: tuple[int, ...], role: int, said: Said, at: int) -> None:
+    def _beside(self, items: tuple[int, ...], role: int, said: ReadStatement, at: int) -> None:
         """Note items that a statement reads or writes without their names, by what it names at one of its words."""
         line = said.words[at].line
         self._mentions.append(Mention(items, role, at, line, True, False, False, True, False))
@@ -302,7 +302,7 @@ class References:
             lines = self._written if role == WRITE else self._read
             lines.setdefault((item, None), set()).add(said.line if said.copybook else line)
 
-    def _first_operand(self, said: Said) -> int:
+    def _first_operand(self, said: ReadStatement) -> int:
         """Return the index of the first word that may be data: behind the paragraphs that a PERFORM names."""
         keys = said.keys
         if said.verb != "PERFORM":
@@ -316,7 +316,7 @@ class References:
             at += 2
         return at
 
-    def _operands(self, said: Said, at: int, role: int, switches: dict[str, int]) -> None:
+    def _operands(self, said: ReadStatement, at: int, role: int, switches: dict[str, int]) -> None:
         """Note the data among the words of a statement.
 
         Args:
@@ -359,7 +359,7 @@ class References:
                     self._unknown(word, words[at].text, said.line if said.copybook else words[at].line)
             at = end
 
-    def _opened(self, said: Said, at: int) -> str:
+    def _opened(self, said: ReadStatement, at: int) -> str:
         """Return what a parenthesis holds, by the word before it: a `function`'s arguments, a `subscript`, or neither."""
         before = said.words[at - 1]
         if before.kind != "word" or at < 2:
@@ -370,7 +370,7 @@ class References:
         # Where REPOSITORY names functions, FUNCTION is left out: a name that is no data and no word of the language.
         return "subscript" if name in self._names.known else "" if is_reserved(name) else "function"
 
-    def _mention(self, said: Said, at: int, end: int, role: int, within: Sequence[str]) -> None:
+    def _mention(self, said: ReadStatement, at: int, end: int, role: int, within: Sequence[str]) -> None:
         """Note that the words from `at` to `end` name an item, with its qualifiers."""
         if not role:
             return
@@ -424,7 +424,7 @@ class References:
                 self._passed.setdefault(item, set()).add(line)
         return meanings
 
-    def _file(self, name: str, role: int, said: Said) -> None:
+    def _file(self, name: str, role: int, said: ReadStatement) -> None:
         """Note that a file is read into its records."""
         for record in self._records.get(key(name), ()):
             if role & WRITE:
@@ -449,7 +449,7 @@ class References:
                 whole = at >= len(words) or words[at] != "("
                 self.moving.exec(block, dict.fromkeys([item for item, _ in found]), acts | shared, whole=whole)
 
-    def _corresponding(self, said: Said) -> None:
+    def _corresponding(self, said: ReadStatement) -> None:
         """Note a MOVE, ADD or SUBTRACT CORRESPONDING: each pair of items that both groups hold by the same names."""
         keys = said.keys
         to = next((at for at in range(3, len(keys) - 1) if keys[at] in {"TO", "FROM"}), 0)

@@ -17,7 +17,7 @@ from .values import Resolved
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .code import Code, Said
+    from .code import Code, ReadStatement
     from .naming import DataNames
 
 MAX_STEPS = 6
@@ -184,7 +184,7 @@ class Values:
             self._laid[group] = laid
         return laid
 
-    def _move(self, said: Said) -> None:
+    def _move(self, said: ReadStatement) -> None:
         """Take a MOVE: a literal is given to its targets, an item is where theirs may come from."""
         keys = said.keys
         if "TO" not in keys or len(keys) < 4:
@@ -200,7 +200,7 @@ class Values:
             else:
                 self._from.setdefault(target, []).extend(sources)
 
-    def _operands(self, said: Said, at: int, end: int) -> list[int]:
+    def _operands(self, said: ReadStatement, at: int, end: int) -> list[int]:
         """Return the items that stand whole among some words.
 
         An item that is cut by a reference modification, `WS-PGM(1:2)`, is left out: a part of a name is no name.
@@ -224,7 +224,7 @@ class Values:
                 found += [meaning.item for meaning in means if meaning.condition is None]
         return found
 
-    def _set(self, said: Said) -> None:
+    def _set(self, said: ReadStatement) -> None:
         """Take a SET of conditions TO TRUE: each gives its item its first value."""
         keys = said.keys
         if "TO" not in keys or (keys[-1] not in {"TRUE", "."} and "TRUE" not in keys):

@@ -13,30 +13,30 @@ from .arguments import written
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .code import Said
+    from .code import ReadStatement
 
 _TO = {"MOVE": "TO", "SET": "TO"}
 _BACK = frozenset({"RETURNING", "GIVING"})
 
 
-class Returned(NamedTuple):
+class Receiver(NamedTuple):
     """What receives a value, as it is written, and whether it gets the value itself."""
 
     names: tuple[str, ...] = ()
     is_whole: bool = True
 
 
-def behind(said: Said) -> Returned:
+def behind(said: ReadStatement) -> Receiver:
     """Return what stands behind RETURNING or GIVING of a CALL or INVOKE."""
     depth = 0
     for at, word in enumerate(said.keys):
         depth += (word == "(") - (word == ")")
         if depth == 0 and at > 1 and word in _BACK:
-            return Returned(_names(said, at + 2 if said.keys[at + 1 : at + 2] == ("INTO",) else at + 1)[:1])
-    return Returned()
+            return Receiver(_names(said, at + 2 if said.keys[at + 1 : at + 2] == ("INTO",) else at + 1)[:1])
+    return Receiver()
 
 
-def around(said: Said, at: int) -> Returned:
+def around(said: ReadStatement, at: int) -> Receiver:
     """Return what receives the value of a function or method that stands in a MOVE, SET or COMPUTE.
 
     Args:
@@ -49,12 +49,12 @@ def around(said: Said, at: int) -> Returned:
     if said.verb in _TO:
         to = _outside(keys, _TO[said.verb])
         if said.verb == "MOVE":
-            return Returned(_names(said, to + 1), begun == 1 and end == to) if to > at else Returned()
-        return Returned(_names(said, 1), begun == to + 1 and end == len(keys)) if 0 < to < at else Returned()
+            return Receiver(_names(said, to + 1), begun == 1 and end == to) if to > at else Receiver()
+        return Receiver(_names(said, 1), begun == to + 1 and end == len(keys)) if 0 < to < at else Receiver()
     if said.verb == "COMPUTE":
         equals = _outside(keys, "=") or _outside(keys, "EQUAL")
-        return Returned(_names(said, 1), begun == equals + 1 and end == len(keys)) if 0 < equals < at else Returned()
-    return Returned()
+        return Receiver(_names(said, 1), begun == equals + 1 and end == len(keys)) if 0 < equals < at else Receiver()
+    return Receiver()
 
 
 def _outside(keys: Sequence[str], wanted: str) -> int:
@@ -82,7 +82,7 @@ def _behind_arguments(keys: Sequence[str], at: int) -> int:
     return at
 
 
-def _names(said: Said, at: int) -> tuple[str, ...]:
+def _names(said: ReadStatement, at: int) -> tuple[str, ...]:
     """Return the items that stand from a word on, one by one, with qualifiers and subscripts; up to what is no item."""
     found: list[list[str]] = []
     depth = 0

@@ -19,7 +19,7 @@ from .values import Branch, BranchAction, BranchRule
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from .code import Code, Node, Said
+    from .code import Code, Node, ReadStatement
     from .naming import DataNames
     from .values import CicsOperation, MqOperation, ProgramFile
 
@@ -153,10 +153,10 @@ def _rule(
     )
 
 
-def _grouped(node: Node) -> Iterator[tuple[str, Said, list[Node]]]:
+def _grouped(node: Node) -> Iterator[tuple[str, ReadStatement, list[Node]]]:
     """Yield the branches, WHENs that stand in front of the same statements as one: each of them leads there."""
     labels: list[str] = []
-    first: Said | None = None
+    first: ReadStatement | None = None
     for at, (label, opener, inner) in enumerate(node.branches):
         following = node.branches[at + 1][1].verb if at + 1 < len(node.branches) else ""
         labels.append(label)
@@ -167,7 +167,7 @@ def _grouped(node: Node) -> Iterator[tuple[str, Said, list[Node]]]:
         labels, first = [], None
 
 
-def _used(statements: Iterable[Said], names: DataNames) -> dict[str, str]:
+def _used(statements: Iterable[ReadStatement], names: DataNames) -> dict[str, str]:
     """Return the data names that occur, in capitals and in order, with their spelling."""
     found: dict[str, str] = {}
     for said in statements:
@@ -188,7 +188,7 @@ def _meanings(used: Mapping[str, str], names: DataNames) -> tuple[tuple[str, str
     return tuple(found)
 
 
-def _branch(label: str, opener: Said, inner: Sequence[Node]) -> Branch:
+def _branch(label: str, opener: ReadStatement, inner: Sequence[Node]) -> Branch:
     """Return one branch with its statements, folded to a line each and bounded."""
     actions = tuple(
         BranchAction(text_of(node.said.words, _ACTION_CHARS), node.said.line) for node in inner[:MAX_ACTIONS]

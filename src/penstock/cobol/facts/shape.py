@@ -13,14 +13,14 @@ from .code import PHRASES, Node, is_branch, is_inline, nests, walk
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .code import Code, Said
+    from .code import Code, ReadStatement
 
 NO_STATEMENTS = frozenset({"COPY", "REPLACE"})
 """The entries that bring in or change source and are not executed."""
 _NESTING = frozenset({"IF", "EVALUATE", "SEARCH"})
 
 
-class Shape(NamedTuple):
+class Complexity(NamedTuple):
     """What one paragraph comes to: statements, decisions (the complexity less one) and the deepest nesting."""
 
     statements: int
@@ -30,14 +30,14 @@ class Shape(NamedTuple):
 
 def trees(code: Code) -> list[list[Node]]:
     """Return the statements of each paragraph as trees, at its key; those of copybooks are left out."""
-    by: list[list[Said]] = [[] for _ in code.program.paragraphs]
+    by: list[list[ReadStatement]] = [[] for _ in code.program.paragraphs]
     for said in code.own:
         if said.paragraph >= 0:
             by[said.paragraph].append(said)
     return [nests(said) for said in by]
 
 
-def shape(nodes: Sequence[Node]) -> Shape:
+def shape(nodes: Sequence[Node]) -> Complexity:
     """Return the statements, decisions and depth of a paragraph, from its trees."""
     statements = decisions = deepest = 0
     for node, depth in walk(nodes):
@@ -51,7 +51,7 @@ def shape(nodes: Sequence[Node]) -> Shape:
                 decisions += "OTHER" not in opener.keys[1:]
             elif opener.verb in PHRASES:
                 decisions += 1
-    return Shape(statements, decisions, deepest)
+    return Complexity(statements, decisions, deepest)
 
 
 def counts(code: Code) -> dict[str, int]:
@@ -63,7 +63,7 @@ def counts(code: Code) -> dict[str, int]:
     return dict(sorted(found.items(), key=lambda row: (-row[1], row[0])))
 
 
-def _decisions(said: Said) -> int:
+def _decisions(said: ReadStatement) -> int:
     """Return how many decisions a statement makes by itself, its branches not counted."""
     keys = said.keys
     if said.verb == "IF":

@@ -559,7 +559,7 @@ class CopybookUse(NamedTuple):
     """The copybook that holds the COPY; None where the program does."""
 
 
-class Unread(NamedTuple):
+class UnknownStatement(NamedTuple):
     """What begins a sentence and is no statement that is known, on one line and bounded."""
 
     text: str
@@ -636,7 +636,7 @@ class Facts:
     copybooks: tuple[CopybookUse, ...] = ()
     verbs: tuple[tuple[str, int], ...] = ()
     """How many statements there are of each verb, most first."""
-    unread: tuple[Unread, ...] = ()
+    unread: tuple[UnknownStatement, ...] = ()
     """What was not understood, statement by statement: nothing is known of what it does."""
     notes: tuple[Note, ...] = ()
     uses: tuple[DataUse, ...] = ()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ..program import Program
-    from .code import Code, Node, Said, Site
+    from .code import Code, Node, ReadStatement, Site
     from .expanding import CodePiece
 
 Range = tuple[int, int]
@@ -68,7 +68,7 @@ class Ways:
         self._places = Places(code.program)
         count = len(code.program.paragraphs)
         self.after: list[list[int]] = [[] for _ in range(1 + 2 * count)]
-        self.said: dict[int, Said] = {}
+        self.said: dict[int, ReadStatement] = {}
         self.runs: dict[int, Range] = {}
         self.outside: set[int] = set()
         """The nodes at which code of copybooks may run that stands in no paragraph of the program."""
@@ -119,7 +119,7 @@ class Ways:
 
     # ── building ──
 
-    def _new(self, said: Said | None = None) -> int:
+    def _new(self, said: ReadStatement | None = None) -> int:
         """Add a node and return it."""
         self.after.append([])
         node = len(self.after) - 1
@@ -214,7 +214,7 @@ class Ways:
             self.after[tail] = [begin] if endless else [begin, following]
         yield _List(body, tail, _Loop(following, tail))
 
-    def _perform(self, said: Said, number: int, following: int) -> None:
+    def _perform(self, said: ReadStatement, number: int, following: int) -> None:
         """Join a PERFORM of paragraphs: once, or any number of times where a condition or a count says so."""
         name, section, thru, at = _target(said.keys, 1)
         found = self._range(name, thru, section, self._here)
@@ -232,7 +232,7 @@ class Ways:
         self.after[again] = [again, following]
         self.after[number] = [again] if _at_least_once(said.keys) else [again, following]
 
-    def _procedures(self, said: Said, number: int, following: int) -> None:
+    def _procedures(self, said: ReadStatement, number: int, following: int) -> None:
         """Join a SORT, MERGE or XML PARSE: its procedures run in order, those of XML PARSE any number of times."""
         keys = said.keys
         here = number
@@ -250,7 +250,7 @@ class Ways:
                     here = step
         self.after[here].append(following)
 
-    def _leads(self, said: Said, following: int, loop: _Loop | None) -> list[int] | None:
+    def _leads(self, said: ReadStatement, following: int, loop: _Loop | None) -> list[int] | None:
         """Return what runs after a statement that moves control by itself; None for any other."""
         verb = said.verb
         if verb == "GO TO":
@@ -280,7 +280,7 @@ class Ways:
                 return [EXIT, *([following] if handled else []), *([hub] if hub is not None else [])]
         return None
 
-    def _side_ways(self, said: Said, number: int, following: int) -> None:
+    def _side_ways(self, said: ReadStatement, number: int, following: int) -> None:
         """Add what an error of a statement may run: labels of HANDLE and WHENEVER, and the declaratives."""
         hub = self._on_error.get(said.verb)
         if hub is not None:
@@ -292,7 +292,7 @@ class Ways:
                 self.after[step] = [following]
                 self.after[number].append(step)
 
-    def _jump(self, said: Said, following: int) -> list[int]:
+    def _jump(self, said: ReadStatement, following: int) -> list[int]:
         """Return where a GO TO leads, by ALTER too."""
         keys = said.keys
         end = keys.index("DEPENDING") if "DEPENDING" in keys else len(keys)
@@ -313,7 +313,7 @@ class Ways:
             leads.append(following)
         return list(dict.fromkeys(leads)) or [EXIT]
 
-    def _inlined(self, said: Said, number: int, following: int, loop: _Loop | None) -> Iterator[_List]:
+    def _inlined(self, said: ReadStatement, number: int, following: int, loop: _Loop | None) -> Iterator[_List]:
         """Put the statements that a COPY brings in where it stands; those below headers of their own run anywhere."""
         if said.line in self._copied.headed:
             self._unknown(number, following)
@@ -365,7 +365,7 @@ class _Copied:
             for piece in pieces
             if piece.copybook is not None and any(p.name for p in piece.program.paragraphs)
         }
-        self.plain: dict[int, list[Said]] = {}
+        self.plain: dict[int, list[ReadStatement]] = {}
         for said in code.said:
             if said.copybook is not None:
                 self.plain.setdefault(said.line, []).append(said)

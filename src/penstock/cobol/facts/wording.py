@@ -15,7 +15,7 @@ from .values import Constant, Message
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from .code import Code, Said
+    from .code import Code, ReadStatement
     from .naming import DataNames
     from .values import DataItem
 
@@ -78,7 +78,7 @@ def _touched(item: DataItem) -> bool:
     return bool(item.written_lines or item.passed_lines)
 
 
-def _messages(said: Said) -> Iterator[Message]:
+def _messages(said: ReadStatement) -> Iterator[Message]:
     """Yield the messages of a statement: its literals with two letters in a row."""
     target = ""
     if said.verb == "DISPLAY":

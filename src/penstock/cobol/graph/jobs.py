@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..estate.running import Running
+from ..estate.running import JobSteps
 from ..facts.sql import statement
 from ..program import key
 from .naming import data_set
@@ -95,7 +95,7 @@ def steps(members: Sequence[Member]) -> Iterator[StepOfJob | EstateEdge]:
     Args:
         members: The members of the estate, in order of their paths.
     """
-    running = Running(members)
+    running = JobSteps(members)
     for member, job in running.jobs():
         head = NodeId("job", key(job.name or member.name))
         for one in running.steps(member, job):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _ID_CHARS = 6  # fewer of an id say nothing
 
 
-class FoundFile(NamedTuple):
+class FoundSession(NamedTuple):
     """A session's file on this machine."""
 
     host: str
@@ -39,7 +39,7 @@ class NamedSession(NamedTuple):
     """The file of a session, absolute."""
 
 
-def sessions_here(environment: Mapping[str, str], hosts: Collection[str] = READERS) -> list[FoundFile]:
+def sessions_here(environment: Mapping[str, str], hosts: Collection[str] = READERS) -> list[FoundSession]:
     """Return the sessions of hosts on this machine, the newest first.
 
     Args:
@@ -50,7 +50,7 @@ def sessions_here(environment: Mapping[str, str], hosts: Collection[str] = READE
     for host in hosts:
         for path in reader_of(host).found(environment):
             with suppress(OSError):  # gone since it was found
-                files.append(FoundFile(host, path, os.stat(path).st_mtime))
+                files.append(FoundSession(host, path, os.stat(path).st_mtime))
     return sorted(files, key=lambda file: -file.updated)
 
 
@@ -87,7 +87,7 @@ def session_named(name: str, environment: Mapping[str, str]) -> NamedSession:
     return NamedSession(host, os.path.abspath(path))
 
 
-def _id_of(file: FoundFile) -> str:
+def _id_of(file: FoundSession) -> str:
     """Return the id that a session's file says; empty where it cannot be read."""
     with suppress(OSError, CallerError), opened(file.path) as content:
         head: Head = reader_of(file.host).head(content)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 
-class Summary(NamedTuple):
+class PackedDocument(NamedTuple):
     """The reduced document, packed, and the data that it names."""
 
     packed: bytes
@@ -39,7 +39,7 @@ class Summaries(Mapping[str, dict[str, Any]]):
     def __init__(self) -> None:
         self._packed: dict[str, bytes] = {}
 
-    def put(self, page: str, summary: Summary) -> None:
+    def put(self, page: str, summary: PackedDocument) -> None:
         """Take the summary of a page; it stands behind those that came before."""
         self._packed[page] = summary.packed
 
@@ -64,7 +64,7 @@ _OF_CALL = ("program_name", "call_type", "resolved_from")
 _OF_PARAGRAPH = ("paragraph_name", "start_line", "end_line", "complexity", "statements")
 
 
-def summary_of(document: Json) -> Summary:
+def summary_of(document: Json) -> PackedDocument:
     """Return what the pages of the estate need of a document."""
     context, purpose = document["calling_context"], document["purpose"]
     is_copybook = document["header"]["file_type"] == "copybook"
@@ -99,4 +99,4 @@ def summary_of(document: Json) -> Summary:
         ][:MOST_OF_ONE],
         "confidence": {"overall": document["confidence"]["overall"]},
     }
-    return Summary(marshal.dumps(made), [] if is_copybook else namings_of(document))
+    return PackedDocument(marshal.dumps(made), [] if is_copybook else namings_of(document))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from penstock.cobol.estate import Kind
-    from penstock.scribe.documenting import Subject
+    from penstock.scribe.documenting import ScannedFile
     from penstock.scribe.queue.database import Database
     from penstock.scribe.queue.runs import Run
     from penstock.text.json_access import Json
@@ -125,7 +125,7 @@ class QueuedEstate:
     def _content(self, digest: bytes) -> bytes:
         return self._contents([digest])[digest]
 
-    def _subject(self, number: int, content: bytes) -> Subject:
+    def _subject(self, number: int, content: bytes) -> ScannedFile:
         one = self._files[number]
         return subject_of(GatheredFile(one.path, one.kind, content), self._shelf, self.run.source_format)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from penstock.text.json_access import blocks, field, objects, role_of, string, type_of
 from penstock.wires.alternation import ALTERNATION
 from penstock.wires.anthropic.codec import closing, is_signed, read
-from penstock.wires.batches import BatchForm, Place, bad_ids, batch_pairs
+from penstock.wires.batches import BatchForm, BlockPlace, bad_ids, batch_pairs
 from penstock.wires.entries import Text, ToolResult
 from penstock.wires.message_list import NOT_EMPTY, Invariant, Pairs, content_fault, pair_invariants, shape_check
 
@@ -94,18 +94,20 @@ def newest_loop(messages: list[Json]) -> int:
     return spoken + 1
 
 
-def calls_in(message: Json) -> list[Place]:
+def calls_in(message: Json) -> list[BlockPlace]:
     """Return the calls of the assistant's message."""
     rows = enumerate(objects(field(message, "content")))
-    return [Place(at, block["id"]) for at, block in rows if type_of(block) == "tool_use" and string(block.get("id"))]
+    return [
+        BlockPlace(at, block["id"]) for at, block in rows if type_of(block) == "tool_use" and string(block.get("id"))
+    ]
 
 
-def results_in(message: Json, caller: Json = None) -> list[Place]:
+def results_in(message: Json, caller: Json = None) -> list[BlockPlace]:
     """Return the results in a message of the user; each names the call that it answers."""
     del caller
     rows = enumerate(objects(field(message, "content")) if role_of(message) == "user" else ())
     return [
-        Place(at, block["tool_use_id"])
+        BlockPlace(at, block["tool_use_id"])
         for at, block in rows
         if type_of(block) == "tool_result" and string(block.get("tool_use_id"))
     ]

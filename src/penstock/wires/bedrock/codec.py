@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from penstock.text.json_access import as_json, base64_bytes, field, objects, parsed, role_of, string
 from penstock.wires import placeholders
-from penstock.wires.batches import UNNAMED, Place
+from penstock.wires.batches import UNNAMED, BlockPlace
 from penstock.wires.entries import Media, Opaque, Part, Reasoning, Role, Text, ToolCall, ToolResult
 from penstock.wires.portable import AssistantTurn, CallIds, Instruction, UserTurn
 from penstock.wires.wire import Written
@@ -45,22 +45,22 @@ def blocks_of(message: Json) -> list[dict[str, Json]]:
     return objects(message.get("content")) if isinstance(message, dict) else []
 
 
-def calls_in(message: Json) -> list[Place]:
+def calls_in(message: Json) -> list[BlockPlace]:
     """Return the calls of a message; those of tools that the provider runs itself are none."""
     rows = [(number, block.get("toolUse")) for number, block in enumerate(blocks_of(message))]
     return [
-        Place(number, string(field(call, "toolUseId")))
+        BlockPlace(number, string(field(call, "toolUseId")))
         for number, call in rows
         if string(field(call, "toolUseId")) and string(field(call, "name")) and not field(call, "type")
     ]
 
 
-def results_in(message: Json, caller: Json = None) -> list[Place]:
+def results_in(message: Json, caller: Json = None) -> list[BlockPlace]:
     """Return the results in a message; each names the call that it answers."""
     del caller
     rows = [(number, block.get("toolResult")) for number, block in enumerate(blocks_of(message))]
     named = [(number, string(field(result, "toolUseId"))) for number, result in rows if not field(result, "type")]
-    return [Place(number, call_id) for number, call_id in named if call_id]
+    return [BlockPlace(number, call_id) for number, call_id in named if call_id]
 
 
 def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
@@ -79,18 +79,18 @@ def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
     return role, parts
 
 
-def hosted_in(message: Json) -> list[Place]:
+def hosted_in(message: Json) -> list[BlockPlace]:
     """Return what stands in an assistant's message of tools that the provider itself runs, and may be cut.
 
     It is what they returned, and what cited words quote of their sources, which has no id of its own.
     """
-    found: list[Place] = []
+    found: list[BlockPlace] = []
     for number, block in enumerate(blocks_of(message)):
         result = block.get("toolResult")
         if field(result, "type") and (call_id := string(field(result, "toolUseId"))):
-            found.append(Place(number, call_id))
+            found.append(BlockPlace(number, call_id))
         elif any(cited.get("sourceContent") for cited in objects(field(block, "citationsContent", "citations"))):
-            found.append(Place(number, f"{UNNAMED}citations#{number}"))
+            found.append(BlockPlace(number, f"{UNNAMED}citations#{number}"))
     return found
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from penstock.text.json_access import as_json, base64_bytes, objects, parsed, role_of, string
 from penstock.wires import placeholders
-from penstock.wires.batches import UNNAMED, Place
+from penstock.wires.batches import UNNAMED, BlockPlace
 from penstock.wires.entries import Media, Opaque, Part, Reasoning, Role, Text, ToolCall, ToolResult
 from penstock.wires.gemini.keys import get, spelling
 from penstock.wires.portable import AssistantTurn, Instruction, UserTurn
@@ -61,28 +61,28 @@ def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
     return role, tuple(parts)
 
 
-def calls_in(content: Json) -> list[Place]:
+def calls_in(content: Json) -> list[BlockPlace]:
     """Return the calls of a model's content; one without an id is named after its function, and after its place among these."""
-    found: list[Place] = []
+    found: list[BlockPlace] = []
     unnamed: dict[str, int] = {}
     for number, part in enumerate(parts_of(content)):
         call = get(part, "functionCall")
         if name := string(get(call, "name")):
-            found.append(Place(number, string(get(call, "id")) or _stand_in(name, unnamed)))
+            found.append(BlockPlace(number, string(get(call, "id")) or _stand_in(name, unnamed)))
     return found
 
 
-def hosted_in(content: Json) -> list[Place]:
+def hosted_in(content: Json) -> list[BlockPlace]:
     """Return what tools returned in a model's content that the provider itself runs: code that ran, a search.
 
     One that is signed has to come back as it is, and is none of these.
     """
-    found: list[Place] = []
+    found: list[BlockPlace] = []
     unnamed: dict[str, int] = {}
     for number, part in enumerate(parts_of(content)):
         key = next((key for key in _HOSTED if isinstance(get(part, key), dict)), None)
         if key is not None and not get(part, "thoughtSignature"):
-            found.append(Place(number, string(get(get(part, key), "id")) or _stand_in(key, unnamed)))
+            found.append(BlockPlace(number, string(get(get(part, key), "id")) or _stand_in(key, unnamed)))
     return found
 
 
@@ -90,7 +90,7 @@ _HOSTED = ("codeExecutionResult", "toolResponse")
 """The parts in which a model's content holds what the provider's own tools returned."""
 
 
-def responses_in(content: Json, before: Json = None) -> list[Place]:
+def responses_in(content: Json, before: Json = None) -> list[BlockPlace]:
     """Return the responses in a user's content, each under the id of the call that it answers.
 
     A response that names an id answers that call. Any other answers the first call of its name in `before`, the content of the
@@ -128,7 +128,7 @@ def responses_in(content: Json, before: Json = None) -> list[Place]:
             taken.add(answered[number])
         else:
             answered[number] = named[number] or _stand_in(name, unnamed)
-    return [Place(number, answered[number]) for number, _ in rows]
+    return [BlockPlace(number, answered[number]) for number, _ in rows]
 
 
 def _stand_in(name: str, seen: dict[str, int]) -> str:
