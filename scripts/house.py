@@ -3,7 +3,9 @@
     scripts/house 2f883c6      the working tree beside that revision
 
 Lines are those of `src/penstock`: code is what is neither blank, nor a comment on a line of its own, nor a docstring. Imports for
-types count as imports. Nothing here is a target; the table is for the eye, before and after a redesign.
+types count as imports. Nothing here is a target; the table is for the eye, before and after a redesign. A second one has the lines
+of code room by room: what was a module of its own before there were rooms counts where its question is answered today, and what
+answers a question that nobody asked then stands apart.
 """
 
 from __future__ import annotations
@@ -31,6 +33,22 @@ _NO_CODE = {
     tokenize.ENDMARKER,
     tokenize.ENCODING,
 }
+_ROOMS = {
+    "agent": ("confining", "editing", "generated", "shell", "toolbox", "verifying", "stats"),
+    "carrier": ("send",),
+    "context": ("activity", "bill", "compaction", "handoff", "recovery"),
+    "guard": ("guarding", "piping"),
+    "inspection": (),
+    "session": ("degradation", "effects", "ledger", "limits", "spending"),
+    "store": ("paging",),
+    "text": ("budget", "calls", "inert", "notices", "page", "records", "redaction", "tokens", "window"),
+    "tools": ("reads",),
+    "wires": ("transcript",),
+}
+_ROOM_OF = {module: room for room, modules in _ROOMS.items() for module in modules}
+"""Which room of today answers the question that a module or package of 2f883c6 answered."""
+NEW = frozenset({"gateway", "relay", "hosts", "inspection", "scribe.queue", "cobol.graph"})
+"""Rooms whose question nobody asked at 2f883c6, and the two parts of old rooms of which that is true."""
 
 
 class Module(NamedTuple):
@@ -110,9 +128,26 @@ def is_only_a_path(module: Module) -> bool:
     )
 
 
-def figures(root: Path) -> dict[str, str]:
+def room_of(module: Module) -> str:
+    """Return the room of today that answers a module's question, or the part of one that is new; "" for the front door."""
+    parts = module.name.split(".")[1:]
+    if ".".join(parts[:2]) in NEW:
+        return ".".join(parts[:2])
+    if not parts or is_only_a_path(module) or parts[0] == "__main__":
+        return ""
+    return _ROOM_OF.get(parts[0], parts[0])
+
+
+def rooms(modules: list[Module]) -> dict[str, int]:
+    """Return the lines of code of each room."""
+    lines: dict[str, int] = defaultdict(int)
+    for module in modules:
+        lines[room_of(module)] += module.code_lines
+    return lines
+
+
+def figures(modules: list[Module], root: Path) -> dict[str, str]:
     """Return the table's column for one state of the package."""
-    modules = [read_module(path, root) for path in sorted(root.rglob("*.py"))]
     known = {module.name for module in modules}
     edges = {module.name: imports_of(module, known) for module in modules}
     rooms = {
@@ -125,7 +160,7 @@ def figures(root: Path) -> dict[str, str]:
         )
     }
     functions = [
-        (node.end_lineno or 0) - node.lineno + 1
+        node
         for module in modules
         for node in ast.walk(module.tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
@@ -137,7 +172,8 @@ def figures(root: Path) -> dict[str, str]:
     twice = sum(number for number in classes.values() if number > 1)
     code = sum(module.code_lines for module in modules)
     lengths = sorted(module.lines for module in modules)
-    functions.sort()
+    whole = sorted(_lines(node) for node in functions)
+    bare = sorted(_lines(node) - _docstring_lines(node) for node in functions)
     return {
         "rooms at the top": str(len(rooms)),
         "modules in circles of imports, types included": str(len(in_circles(edges))),
@@ -148,28 +184,53 @@ def figures(root: Path) -> dict[str, str]:
         "of them with a name that stands twice, %": f"{100 * twice / max(1, sum(classes.values())):.1f}",
         "modules": str(len(modules)),
         "module lines: median, 90 %, longest": _spread(lengths, 0.9),
-        "function lines: median, 99 %, longest": _spread(functions, 0.99),
+        "function lines: median, 99 %, longest": _spread(whole, 0.99),
+        "the same without docstrings": _spread(bare, 0.99),
     }
+
+
+def _lines(node: ast.stmt) -> int:
+    return (node.end_lineno or 0) - node.lineno + 1
+
+
+def _docstring_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    return _lines(node.body[0]) if ast.get_docstring(node, clean=False) is not None else 0
 
 
 def _spread(values: list[int], share: float) -> str:
     return f"{median(values):.0f}, {values[int(len(values) * share)]}, {values[-1]}"
 
 
+def _columns_of(root: Path) -> tuple[dict[str, str], dict[str, int]]:
+    modules = [read_module(path, root) for path in sorted(root.rglob("*.py"))]
+    return figures(modules, root), rooms(modules)
+
+
+def _print_rooms(then: dict[str, int], now: dict[str, int]) -> None:
+    """Print the lines of code of each room, those that existed then first, each part with its sum."""
+    for title, names in (("asked then", then.keys() - NEW), ("asked since", now.keys() - then.keys() | NEW)):
+        print(f"\n{'lines of code of rooms whose question was ' + title:<60} {'then':>8} {'now':>8}")
+        for name in sorted(names, key=lambda name: -now.get(name, 0)):
+            print(f"  {name or 'the front door and public paths':<58} {then.get(name, 0):>8} {now.get(name, 0):>8}")
+        print(f"  {'':<58} {sum(then.get(n, 0) for n in names):>8} {sum(now.get(n, 0) for n in names):>8}")
+
+
 def main() -> None:
-    """Print the table, with a column for the revision that is named."""
-    columns = {}
+    """Print the tables, with a column for the revision that is named."""
+    columns: dict[str, tuple[dict[str, str], dict[str, int]]] = {}
     if len(sys.argv) > 1:
         command = ["git", "archive", "--format=zip", sys.argv[1], PACKAGE]
         archive = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
         with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(io.BytesIO(archive)) as files:
             files.extractall(folder)
-            columns[sys.argv[1]] = figures(Path(folder) / PACKAGE)
-    columns["now"] = figures(ROOT / PACKAGE)
-    widest = max(map(len, columns["now"]))
+            columns[sys.argv[1]] = _columns_of(Path(folder) / PACKAGE)
+    columns["now"] = _columns_of(ROOT / PACKAGE)
+    widest = max(map(len, columns["now"][0]))
     print(" " * widest, *(f"{name:>18}" for name in columns))
-    for row in columns["now"]:
-        print(f"{row:<{widest}}", *(f"{column[row]:>18}" for column in columns.values()))
+    for row in columns["now"][0]:
+        print(f"{row:<{widest}}", *(f"{table[row]:>18}" for table, _ in columns.values()))
+    if len(columns) > 1:
+        _print_rooms(columns[sys.argv[1]][1], columns["now"][1])
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import threading
 import tracemalloc
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ import pytest
 from tests.leftovers import nothing_left_open
 
 from penstock.agent import sandbox
-from penstock.agent.home import Home
+from penstock.agent.home import make_home
 from penstock.agent.shell import Shell
 from penstock.context.activity import actions
 from penstock.errors import CallerError
@@ -453,7 +452,7 @@ def test_a_host_that_is_ended_takes_the_command_along(
     assert said == ("interrupted\n" if number == signal.SIGINT else "")
     assert host.returncode == (0 if number == signal.SIGINT else -number)
     assert len(list(homes.iterdir())) == (1 if number == signal.SIGINT else 2)
-    with closing(Home()) as one, closing(Home()) as other:
+    with make_home() as one, make_home() as other:
         assert {path.name for path in homes.iterdir()} == {
             "penstock-home-link",
             *map(os.path.basename, (one.path, other.path)),

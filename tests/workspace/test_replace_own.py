@@ -18,10 +18,10 @@ from penstock.errors import CallerError, ToolError
 from penstock.workspace import own_files, renames, system
 from penstock.workspace.own_files import (
     OwnFolder,
+    PrivateFolder,
     append_own,
     change_own,
     make_folders,
-    private_folder,
     read_own,
     remove_empty_folders,
     replace_drawn,
@@ -287,8 +287,8 @@ def test_the_private_folder_of_who_was_killed_goes_with_the_next(tmp_path: Path)
     other.mkdir()
     other.chmod(0o755)
     script = (
-        "import sys; from penstock.workspace.own_files import private_folder\n"
-        "with private_folder(sys.argv[1]) as folder: print(folder, flush=True), sys.stdin.read()"
+        "import sys; from penstock.workspace.own_files import PrivateFolder\n"
+        "with PrivateFolder(sys.argv[1]) as folder: print(folder.path, flush=True), sys.stdin.read()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", script, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -296,15 +296,15 @@ def test_the_private_folder_of_who_was_killed_goes_with_the_next(tmp_path: Path)
         assert killed.stdout is not None
         left = Path(killed.stdout.readline().strip())
         (left / "page").write_text("half")
-        with private_folder(str(tmp_path)) as mine:
+        with PrivateFolder(str(tmp_path)) as mine:
             assert left.exists()
             killed.kill()
             killed.wait()
-            with private_folder(str(tmp_path)) as second:
+            with PrivateFolder(str(tmp_path)) as second:
                 assert {path.name for path in tmp_path.iterdir()} == {
                     other.name,
-                    os.path.basename(mine),
-                    os.path.basename(second),
+                    os.path.basename(mine.path),
+                    os.path.basename(second.path),
                 }
     assert list(tmp_path.iterdir()) == [other]
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.agent import sandbox
 from penstock.agent.command_limits import MAX_FILE_BYTES, MAX_OPEN_FILES, MAX_PROCESSES, default_memory_bytes
-from penstock.agent.home import Home
+from penstock.agent.home import make_home
 from penstock.errors import REFUSALS, CallerError, ToolError
 from penstock.guard.stream import drain
 from penstock.session.effects import Acted, Intent
@@ -135,7 +135,7 @@ class Shell:
         self.passed_over = ()
         self._readable = [os.path.realpath(path) for path in (*sorted(ours), *readable)]
         self._running: list[_Process] = []
-        home = Home()
+        home = make_home()
         self._home = home.path
         self._remove_home = weakref.finalize(self, home.close)
         try:

@@ -370,11 +370,9 @@ def document_command(
     from penstock.models import load_model
     from penstock.scribe import JOBS, MAX_PROMPT_TOKENS, document, graph_export
 
-    if finish or run is not None:
-        if not finish:
-            raise CallerError("--run N names the run that --finish makes the site of")
-        if queue_url is None:
-            raise CallerError("--finish makes the site of a run in a queue: name it with --queue postgresql://…")
+    if run is not None and not finish:
+        raise CallerError("--run N names the run that --finish makes the site of")
+    if finish:
         wording = _wording(model_name, base_url, window) if how["reconcile"] else None
         return _finished(queue_url, run, out, as_json, wording)
     if not paths:
@@ -466,8 +464,10 @@ def _wording(model_name: str | None, base_url: str | None, window: int | None) -
     return load_model(model_name, base_url=base_url, window_tokens=window)
 
 
-def _finished(queue_url: str, number: int | None, out: str, as_json: bool, wording: Model | None) -> int:
+def _finished(queue_url: str | None, number: int | None, out: str, as_json: bool, wording: Model | None) -> int:
     """Follow a run to its end, and make its site; an interrupt leaves the run to its workers."""
+    if queue_url is None:
+        raise CallerError("--finish makes the site of a run in a queue: name it with --queue postgresql://…")
     from penstock.cli import queues
     from penstock.scribe.queue import runs
     from penstock.scribe.queue.finishing import finish

@@ -22,7 +22,7 @@ from penstock.workspace.own_files import scratch_file
 from penstock.workspace.system import read_at, write_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from penstock.store import Store
     from penstock.text.allowance import Allowance
@@ -82,9 +82,8 @@ def drain(
     Raises:
         OSError: `parts` failed while all of it could still be shown; later what came is kept, and `fault` says so.
     """
-    # Four bytes a character, the most that UTF-8 takes, and a margin for characters cut at the seam.
-    ends = _Ends(4 * fitting.max_chars(allowance) + 8)
-    coming = ends.watched(parts)
+    ends = _Ends(4 * fitting.max_chars(allowance) + 8)  # four bytes a character at most, and characters cut at the seam
+    coming = ends.watched(parts)  # counts and holds the ends, also of what the store never gets to see
     first: list[bytes] = []
     # Most output is short: it is held until it is known to be longer than any text that could be shown, and only then a
     # store is opened. The pieces held so far go first into the spool, so nothing is read twice.
@@ -97,10 +96,8 @@ def drain(
         result = fitting.fit(text, allowance, keep, name=name, dialect=dialect, chars_per_token=chars_per_token)
         if not result.is_cut:
             return Drained(result)
-    # `coming` counts and holds the ends as a by-product, also of what the store never gets to see.
     held = _Held(chain(first, coming), 0 if hand_on is None else UNCUT_BYTES)
-    source = iter(held)
-    spool = _Spool(source, keep_bytes)
+    spool = _Spool(source := iter(held), keep_bytes)
     try:
         handles, fault = _kept(spool, open_store if keep_bytes else None, name)
         if fault and hand_on is not None and held.is_whole:
@@ -108,22 +105,14 @@ def drain(
                 hand_on(part)
             return Drained(fitting.fit("", allowance), fault=escape.clip(fault, 400), is_uncut=True)
     finally:
-        for _ in coming:  # whatever happened, the program at the other end is read to its end
-            pass
+        deque(coming, maxlen=0)  # whatever happened, the program at the other end is read to its end
         spool.close()
-    whole = ends.measured(fitting.counter_of(allowance, chars_per_token))
-    way = not_kept(fault) if fault else None
-    if len(handles) == 2:
-        half = spool.half
-        way = _kept_in_part(handles[0], half, handles[1], keep_bytes - half, spool.lost_bytes, dialect)
-    if ends.fault:
-        came = f"What came: {stand_ins.way_back(handles[0], dialect)}" if handles else fitting.NARROWER
-        way = f"{escape.clip(ends.fault)} {way or came}"
-        fault = f"{ends.fault} {fault}".rstrip()
+    way = _way_back(ends.fault, fault, handles, spool, keep_bytes, dialect)
+    fault = f"{ends.fault} {fault}".strip()
     result = fitting.fit_ends(
         ends.head_text(),
         ends.tail_text(),
-        whole,
+        ends.measured(fitting.counter_of(allowance, chars_per_token)),
         allowance,
         keep,
         handles[0] if handles else None,
@@ -143,14 +132,34 @@ def _kept(spool: _Spool, open_store: Callable[[], Store] | None, name: str) -> t
         return (), str(error)
 
 
-def _kept_in_part(
-    first: str, first_bytes: int, last: str, last_bytes: int, lost_bytes: int, dialect: Dialect | None
-) -> str:
+def _way_back(
+    broken: str, fault: str, handles: Sequence[str], spool: _Spool, keep_bytes: int, dialect: Dialect | None
+) -> str | None:
+    """Return what a notice says of the way to the whole, where more is to be said than its handle; None where not.
+
+    Args:
+        broken: Why what passed ended before its end, "" where it did not.
+        fault: Why nothing was kept, "" where something was.
+        handles: Of what was kept.
+        spool: What kept it.
+        keep_bytes: How many bytes are kept of what is longer.
+        dialect: How calls are written.
+    """
+    way = not_kept(fault) if fault else None
+    if len(handles) == 2:
+        way = _kept_in_part(handles, spool, keep_bytes, dialect)
+    if not broken:
+        return way
+    came = f"What came: {stand_ins.way_back(handles[0], dialect)}" if handles else fitting.NARROWER
+    return f"{escape.clip(broken)} {way or came}"
+
+
+def _kept_in_part(handles: Sequence[str], spool: _Spool, keep_bytes: int, dialect: Dialect | None) -> str:
     """Return the sentence of a notice that leads to both ends of a whole too large to keep, and counts what is lost between."""
-    head, tail = stand_ins.way_back(first, dialect), stand_ins.way_back(last, dialect)
+    head, tail = (stand_ins.way_back(one, dialect) for one in handles)
     return (
-        f"The first {first_bytes} bytes: {head}; the last {last_bytes} bytes: {tail}; "
-        f"{lost_bytes} bytes between them were not kept: there is a limit to what is kept of one output."
+        f"The first {spool.half} bytes: {head}; the last {keep_bytes - spool.half} bytes: {tail}; "
+        f"{spool.lost_bytes} bytes between them were not kept: there is a limit to what is kept of one output."
     )
 
 

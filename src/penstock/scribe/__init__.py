@@ -13,9 +13,9 @@ from __future__ import annotations
 import os
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from penstock.scribe.documenting import JOBS, MAX_PROMPT_TOKENS, DocumentingRun, run
+from penstock.scribe.documenting import JOBS, MAX_PROMPT_TOKENS, AskingOptions, DocumentingRun, run
 from penstock.scribe.estate_reading import (
     Around,
     FileReader,
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from penstock.scribe.results import Results
     from penstock.scribe.spool import Spool
     from penstock.text.json_access import Json
-    from penstock.text.tokens import Mode
     from penstock.workspace.root import Root
 
 __all__ = [
@@ -177,17 +176,11 @@ def document_gathered(
     *,
     model: Model | None,
     results: Results,
-    jobs: int = JOBS,
-    max_prompt_tokens: int = MAX_PROMPT_TOKENS,
-    adaptive: bool = False,
-    tokenizer: str | None = None,
-    reconcile: bool = False,
     source_format: Format | None = None,
     processes: int | None = None,
-    counting: Mode | None = None,
     counted: Callable[[DocumentingRun], None] | None = None,
     step: Callable[[str, int, int], None] | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    **asking: Unpack[AskingOptions],
 ) -> Documented:
     """Document files that were gathered before, as `document` does.
 
@@ -197,17 +190,11 @@ def document_gathered(
         output: Where documents go.
         model: Who says what the code does not; None for documents of what the code says.
         results: Where answers are kept.
-        jobs: How many chunks are asked about at once.
-        max_prompt_tokens: The most tokens of a whole prompt.
-        adaptive: Whether chunks are smaller where the code branches more.
-        tokenizer: Whose tokenizer counts prompts; that of the model unless said otherwise.
-        reconcile: Whether the model says in one wording what several chunks of a program said alike.
         source_format: The reference format, where the columns would say something else.
         processes: How many processes read and write; None for as many as there are processors and is worth their start.
-        counting: How tokens are counted; None for the best way that there is here.
         counted: Told what the run took before that is written down, to add what others took for it.
         step: Told what is being done, how many are done, and of how many (0: nobody knows).
-        progress: Told how far the chunks are.
+        **asking: How the model is asked.
 
     Raises:
         CallerError: `output` cannot be written, or a budget has no room.
@@ -230,19 +217,7 @@ def document_gathered(
             done = DocumentingRun()
         else:
             asked = _Asked(estate, FileReader(setup), output, spool, tell)
-            done = run(
-                asked.subjects(),
-                model=model,
-                results=results,
-                jobs=jobs,
-                max_prompt_tokens=max_prompt_tokens,
-                adaptive=adaptive,
-                tokenizer=tokenizer,
-                reconcile=reconcile,
-                counting=counting,
-                progress=progress,
-                finished=asked.finished,
-            )
+            done = run(asked.subjects(), model=model, results=results, finished=asked.finished, **asking)
             estate.settle()
         if counted is not None:
             counted(done)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from penstock.chunk import Overhead
 from penstock.errors import CallerError
@@ -74,6 +74,18 @@ class DocumentingRun:
             "interrupted": self.was_interrupted,
             "counter": self.counter,
         }
+
+
+class AskingOptions(TypedDict, total=False):
+    """How `run` asks a model, for those who hand that on; what is left out is its default."""
+
+    jobs: int
+    max_prompt_tokens: int
+    adaptive: bool
+    tokenizer: str | None
+    reconcile: bool
+    counting: Mode | None
+    progress: Callable[[Progress], None] | None
 
 
 def run(

@@ -59,5 +59,5 @@ class Spool:
 @contextmanager
 def spooled(beneath: str) -> Iterator[Spool]:
     """Yield a spool in a new private folder beneath another, which goes at the end."""
-    with own_files.private_folder(beneath) as folder:
-        yield Spool(folder)
+    with own_files.PrivateFolder(beneath) as folder:
+        yield Spool(folder.path)

@@ -11,6 +11,7 @@ import os
 import stat
 import sys
 from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError, ToolError
@@ -18,7 +19,7 @@ from penstock.workspace import system
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import BinaryIO
+    from typing import BinaryIO, Self
 
 _NETWORKS = {  # statfs(2) types of file systems without dependable locks or flushes
     0x6969: "NFS",
@@ -30,7 +31,9 @@ _NETWORKS = {  # statfs(2) types of file systems without dependable locks or flu
     0x0BD00BD0: "Lustre",
     0x01021997: "9P",
 }
-_PRIVATE, _PRIVATE_MODE = ".penstock-", 0o700
+_PRIVATE = ".penstock-"
+_MOST_LOOKED_AT = 10_000
+"""How many entries of a folder are looked at for what killed processes left."""
 _DRAWN_BYTES = 5  # `<!doc`, `<svg `
 # ext2 to ext4 (one number), XFS, Btrfs.
 _CARRY_NAMES = {0xEF53, 0x58465342, 0x9123683E}
@@ -384,66 +387,106 @@ class OwnFolder:
             system.flush_folder(self._folder)
 
 
-@contextmanager
-def private_folder(beneath: str) -> Iterator[str]:
-    """Yield the path of a new folder beneath another that only its owner may enter; it goes at the end, with what is in it.
+class PrivateFolder:
+    """A new folder that only its owner may enter; it goes, with what is in it, at `close` or at the end of a `with`.
 
-    Those that others left who were killed go first: whoever is alive holds the lock of its own.
+    It is made and not found, so that nobody can have prepared it. One that a killed process left goes when the next is made: only
+    one of this user that is shut to others, and only where nobody holds its lock, which ends with its process however that ends,
+    and is seen from other containers, as a process number is not. Where folders cannot be locked, what was left stays.
+
+    Args:
+        above: The folder that it is made in.
+        prefix: How its name begins, and the names of those that may be left.
+
+    Raises:
+        OSError: It cannot be made.
     """
-    import shutil  # few commands need such a folder, and every start would pay for these two
-    import tempfile
 
-    for left in _private_folders(beneath):
-        with _locked(left) as is_ours:
-            if is_ours:
-                shutil.rmtree(left, ignore_errors=True)
-    is_ours = False
-    while is_ours is False:  # somebody took it for one that was left, in the moment before it was locked
-        folder = tempfile.mkdtemp(prefix=_PRIVATE, dir=beneath)
-        with _locked(folder) as is_ours:
-            if is_ours is False:
-                continue
-            try:
-                yield folder
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
+    path: str
+    """Where the folder is, from the root of all folders."""
+
+    def __init__(self, above: str, prefix: str = _PRIVATE) -> None:
+        for left in _folders_left(above, prefix):
+            with suppress(OSError):
+                descriptor, is_ours = _hold(left)
+                if is_ours:
+                    _remove_folder(left)
+                _let_go(descriptor)
+        is_ours = False
+        while is_ours is False:  # somebody took it for one that was left, in the moment before it was locked
+            self.path = os.path.join(above, f"{prefix}{os.urandom(8).hex()}")
+            os.mkdir(self.path, 0o700)
+            self._descriptor, is_ours = _hold(self.path)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Remove the folder, with all that is in it. What cannot be removed stays."""
+        descriptor, self._descriptor = self._descriptor, -1
+        _remove_folder(self.path)
+        _let_go(descriptor)
 
 
-def _private_folders(beneath: str) -> list[str]:
-    """Return the folders beneath another that look like private ones, of this user."""
+def _folders_left(above: str, prefix: str) -> list[str]:
+    """Return the folders in another that may be private ones of this user, by their names, owners and modes."""
     found: list[str] = []
     if not system.HAS_FOLDER_DESCRIPTORS:
         return found
-    with suppress(OSError), os.scandir(beneath) as entries:
-        for entry in entries:
-            if entry.name.startswith(_PRIVATE) and entry.is_dir(follow_symlinks=False):
+    with suppress(OSError), os.scandir(above) as entries:
+        for entry in islice(entries, _MOST_LOOKED_AT):
+            if entry.name.startswith(prefix) and entry.is_dir(follow_symlinks=False):
                 status = entry.stat(follow_symlinks=False)
-                if stat.S_IMODE(status.st_mode) == _PRIVATE_MODE and is_own(status):
+                if not status.st_mode & 0o077 and is_own(status):
                     found.append(entry.path)
     return found
 
 
-@contextmanager
-def _locked(folder: str) -> Iterator[bool | None]:
-    """Yield whether the lock of a folder is ours until this ends, and the folder still there; None where there are no locks."""
+def _hold(folder: str) -> tuple[int, bool | None]:
+    """Return a folder open, -1 for none, and whether it is there and its lock is ours; None where there are no locks.
+
+    Raises:
+        OSError: It cannot be opened, though it is there.
+    """
     from penstock.workspace import locks
 
     if not system.HAS_FOLDER_DESCRIPTORS:
-        yield None
-        return
+        return -1, None
     descriptor = -1
     try:
-        descriptor = os.open(folder, os.O_RDONLY | system.FOLDER_ONLY | system.NOFOLLOW)
-        is_ours: bool | None = locks.acquire(descriptor) and os.path.isdir(folder)
+        descriptor = os.open(folder, os.O_RDONLY | system.FOLDER_ONLY | system.NOFOLLOW | system.PRIVATE)
+        try:
+            is_locked = locks.acquire(descriptor)
+        except OSError:
+            return descriptor, None
+        if is_locked and os.path.samestat(os.lstat(folder), os.fstat(descriptor)):
+            return descriptor, True
     except FileNotFoundError:
-        is_ours = False
-    except OSError:
-        is_ours = None
-    try:
-        yield is_ours
-    finally:
-        if descriptor >= 0:
-            os.close(descriptor)
+        pass  # another process that sweeps came first
+    _let_go(descriptor)
+    return -1, False
+
+
+def _let_go(descriptor: int) -> None:
+    if descriptor >= 0:
+        os.close(descriptor)
+
+
+def _remove_folder(folder: str) -> None:
+    """Remove a folder with all that is in it, links not followed, as far as it can be removed."""
+    with suppress(OSError, RecursionError):
+        os.chmod(folder, 0o700)  # a command may have shut a part of what was its HOME
+        with os.scandir(folder) as entries:
+            inner = list(entries)
+        for entry in inner:
+            if entry.is_dir(follow_symlinks=False):
+                _remove_folder(entry.path)
+            else:
+                os.unlink(entry.path)
+        os.rmdir(folder)
 
 
 def scratch_file() -> int:

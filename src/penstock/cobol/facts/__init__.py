@@ -74,10 +74,9 @@ def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | Non
 
 def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: tuple[OuterData, ...]) -> Facts:
     """Return what a program says whose copybooks stand in their places."""
-    from . import calls, failing, interface, objects, rules, wording
+    from . import calls, failing, files, interface, objects, rules, wording
     from .around import programs_around
     from .code import Code
-    from .files import outer_files
     from .flow import flow
     from .reaching import Reaching
     from .resolving import Values
@@ -89,10 +88,8 @@ def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: t
     values = Values(code, data.names)
     # CALLs are read once for three readers: DL/I and MQ are called, too.
     called = calls.callings(code)
-    # What needs statements within statements shares one set of trees.
-    nested = trees(code)
-    records = {**data.outer_records, **data.records}
-    reaching = Reaching(code, nested, expanded.pieces, data.names, data.referred, values, records)
+    nested = trees(code)  # shared by all that need statements within statements
+    reaching = Reaching(code, nested, expanded.pieces, data.names, data.referred, values, data.all_records)
     found = _operations(code, data, values, reaching, expanded.rows, called)
     shapes = [shape(nodes) for nodes in nested]
     graph = flow(code, expanded.pieces, nested, expanded.uses)
@@ -116,7 +113,7 @@ def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: t
         depth=max((one.depth for one in shapes), default=0),
         items=data.items,
         outer=outer,
-        outer_files=outer_files(code, data.names, outer, data.outer_records),
+        outer_files=files.outer_files(code, data.names, outer, data.outer_records),
         around=tuple(one.name for one in programs_around(source, program)),
         is_common=program.is_common,
         constants=wording.constants(data.items, data.constants, data.names),
@@ -146,7 +143,7 @@ def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: t
         copybooks=expanded.uses,
         verbs=tuple(counts(code).items()),
         unread=_unread(source, program, code),
-        notes=(*filter(None, (generator(source, program),)), *expanded.notes, *graph.notes),
+        notes=(*generator(source, program), *expanded.notes, *graph.notes),
         uses=data.referred.moving.uses(),
         moves=data.referred.moving.moves(),
     )
@@ -179,6 +176,11 @@ class _Data(NamedTuple):
     """Those of each file."""
     outer_records: dict[str, list[int]]
     referred: References
+
+    @property
+    def all_records(self) -> dict[str, list[int]]:
+        """The records of each file, of those around the program too."""
+        return {**self.outer_records, **self.records}
 
 
 def _data(code: Code, rows: tuple[EntryRow, ...], outer: tuple[OuterData, ...]) -> _Data:

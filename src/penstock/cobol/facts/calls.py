@@ -13,7 +13,7 @@ from ..program import key
 from .arguments import given, parameters
 from .execs import body, tokens
 from .layout import pieces
-from .objects import invocations
+from .objects import call_in, invocations
 from .returning import around, behind
 from .translated import is_translated
 from .values import CicsOperation, ProgramCall, Resolved
@@ -87,18 +87,7 @@ def _used_functions(code: Code, known: Mapping[str, str]) -> Iterator[ProgramCal
     for said in code.said if known else ():
         uses = ((word, given(said, at), around(said, at)) for at, word in enumerate(said.keys) if word in known)
         for name, passed, returned in dict.fromkeys(uses):
-            yield ProgramCall(
-                target=known[name],
-                call_type="static",
-                resolved=(),
-                parameters=passed,
-                line=said.line,
-                end_line=said.end_line,
-                paragraph=code.name(said.paragraph),
-                copybook=said.copybook,
-                returned=returned.names,
-                is_returned_whole=returned.is_whole,
-            )
+            yield call_in(code, said, known[name], passed, returned, call_type="static")
 
 
 def _procedures(code: Code, reaching: Reaching) -> Iterator[ProgramCall]:

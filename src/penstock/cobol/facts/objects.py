@@ -9,7 +9,7 @@ Keeps out what an object is at run time: one of the class that its reference nam
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..program import METHOD, key
 from .arguments import given, parameters
@@ -95,7 +95,7 @@ def invocations(code: Code, known: ClassNames | None, reaching: Reaching) -> Ite
                 yield from _inline(code, said, at, known)
             elif word == "NEW" and at + 1 < len(said.keys) and said.keys[at + 1] in known.outside:
                 name = f"{known.outside[said.keys[at + 1]]}{METHOD}NEW"
-                yield _call(code, said, name, given(said, at + 1), Receiver(), is_sure=True)
+                yield call_in(code, said, name, given(said, at + 1), Receiver(), is_sure=True)
 
 
 def _invoked(code: Code, said: ReadStatement, known: ClassNames, reaching: Reaching) -> Iterator[ProgramCall]:
@@ -107,14 +107,14 @@ def _invoked(code: Code, said: ReadStatement, known: ClassNames, reaching: Reach
     passed, back = parameters(said), behind(said)
     classes, is_sure = _classes(said.keys[1], known)
     if not classes:
-        yield _call(code, said, said.words[1].text, passed, back, is_sure=False, unknown=_ANY_CLASS)
+        yield call_in(code, said, said.words[1].text, passed, back, is_sure=False, unknown=_ANY_CLASS)
     for name in classes:
         if method[0] in "'\"":
-            yield _call(code, said, f"{name}{METHOD}{key(method.strip(_QUOTES))}", passed, back, is_sure=is_sure)
+            yield call_in(code, said, f"{name}{METHOD}{key(method.strip(_QUOTES))}", passed, back, is_sure=is_sure)
             continue
         reached = reaching.at(method, said.site)
         resolved = tuple(one._replace(value=f"{name}{METHOD}{key(one.value.strip())}") for one in reached.values)
-        yield _call(code, said, method, passed, back, is_sure=False)._replace(
+        yield call_in(code, said, method, passed, back, is_sure=False)._replace(
             resolved=resolved, unknown=reached.unknown
         )
 
@@ -129,9 +129,9 @@ def _inline(code: Code, said: ReadStatement, at: int, known: ClassNames) -> Iter
     method = key(said.words[at + 2].text.strip(_QUOTES))
     passed, back = given(said, at + 2), around(said, at - 1)
     for name in classes:
-        yield _call(code, said, f"{name}{METHOD}{method}", passed, back, is_sure=is_sure)
+        yield call_in(code, said, f"{name}{METHOD}{method}", passed, back, is_sure=is_sure)
     if not classes and target in known.references:
-        yield _call(code, said, said.words[at - 1].text, passed, back, is_sure=False, unknown=_ANY_CLASS)
+        yield call_in(code, said, said.words[at - 1].text, passed, back, is_sure=False, unknown=_ANY_CLASS)
 
 
 def _classes(target: str, known: ClassNames) -> tuple[tuple[str, ...], bool]:
@@ -149,20 +149,32 @@ def _classes(target: str, known: ClassNames) -> tuple[tuple[str, ...], bool]:
     return ((known.outside[target],) if target in known.outside else ()), True
 
 
-def _call(
+def call_in(
     code: Code,
     said: ReadStatement,
     target: str,
     passed: tuple[str, ...],
     back: Receiver,
     *,
-    is_sure: bool,
+    call_type: Literal["method", "static"] = "method",
+    is_sure: bool = True,
     unknown: str = "",
 ) -> ProgramCall:
-    """Return the way to a method."""
+    """Return a method or function that a statement uses as the call that it is.
+
+    Args:
+        code: The code of the program.
+        said: The statement.
+        target: What is reached.
+        passed: The arguments, as they are written.
+        back: What receives the value.
+        call_type: A function is a program that is called by its name.
+        is_sure: Whether it is certainly this one.
+        unknown: Why there may be others, "" where there are none.
+    """
     return ProgramCall(
         target=target,
-        call_type="method",
+        call_type=call_type,
         resolved=(),
         parameters=passed,
         line=said.line,

@@ -43,8 +43,8 @@ def commands(source: ScannedSource, program: Program) -> Iterator[Exec]:
                 yield Exec(call.line, call.line, "CICS", text)
 
 
-def generator(source: ScannedSource, program: Program) -> Note | None:
-    """Return a note on what wrote a program, where one of its first comments says so; None where none does.
+def generator(source: ScannedSource, program: Program) -> tuple[Note, ...]:
+    """Return a note on what wrote a program, where one of its first comments says so.
 
     Whoever plans a change has to know: what is generated is changed where it comes from.
     """
@@ -54,8 +54,8 @@ def generator(source: ScannedSource, program: Program) -> Note | None:
             said = source.text(line, line).upper()
             for mark, name in _GENERATORS:
                 if mark in said:
-                    return Note(line, f"it was written by {name}, as this line says: its source is elsewhere")
-    return None
+                    return (Note(line, f"it was written by {name}, as this line says: its source is elsewhere"),)
+    return ()
 
 
 def _above(source: ScannedSource, line: int) -> str | None:
