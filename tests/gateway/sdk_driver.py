@@ -2,18 +2,20 @@
 
     python sdk_driver.py '{"anthropic": "http://127.0.0.1:…", …}' < requests.json
 
-Nothing is judged here: `test_sdks.py` does that. Streams are put together by the clients' own helpers, which mind what comes when.
+Clients have the address as an argument, and once more by the variables that docs/gateway.md names. Nothing is judged here:
+`test_sdks.py` does that. Streams are put together by the clients' own helpers, which mind what comes when.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from importlib import import_module
 from typing import Any
 
 
-def anthropic(url: str, body: dict[str, Any], *, streamed: bool) -> str:
+def anthropic(url: str | None, body: dict[str, Any], *, streamed: bool) -> str:
     client = import_module("anthropic").Anthropic(base_url=url, api_key="none", max_retries=0)
     with client:
         if not streamed:
@@ -25,8 +27,8 @@ def anthropic(url: str, body: dict[str, Any], *, streamed: bool) -> str:
     return "".join(block.text for block in answer.content)
 
 
-def openai_chat(url: str, body: dict[str, Any], *, streamed: bool) -> str:
-    with import_module("openai").OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as client:
+def openai_chat(url: str | None, body: dict[str, Any], *, streamed: bool) -> str:
+    with import_module("openai").OpenAI(base_url=url and f"{url}/v1", api_key="none", max_retries=0) as client:
         if not streamed:
             answer = client.chat.completions.create(**body)
         else:
@@ -36,8 +38,8 @@ def openai_chat(url: str, body: dict[str, Any], *, streamed: bool) -> str:
     return str(answer.choices[0].message.content)
 
 
-def openai_responses(url: str, body: dict[str, Any], *, streamed: bool) -> str:
-    with import_module("openai").OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as client:
+def openai_responses(url: str | None, body: dict[str, Any], *, streamed: bool) -> str:
+    with import_module("openai").OpenAI(base_url=url and f"{url}/v1", api_key="none", max_retries=0) as client:
         if not streamed:
             answer = client.responses.create(**body)
         else:
@@ -47,7 +49,7 @@ def openai_responses(url: str, body: dict[str, Any], *, streamed: bool) -> str:
     return str(answer.output_text)
 
 
-def gemini(url: str, body: dict[str, Any], *, streamed: bool) -> str:
+def gemini(url: str | None, body: dict[str, Any], *, streamed: bool) -> str:
     genai, types = import_module("google.genai"), import_module("google.genai.types")
     config = types.GenerateContentConfig(
         tools=[types.Tool(**tool) for tool in body.get("tools", [])],
@@ -55,7 +57,7 @@ def gemini(url: str, body: dict[str, Any], *, streamed: bool) -> str:
         automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
     )
     asked = {"model": "m", "contents": body["contents"], "config": config}
-    with genai.Client(api_key="none", http_options=types.HttpOptions(base_url=url)) as client:
+    with genai.Client(api_key="none", http_options=url and types.HttpOptions(base_url=url)) as client:
         if not streamed:
             answers = [client.models.generate_content(**asked)]
         else:
@@ -64,9 +66,7 @@ def gemini(url: str, body: dict[str, Any], *, streamed: bool) -> str:
     return "".join(answer.text or "" for answer in answers)
 
 
-def bedrock(url: str, body: dict[str, Any], *, streamed: bool) -> str:
-    import os
-
+def bedrock(url: str | None, body: dict[str, Any], *, streamed: bool) -> str:
     # Over plain HTTP this client shows no bearer token.
     os.environ |= {"AWS_ACCESS_KEY_ID": "AKIDCLIENT", "AWS_SECRET_ACCESS_KEY": "client's secret"}
     config = import_module("botocore.config").Config(retries={"total_max_attempts": 1})
@@ -91,15 +91,29 @@ CLIENTS = {
 }
 
 
+VARIABLES = {
+    "anthropic": ("ANTHROPIC_BASE_URL", ""),
+    "openai-chat": ("OPENAI_BASE_URL", "/v1"),
+    "openai-responses": ("OPENAI_BASE_URL", "/v1"),
+    "gemini": ("GOOGLE_GEMINI_BASE_URL", ""),
+    "bedrock": ("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", ""),
+}
+"""What holds the address where no argument does, and what stands behind the gateway's own in it."""
+
+
 def main() -> None:
     """Ask each gateway, plain and streamed, with a history that fits and with one that does not."""
     urls, requests = json.loads(sys.argv[1]), json.load(sys.stdin)
-    heard = {
-        f"{wire} {size} {form}": CLIENTS[wire](url, requests[wire][size], streamed=form == "streamed")
-        for wire, url in urls.items()
-        for size in ("small", "large")
-        for form in ("plain", "streamed")
-    }
+    heard = {}
+    for wire, url in urls.items():
+        for form in ("plain", "streamed"):
+            ask, is_streamed = CLIENTS[wire], form == "streamed"
+            for size in ("small", "large"):
+                heard[f"{wire} {size} {form}"] = ask(url, requests[wire][size], streamed=is_streamed)
+            name, path = VARIABLES[wire]
+            os.environ[name] = url + path
+            heard[f"{wire} by its variable {form}"] = ask(None, requests[wire]["small"], streamed=is_streamed)
+            del os.environ[name]
     print(json.dumps(heard))
 
 

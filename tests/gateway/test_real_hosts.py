@@ -4,63 +4,33 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from itertools import pairwise
+import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from proof.loopback_model import LoopbackModel
 
+from penstock.text import stand_ins
+from penstock.wires import load, messages_of
 from proof import hosts
+from tests.gateway.host_sessions import Filling, drive, recorded, turns_of, wire_of
 from tests.gateway.standing import standing
-from tests.mcp.conftest import REPOSITORY
 from tests.relay.test_real_hosts import differences, steady
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.gateway.host_sessions import Exchange
+
 CALLS, LINES = int(os.environ.get("PENSTOCK_TEST_TURNS", "24")), 350
 """How often the model calls the tool, and how long its result is: 4 KB, which no host cuts or writes to a file."""
-ROOM_BYTES = 40_000
-"""What the model holds beside a host's first request: less than half of all results."""
 SECONDS = 300 + 10 * CALLS
 """How long a session may take, on a busy machine."""
 
 
-class Filling(LoopbackModel):
-    """A model whose window is a little larger than what its host begins with, and that counts 30 % more than others."""
-
-    def counted(self, sent: bytes) -> int:
-        return len(sent) * 13 // 40
-
-    def measures(self, sent: bytes) -> bool:
-        if self.window_tokens is None and len(sent) > 20_000:
-            self.window_tokens = self.counted(sent + bytes(ROOM_BYTES))
-        return super().measures(sent)
-
-
-def drive(host: str, folder: Path, model: LoopbackModel, url: str) -> str:
-    """Run a host whose model is at an address; return what it printed."""
-    program = hosts.installed(host)
-    assert program is not None
-    home, root = folder / "home", folder / "root"
-    home.mkdir(parents=True)
-    root.mkdir()
-    server = [
-        "/usr/bin/env",
-        f"PYTHONPATH={REPOSITORY}:{REPOSITORY / 'src'}",
-        sys.executable,
-        "-m",
-        "tests.relay.everything",
-    ]
-    command, environment = hosts.HOSTS[host](hosts.Setup(home=home, server=server, url=url))
-    done = hosts.run([str(program), *command[1:]], root, home, environment)
-    assert model.received, done[-500:]
-    return done
-
-
 @pytest.fixture(params=list(hosts.HOSTS))
-def host(request: pytest.FixtureRequest) -> str:
+def host(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if "PENSTOCK_TEST_HOSTS" not in os.environ:
         pytest.skip(
             "real hosts take minutes: PENSTOCK_TEST_HOSTS=1 drives those that scripts/tools hosts has installed"
@@ -68,74 +38,101 @@ def host(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     if hosts.installed(name) is None:
         pytest.skip(f"{name} is not installed (scripts/tools hosts installs it)")
+    monkeypatch.setattr(hosts, "SECONDS", SECONDS)
     return name
 
 
 @pytest.mark.proves("W-1")
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(SECONDS)
 def test_what_fits_is_the_same_with_and_without_the_gateway(host: str, tmp_path: Path) -> None:
-    """Every value of every request, but for what differs between two runs of a host."""
-    seen = []
+    """All of what a host sends reaches its provider to the byte, and is what it sends without a gateway, but for what differs
+    between two runs of it.
+    """
+    lists = []
     for at in ("direct", "through"):
-        (tmp_path / at).mkdir()
-        with LoopbackModel("lines", {"count": 50}) as model:
+        with LoopbackModel("lines", {"count": 50}) as model, recorded(model.url, model) as (behind, got):
             model.later = [("lines", {"count": 60}), ("lines", {"count": 70})]
             if at == "direct":
-                drive(host, tmp_path / at / "run", model, model.url)
+                drive(host, tmp_path / at, model, behind)
             else:
-                with standing(tmp_path, model.url) as gateway:
-                    drive(host, tmp_path / at / "run", model, gateway.url)
-        seen.append([steady(body, tmp_path / at / "run") for body in model.bodies])
+                with standing(tmp_path, behind) as gateway, recorded(gateway.url, model) as (before, sent):
+                    drive(host, tmp_path / at, model, before)
+                assert got == sent  # paths, headers, bodies and answers, to the byte
         assert model.calls == 3
-    assert differences(seen[0], seen[1]) == []
+        asked = [(one.path, bool(one.body.get("tools")), steady(one.body, tmp_path / at)) for one in got]
+        lists.append(sorted(asked, key=lambda one: one[:2]))  # a title is asked for beside the first turn
+    assert differences([list(one) for one in lists[0]], [list(one) for one in lists[1]]) == []
+    print(f"{host}: {len(got)} requests, the same with and without the gateway: {Counter(one.path for one in got)}")
 
 
 @pytest.mark.proves("W-2", "W-4")
+@pytest.mark.timeout(2 * SECONDS + 60)
+def test_a_session_that_outgrows_its_window_goes_on(host: str, tmp_path: Path, record_property: Any) -> None:
+    """Its provider counts in its own way and refuses; the host sees an answer each time and makes its own history smaller no more
+    often than before a provider that takes everything, and what the host leaves as it was stands in most turns.
+    """
+    with Filling(CALLS, LINES, refuses=False) as taking, recorded(taking.url, taking) as (url, direct):
+        drive(host, tmp_path / "direct", taking, url)
+    assert taking.calls == CALLS
+    exchanges, model = session(host, tmp_path, Filling(CALLS, LINES), offering="never")
+    turns = turns_of(exchanges)
+    stood, new = sum(turn.stood_bytes for turn in turns), sum(turn.new_bytes for turn in turns)
+    places = {
+        "the host alone": [number for number, turn in enumerate(turns_of(direct), 2) if turn.by_host],
+        "the host": [number for number, turn in enumerate(turns, 2) if turn.by_host],
+        "the gateway": [number for number, turn in enumerate(turns, 2) if turn.by_gateway],
+    }
+    for name, found in places.items():
+        record_property(f"prefix broken by {name}", found)
+    record_property("bytes of messages in each turn: stood, new", [turn[:2] for turn in turns])
+    print(
+        f"{host}: {len(turns)} turns, {model.refused} refused behind it; {stood / (stood + new):.0%} of the bytes of messages "
+        f"stood, {new // len(turns)} were new in a turn; prefix broken by "
+        + "; ".join(f"{name} {len(found)} times, at {found}" for name, found in places.items())
+    )
+    assert model.refused <= CALLS / 3
+    assert len(places["the gateway"]) <= len(turns) / 3
+    assert len(places["the host"]) <= len(places["the host alone"]) + CALLS / 10
+
+
+@pytest.mark.proves("W-3")
 @pytest.mark.timeout(SECONDS + 60)
-def test_a_session_that_outgrows_its_window_goes_on(
-    host: str, tmp_path: Path, record_property: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its provider counts in its own way and refuses; the host sees an answer each time, and the prefix holds in most turns."""
-    monkeypatch.setattr(hosts, "SECONDS", SECONDS)
-    with Filling("lines", {"count": LINES}) as model:
-        model.later = [("lines", {"count": LINES + number % 50}) for number in range(1, CALLS)]
-        with standing(tmp_path, model.url, offering="never") as gateway:
-            printed = drive(host, tmp_path / "run", model, gateway.url)
-            seen = gateway.gateway.seen
+def test_a_model_reads_back_what_was_cut_and_its_host_never_knows(host: str, tmp_path: Path) -> None:
+    """By the handle of a stub: what comes is what was cut, and no byte that the host heard names the tool."""
+    exchanges, model = session(host, tmp_path, Filling(CALLS, LINES, reads=True), offering="auto")
+    assert not any(b"ctx_page" in exchange.sent + exchange.heard for exchange in exchanges)
+    texts, messages = originals(exchanges)
+    assert len(model.pages) >= CALLS // 20
+    for text in model.pages.values():
+        head, *shown = text.splitlines()
+        total = re.search(r"showing lines 3-4 of (\d+) total", head)
+        assert total, head
+        # A result is kept as its text, a span of turns as a line of JSON for each message.
+        is_result = [*shown, int(total[1])] in [[*text.splitlines()[2:4], len(text.splitlines())] for text in texts]
+        assert is_result or all(json.loads(line) in messages or stand_ins.is_note(line) for line in shown)
+    print(f"{host}: {len(model.pages)} pages read back in {len(exchanges)} requests")
+
+
+def originals(exchanges: list[Exchange]) -> tuple[list[str], list[Any]]:
+    """Return the texts of results and the messages that a host itself sent."""
+    texts: dict[str, None] = {}
+    messages: list[Any] = []
+    for exchange in exchanges:
+        if exchange.passed:
+            own = messages_of(exchange.body, wire := wire_of(exchange.passed[0]))
+            messages += [message for message in own if message not in messages]
+            texts |= {result.text: None for entry in load(own, wire).entries for result in entry.results}
+    return list(texts), messages
+
+
+def session(host: str, folder: Path, model: Filling, **settings: Any) -> tuple[list[Exchange], Filling]:
+    """Drive a whole session through a gateway; see that the host had an answer each time, and that something was cut."""
+    with model, standing(folder, model.url, **settings) as gateway, recorded(gateway.url, model) as (url, exchanges):
+        printed = drive(host, folder / "run", model, url)
+        seen = gateway.gateway.seen
     assert model.calls == CALLS, printed[-500:]
     assert "done" in printed
-    assert model.refused <= CALLS / 3  # none of them seen by the host
     assert seen.cuts
     assert not any(outcome == "returned" for _, outcome in seen.refusals)
-    # What a host asks beside its session (a title, whether it goes round in circles) has no tools and another history.
-    asked = [body for body in model.bodies if body.get("tools")]
-    histories = [messages for body in asked if len(messages := messages_in(body)) > 3]
-    broken = [turn for turn, (one, other) in enumerate(pairwise(histories), 2) if shared(one, other) < len(one)]
-    kept = sum(len(json.dumps(other[: shared(one, other)])) for one, other in pairwise(histories))
-    anew = sum(len(json.dumps(other[shared(one, other) :])) for one, other in pairwise(histories))
-    record_property("turns", len(histories))
-    record_property("prefix broken", broken)
-    print(
-        f"{host}: {len(histories)} requests, {model.refused} refused behind it; messages stood where they had stood for "
-        f"{kept / (kept + anew):.0%} of their bytes, {anew // len(histories)} new bytes a turn; the prefix broke at {broken}"
-    )
-    assert len(broken) <= len(histories) / 2  # Copilot CLI rewrites its own history besides
-
-
-def messages_in(body: dict[str, Any]) -> list[Any]:
-    """Return the messages of a request of any API, without marks of caches."""
-    found: list[Any] = next((body[key] for key in ("messages", "input", "contents") if key in body), [])
-    return [unmarked(message) for message in found]
-
-
-def unmarked(value: Any) -> Any:
-    """Return a value without the marks of caches, which clients move from turn to turn."""
-    if isinstance(value, dict):
-        return {name: unmarked(held) for name, held in value.items() if name != "cache_control"}
-    return [unmarked(item) for item in value] if isinstance(value, list) else value
-
-
-def shared(one: list[Any], other: list[Any]) -> int:
-    """Return how many messages two histories begin with that are equal."""
-    pairs = zip(one, other, strict=False)
-    return next((place for place, (first, second) in enumerate(pairs) if first != second), min(len(one), len(other)))
+    assert {exchange.status for exchange in exchanges if exchange.passed} == {200}
+    return exchanges, model
