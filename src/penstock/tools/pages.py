@@ -158,17 +158,19 @@ class Renderer:
         """Return the row of each line, and how many characters are escaped in each (nothing where none is in any)."""
         # All at once, which costs a tenth. The tab keeps a carriage return at the end of a line from being taken for a part of
         # the line end that stands between two.
-        text = "".join([line.text + "\t\n" for line in lines])
-        shown, count = escape.show(text)
-        texts = shown.split("\t\n")[:-1]
-        escapes = (
-            [escape.count_escapes(line.text, text) for line, text in zip(lines, texts, strict=True)] if count else []
-        )
-        rows = []
-        for line, text in zip(lines, texts, strict=True):
-            mark = "" if line.way is None else notices.clipped(line, self.dialect.write(line.way))
-            rows.append(self._gutter(line.number, text + mark))
-        return rows, escapes
+        whole = "".join([line.text + "\t\n" for line in lines])
+        shown, count = escape.show(whole)
+        texts, escapes = [line.text for line in lines], list[int]()
+        if shown != whole:
+            texts = shown.split("\t\n")[:-1]
+        if count:
+            escapes = [escape.count_escapes(line.text, text) for line, text in zip(lines, texts, strict=True)]
+        if any(line.way is not None for line in lines):
+            texts = [
+                text if line.way is None else text + notices.clipped(line, self.dialect.write(line.way))
+                for line, text in zip(lines, texts, strict=True)
+            ]
+        return [self._gutter(line.number, text) for line, text in zip(lines, texts, strict=True)], escapes
 
 
 def _line_ends(text: str) -> Iterable[int]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import enum
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 try:
@@ -72,8 +73,8 @@ def of(source: FileSource, cursor_byte: int, *, before: bytes | None = None) -> 
     return Version(
         size_bytes=source.size_bytes,
         cursor_byte=cursor,
-        identity=_digest(b"%d:%d" % (status.st_dev, status.st_ino), _IDENTITY),
-        times=_digest(b"%d:%d" % (status.st_mtime_ns, status.st_ctime_ns), _TIMES),
+        identity=_mark(status.st_dev, status.st_ino, _IDENTITY),
+        times=_mark(status.st_mtime_ns, status.st_ctime_ns, _TIMES),
         anchor=_digest(before[len(before) - count :], _ANCHOR),
     )
 
@@ -107,6 +108,12 @@ def parse(token: str) -> Version:
     raise ToolError(
         "bad_argument", "version: not one that a page printed. Copy it from the page before, or leave it out."
     )
+
+
+@lru_cache(maxsize=256)
+def _mark(first: int, second: int, digits: int) -> str:
+    """Return a hash of two numbers of a file; a page asks for that of one file up to three times, and so does the next."""
+    return _digest(b"%d:%d" % (first, second), digits)
 
 
 def _digest(data: bytes, digits: int) -> str:

@@ -71,7 +71,7 @@ def view_page(
             previous = asked.call(text.path, offset=offset - size, limit=limit, version=texts.token(source, start))
         return page_of(
             text,
-            text="".join(line.text + line.ending for line in lines),
+            text="".join([line.text + line.ending for line in lines]),
             start_byte=start,
             end_byte=end,
             first_line=offset + 1 if lines else 0,
@@ -79,7 +79,7 @@ def view_page(
             lines=tuple(lines),
             total_lines=max(total, offset + len(lines) if lines else 0),
             total_lines_exact=exact,
-            invalid_bytes=sum(line.invalid_bytes for line in lines),
+            invalid_bytes=sum([line.invalid_bytes for line in lines]),
             version=token,
             bound=bound,
             next=following,
