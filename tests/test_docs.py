@@ -12,9 +12,11 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+import click
 import pytest
 
 from penstock import settings
+from penstock.cli import cli
 from penstock.workspace.root import Root
 from tests.console import Reader, Typed
 from tests.forks import LIBRARIES, warm
@@ -55,11 +57,40 @@ def test_what_a_page_tells_a_reader_to_type_works(page: Path, tmp_path: Path) ->
     assert Reader(tmp_path).follow(page.read_text("utf-8"))
 
 
-def test_the_impacts_that_the_page_shows_are_those_of_the_example_estate(tmp_path: Path) -> None:
-    """A field through three programs and a job, what is too short for one that grows, and the exports."""
+@pytest.mark.parametrize(("page", "commands"), [("docs/impact.md", 5), ("docs/chunk.md", 1)])
+def test_what_a_page_shows_of_the_example_estate_is_what_comes(page: str, commands: int, tmp_path: Path) -> None:
+    """A field through three programs and a job, what is too short for one that grows, the exports; the chunks of a program.
+
+    Where exactly a program is cut moves with each word of its prompts: of chunks, what is no number is held.
+    """
     shutil.copytree(ROOT / "examples/cobol", tmp_path / "examples/cobol")
-    consoles = "".join(f"```console\n{text}```\n" for text in blocks("docs/impact.md", "console"))
-    assert Reader(tmp_path).follow(consoles) == 5
+    consoles = "".join(f"```console\n{text}```\n" for text in blocks(page, "console"))
+    consoles = re.sub(r"^[0-9a-f]{10}  (\w+) .*", r"…  \1 …", consoles, flags=re.MULTILINE)
+    assert Reader(tmp_path).follow(consoles) == commands
+
+
+NAMED = re.compile(r"(?:^|[|&;] *|\$ |`)penstock ((?!\d)[a-z][^|&;#`\[…\n]*)", re.MULTILINE)
+"""A command of ours on a page, in a block or within a sentence; a synopsis ends where it leaves something open."""
+
+
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES if p.parent.name != "adr" and p.name != "cli.md"], ids=lambda p: p.name
+)
+def test_every_command_that_a_page_names_is_there_with_its_options(page: Path) -> None:
+    """What is missing behind it is the reader's; a name that no command or option has is ours."""
+    for words in map(str.split, NAMED.findall(page.read_text("utf-8"))):
+        command: click.Command = cli
+        above = click.Context(cli, info_name="penstock")
+        while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+            found = command.get_command(above, words[0])
+            assert found is not None, f"{page.name}: penstock {' '.join(words)}"
+            above = click.Context(found, parent=above, info_name=words.pop(0))
+            command = found
+        known = {name for option in command.get_params(above) for name in (*option.opts, *option.secondary_opts)}
+        if "--" in words:  # what is behind is the command of another program
+            del words[words.index("--") :]
+        named = {word.partition("=")[0].rstrip(".,:") for word in words if re.match("--[a-z]", word)}
+        assert named <= known, f"{page.name}: penstock {above.info_name}"
 
 
 SHORT_LINES = 20_000
@@ -120,11 +151,17 @@ def printed_with_client(wire: str, runs: list[tuple[str, str, str]], folder: Pat
 
 
 def test_the_cobol_of_the_readme_is_documented(tmp_path: Path) -> None:
-    """What it says is typed in a folder with programs, and again with one less: the site of the first run is no program."""
+    """What it says is typed in a folder with programs, and again with one less: the site of the first run is no program.
+
+    The first prints what docs/document.md shows for the same folder, seen from above.
+    """
     shutil.copytree(ROOT / "examples/cobol", tmp_path / "estate")
     (command,) = blocks("README.md", "sh cobol")
+    (shown,) = blocks("docs/document.md", "console")
+    typed, *lines = shown.replace("docs-of-millwater", "cobol-docs").splitlines()
+    assert typed == "$ penstock document examples/cobol --out cobol-docs"
     reader = Reader(tmp_path / "estate")
-    reader.type(Typed(command, ["15 programs, …", "…"]))
+    reader.type(Typed(command, [line.replace("examples/cobol/", "") for line in lines]))
     (tmp_path / "estate/cbl/MWRATE.cbl").unlink()  # four fifths of all code
     reader.type(Typed(command, ["14 programs, …", "…"]))
     assert (tmp_path / "estate" / "cobol-docs" / "index.html").exists()
