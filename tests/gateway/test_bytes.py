@@ -139,6 +139,22 @@ def test_a_request_that_is_not_valid_is_the_providers_to_refuse(tmp_path: Any) -
         assert upstream.came[-1].body == body
 
 
+@pytest.mark.proves("W-1", "W-7")
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [("", False), ("[" * 5_000 + "]" * 5_000, True), ("[" * 5_000, True)],
+    ids=["as others", "too deep", "no JSON"],
+)
+def test_who_is_not_looked_at_is_told(text: str, is_told: bool, tmp_path: Any) -> None:
+    """What may not fit, and cannot be read, passes to the byte; its answer says that nothing was looked at."""
+    body = b'{"model":"m","messages":[{"role":"user","content":"%b"}],"x":%b}' % (b"a " * 900, text.encode() or b"1")
+    windows = Windows((("m", 1_500),))
+    with RecordingUpstream(lambda _: Said()) as upstream, standing(tmp_path, upstream.url, windows=windows) as gateway:
+        got = gateway.post(PATHS["anthropic"], body)
+        assert upstream.came[-1].body == body
+        assert ("x-penstock-unread" in {name.lower() for name in got.headers}) == is_told
+
+
 @pytest.mark.proves("W-1")
 @pytest.mark.parametrize(
     ("method", "path"),

@@ -14,7 +14,7 @@ from penstock.wires import dump, load
 from tests.gateway.stories import story
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from penstock.gateway.conversations import KnownHistory
@@ -99,11 +99,17 @@ class GoingStore:
 
     def __init__(self, store: Store) -> None:
         self.store, self.away = store, ""
+        self.meanwhile: Callable[[], None] | None = None
+        """What happens in another thread while the store is read."""
 
     def learned(self, name: str) -> Any:
         if self.away == "gone":
             raise StoreFault("unreachable", "The database is away.")
-        return self.store.learned(name)
+        told = self.store.learned(name)
+        if self.meanwhile is not None:
+            meanwhile, self.meanwhile = self.meanwhile, None
+            meanwhile()
+        return told
 
     def learn(self, name: str, value: str) -> None:
         if self.away:
@@ -130,6 +136,23 @@ def test_cuts_hold_while_the_store_is_away(away: str, store: Store) -> None:
     going.away = ""
     memory.remember(known, known.transcript.drop_span(9, 10, "and this"))
     assert len(recalled(Conversations(store), messages_of(9)).transcript.edits) == 3
+
+
+@pytest.mark.proves("W-2")
+def test_a_cut_that_is_made_while_another_turn_is_read_holds(store: Store) -> None:
+    """The store is full, so that only this process knows of it."""
+    going = GoingStore(store)
+    memory = Conversations(going)  # type: ignore[arg-type]  # no more of a store is asked
+    known = recalled(memory, messages_of(6))
+    cut = known.transcript.drop_span(1, 4, "left out")
+
+    def cut_meanwhile() -> None:
+        with pytest.raises(StoreFault):
+            memory.remember(known, cut)
+
+    going.away, going.meanwhile = "full", cut_meanwhile
+    assert recalled(memory, messages_of(7)).transcript.edits == cut.edits
+    assert recalled(memory, messages_of(8)).transcript.edits == cut.edits
 
 
 @pytest.mark.proves("W-1")

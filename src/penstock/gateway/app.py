@@ -207,8 +207,10 @@ class Gateway:
         # Signed again for each try, since a signature is over the body, and a body that was cut is another one.
         raw, own = packed.sent(plain, headers)
         own = await asyncio.to_thread(signed, url, raw) if signed else own
-        sent = [pair for pair in own if pair[0] != b"accept-encoding"] if is_unpacked else own
-        return await self._upstream.send(method, url, sent, raw or None)
+        if is_unpacked:
+            # Taken away, it would leave the provider free to pack as it likes.
+            own = [(name, b"identity" if name == b"accept-encoding" else value) for name, value in own]
+        return await self._upstream.send(method, url, own, raw or None)
 
     async def _pass(
         self, route: Route | None, base_url: str, body: bytes, whose: Callable[[], str], post: PostBody
@@ -231,6 +233,7 @@ class Gateway:
         # A store that cannot be used, or a mistake of ours: a request that fits is answered all the same.
         except Exception as error:  # noqa: BLE001
             self._say(f"a request passes as it came: {type(error).__name__}: {escape.clip(str(error))}")
+            unread.unread_because = f"a fault of the gateway, {type(error).__name__}"
             return HeldAnswer(await post(body, False)), unread
 
     async def _fitted(
@@ -248,11 +251,13 @@ class Gateway:
             owner = whose()
             passage = await asyncio.to_thread(provider.begin, request, owner)
             if passage is None:
+                unread.unread_because = _UNREADABLE
                 return held, unread
             return await self._carry(provider, passage, owner, post, (held, outcome)), passage.passed
         owner = whose()
         passage = await asyncio.to_thread(provider.begin, request, owner)
         if passage is None:
+            unread.unread_because = _UNREADABLE
             return HeldAnswer(await post(body, False)), unread
         # A client that asks how many tokens a request has means the one that would be sent; to answer with the whole
         # would have it compact what we make fit.
@@ -366,6 +371,7 @@ class Gateway:
 
 
 _JSON = (b"content-type", b"application/json")
+_UNREADABLE = "its body is no request of this API, or nests too deeply"
 _STATUS_OF = {"connect": 502, "closed": 502, "idle": 504, "whole": 504}
 
 
@@ -441,7 +447,9 @@ def _admit(*, is_known: bool) -> None:
 
 
 def _told(passed: Passed) -> Pairs:
-    """Return the headers that say what was done with a request; none where nothing was."""
+    """Return the headers that say what was done with a request; none where nothing was, or had to be."""
+    if passed.unread_because:
+        return [(b"x-penstock-unread", passed.unread_because.encode())]
     if passed.is_observed or not (passed.cuts or passed.refusals):
         return []
     said = {

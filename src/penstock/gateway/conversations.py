@@ -104,7 +104,12 @@ class Conversations:
         entries, digests = _read_on(before, messages, wire)
         cuts = self._cuts(name)
         with self._lock:
-            self._read[name] = _Read(entries, digests, body_bytes, tuple(cuts), before is not None and before.is_unkept)
+            # Another turn may have been cut meanwhile, which the store could not take: this process alone knows of it.
+            newest = self._read.get(name)
+            is_unkept = newest is not None and newest.is_unkept
+            if newest is not None and is_unkept:
+                cuts = list(newest.cuts)
+            self._read[name] = _Read(entries, digests, body_bytes, tuple(cuts), is_unkept)
             self._read.move_to_end(name)
             while len(self._read) > 1 and sum(one.body_bytes for one in self._read.values()) > MAX_HELD_BYTES:
                 self._read.popitem(last=False)

@@ -66,6 +66,8 @@ class Passed:
     session: str = ""
     """A digest of whose history a request has and how it begins; empty where nobody looked."""
     bytes_in: int = 0
+    unread_because: str = ""
+    """Why nobody could look at a request that may not fit, so that it passed as it came."""
     before_tokens: int | None = None
     """What came, by our count; None where nobody counted."""
     after_tokens: int | None = None
