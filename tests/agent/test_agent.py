@@ -189,17 +189,17 @@ def test_what_was_done_before_a_kill_is_told_as_done(begun: Callable[..., Agent]
 
 
 @pytest.mark.proves("S-13")
-@pytest.mark.parametrize("is_edit_sound", [True, False])
+@pytest.mark.parametrize(("is_edit_sound", "wire"), [(True, "anthropic"), (False, "anthropic"), (False, "openai-chat")])
 def test_what_was_done_before_a_stop_is_told_to_the_model(
-    begun: Callable[..., Agent], tree: Path, is_edit_sound: bool
+    begun: Callable[..., Agent], tree: Path, is_edit_sound: bool, wire: str
 ) -> None:
-    """An edit that was made is not taken for one that may have been; what had not begun is."""
+    """An edit that was made is not taken for one that may have been; what had not begun is, and is marked as failed."""
     old = "value = 0" if is_edit_sound else "value = 1"
     both = calls(
         call("edit_file", path="part_000.txt", old=old, new="value = 2"),
         call("edit_file", path="part_001.txt", old="value = 7", new="value = 8"),
     )
-    model = ScriptedModel([both, say("Good.")])
+    model = ScriptedModel([both, say("Good.")], wire)
     agent = begun(model, acting=[Editing(Root(tree))])
 
     class Stopping(Heard):
@@ -211,10 +211,12 @@ def test_what_was_done_before_a_stop_is_told_to_the_model(
     agent.listener = Stopping()
     assert agent.run("Change two.").outcome == "interrupted"
     assert agent.run("Go on.").outcome == "answered"
-    first, second = (result.text for entry in agent.session.state.transcript.entries for result in entry.results)
+    first, second = (result for entry in agent.session.state.transcript.entries for result in entry.results)
     ended = "was done" if is_edit_sound else "came to its end, and its result was lost"
-    assert first.startswith(f"[Begun before the stop: edit part_000.txt {ended}")
-    assert second == placeholders.CLOSED
+    assert first.text.startswith(f"[Begun before the stop: edit part_000.txt {ended}")
+    assert second.text == placeholders.CLOSED
+    if wire == "anthropic":  # which can say so
+        assert (first.is_error, second.is_error) == (not is_edit_sound, True)
 
 
 def test_the_same_call_with_the_same_result_is_told_and_then_ended(begun: Callable[..., Agent]) -> None:

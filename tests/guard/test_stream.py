@@ -161,6 +161,21 @@ def test_a_store_that_cannot_be_opened_does_not_stop_the_pipe() -> None:
     assert "could not be kept: The server cannot be reached." in passed.result
 
 
+@pytest.mark.parametrize("held_bytes", [2_999, 3_000])
+def test_what_is_held_to_be_handed_on_is_whole_or_nothing(held_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store that fails at the very end: what is as long as may be held is handed on, and of one byte more nothing is."""
+
+    class Failing:
+        def put(self, parts: Iterator[bytes], **_: object) -> str:
+            assert len(b"".join(parts)) == 3_000
+            raise StoreFault("full", "The disk is full.")
+
+    monkeypatch.setattr(stream, "UNCUT_BYTES", held_bytes)
+    came, got = [b"x" * 1_000] * 3, list[bytes]()
+    passed = stream.drain(iter(came), Allowance.chars(400), open_store=Failing, hand_on=got.append)  # type: ignore[arg-type]
+    assert (got, passed.is_uncut) == ((came, True) if held_bytes == 3_000 else ([], False))
+
+
 @pytest.mark.parametrize("fails_at", [0, 1, 40, 10_000])
 def test_what_cannot_be_kept_is_handed_on_as_it_came(
     fails_at: int, store: Store, monkeypatch: pytest.MonkeyPatch

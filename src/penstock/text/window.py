@@ -339,7 +339,7 @@ def cut_bytes(
     # Four more bytes, to see whether a character ends at the cap.
     count = start - first + cap + 4
     data = source.read(first, count)
-    ends_file = len(data) < count or first + count >= size
+    ends_file = len(data) < count
     begin, is_line_start, line_start = _start(data, encoding, start - first, first, cap, ends_file, keep=keep_start)
     if begin >= len(data):  # the file shrank while it was read
         return Extent(start_byte=first + begin, end_byte=first + begin, data=b"")

@@ -255,6 +255,17 @@ def test_what_is_not_the_same_row_of_lines_is_new(first: str, second: str) -> No
     assert NewLines().steps(seen(talk)) == []
 
 
+def test_a_second_read_that_would_be_no_smaller_is_shown_whole() -> None:
+    """What stands for the lines has a size of its own: at just that size, too, nothing would be gained."""
+    gained = set()
+    for words in range(20, 120):
+        read = "\n".join(f"{at}|{'a ' * (words if at == 4 else 1)}" for at in range(1, 9))
+        talk = told("openai-chat", step(did("view", read, path="a.py")), step(did("view", read, path="a.py")))
+        gained |= {made.before_tokens - made.after_tokens for made in NewLines().steps(seen(talk))} or {None}
+    assert {None, 1} <= gained
+    assert 0 not in gained
+
+
 def test_the_newest_view_of_a_modified_file_is_shown_whole() -> None:
     """An edit starts from it: lines that only an older result shows are gone as soon as that is cleared."""
     talk = told("openai-chat", step(viewed("a.py")), step(edited("a.py")), step(viewed("a.py")))
