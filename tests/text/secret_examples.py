@@ -218,6 +218,10 @@ Bitbucket token: =BBDC- b40
 ClickUp token: =pk_ d8 =_ u32
 dfuse key: =web_ h32
 Fleetbase key: =flb_live_ w20
+Firebase token: =APA91b t134
+Riot Games key: =RGAPI- U
+Voyage AI key: =pa- t43
+Telegram token: =tgram:// d10 =: t35
 Flexport token: =shltm_ t46
 FullStory key: =na1. b96
 Nightfall key: =NF- w32

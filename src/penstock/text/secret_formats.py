@@ -86,6 +86,7 @@ ANYWHERE = (
     KeyFormat("EasyPost key", "EZAK EZTK", r"[A-Za-z0-9]{54}"),
     KeyFormat("Django key", "django-insecure-", f"{DJANGO_CHARS}{{40,60}}+"),
     KeyFormat("Figma token", "figd_ figo_ figu_ figor_ figoh_ figuh_", r"[\w-]{36}"),
+    KeyFormat("Firebase token", "APA91b", r"[\w-]{100}"),
     KeyFormat("Fleetbase key", "flb_live_ flb_test_", r"[A-Za-z0-9]{20}"),
     KeyFormat("Flexport token", "shltm_", r"[\w-]{40}"),
     KeyFormat("Flutterwave key", "FLWSECK_TEST- FLWSECK- FLWPUBK_TEST- FLWPUBK-", r"[a-hA-H0-9]{12}"),
@@ -153,6 +154,7 @@ ANYWHERE = (
     KeyFormat("PyPI token", "pypi-AgEIcHlwaS5vcmc pypi-AgENdGVzdC5weXBpLm9yZw", r"[\w-]{50}"),
     KeyFormat("Razorpay key", "rzp_live_ rzp_test_", _DIGIT + r"[A-Za-z0-9]{14}"),
     KeyFormat("ReadMe key", "rdme_", r"[a-z0-9]{70}"),
+    KeyFormat("Riot Games key", "RGAPI-", r"[0-9a-z]{8}(?:-[0-9a-z]{4}){3}-[0-9a-z]{12}"),
     KeyFormat("Rootly key", "rootly_", r"[a-f0-9]{64}"),
     KeyFormat("RubyGems key", "rubygems_", r"[a-f0-9]{48}"),
     KeyFormat("Samsara token", "samsara_api_", r"[A-Za-z0-9]{28}"),
@@ -189,6 +191,7 @@ ANYWHERE = (
     KeyFormat("Supabase key", "sb_secret_", r"[\w-]{22}"),
     KeyFormat("Tailscale key", "tskey-", r"[a-z]{2,12}+-[A-Za-z0-9]{6,}+-[A-Za-z0-9]{4}"),
     KeyFormat("Tavily key", "tvly-", r"[A-Za-z0-9-]{28}"),
+    KeyFormat("Telegram token", "tgram://", r"\d{5,16}:[\w-]{30}"),
     KeyFormat("Teamwork token", "tkn.v1_", r"[\w+/-]{60}[\w+/=-]*+"),
     KeyFormat("ThingsBoard token", "thingsboard.cloud/api/v1/", r"[a-z0-9]{20}"),
     KeyFormat("Thunderstore token", "tss_", _DIGIT + r"[A-Za-z0-9]{32}"),
@@ -281,6 +284,9 @@ AT_WORDS = (
     KeyFormat("Twitch stream key", "live_", r"\d{8,12}+_[A-Za-z0-9]{28}"),
     KeyFormat("VolcEngine key", "AKLT", r"(?=[A-Za-z_-]{0,24}+[0-9])[A-Za-z0-9]{40}"),
     KeyFormat("Yandex key", "AQVN AQVL", r"[\w-]{35}"),
+    KeyFormat(
+        "Voyage AI key", "pa-", r"(?=[a-z0-9_-]{0,42}+[A-Z])(?=[A-Za-z_-]{0,42}+[0-9])[A-Za-z0-9_-]{43}(?![\w-])"
+    ),
     KeyFormat("Voiceflow key", "VF.DM. VF.WS.", r"[a-f0-9]{24}\.[A-Za-z0-9]{15}"),
     KeyFormat("Yandex token", "t1.", r"[A-Z0-9a-z_-]{60,}+=*+\.[\w-]{86}"),
     KeyFormat("Zoho token", "1000.", r"[a-f0-9]{32}\.[a-f0-9]{32}"),
@@ -293,7 +299,7 @@ _HEX32, _HEX64 = "[0-9a-f]{32}", "[0-9a-f]{64}"
 BY_SERVICE = (
     NamedFormat("Adobe key", "adobe", _HEX32),
     NamedFormat("Algolia key", "algolia", "[a-z0-9]{32}"),
-    NamedFormat("Asana token", "asana", r"(?:\d{16}|(?:\d/)?\d{12,}+:?[a-z0-9]{32}|[a-z0-9]{32})"),
+    NamedFormat("Asana token", "asana", r"(?:\d{16}|(?:\d/)?\d{12,}+:?[a-z0-9]{32}|[a-z0-9]{32,36})"),
     NamedFormat("Atlassian token", "atlassian confluence jira", r"(?:[A-Za-z0-9]{20,24}|[MNO][A-Za-z0-9+/]{43})"),
     NamedFormat("Azure DevOps token", "ado_pat azure_devops devops_pat", "[a-z0-9]{52}"),
     NamedFormat("Beamer token", "beamer", r"b_[\w=-]{44}"),

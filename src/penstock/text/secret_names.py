@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from penstock.text.secret_formats import BY_SERVICE, DJANGO_CHARS
 from penstock.text.secret_shape import PUBLIC, WORD_END, Shape, Spans, alternatives, compiled, to_end
-from penstock.text.secret_values import is_key, is_random, is_strong, mixes_cases, reads_as_key
+from penstock.text.secret_values import changes_case, is_key, is_random, is_strong, mixes_cases, reads_as_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -51,6 +51,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_.:*/?=-]++")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|_")
 _MAX_WORDS, _MAX_NUMBERS = 8, 3  # of the name of a class
 _LINE_OF_SETTINGS = re.compile(r"(?:\d{1,9}[|\t])?[ \t]{0,40}(?:# ?)?(?:export )?[A-Za-z0-9_]*")
+_LINE_OF_CAPITALS, _LINE_CHARS = re.compile(r"(?:# ?)?(?:export )?[A-Z0-9_]*"), 80
 _LINE_ENDS = re.compile(r"[ \t]*+(?:#|\r?\n|$)")
 _NEXT_PART, _MAX_PARTS = re.compile(r"[ \t]{0,8}[+.\\]?\s{0,64}+[\"']([\w+/=.~-]{8,512}+)[\"']"), 8
 _BARE, _WITH_SIGNS = 4, 5  # groups of an assignment: a bare value, and one with signs that end it in programs
@@ -108,10 +109,15 @@ def _keyed(text: str, at: int, floor: int) -> Spans:
 
 
 def _pass(text: str, at: int, floor: int) -> Spans:
-    """Return the value of a setting `…_PASS`, unless it reads as a name."""
+    """Return the value of a setting `…_PASS`, unless it reads as a name; in a file of settings any word is one."""
     del floor
     match = compiled(_SETTING).match(text, at)
-    if match is None or NO_SECRET.fullmatch(match[1]) or _IDENTIFIER.fullmatch(match[1]):
+    if match is None or NO_SECRET.fullmatch(match[1]):
+        return ()
+    begin = text.rfind("\n", max(0, at - _LINE_CHARS), at) + 1
+    is_setting = _LINE_OF_CAPITALS.fullmatch(text, begin, at) and text[match.start(1) - 1] == "="
+    is_password = is_setting and _LINE_ENDS.match(text, match.end()) and match[1].isalpha()
+    if _IDENTIFIER.fullmatch(match[1]) and not is_password:
         return ()
     return to_end(text, match.span(1))
 
@@ -205,7 +211,7 @@ def _of_service(pattern: str) -> Callable[[str, int, int], Spans]:
 
 def _is_mixed(value: str) -> bool:
     """Return whether a value has digits, and letters or very many of them, as random ones have; pairs need not."""
-    if ":" in value or is_random(value):
+    if ":" in value or is_random(value) or changes_case(value.rpartition("_")[2]):
         return True
     return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
 

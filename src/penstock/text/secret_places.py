@@ -29,7 +29,7 @@ _BEARER = r"(?i:bearer)[ \t]{1,4}([A-Za-z0-9._~+/-]{16,}+=*+)"
 _URL = (
     r"://([^\s/@:\"'<>{}$%(]{0,256}+|\{\w{1,64}\})"
     r"(?::(?:(?i:pass(?:w(?:or)?d)?|pwd|x-oauth-basic)(?=@)"
-    r"|((?:[^\s/@\"'<>{}$%\[(]|%(?=\w)|@(?=[^\s/@:\"'<>{}$\[(]{1,64}@)){1,256}+)))?@"
+    r"|((?:[^\s/@\"'<>{}$%\[(]|%(?=\w)|\$(?![\w{(])|@(?=[^\s/@:\"'<>{}$\[(]{1,64}@)){1,256}+)))?@"
 )
 _CURL_USER = r"(?:-u[ \t=]{0,4}|--user[ \t=]{1,4})[\"']?[^\s:\"'<>]{0,64}[\"']?:[\"']?"
 _CURL = rf"{_CURL_USER}([^\s\"'<>$:{{}}\[\]]{{3,128}}+)"
@@ -232,6 +232,9 @@ _CALLS = (
 _SECURE = r"ConvertTo-SecureString[ \t]{1,4}(?:-String[ \t]{1,4})?[\"']([^\s\"'$]{6,128})[\"']"
 # `.netrc`, on one line or several; what it calls a password is one.
 _NETRC = r"login\s{1,8}[^\s\"']{1,64}\s{1,8}password\s{1,8}([^\s\"'<>${}\\]{6,128}+)"
+# Gradle's block of credentials; and what Jenkins prints when it first starts.
+_CREDENTIALS = r"(?i:username)\s{1,8}[\"'][^\"'\n]{1,64}[\"']\s{1,64}password\s{1,8}[\"']([^\"'\n$]{4,128})[\"']"
+_UNLOCKING = r"password to proceed to installation:\s{1,16}([0-9a-f]{32})"
 _PAIR = r"\w+\(\s{0,8}[\"'][^\"'\n]{1,64}[\"'],\s{0,8}[\"']([^\s\"']{6,64})[\"']"
 
 
@@ -253,7 +256,7 @@ def by_places() -> Iterable[Shape]:
     """Yield the shapes of all that its place gives away."""
     yield Shape("credential", ("authorization",), (), _header, is_folded=True)
     yield Shape("credential", ("bearer",), (r"(?i:bearer)[ \t]{1,4}[\w.~+/-]{8}",), _bearer, is_folded=True)
-    yield Shape("URL password", ("://",), (r"://[^\s/@:\"'<>$%(]*(?::(?:[^\s/@\"'<>{}$%\[(]|%\w)+)?@",), _url)
+    yield Shape("URL password", ("://",), (r"://[^\s/@:\"'<>$%(]*(?::(?:[^\s/@\"'<>{}%\[(]|%\w)+)?@",), _url)
     yield Shape("URL key", _HOOKS, (_HOOK_HINT,), _hook, is_folded=True)
     yield Shape("URL signature", ("?sig=", "&sig="), (r"[?&]sig=[\w%+/-]{16}",), _signature)
     signed = ("x-amz-signature=", "x-goog-signature=")
@@ -269,4 +272,7 @@ def by_places() -> Iterable[Shape]:
     yield Shape("secret", ("kind",), (_OF_MANIFEST,), _manifest)
     yield Shape("password", _CALLS, tuple(rf"{re.escape(name)}\s{{0,8}}[\"']" for name in _CALLS), _by(_PAIR))
     yield Shape("password", ("ConvertTo-SecureString",), (r"ConvertTo-SecureString[ \t]",), _by(_SECURE))
+    credentials = r"(?i:username)\s{1,8}[\"'][^\"'\n]+[\"']\s+password\s"
+    yield Shape("password", ("username",), (credentials,), _by(_CREDENTIALS), is_folded=True)
+    yield Shape("password", ("password to proceed",), (r"password to proceed",), _by(_UNLOCKING))
     yield Shape("password", ("login",), (r"\blogin\s{1,8}[^\s\"']{1,64}\s{1,8}password\s",), _by(_NETRC))

@@ -9,91 +9,118 @@ from __future__ import annotations
 import re
 
 from penstock.text.secret_shape import PUBLIC, Shape, Spans, alternatives, to_end
-from penstock.text.secret_values import reads_as_key
+from penstock.text.secret_values import counts_up, reads_as_key
 
 NAMES = (
-    "abbliadigital abuseipdb accuweather acrelens actiniagrassgis adoptapet aemet aftership ai21 aiforthai "
-    "ailawtracker aimastering aishub aletheia alphavantage amanahsunnah amdoren amthyste aniapi anidb anilist anycrap "
-    "apachesuperset api2convert apiflash apifonica apiip apilayerpdflayer apimedic apimetrics apitemplate apixu "
-    "apogeoapi appcues apptivo aqicn arbeitsamt astroway atomicmail attestwire audiomack ayrshare az511 bandcamp "
-    "battuta beamer bestbuy bhagavadgita bicboxtech bigdatacloud billplz binance binaryedge bingmaps bitcoinaverage "
-    "bitfinex bitly bitmex bitpanda bitquery bitrise bitwarden blablacar blaguexyz blazemeter blitapp blockscout "
-    "blynkcloud boletocloud brainiall brainshop bravenewcoin brieftape browshot bruzu btcturk bugcrowd buildpdf "
-    "buywhere bybit calendarific capesandbox carboninterface careerjet carvector cashboard censys chargemap "
-    "charitysearch chartmogul checio cheetaho ciscospark clarifai clickmeter clickup climatiq clockify cloudbet "
-    "cloudconvert cloudimage cloudmersive cloudsmith cloverly codedetection codeforces codestats coinapi coinbase "
-    "coindcx coinigy coinlayer coinlib coinmarketcap coinranking coinremitter conversoriaecnae cooperhewitt correios "
-    "cpfhub craftmypdf cruisefeed crxcavator cryptomarket curecancerwithai currencycloud currencyfreaks currencylayer "
-    "cuttly d7network dagpi dailymotion danbooruanime dareboost ddownload debounce deepai destinygame dialogflow "
-    "digikey dinomarkets discogs disqus dota2 dribbble dynapictures ebird econpulse ecourtsindia edamam edgrapi "
-    "emailjs enigmapublic erstat etherscan ethplorer europeana euskalmet eventbrite eveonline everhour "
-    "exchangeratesapi fastdol fastforex favqs feedbin filestack filingrail findl findwork fingerprintjspro fitbit "
-    "flowdash fooddatacentral foodinfo formbucket foursquare fraudlabspro freesound freshworks frontaccounting "
-    "fullcontact fullhunt fundingsignals ganjoor gateio gazetteuk geekflare generadordni geoapify geocod "
-    "geodatasource geoscore getotp getping gettyimages getxapi gfycat giantbomb giphy gitguardian glitterly gnews "
-    "gocanvas gofile goldbean googlemaps gorest graphhopper greynoise guildwars2 gunpolicy gyazo hackerearth "
-    "hackerone hasura haveibeenpwned hearthstone helipaddysites heremaps hgweather holidayapi hotstoks html2pdf "
-    "humblebundle huobi hybridanalysis hyperserve hypixel ibanforge ibmtexttospeech icytools iexcloud ilovepdf imagga "
-    "imgbb imgur indodax infermedica infranode instagram instamojo instatus intelligencex intrinio invoiceocean "
-    "invovate ip2geo ip2location ip2proxy ipapi ipfind ipgeolocation ipinfodb ipsonline ipstack iqair irisnet jamendo "
-    "jcdecauxbike jobdatalake jooble joshuaproject jotform json2video jsonbin kaggle kakao kanbantool keenio "
-    "kelleybluebook kgate kitsu kkbox klarna krakenkeys ksoftsilyrics langbly lastfm leadfeeder lectotranslation "
-    "lexigram lichess linguarobot linkpreview liveagent locationiq loginradius longdomap lumify magicbell "
-    "mailboxlayer mailboxvalidator mailjet mailmodo mailsac mailtrap maldatabase malshare malwarebazaar mangadex "
-    "mangapi mapquest mariokarttour marketaux marketstack mattermost mediastack meirra mercadolibre mercadopago "
-    "mercedesbenz merriamwebster metaapi metabase metacert microweather mintlify mixcloud mixpanel mockaroo mojang "
-    "mojoauth musixmatch myanimelist myintervals napster nasdaqlink navitia newsdata newsflash newsx nicereply "
-    "nlpcloud nophishy nordigen north7agent noticeable nounproject novadax nownodes nozbe nprone numverify "
-    "nutritionix ocrspace octopart oikolab olxpoland onemapsingapore onesignal openapihub openaq opencage "
-    "opencorporates openfigi opengraphr openqr openregistry openrouteservice openstreetmap openuv openvpn openweather "
-    "orbintelligence orbitalwiki orionhealth oriznvisa owlbot pagecdn pagerank panafrica pandadoc pandascore parseur "
-    "pastebin paypaloauth pdffleet peakmetrics pepipost petfinder pexafy pexels phisherman photoroom pinata pinterest "
-    "pixabay pixela playerelo podio poloniex polydoc positionstack postlake postmark postnord poststack prexview "
-    "propline proxycrawl proxykingdom publora pulsedive pumpfundata pusherbeams pyowm qweather rainbowweather "
-    "randommer randomstuff rebrandly reddit redhat redirhub refiner rejax removebg rendex rendobar restpack "
-    "revcardata rijksmuseum riotgames roadgoatcities roaring roboflowuniverse runconvert runscope saidit salesforce "
-    "savepage sawolabs scanii schemashield schipholairport scoopit scrapeninja scraperapi scraperbox scrapestack "
-    "scraping_bee scrapingant scrapingbee scrapingdog screenshotapi seatgeek securitytrails semantria sendinblue "
-    "serpstack sheetsu shikimori shodan shopee shotstack shrtlnk shutterstock signaliz sirv siteintel skrapp "
-    "skybiometry smartcar smartsheet socialswarm socrata songkick songlinkodesli soundcloud spacetradersapi "
-    "sparepilot spectralapi spoonacular sportvision spotify spotsense spyse srpenergy stackexchange staffsign "
-    "statuspage stormglass strava stytch styvio sunor supportivekoala suprsonic surveybot sustainmetrics swiftkanban "
-    "swiftype systembolaget talordata tamtam tankerkoenig tastedive taxid tebex telize telnyx temsor textmagic "
-    "the-odds-api theaudiodb thecocktaildb themealdb theoddsapi therundown thesportsdb thisispaper threatjammer "
-    "thunderbit ticketmaster tiktok timedoor timezoneapi tinify tinyurl tisane todoist tokopedia tombaemailfinder "
-    "tomtom tradier traileraddict trakt trashnothing tredict tripadvisor tumblr tweetapi uchecker udemy uebermaps "
-    "ukcompanieshouse unogs unplugg unsplash untappd upcdatabase upres upwork urlbae usajobs userstack utahagrc "
-    "vagalume vampirediaries vatlayer vatvalidation vedintelastroapi veriphone verirouteintel vidwords vimeo "
-    "virustotal visualcrossing vouchery vuldb wallhaven wandb wargaming watchmode weatherapi weatherbit weatherstack "
-    "web3storage webclaw webdam webexbot webscrapingai websitepulse webtrust wecantrack what3words whatsonthemenu "
-    "wolframalpha woocommerce xfetch yahoofinance zenrows zestful zipcodeapi ziprecruiter"
+    "abbliadigital abbysale abuseipdb accuweather acrelens actiniagrassgis adoptapet adzuna aemet aeroworkflow "
+    "aftership ai21 aiforthai ailawtracker aimastering airbrake airvisual aishub alconost alegra aletheia "
+    "alphavantage amadeus amanahsunnah amdoren amthyste aniapi anidb anilist anycrap apachesuperset apacta api2cart "
+    "api2convert apideck apiflash apifonica apiip apilayerpdflayer apimatic apimedic apimetrics apitemplate apixu "
+    "apogeoapi appcues appfollow appsynergy apptivo aqicn arbeitsamt assemblyai astroway atomicmail attestwire audd "
+    "audiomack auth0 autodesk autoklose autopilot avaza aviationstack axonaut aylien ayrshare az511 bandcamp "
+    "bannerbear battuta beamer beebole bestbuy besttime bhagavadgita bicboxtech bigdatacloud bigmodel billomat "
+    "billplz binance binaryedge bingmaps bitbar bitcoinaverage bitfinex bitly bitmex bitpanda bitquery bitrise "
+    "bitwarden blablabus blablacar blaguexyz blazemeter blitapp blockscout blogger blynkcloud boletocloud bombbomb "
+    "boostnote borgbase brainiall brainshop brandfetch bravenewcoin brieftape browshot bruzu btcturk buddyns bugcrowd "
+    "bugherd bugsnag buildkite buildpdf buttercms buywhere bybit caflou calendarific calendly calorieninja campayn "
+    "capesandbox capsulecrm carboninterface careerjet carvector cashboard caspio censys centralstation cexio "
+    "chargemap charitysearch chartmogul chatfuel chatglm checio checklyhq checkvist cheetaho ciscospark clarifai "
+    "clearbit clickhelp clickmeter clickup cliengo climatiq clinchpad clockify cloudbet cloudconvert cloudelements "
+    "cloudimage cloudmersive cloudplan cloudsmith cloverly clustdoc codacy codedetection codeforces codestats coinapi "
+    "coinbase coindcx coinigy coinlayer coinlib coinmarketcap coinranking coinremitter commercejs companyhub "
+    "conversoriaecnae convertkit cooperhewitt correios countrylayer coveralls cpfhub craftmypdf crowdin cruisefeed "
+    "crxcavator cryptocompare cryptomarket curecancerwithai currencycloud currencyfreaks currencylayer currencyscoop "
+    "currentsapi cuttly d7network dagpi dailymotion danbooruanime dareboost datafire ddownload debounce deepai "
+    "deepgram delighted destinygame detectlanguage dialogflow diffbot digikey dinomarkets discogs disqus dnscheck "
+    "dota2 dotmailer dovico dribbble dronahq dwolla dynalist dynapictures dyspatch eagleeyenetworks easyinsight ebird "
+    "econpulse ecourtsindia edamam edenai edgrapi emailjs enablex enigma enigmapublic erstat etherscan ethplorer "
+    "europeana euskalmet eventbrite eveonline everhour exchangerates exchangeratesapi faceplusplus fakejson fastdol "
+    "fastforex favqs feedbin fetchrss figma fileio filestack filingrail financialmodelingprep findl findwork "
+    "fingerprintjspro fitbit flightapi flightstats flowdash flowflu fmfw fooddatacentral foodinfo formbucket formio "
+    "foursquare fraudlabspro freesound freshdesk freshworks frontaccounting fullcontact fullhunt fullstory "
+    "fundingsignals fusebill fxmarket ganjoor gateio gazetteuk geckoboard geekflare generadordni geoapify geocod "
+    "geodatasource geoscore getemail getemails getgeoapi getgist getotp getping getsandbox gettyimages getxapi gfycat "
+    "giantbomb giphy gitguardian glassnode glitterly gnews gocanvas gofile goldbean goodday googlemaps gorest "
+    "graphhopper greynoise guildwars2 gunpolicy gyazo hackerearth hackerone happyscribe hasura haveibeenpwned "
+    "hearthstone helipaddysites hellosign helpcrunch helpscout hereapi heremaps hgweather hiveage holidayapi hotstoks "
+    "html2pdf humblebundle huobi hybridanalysis hyperserve hypertrack hypixel ibanforge ibmtexttospeech iconfinder "
+    "icytools iexcloud ilovepdf imagekit imagga imgbb imgur indodax infermedica infranode insightly instagram "
+    "instamojo instatus integromat intelligencex intrinio invoiceocean invovate ip2geo ip2location ip2proxy ipapi "
+    "ipfind ipgeolocation ipifi ipify ipinfodb ipquality ipsonline ipstack iqair irisnet jamendo jcdecauxbike "
+    "jobdatalake jooble joshuaproject jotform json2video jsonbin jumpcloud kaggle kakao kanbantool keenio "
+    "kelleybluebook kgate kickbox kitsu kkbox klarna klipfolio kontent krakenkeys ksoftsilyrics kylas langbly "
+    "languagelayer lastfm leadfeeder lectotranslation lendflow lexigram lichess linenotify linguarobot linkpreview "
+    "liveagent livestorm locationiq loginradius lokalise longdomap loyverse lumify madkudu magicbell mailboxlayer "
+    "mailboxvalidator mailerlite mailjet mailmodo mailsac mailtrap maldatabase malshare malwarebazaar mandrill "
+    "mangadex mangapi mapquest mariokarttour marketaux marketstack mattermost mavenlink maxmind meaningcloud "
+    "mediastack meirra meistertask mercadolibre mercadopago mercedesbenz merriamwebster mesibo metaapi metabase "
+    "metacert microweather mindmeister mintlify mixcloud mixmax mixpanel mockaroo mojang mojoauth moonclerck "
+    "moonclerk moosend mrticktock musixmatch myanimelist myintervals napster nasdaqlink navitia netcore nethunt "
+    "neutrinoapi newsapi newscatcher newsdata newsflash newsx nexmo nftport nicereply nlpcloud nophishy nordigen "
+    "north7agent noticeable nounproject novadax nownodes nozbe nprone numverify nutritionix nylas oanda ocrspace "
+    "octopart oikolab olxpoland omnisend onedesk onemapsingapore onepagecrm onesignal onwater oopspam openapihub "
+    "openaq opencage opencorporates openfigi opengraphr openqr openregistry openrouteservice openstreetmap openuv "
+    "openvpn openweather optimizely orbintelligence orbitalwiki orionhealth oriznvisa owlbot owm_api pagecdn pagerank "
+    "panafrica pandadoc pandascore paralleldots parseur partnerstack passbase pastebin paydirtapp paymoapp paymongo "
+    "paypaloauth pdffleet pdflayer pdfshift peakmetrics peopledatalabs pepipost petfinder pexafy pexels phisherman "
+    "photoroom pinata pinterest pipedrive pixabay pixela planview planviewleankit planyo playerelo plivo podio "
+    "poloniex polydoc positionstack postageapp postlake postmark postnord poststack powrbot prexview propline "
+    "proxycrawl proxykingdom publora pulsedive pumpfundata purestake pushbullet pusherbeams pyowm qualaroo qubole "
+    "quickmetrics qweather rainbowweather randommer randomstuff rawg rebrandly reddit redhat redirhub refiner rejax "
+    "removebg rendex rendobar repairshopr restpack revcardata rijksmuseum ringcentral riotgames ritekit "
+    "roadgoatcities roaring roboflowuniverse rocketreach ronin rownd runconvert runrunit runscope saidit salesblink "
+    "salescookie salesflare salesforce satismeter saucelabs savepage sawolabs scaleway scanii schemashield "
+    "schipholairport scoopit scrapeninja scrapeowl scraperapi scraperbox scrapersite scrapestack scrapfly "
+    "scraping_bee scrapingant scrapingbee scrapingdog screenshotapi seatgeek securitytrails selectpdf semantria "
+    "sendinblue serphouse serpstack sheetsu sheety sherpadesk shikimori shipday shodan shopee shotstack shrtlnk "
+    "shutterstock signaliz signalwire signaturit signupgenius sigopt simplesat simplynoted simvoly sinch sirv "
+    "siteintel siteleaf skrapp skybiometry smartcar smartsheet smartystreets smooch snipcart socialswarm socrata "
+    "songkick songlinkodesli soundcloud spacetradersapi sparepilot spectralapi spoonacular sportsmonk sportvision "
+    "spotify spotsense spyse srpenergy sslmate stackexchange staffsign statuspage stitchdata storecove stormglass "
+    "storyblok storychief strava stytch styvio sugester sunor supernotes supportivekoala suprsonic surveybot "
+    "surveysparrow survicate sustainmetrics swiftkanban swiftype systembolaget tallyfy talordata tamtam tankerkoenig "
+    "tastedive taxid taxjar teamgate teamworkcrm teamworkdesk teamworkspaces tebex technicalanalysisapi telize telnyx "
+    "temsor textanywhere textmagic the-odds-api theaudiodb thecocktaildb themealdb theoddsapi therundown thesportsdb "
+    "thinkific thisispaper thousandeyes threatjammer thunderbit ticketmaster tiingo tiktok timedoor timezoneapi "
+    "tinify tinyurl tisane tmetric todoist toggl tokopedia tombaemailfinder tomtom tradier traileraddict trakt "
+    "trashnothing travelpayouts tredict tripadvisor tumblr tweetapi twelvedata tyntec typeform uchecker udemy "
+    "uebermaps ukcompanieshouse unogs unplugg unsplash untappd upcdatabase uplead uploadcare upres upwork urlbae "
+    "urlscan usajobs userstack utahagrc vagalume vampirediaries vatlayer vatvalidation vedintelastroapi vercel "
+    "verimail veriphone verirouteintel versioneye vidwords viewneo vimeo virustotal visualcrossing voicegain vouchery "
+    "vpnapi vuldb vyte walkscore wallhaven wandb wargaming watchmode weatherapi weatherbit weatherstack web3storage "
+    "webclaw webdam webex webexbot webflow webscrapingai websitepulse webtrust wecantrack wepay what3words "
+    "whatsonthemenu whoxy wolframalpha woocommerce worksnaps workstack worldcoinindex wrike xfetch yahoofinance "
+    "youneedabudget yousign zenkit zenrows zenscrape zenserp zeplin zerobounce zestful zhipu zipcodeapi ziprecruiter "
+    "zonka"
 )
 """Services that give out keys without a format, in lower case and without signs: of public-apis' list of those that ask for
 one (github.com/public-apis/public-apis, MIT) whatever is no word of programs, and of more that scanners of commits know.
 """
 
-_NAME_CHARS = max(map(len, NAMES.split()))
 _BETWEEN_CHARS, _VALUE_CHARS = 40, 160  # behind the name, before the value; and of that
 _VALUE = re.compile(r"(?<![\w+/.~-])[\w+/.~-]{15,160}+=*+(?![(\[{])", re.ASCII)
 # A value that is called so is the name of something; and a sentence with a file of that name in it may end with a handle of ours.
 _ID = re.compile(r"(?:[_. \"'-]id|I[dD])s?[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}[\"'`]?\Z|handle|page|;|[?/]")
 _DIGESTS = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SECRET = re.compile(r"(?i:key|token|secret|auth|pass|cred)")
-_DIRECT = re.compile(r"[\w-]+[\s\"':=>-]*")  # nothing but a sign stands between
+_DIRECT = re.compile(r"[\w-]*[\s\"':=>-]*")  # nothing but a sign stands between
+_NAME = re.compile(rf"(?i:{alternatives(NAMES.split())})")
 
 
 def _beside(text: str, at: int, floor: int) -> Spans:
     """Return the first value that reads as a key behind the name of a service, on the same line."""
     del floor
-    last = at + _NAME_CHARS + _BETWEEN_CHARS + _VALUE_CHARS
+    name = _NAME.match(text, at)
+    behind = name.end() if name else at
+    last = behind + _BETWEEN_CHARS + _VALUE_CHARS
     end = text.find("\n", at, last)
     for found in _VALUE.finditer(text, at, last if end < 0 else end):
-        between = text[at : found.start()]
-        if len(between) > _BETWEEN_CHARS + _NAME_CHARS or PUBLIC.search(between) or _ID.search(between):
+        between = text[behind : found.start()]
+        if len(between) > _BETWEEN_CHARS or PUBLIC.search(between) or _ID.search(between):
             break
         is_told = _SECRET.search(between) or _DIRECT.fullmatch(between)
         may_be = is_told or not ("," in between or _DIGESTS.fullmatch(found[0]))
-        if may_be and reads_as_key(found[0]):
+        if may_be and (reads_as_key(found[0]) or any(map(counts_up, found[0].split("-")))):
             return to_end(text, found.span())
     return ()
 

@@ -63,14 +63,20 @@ def mixes_cases(run: str) -> bool:
 
 
 _MIN_COUNTED = 14
+_MIN_LETTERS, _LETTERS_PIECE_CHARS = 40, 4
 _MIN_LOOSE, _MIN_CHANGES = 15, 3  # of what is shorter, from letters to digits and back
 
 
 def counts_up(value: str) -> bool:
-    """Return whether a value goes through letters or digits in their order, as examples of keys do: `abcdef1234567890`."""
-    run = "".join(_RUN.findall(value[:512]))
+    """Return whether a value goes through letters or digits in their order, as examples of keys do: `abcDEF1234567890`."""
+    run = "".join(_RUN.findall(value[:512].lower()))
     steps = sum(abs(ord(one) - ord(other)) == 1 for one, other in pairwise(run))
     return len(run) >= _MIN_COUNTED and steps * 4 >= len(run) * 3
+
+
+def changes_case(run: str) -> bool:
+    """Return whether capitals stand so often in a long run of letters that it is no name, but a key without a digit may be."""
+    return len(run) >= _MIN_LETTERS and len(_PIECE.findall(run)) * _LETTERS_PIECE_CHARS >= len(run)
 
 
 _JOINTS = re.compile(r"[_+-]")
