@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -290,6 +291,42 @@ def test_one_interrupt_ends_any_wait(tree: Path, tmp_path: Path, when: str) -> N
     assert running.returncode == 130
     assert "penstock resume" in rest
     assert took < 2, "half a second on a quiet machine"
+
+
+@pytest.mark.proves("S-9", "S-10")
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="a wall for the shell is needed")
+def test_what_a_command_left_that_a_kill_cut_off_is_the_session_s(tree: Path, tmp_path: Path) -> None:
+    """It is handed on before the session goes on and after, and told to the model; what people change later is not."""
+    (tree / "old.py").write_text("old = 1\n")
+    script = "echo 'port = 2' > app.py; echo x > made.py; mv made.py there.py; sleep 60"
+
+    def policy(request: Any) -> Any:
+        return say("I see.") if results(request) else call("run_command", command=script)
+
+    with LoopbackProvider("openai-chat", 32_000, policy=policy) as provider:
+        begin = ["run", "x", "--root", str(tree), *flags(provider), "--allow-shell"]
+        with subprocess.Popen(
+            [*warm_penstock(), *begin],
+            env={**os.environ, "PENSTOCK_STORE": f"sqlite://{tmp_path}/store"},
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as running:
+            assert running.stderr is not None
+            until = time.monotonic() + 20
+            while not (tree / "there.py").exists() and time.monotonic() < until:
+                time.sleep(0.05)
+            running.kill()
+            running.stderr.read()
+        session = json.loads(penstock(tmp_path, "sessions", "--json").stdout)["sessions"][0]["id"]
+        killed = json.loads(penstock(tmp_path, "handoff", session).stdout)
+        looked = penstock(tmp_path, "resume", session, "--verify-only")
+        done = penstock(tmp_path, "resume", session)
+        (tree / "theirs.py").write_text("x\n")
+        after = json.loads(penstock(tmp_path, "handoff", session).stdout)
+        (told,) = [text for request in provider.requests for text in results(request.request)]
+    assert killed["modifiedFiles"] == after["modifiedFiles"] == ["app.py", "there.py"]
+    for said in (looked.stderr, done.stderr, told):
+        assert "Changed since it began, by it or by others: app.py, there.py." in said
 
 
 @pytest.mark.proves("S-12")

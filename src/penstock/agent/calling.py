@@ -137,10 +137,11 @@ class Calling:
                 kept = self._keep_change(effect_id, done.change)
             if done.change is not None and kept is not None:
                 self._after[done.change.path] = kept.after
+        if done.changed:  # before the effect counts as known: a kill between them leaves a command that was cut off
+            driver.record(CHANGED, {"files": list(done.changed)})
+        if intent is not None:
             # Also where an interrupt comes before the results: what was kept of a command goes with the session.
             driver.feed(Effected(effect_id=effect_id, digest=tools.digest_after(call)), done.handles)
-        if done.changed:
-            driver.record(CHANGED, {"files": list(done.changed)})
         if done.seen:
             driver.record(SEEN, {"acts": list(done.seen)})
             driver.record(TRACKED, {"files": list(done.tracked)})

@@ -133,6 +133,20 @@ def between(root: Root, before: TreeSnapshot, after: TreeSnapshot) -> tuple[Chan
     return tuple(changed)
 
 
+def changed_since(root: Root, seconds: float) -> tuple[ChangedFile, ...]:
+    """Return the files that were made, written or moved since a time: what there is to see of a command that a kill cut off.
+
+    Nobody looked behind it, so that what it removed is not among them, and what people did since then is.
+
+    Args:
+        root: the root.
+        seconds: the time, since 1970.
+    """
+    seen = look(root, with_digests=False)
+    since = [path for path, (*_, changed_ns) in seen.statuses.items() if changed_ns >= seconds * 1e9]
+    return tuple(ChangedFile(path=path, found=UNKNOWN) for path in sorted(since))
+
+
 def digest_of(root: Root, path: str) -> str:
     """Return SHA-256 of a file as it is; empty where there is none that can be read."""
     try:

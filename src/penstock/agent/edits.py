@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.agent.disk_changes import ChangedFile, digest_of
 from penstock.agent.record_types import CHANGED, CHILD, EDITED
 from penstock.errors import ToolError
-from penstock.session import Effected
+from penstock.session import Effected, Intended
 from penstock.text import escape
 from penstock.text.calls import Call
 from penstock.workspace.source import FileSource
@@ -104,6 +104,24 @@ def changes_of(store: Store, session_id: str) -> list[ChangedFile]:
     told = {file.path for file in found}
     cut_off = [edit for edit in edits_of(store, session_id) if edit.path not in told]
     return [*found, *(ChangedFile(path=edit.path, found=edit.before_sha256, turn=edit.turn) for edit in cut_off)]
+
+
+def cut_off_of(store: Store, session_id: str) -> dict[str, float]:
+    """Return the commands that a kill cut off and nobody has looked behind, by their effects, with the time when each began."""
+    begun: dict[str, float] = {}
+    for record in store.events(session_id):
+        data: Any = record.data
+        kind = record.type
+        if kind == CHILD:
+            kind, data = data["type"], data["data"]
+        if kind == Intended.__name__:
+            begun[data["effect_id"]] = record.at
+        elif kind in {Effected.__name__, EDITED}:  # an edit says itself what it displaced
+            begun.pop(data["effect_id"], None)
+        elif kind == CHANGED:
+            for effect_id in data.get("cut_off", ()):
+                begun.pop(effect_id, None)
+    return begun
 
 
 def _came_to_nothing(record: JournalRecord) -> str:

@@ -56,6 +56,8 @@ class CommandOptions:
         return self.output_format == "text"
 
 
+_NAMED_FILES = 20
+"""Of a command that was cut off: how many files are named."""
 _budget = functools.partial(click.option, "--budget", "budget_tokens", type=click.IntRange(min=1_000), metavar="TOKENS")
 _BUDGET = _budget(help="All that it may spend; with a budget it may give work to child agents.")
 _MORE_BUDGET = _budget(help="So much more that it may spend.")
@@ -384,6 +386,32 @@ def settled(agent: Agent) -> list[str]:
             agent.feed(Effected(effect_id=effect_id, digest="" if outcome == "not done" else effect.digest))
         lines.append(settled_later(effect.kind, effect.what, outcome))
     return lines
+
+
+def behind_cut_off(agent: Agent, store: Store, *, is_moved: bool, is_written: bool) -> list[str]:
+    """Return what there is to see of commands that a kill cut off, and write it down: what they did is the session's (S-9).
+
+    Args:
+        agent: who goes on.
+        store: where its journal is.
+        is_moved: whether it goes on in another folder, whose files say nothing of when a command began.
+        is_written: whether it goes on at all.
+    """
+    from penstock.agent.disk_changes import changed_since
+    from penstock.agent.edits import cut_off_of
+    from penstock.agent.record_types import CHANGED
+    from penstock.agent.toolbox import Toolbox
+
+    toolbox, cut_off = agent.tools, cut_off_of(store, agent.session.session_id)
+    if not cut_off or not isinstance(toolbox, Toolbox):
+        return []
+    files = () if is_moved else changed_since(toolbox.workspace.root, min(cut_off.values()))
+    if is_written:
+        toolbox.changes.note(*files)
+        agent.record(CHANGED, {"files": [file.to_dict() for file in files], "cut_off": list(cut_off)})
+    names = ", ".join(escape.show_name(file.path) for file in files[:_NAMED_FILES])
+    more = f" and {len(files) - _NAMED_FILES} more" if len(files) > _NAMED_FILES else ""
+    return [f"Changed since it began, by it or by others: {names}{more}."] if files else []
 
 
 def _verified(store: Store, session_id: str, root: str) -> tuple[str, list[dict[str, Any]]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from penstock.cli import answer, options
-from penstock.cli.agents import beginning_options, begun, resumed, resuming_options, settled
+from penstock.cli.agents import beginning_options, begun, behind_cut_off, resumed, resuming_options, settled
 from penstock.cli.commands import command
 from penstock.cli.handed_on import read_handoff, told_of
 from penstock.cli.keeping import opened
@@ -120,6 +120,7 @@ def resume_command(
         if not verify_only:
             agent.journal.claim()
         known = settled(agent)
+        known += behind_cut_off(agent, store, is_moved=bool(changes["root"]), is_written=not verify_only)
         report = "\n".join([report, *known])
         if terms.is_for_people:
             click.echo(report, err=True)

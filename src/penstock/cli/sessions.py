@@ -277,8 +277,8 @@ def handoff_command(
 
 def _own_handoff(session_id: str, store_url: str | None) -> tuple[Handoff, str]:
     """Return what a session of ours passes on, and its folder."""
-    from penstock.agent.disk_changes import DiskChanges
-    from penstock.agent.edits import changes_of
+    from penstock.agent.disk_changes import DiskChanges, changed_since
+    from penstock.agent.edits import changes_of, cut_off_of
     from penstock.cli.roots import expect_own_root
     from penstock.errors import CallerError
     from penstock.workspace.root import Root
@@ -289,7 +289,10 @@ def _own_handoff(session_id: str, store_url: str | None) -> tuple[Handoff, str]:
         # Where its folder is gone, or another stands at its path, what its calls spoke of is all that there is.
         try:
             with closing(Root(expect_own_root(begun, session_id))) as root:
-                made = DiskChanges(root, changes_of(store, session_id)).corrected(made)
+                files = changes_of(store, session_id)
+                if cut_off := cut_off_of(store, session_id):
+                    files += changed_since(root, min(cut_off.values()))
+                made = DiskChanges(root, files).corrected(made)
         except (CallerError, ToolError) as error:
             click.echo(f"The files are as the session spoke of them, and were not looked at: {error}", err=True)
     return made, str(begun["about"]["root"])

@@ -257,7 +257,7 @@ def test_what_is_not_the_same_row_of_lines_is_new(first: str, second: str) -> No
 
 def test_a_second_read_that_would_be_no_smaller_is_shown_whole() -> None:
     """What stands for the lines has a size of its own: at just that size, too, nothing would be gained."""
-    gained = set()
+    gained: set[int | None] = set()
     for words in range(20, 120):
         read = "\n".join(f"{at}|{'a ' * (words if at == 4 else 1)}" for at in range(1, 9))
         talk = told("openai-chat", step(did("view", read, path="a.py")), step(did("view", read, path="a.py")))
