@@ -15,7 +15,7 @@ from tests.cli.screens import typed
 from tests.forks import warm_penstock
 
 from penstock import Tools, Workspace
-from penstock.workspace.secret_names import _FILES, _HINTS, has_secret_name
+from penstock.workspace.secret_names import _FILES, _HINTS, _ORDINARY, _name, has_secret_name
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -254,6 +254,14 @@ _NAMES = [re.compile(pattern, re.DOTALL | re.IGNORECASE | re.ASCII) for pattern 
 def test_what_is_looked_for_first_stands_in_each_name_of_a_secret(name: str) -> None:
     """The pattern is asked of no other name: a hint that was forgotten would let credentials through."""
     assert any(hint in name.lower() for hint in _HINTS), name
+
+
+def test_a_secret_that_ends_as_most_files_do_is_one() -> None:
+    """The pattern is not asked of them, but where they begin as an environment or a ticket does."""
+    named = [os.path.basename(name) for name in (*SECRET_NAMES, *INNOCENT_NAMES, "krb5cc_1000", "#.env")]
+    tried = [os.fsencode(name) + ending for name in named for ending in _ORDINARY]
+    assert [name for name in tried if has_secret_name(name) is not (_name().match(name) is not None)] == []
+    assert {b".env.py", b"#.env.py", b"krb5cc_1000.c"} < set(filter(has_secret_name, tried))
 
 
 def test_at_least_eighty_names_of_secrets_are_tried() -> None:

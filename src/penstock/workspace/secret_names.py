@@ -67,6 +67,11 @@ xauth secret cred pass service firebase vault tfstate terraform netrc cnf pypirc
 wgetrc curlrc kaggle ngrok kubeconf logins cookies history
 """
 _HINTS = tuple(_HINT_WORDS.split())
+# How most files of a tree end: no name that `_FILES` has ends so, but for some that begin as these do.
+_ENDINGS = "py pyc pyi js mjs ts tsx jsx c h cc cpp hpp cs java go rs rb php md rst html css svg png cbl cpy"
+_ORDINARY = tuple(b"." + ending for ending in _ENDINGS.encode().split())
+_OPEN_ENDED = (b".", b"#", b"k", b"K")
+"""`.env…`, `.dev.vars…`, `krb5cc_…`, and each of them as an editor's copy."""
 
 
 def above_of(root: bytes) -> bytes:
@@ -83,12 +88,14 @@ def has_secret_name(relative: bytes, above: bytes = b"") -> bool:
         above: What `above_of` says of the root.
     """
     name = relative[relative.rfind(b"/") + 1 :]
-    lowered = name.decode("latin-1").lower()
-    for hint in _HINTS:
-        if hint in lowered:
-            if _name().match(name):
-                return True
-            break
+    lowered = ""
+    if not name.endswith(_ORDINARY) or name.startswith(_OPEN_ENDED):
+        lowered = name.decode("latin-1").lower()
+        for hint in _HINTS:
+            if hint in lowered:
+                if _name().match(name):
+                    return True
+                break
     # A place needs a folder that is hidden, as every place but `etc/shadow` is.
     if not (above or relative.startswith(b".") or b"/." in relative or "shadow" in lowered):
         return False
