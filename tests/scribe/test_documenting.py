@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import re
 import signal
 import threading
 import weakref
@@ -168,18 +169,25 @@ def test_no_prompt_is_larger_than_its_budget(budget: int) -> None:
     assert max(counts) <= budget
 
 
-@pytest.mark.proves("C-5")
-def test_a_program_that_just_fits_is_sent_without_notes_rather_than_above_the_budget() -> None:
-    """Wherever the budget lies above the smallest that takes the program whole, the prompt is within it."""
+@pytest.mark.proves("C-5", "C-8", "C-10")
+def test_a_program_that_just_fits_has_room_for_its_notes_or_is_cut() -> None:
+    """Whatever the budget, no prompt is above it, each has notes with ids, and what fits with its notes is in one piece."""
     found = subject(program(5), "ledger.cbl")
-    least = planned(found)[0].chunks[0].prompt_tokens
-    assert least is not None
-    for budget in range(least, least + 60, 3):
+    whole, prompt_of = planned(found)
+    (chunk,) = whole.chunks
+    assert chunk.prompt_tokens is not None
+    notes = prompt_of(chunk.id).user.partition("Notes (")[2]
+    least = chunk.prompt_tokens + tokens.count(f"Notes ({notes}", model="o200k").high
+    pieces = set()
+    for budget in range(chunk.prompt_tokens, least + 40, 40):
         made, prompt_of = planned(found, max_prompt_tokens=budget)
-        (chunk,) = made.chunks
-        sent = prompt_of(chunk.id)
-        assert sum(tokens.count(text, mode="exact").tokens for text in sent) <= budget
-    assert "Notes" in sent.user
+        for one in made.chunks:
+            sent = prompt_of(one.id)
+            assert sum(tokens.count(text, mode="exact").tokens for text in sent) <= budget
+            assert re.search(r"^Paragraphs: P\d", sent.user, re.MULTILINE)
+        pieces.add(len(made.chunks))
+    assert max(pieces) > 1, "none of these budgets is too small for the program with its notes"
+    assert len(made.chunks) == 1
 
 
 @pytest.mark.proves("C-5")

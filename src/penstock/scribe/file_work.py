@@ -228,16 +228,41 @@ class FileWork:
         return made
 
     def _planned(self, prompt_tokens: int, previous: Mapping[str, str] | None) -> ChunkPlan:
-        """Return the file in one piece where that fits; else in several, with room for notes kept free in every prompt.
+        """Return the file in one piece where that fits with its notes; else in several, with room for notes in each prompt.
 
-        Most files fit, and then nothing needs to be kept free: a note that has no room is left out and counted. The look at the
-        bytes spares counting a large file for nothing.
+        The look at the bytes spares counting a large file for nothing.
         """
+        whole = None
         if len(self.subject.source.data) <= prompt_tokens * _MAX_BYTES_PER_TOKEN:
             made = self._cut(prompt_tokens, 0, None)
-            if len(made.chunks) < 2:
-                return made
-        return self._cut(prompt_tokens, prompts.room_for_notes(prompt_tokens), previous)
+            whole = made if len(made.chunks) < 2 else None
+        if whole is not None and self._has_room_for_notes(whole):
+            return whole
+        try:
+            several = self._cut(prompt_tokens, prompts.room_for_notes(prompt_tokens), previous)
+        except CallerError:
+            if whole is None:
+                raise
+            return whole
+        # A statement that alone fills a prompt is asked about without notes, rather than not at all.
+        return several if whole is None or len(several.prompts) == len(several.chunks) else whole
+
+    def _has_room_for_notes(self, whole: ChunkPlan) -> bool:
+        """Return whether a file in one piece leaves as much room as there is in each of several, or as all of its notes take.
+
+        A model that gets no id has nothing to answer with, and the file would fail in each run because it just fits.
+        """
+        for chunk in whole.chunks:
+            room = self._room_tokens(chunk, whole)
+            if room < prompts.room_for_notes(whole.budget_tokens):
+                items = prompts.items_of(self.subject.parts, chunk.spans)
+                everything = prompts.notes(items, (1, 1), lambda _: True)
+                return self._budget.counter.count(everything).high <= room
+        return True
+
+    def _room_tokens(self, chunk: Chunk, made: ChunkPlan) -> int:
+        """Return how many tokens a prompt has left for notes."""
+        return made.budget_tokens - (chunk.prompt_tokens or 0) - _SEAM_TOKENS
 
     def _cut(
         self,
@@ -312,8 +337,7 @@ class FileWork:
     def question(self, chunk: Chunk, made: ChunkPlan, place: tuple[int, int]) -> Question:
         """Return what is asked about a chunk: its text, and as many notes on it as have room in the prompt."""
         items = prompts.items_of(self.subject.parts, chunk.spans)
-        room = made.budget_tokens - (chunk.prompt_tokens or 0) - _SEAM_TOKENS
-        counter = self._budget.counter
+        room, counter = self._room_tokens(chunk, made), self._budget.counter
 
         def fits(text: str) -> bool:
             return counter.count(text).high <= room
