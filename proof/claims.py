@@ -38,6 +38,7 @@ from penstock.cobol.estate import kind_of
 from penstock.scribe import asking, subjects
 from penstock.scribe.documenting import run
 from penstock.scribe.documents import document_of
+from penstock.scribe.estate_reading import FileReader, ReadSetup, members_of
 from penstock.scribe.filling import SECTIONS
 from penstock.scribe.gathering import HEAD_BYTES, GatheredFile
 from penstock.scribe.results import Folder
@@ -474,6 +475,7 @@ def estates(*, long: bool, seed: int) -> dict[str, list[GatheredFile]]:
 
 class _Task(NamedTuple):
     estate: str
+    number: int
     path: str
     budgets: tuple[int, ...]
 
@@ -481,12 +483,16 @@ class _Task(NamedTuple):
 class _Place:
     """Where a process finds what it looks at, and where it keeps results."""
 
-    estates: Mapping[str, Sequence[GatheredFile]]
+    readers: Mapping[str, FileReader]
     within: str
 
 
 def _begin(found: Mapping[str, Sequence[GatheredFile]], within: str) -> None:
-    _Place.estates, _Place.within = found, within
+    # One reader for all files of an estate: its jobs and maps, and the copybooks that were read, are the same for all of them.
+    _Place.readers = {
+        name: FileReader(ReadSetup(files=members, members=members_of(members))) for name, members in found.items()
+    }
+    _Place.within = within
 
 
 def _begin_apart(found: Mapping[str, Sequence[GatheredFile]], within: str) -> None:
@@ -498,8 +504,7 @@ def _begin_apart(found: Mapping[str, Sequence[GatheredFile]], within: str) -> No
 def _looked(task: _Task) -> Looked:
     """What is wrong with a file; that nobody can document it is a fault of its own."""
     try:
-        (one,) = subjects(_Place.estates[task.estate], [task.path])
-        seen = look(one, task.budgets, _Place.within)
+        seen = look(_Place.readers[task.estate].subject(task.number), task.budgets, _Place.within)
     except Exception as error:
         seen = Looked(task.path, 0, (f"raised {error!r:.200}",), Counter(), 0, 0, 0)
     return seen._replace(name=f"{task.estate}/{task.path}")
@@ -545,8 +550,12 @@ def _control() -> list[str]:
 
 def tasks(found: Mapping[str, Sequence[GatheredFile]], *, long: bool) -> list[_Task]:
     """What is to be looked at, the largest first."""
-    files = sorted((-len(one.data), name, one.path) for name, members in found.items() for one in members)
-    return [_Task(name, path, BUDGETS if long else _SHORT_BUDGETS[name]) for _, name, path in files]
+    files = sorted(
+        (-len(one.data), name, number, one.path)
+        for name, members in found.items()
+        for number, one in enumerate(members)
+    )
+    return [_Task(name, number, path, BUDGETS if long else _SHORT_BUDGETS[name]) for _, name, number, path in files]
 
 
 def figure(seen: Sequence[Looked], seed: int) -> Figure:
