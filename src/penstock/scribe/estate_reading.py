@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from penstock.cobol import Format, ScannedSource
+    from penstock.cobol.estate import Kind
     from penstock.cobol.facts.values import Facts
     from penstock.cobol.graph import ProgramPart
     from penstock.scribe.filling import Part
@@ -86,7 +87,7 @@ class FileReader:
         one = self.subject(number)
         if not says_anything(one):
             return FileRead("nothing", reason=_why_nothing(file.data, one))
-        is_alone = is_copybook(one) or (file.kind != "cobol" and _is_nameless(one))
+        is_alone = is_layout(one, file.kind)
         listed = listings(one)  # first: what the lines of citations are taken from, too
         # No model is asked about a copybook: it means nothing for sure by itself, and what its fields are for is said where a
         # program uses them. So its document is made here in any case.
@@ -161,19 +162,22 @@ def _books(source: ScannedSource, path: str, shelf: Copybooks) -> tuple[dict[str
     return books, paths
 
 
-def is_copybook(one: ScannedFile) -> bool:
+def _is_copybook(one: ScannedFile) -> bool:
     """Return whether there is no program in a file: its data is documented where programs use it."""
     return all(part.program.kind == "copybook" for part in one.parts)
 
 
-def _is_nameless(one: ScannedFile) -> bool:
-    """Return whether no program of a file has a name: a copybook that holds the header of a division looks like one."""
-    return not any(part.program.name for part in one.parts)
+def is_layout(one: ScannedFile, kind: Kind) -> bool:
+    """Return whether a file is documented as a copybook, about which no model is asked.
+
+    One that holds the header of a division looks like a program: in a library of copybooks it is one where it has no name.
+    """
+    return _is_copybook(one) or (kind != "cobol" and not any(part.program.name for part in one.parts))
 
 
 def says_anything(one: ScannedFile) -> bool:
     """Return whether there is a program, or data: any other text has something that looks like a sentence of COBOL."""
-    return not is_copybook(one) or any(
+    return not _is_copybook(one) or any(
         part.facts.items or part.facts.constants or part.facts.files or part.program.copies or part.program.paragraphs
         for part in one.parts
     )

@@ -16,16 +16,16 @@ from tests.scribe.author import groups_in, worded
 from tests.scribe.programs import program
 from tests.scribe.queue.conftest import QUICK, TOKENS, ended, estate, loopback, started, working
 
-from penstock.cobol.estate import COBOL_KINDS
+from penstock.cobol.estate import COBOL_KINDS, Estate, Located, member
 from penstock.errors import CallerError
 from penstock.models import Disconnected, Refused, fail, refuse, say, sizes
-from penstock.scribe import document_gathered
+from penstock.scribe import around, document_gathered
 from penstock.scribe.file_work import FileWork
 from penstock.scribe.gathering import Gathered, GatheredFile
 from penstock.scribe.output import Output
 from penstock.scribe.queue import estates, runs, work
 from penstock.scribe.queue.engine import Later
-from penstock.scribe.queue.estates import QueuedEstate
+from penstock.scribe.queue.estates import QueuedEstate, Surveyed
 from penstock.scribe.queue.finishing import finish
 from penstock.scribe.queue.limits import Bucket, set_limits
 from penstock.scribe.queue.metrics import metrics
@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 
     from tests.scribe.author import Author
 
+    from penstock.scribe import Around
     from penstock.scribe.queue.database import Database
+    from penstock.scribe.queue.runs import Run
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
@@ -386,30 +388,111 @@ def test_a_job_looks_once_for_the_answers_to_all_its_questions(
     assert progress(database, run.id).calls == 2
 
 
-def test_what_a_survey_links_is_what_the_estate_links(database: Database) -> None:
-    """Claims may name who calls and starts a program: workers know the same of it as where the site is made, plans included."""
-    from penstock.cobol.estate import Estate, Located, member
-    from penstock.scribe import around
-
-    found = estate(3, 4)
-    run = started(database, found)
+def _linked_alike(
+    database: Database, run: Run, found: Gathered
+) -> tuple[QueuedEstate, dict[int, Surveyed], dict[int, list[Around]]]:
+    """Surveys an estate, links what was kept of it, and finds the same as when all of it is in one process."""
     sources = {number: one for number, one in enumerate(found.files) if one.kind in COBOL_KINDS}
     queued = QueuedEstate(database, run)
     surveyed = {number: queued.survey(number, one.data) for number, one in sources.items()}
-    linked = queued.linked({number: made.programs for number, made in surveyed.items()})
+    linked = queued.linked({number: json.loads(json.dumps(made.programs)) for number, made in surveyed.items()})
     located = [
         Located(sources[number].path, part.facts)
         for number, made in surveyed.items()
         if made.programs
         for part in queued.work(number, {}).subject.parts
     ]
-    estate_of_all = Estate(
-        [member(one.path, one.kind, one.data) for one in found.files if one.kind != "cobol"], located
-    )
-    assert sum(map(len, linked.values())) == len(located) == 3
+    members = [member(one.path, one.kind, one.data) for one in found.files if one.kind != "cobol"]
+    estate_of_all = Estate(members, located)
     for number, neighbours in linked.items():
         parts = queued.work(number, {}).subject.parts if neighbours else ()
         assert neighbours == [around(part.facts.program, sources[number].path, estate_of_all) for part in parts]
+    return queued, surveyed, linked
+
+
+_NESTED = """\
+PROGRAM-ID. OUTER.
+PROCEDURE DIVISION.
+    CALL 'INNER' CALL 'SHARED' GOBACK.
+PROGRAM-ID. INNER.
+PROCEDURE DIVISION.
+    CALL 'SHARED' GOBACK.
+END PROGRAM INNER.
+PROGRAM-ID. SHARED IS COMMON.
+PROCEDURE DIVISION.
+    DISPLAY 'S' GOBACK.
+END PROGRAM SHARED.
+END PROGRAM OUTER.
+"""
+_STRANGER = """\
+PROGRAM-ID. STRANGER.
+PROCEDURE DIVISION.
+    CALL 'SHARED' GOBACK.
+END PROGRAM STRANGER.
+"""
+_CLASSES = """\
+CLASS-ID. Base.
+OBJECT.
+PROCEDURE DIVISION.
+METHOD-ID. audit.
+PROCEDURE DIVISION.
+    DISPLAY 'A'.
+END METHOD audit.
+END OBJECT.
+END CLASS Base.
+CLASS-ID. Account INHERITS Base.
+ENVIRONMENT DIVISION.
+CONFIGURATION SECTION.
+REPOSITORY.
+    CLASS Base IS "Base".
+END CLASS Account.
+PROGRAM-ID. MAIN.
+ENVIRONMENT DIVISION.
+CONFIGURATION SECTION.
+REPOSITORY.
+    CLASS Account IS "Account".
+DATA DIVISION.
+WORKING-STORAGE SECTION.
+01 Acc OBJECT REFERENCE Account.
+PROCEDURE DIVISION.
+    INVOKE Acc "audit"
+    GOBACK.
+END PROGRAM MAIN.
+"""
+
+
+@pytest.mark.proves("C-16", "C-21")
+def test_methods_and_programs_within_programs_are_linked_as_in_one_process(database: Database) -> None:
+    """A method that is inherited, a nested program, and a COMMON one: who calls them is known where they are asked about."""
+    files = tuple(
+        GatheredFile(path, "cobol", f">>SOURCE FORMAT FREE\n{text}".encode())
+        for path, text in (("a.cbl", _NESTED), ("b.cbl", _STRANGER), ("c.cbl", _CLASSES))
+    )
+    found = Gathered(files, (), ())
+    queued, _, linked = _linked_alike(database, started(database, found), found)
+    called = {
+        part.facts.program: one.called_by
+        for number, each in linked.items()
+        for part, one in zip(queued.work(number, {}).subject.parts, each, strict=True)
+    }
+    assert (called["INNER"], called["SHARED"]) == (("OUTER",), ("OUTER", "INNER"))
+    assert called["Base::audit"] == ("MAIN",)
+
+
+def test_nobody_is_asked_about_a_copybook_with_the_header_of_a_division(database: Database) -> None:
+    """It looks like a program without a name, and is documented as a copybook."""
+    text = b"       PROCEDURE DIVISION.\n       0100-READ.\n           DISPLAY 'A'.\n"
+    found = Gathered((GatheredFile("cpy/HEAD.cpy", "copybook", text),), (), ())
+    queued = QueuedEstate(database, started(database, found))
+    assert queued.survey(0, text) == Surveyed([], None, [])
+
+
+def test_what_a_survey_links_is_what_the_estate_links(database: Database) -> None:
+    """Claims may name who calls and starts a program: workers know the same of it as where the site is made, plans included."""
+    found = estate(3, 4)
+    run = started(database, found)
+    queued, surveyed, linked = _linked_alike(database, run, found)
+    assert sum(map(len, linked.values())) == 3
     assert (
         sum(len(one.called_by) + len(one.jobs) + len(one.transactions) for each in linked.values() for one in each) == 4
     )

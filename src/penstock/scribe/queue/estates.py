@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from penstock.cobol.estate import Copybooks, Estate, Located, Member, member
 from penstock.cobol.facts.values import Facts, ProgramCall, Resolved
-from penstock.scribe import Around, around, is_copybook, says_anything, situated, subject_of
+from penstock.scribe import Around, around, is_layout, says_anything, situated, subject_of
 from penstock.scribe.asking import answer_key
 from penstock.scribe.file_work import FileWork, assignment_key
 from penstock.scribe.gathering import GatheredFile
@@ -144,7 +144,7 @@ class QueuedEstate:
         if content is None:
             raise LookupError("its content is not in the queue any more")
         one = self._subject(number, content)
-        if not says_anything(one) or is_copybook(one):
+        if not says_anything(one) or is_layout(one, self._files[number].kind):
             return Surveyed([], None, [])
         caught = Planning()
         file = FileWork(one, self.budget, caught, self.run.model_id)
@@ -254,6 +254,9 @@ def _program(facts: Facts) -> Json:
     return {
         "program": facts.program,
         "type": facts.type,
+        "inherits": facts.inherits,
+        "around": facts.around,
+        "is_common": facts.is_common,
         "entries": [list(entry) for entry in facts.entry_points],
         "calls": [
             [call.target, call.call_type, [found.value for found in call.resolved], call.line] for call in facts.calls
@@ -277,6 +280,10 @@ def _facts(found: Json) -> Facts:
         statements=0,
         complexity=0,
         depth=0,
+        # Not there where the worker that surveyed it is of a version that did not tell.
+        inherits=tuple(field(found, "inherits") or ()),
+        around=tuple(field(found, "around") or ()),
+        is_common=bool(field(found, "is_common")),
         calls=calls,
         entry_points=tuple((name, line) for name, line in field(found, "entries")),
     )
