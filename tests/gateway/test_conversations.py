@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from penstock.gateway import conversations
 from penstock.gateway.conversations import Conversations
 from penstock.store import StoreFault, open_store
 from penstock.wires import dump, load
@@ -153,6 +154,18 @@ def test_a_cut_that_is_made_while_another_turn_is_read_holds(store: Store) -> No
     going.away, going.meanwhile = "full", cut_meanwhile
     assert recalled(memory, messages_of(7)).transcript.edits == cut.edits
     assert recalled(memory, messages_of(8)).transcript.edits == cut.edits
+
+
+@pytest.mark.proves("W-8")
+def test_what_is_held_of_histories_is_bounded_however_short_they_are(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The newest are held; one that grows counts once, as it is now."""
+    monkeypatch.setattr(conversations, "MAX_HELD_BYTES", 10 * (conversations.MESSAGE_BYTES + 1))
+    memory = Conversations(store)
+    for number in [*range(40), *[39] * 20]:
+        memory.recall("me", "anthropic", [{"role": "user", "content": f"question {number}"}], 1)
+        assert len(memory._read) == min(number + 1, 10)
 
 
 @pytest.mark.proves("W-1")

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 # A message takes some four times its bytes once it is read and counted.
 MAX_HELD_BYTES = 16 << 20
 """How much of histories is held as it was read, by the bytes of their requests; the one used longest ago goes first."""
+MESSAGE_BYTES = 512
+"""What a message counts beside its bytes: of short ones that is the most of what they take."""
 MAX_BRANCHES = 16
 """How many histories with the same first message are remembered, the newest: a prompt that is said often begins many."""
 
@@ -49,7 +51,8 @@ class _Read(NamedTuple):
     entries: tuple[Entry, ...]
     digests: tuple[str, ...]
     """Of the first message, of the first two, …"""
-    body_bytes: int
+    held_bytes: int
+    """What it takes about: its request, and what is known of each message."""
     cuts: tuple[_Cut, ...] = ()
     """What was cut of it, for as long as the store cannot be asked."""
     is_unkept: bool = False
@@ -77,6 +80,7 @@ class Conversations:
         self._store = store
         self._lock = threading.Lock()
         self._read: OrderedDict[str, _Read] = OrderedDict()
+        self._held_bytes = 0
 
     def recall(
         self,
@@ -105,14 +109,15 @@ class Conversations:
         cuts = self._cuts(name)
         with self._lock:
             # Another turn may have been cut meanwhile, which the store could not take: this process alone knows of it.
-            newest = self._read.get(name)
+            newest = self._read.pop(name, None)
             is_unkept = newest is not None and newest.is_unkept
             if newest is not None and is_unkept:
                 cuts = list(newest.cuts)
-            self._read[name] = _Read(entries, digests, body_bytes, tuple(cuts), is_unkept)
-            self._read.move_to_end(name)
-            while len(self._read) > 1 and sum(one.body_bytes for one in self._read.values()) > MAX_HELD_BYTES:
-                self._read.popitem(last=False)
+            held_bytes = body_bytes + MESSAGE_BYTES * len(messages)
+            self._read[name] = _Read(entries, digests, held_bytes, tuple(cuts), is_unkept)
+            self._held_bytes += held_bytes - (newest.held_bytes if newest is not None else 0)
+            while len(self._read) > 1 and self._held_bytes > MAX_HELD_BYTES:
+                self._held_bytes -= self._read.popitem(last=False)[1].held_bytes
         edits = _edits_of(cuts, entries, digests)
         return KnownHistory(
             Transcript(wire=wire, entries=entries, edits=edits, system=system, tools=tools), name, digests
