@@ -1,6 +1,6 @@
 """Recovery against providers that count in their own way: how many calls it takes, and how much is given up.
 
-    python -m bench.recovery [--providers 10000] [--seed 1] [--counter kinds|characters]
+    python -m bench.recovery [--providers 10000] [--seed 1] [--counter kinds|characters] [--processes N]
 
 Each provider counts the sum of our counts by kind of content, each kind times a factor of its own between 1/4 and 4, plus up to 16
 a message, each message up to 6 % off but by the same in every send (behaviour R-1). What it takes for an image, a file and what was
@@ -12,7 +12,8 @@ instead, which no row of the assumption describes.
 Printed by the wording of refusals: the share that got through, within 2, 3 and 4 calls; how often the floor was sent; tokens given
 up against the largest request in the same clearing order that would have fitted, in the provider's count; and sends that were not
 smaller than the one before. Beside it, on the same cases, all wordings together: a toy whose second send is the floor, and one that
-halves whatever it is told.
+halves whatever it is told. The providers are made in shares, each from a seed of its own, so that the table is the same however
+many processes play them.
 """
 
 from __future__ import annotations
@@ -20,9 +21,12 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import multiprocessing
 import random
+import sys
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cache, partial
 from hashlib import sha256
 from itertools import pairwise
 from statistics import median
@@ -41,7 +45,7 @@ from penstock.text.tokens import Count
 from penstock.wires import WIRES, dump, dump_valid, load, load_request, wire_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
 WORDINGS = ("exact", "total only", "lower bound", "limit only", "code only", "none", "wrong by 10 %")
 VOCABULARY = [f"word{number}" for number in range(400)] + ["return", "value", "error:", "def", "if", "the", "index"]
@@ -306,6 +310,11 @@ class Row:
     not_smaller: int = 0
     sends: int = 0
 
+    def merge(self, other: Row) -> None:
+        """Add the cases of another row."""
+        for each in fields(self):
+            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
+
     def add(self, success: bool, sent: list[float], is_floor: bool, best: float) -> None:
         """Note one case."""
         self.sends += len(sent)
@@ -336,27 +345,42 @@ class Row:
 HEAD = ["wording", "cases", "through %", "in 2", "in 3", "in 4", "floor %", "given up", "p90", "not smaller"]
 
 
-def play(
-    providers: int, seed: int, *, by_characters: bool = False, wordings: Iterable[str] = WORDINGS
-) -> dict[str, Any]:
+SHARE = 250
+"""The providers of one share."""
+
+
+def play(providers: int, seed: int, *, by_characters: bool = False, processes: int = 1) -> dict[str, Row]:
     """Return the rows of the table: ours by wording, then each peer's over all wordings."""
+    rows = {name: Row() for name in (*WORDINGS, *PEERS)}
+    shares = [(f"{seed} {first}", min(SHARE, providers - first)) for first in range(0, providers, SHARE)]
+    with multiprocessing.get_context("fork").Pool(processes) as pool:
+        for done, share in enumerate(pool.imap_unordered(partial(_play_share, by_characters), shares), 1):
+            print(f"{min(done * SHARE, providers)} of {providers} providers", file=sys.stderr, flush=True)
+            for name, row in share.items():
+                rows[name].merge(row)
+    return rows
+
+
+def _play_share(by_characters: bool, share: tuple[str, int]) -> dict[str, Row]:
+    """Return the rows of some providers: the seed that they are made from, and their number."""
+    seed, providers = share
     dice = random.Random(seed)
-    ours: dict[str, Row] = defaultdict(Row)
-    peers: dict[str, Row] = defaultdict(Row)
-    chosen = list(wordings)
+    rows: dict[str, Row] = defaultdict(Row)
     number = 0
     while number < providers:
-        made = case(dice, chosen[number % len(chosen)], by_characters)
+        made = case(dice, WORDINGS[number % len(WORDINGS)], by_characters)
         if made is None:
             continue
         number += 1
-        _play_ours(made, ours[made.provider.wording])
+        # All peers begin with the request as it came: the largest that would have fitted below it is looked for once.
+        best = cache(lambda made=made: best_fit(made.request, made.provider, made.believed))
+        _play_ours(made, rows[made.provider.wording], best)
         for name, ladder in PEERS.items():
-            _play_peer(made, ladder, peers[name])
-    return {**ours, **peers}
+            _play_peer(made, ladder, rows[name], best)
+    return rows
 
 
-def _play_ours(made: Case, row: Row) -> None:
+def _play_ours(made: Case, row: Row, best_of_whole: Callable[[], float]) -> None:
     provider = made.provider
     provider.sent = []
     sent: list[Any] = []
@@ -375,18 +399,19 @@ def _play_ours(made: Case, row: Row) -> None:
     )
     if len(sent) == 1 and result.success:
         return  # trimmed before it was sent, and no refusal to recover from
-    best = best_fit(sent[0], provider, made.believed) if result.success else 0.0
+    best = 0.0
+    if result.success:
+        best = best_of_whole() if sent[0] is made.request else best_fit(sent[0], provider, made.believed)
     row.add(result.success, provider.sent, result.strategy == "handoff", best)
 
 
-def _play_peer(made: Case, ladder: Callable[..., bool], row: Row) -> None:
+def _play_peer(made: Case, ladder: Callable[..., bool], row: Row, best_of_whole: Callable[[], float]) -> None:
     provider = made.provider
     provider.sent = []
     success = ladder(made.request, provider, made.believed, COUNTER)
     if len(provider.sent) == 1 and success:
         return
-    best = best_fit(made.request, provider, made.believed) if success else 0.0
-    row.add(success, provider.sent, False, best)
+    row.add(success, provider.sent, False, best_of_whole() if success else 0.0)
 
 
 def main() -> None:
@@ -395,8 +420,10 @@ def main() -> None:
     parser.add_argument("--providers", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--counter", choices=["kinds", "characters"], default="kinds")
+    parser.add_argument("--processes", type=int, default=multiprocessing.cpu_count())
     options = parser.parse_args()
-    rows = play(options.providers, options.seed, by_characters=options.counter == "characters")
+    by_characters = options.counter == "characters"
+    rows = play(options.providers, options.seed, by_characters=by_characters, processes=options.processes)
     table = [HEAD, *([name, *row.cells()] for name, row in rows.items())]
     widths = [max(len(line[column]) for line in table) for column in range(len(HEAD))]
     for line in table:

@@ -8,8 +8,10 @@ the provider's own count than the one before; without numbers the first retry ke
 
 from __future__ import annotations
 
+import multiprocessing
 import random
-from itertools import pairwise
+import sys
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
 from bench.recovery import COUNTER, WORDINGS, NoStore, case, dialect_of
@@ -29,6 +31,7 @@ STATED = ("exact", "total only", "wrong by 10 %")
 """The wordings that state what the provider counted, and its limit."""
 LONG, SHORT = 5_000, 40
 """Cases on each wire."""
+_SHARE = 250  # cases that one process makes and plays at a time
 
 
 def faults_of(made: Case) -> tuple[str, ...]:
@@ -88,7 +91,7 @@ def _not_halved(sent: list[Any], made: Case) -> list[str]:
     return [f"kept {second.counts.total} of {most}"] if second.counts.total > most + 0.02 * first.counts.total else []
 
 
-def cases(seed: int, wire: str, number: int) -> Iterator[Case]:
+def cases(seed: int | str, wire: str, number: int) -> Iterator[Case]:
     """Yield cases on one wire, the wordings in turn; the same for the same seed."""
     dice = random.Random(f"{seed} {wire}")
     made = 0
@@ -99,15 +102,28 @@ def cases(seed: int, wire: str, number: int) -> Iterator[Case]:
             yield found
 
 
-def measure(*, long: bool, seed: int) -> Figure:
-    """R19: providers that count in their own way."""
-    number = LONG if long else SHORT
-    notes = [
-        f"{wire} {at} ({made.provider.wording}): {fault}"
-        for wire in WIRES
+def _found(share: tuple[str, str, int]) -> list[str]:
+    """Return what does not hold of a share of the cases: their wire, their seed, their number."""
+    wire, seed, number = share
+    return [
+        f"{wire} {at} of seed {seed!r} ({made.provider.wording}): {fault}"
         for at, made in enumerate(cases(seed, wire, number))
         for fault in faults_of(made)
     ]
+
+
+def measure(*, long: bool, seed: int) -> Figure:
+    """R19: providers that count in their own way; the long form on all cores, each share of its cases from a seed of its own."""
+    number = LONG if long else SHORT
+    notes: list[str] = []
+    if long:
+        shares = [(wire, f"{seed} {at}", _SHARE) for at, wire in product(range(number // _SHARE), WIRES)]
+        with multiprocessing.get_context("fork").Pool() as pool:
+            for done, found in enumerate(pool.imap_unordered(_found, shares), 1):
+                notes += found
+                print(f"{done * _SHARE} cases, {len(notes)} faults", file=sys.stderr, flush=True)
+    else:
+        notes += (fault for wire in WIRES for fault in _found((wire, str(seed), number)))
     return Figure(
         rig="R19",
         name="recovery",
