@@ -105,7 +105,7 @@ def request_of(story: Story, wire: str) -> dict[str, Any]:
 def ladder_of(request: dict[str, Any], wire: str, order: Order = "kind") -> Ladder:
     """Its ladder, with the way back written as `execute` does."""
     whole = Sized(load_request(request, wire), COUNTER)
-    return Ladder(whole, window_tokens=1 << 40, dialect=dialect_of(request, wire), order=order)
+    return Ladder(whole, window_tokens=1 << 40, dialect=dialect_of(request, wire)).by(order)
 
 
 def taken(ladder: Ladder, rung: int) -> Sized:

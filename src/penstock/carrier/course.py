@@ -33,8 +33,7 @@ from penstock.context import recovery
 from penstock.context.answers import fault_of, overflow_in, taken_by
 from penstock.context.bill import counter_for
 from penstock.context.compaction import apply
-from penstock.context.handoff import encode, mechanical
-from penstock.context.provider_counts import below
+from penstock.context.handoff import encode
 from penstock.context.recovery import Attempt, Irreducible, SendSmaller, Situation, SummaryWanted
 from penstock.context.sized import Sized
 from penstock.errors import CallerError, Refusal
@@ -46,6 +45,7 @@ from penstock.text.json_access import as_json
 from penstock.wires import (
     continues,
     dump_mended,
+    dump_request,
     is_whole,
     load_request,
     messages_of,
@@ -110,7 +110,7 @@ class Course:
         self._doubtful: _Doubtful | None = None
         self.raised: Exception | None = None
         """What the caller's function raised and no smaller request cures."""
-        self._cuts_silently = self._is_mended_told = False
+        self._cuts_silently = self._is_mended_told = self._is_valid = False
         self._is_whole = is_whole(request, settings.wire)
         self._pending = self.original, self.budget.reserve_tokens
 
@@ -191,8 +191,7 @@ class Course:
             budget=self.budget._replace(reserve_tokens=reserve),
             attempts=attempts,
             calls_left=self.settings.max_calls - self._calls,
-            # What a provider that cuts reported of a full window is what it kept, and says nothing of what was sent.
-            known=below(self.settings.known, self._window_tokens()) if self._cuts_silently else self.settings.known,
+            known=self.settings.known,
             min_reply_tokens=wire_named(self.settings.wire).body.min_reply_tokens(self.request),
             dialect=self.settings.dialect or self._call_syntax(),
             session_id=self.settings.session_id,
@@ -224,7 +223,14 @@ class Course:
         """Return the body that shows a transcript: valid, asking for at most so much of reply where it asks, or has to."""
         if self.settings.is_forwarded and not transcript.edits and not names_reply:
             return self.request
-        request, mended = dump_mended(transcript, self.request)
+        # Whatever is forgotten of a conversation that is valid, it stays so (law of `wires.history`): it is checked once.
+        is_same = transcript.entries is self.original.transcript.entries
+        mended: tuple[str, ...] = ()
+        if is_same and self._is_valid:
+            request = dump_request(transcript, self.request)
+        else:
+            request, mended = dump_mended(transcript, self.request)
+            self._is_valid = is_same and not mended
         if mended and not self._is_mended_told:
             self._is_mended_told = True
             self._warn(was_mended(mended))
@@ -347,9 +353,7 @@ class Course:
 
     def _write_handoff(self, sized: Sized) -> None:
         """Write the handoff of a request that was far above its limit, before anything else is tried (O-6)."""
-        self.result.handoff = mechanical(
-            sized.transcript, session_id=self.settings.session_id, reason="context", done=sized.actions
-        )
+        self.result.handoff = sized.handoff(self.settings.session_id)
         self._put(encode(self.result.handoff), "handoff")
 
     def _fail(self, cure: Irreducible, refusal: BaseException | None) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from penstock.context.bill import Bill, bill_of
-from penstock.context.handoff import mechanical, render
+from penstock.context.handoff import render
 from penstock.context.sized import ESTIMATOR, size_of
 from penstock.errors import Ended
 
@@ -81,7 +81,7 @@ class Irreducible:
 def give_up(situation: Situation) -> Irreducible:
     """Return the end of a request that cannot shrink, or that was refused as the floor: its bill is the proof."""
     sized, reserve = situation.sized, situation.budget.reserve_tokens
-    handoff = mechanical(sized.transcript, session_id=situation.session_id, reason="context", done=sized.actions)
+    handoff = sized.handoff(situation.session_id)
     bare = size_of(sized.transcript.afresh("", newest=False), sized.counter)
     # Small on purpose: the next prompt has to fit beside it in a window that has just refused everything.
     limit = min(bare + LAST_HANDOFF_TOKENS, situation.room_tokens)

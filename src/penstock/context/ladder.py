@@ -17,6 +17,7 @@ leaves a valid request; going down never brings anything back; the last rung is 
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property, partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -34,7 +35,7 @@ from penstock.context.compaction.spans import (
 )
 from penstock.context.compaction.views import WORTH_TOKENS, View
 from penstock.context.counts import CONTENT_KINDS, KindCounts
-from penstock.context.handoff import mechanical, render
+from penstock.context.handoff import render
 from penstock.context.phases import FloorRungs, LevelRungs, SpanRungs, StepRungs
 from penstock.context.sized import MESSAGE_TOKENS, measure_entries, measure_entry
 from penstock.text import stand_ins
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
     from penstock.context.compaction.plans import PlanStep
     from penstock.context.compaction.views import ShownResult
-    from penstock.context.handoff import Handoff
     from penstock.context.phases import RungPhase
     from penstock.context.sized import Sized
     from penstock.text.calls import Dialect
@@ -87,8 +87,6 @@ class Ladder:
         kept: results that stay as they are, each by its message and its call.
         dialect: the syntax in which stubs name the way back.
         session_id: what the handoff on the floor calls the session.
-        order: what goes first: what is least painful to lose (`kind`), what is oldest, whatever it is (`age`), or the middle of
-            what is largest (`size`).
     """
 
     def __init__(
@@ -99,7 +97,6 @@ class Ladder:
         kept: frozenset[tuple[int, str]] = frozenset(),
         dialect: Dialect | None = None,
         session_id: str = "",
-        order: Order = "kind",
     ) -> None:
         self.sized = sized
         self._flood_tokens = max(MIN_FLOOD_TOKENS, min(FLOOD_TOKENS, window_tokens // FLOOD_SHARE))
@@ -111,6 +108,16 @@ class Ladder:
             dialect=dialect,
             kept=kept,
         )
+        self._arrange("kind")
+
+    def by(self, order: Order) -> Ladder:
+        """Return the same request's ladder in another order, which shares what was read and written for this one."""
+        other = copy(self)
+        other._arrange(order)
+        return other
+
+    def _arrange(self, order: Order) -> None:
+        """Put the rungs into an order."""
         # Phases know how many rungs they have without writing a note or a stub, so a ladder of thousands of rungs costs
         # nothing until bisection looks at about a dozen of them.
         self._phases = {"kind": self._by_kind, "age": self._by_age, "size": self._by_size}[order]()
@@ -166,7 +173,7 @@ class Ladder:
         """Return what goes and what comes between the request and a rung."""
         if rung not in self._changes:
             steps = self.steps(rung)
-            rows, beside_rows, added = self._stubbed([step for step in steps if step.call_id is not None])
+            rows, beside_rows, alone, added = self._stubbed([step for step in steps if step.call_id is not None])
             notes = messages_gone = messages_come = 0
             for step in steps:
                 if step.call_id is not None:
@@ -182,41 +189,44 @@ class Ladder:
                     notes += step.after_tokens - frame_tokens
                     gone = [standing]
                 rows += [message.counts.tokens for message in measure_entries(gone, self._view.counter)]
-            removed, come = _sum_of(rows), list(_sum_of(beside_rows))
+            removed, come = list(_sum_of(rows)), list(_sum_of(beside_rows))
+            removed[_RESULTS] += alone
             come[_RESULTS] += added
             come[_NOTES] += notes
             self._changes[rung] = RungChange(
-                removed=KindCounts(removed, messages_gone), added=KindCounts(tuple(come), messages_come)
+                removed=KindCounts(tuple(removed), messages_gone), added=KindCounts(tuple(come), messages_come)
             )
         return self._changes[rung]
 
-    def _stubbed(self, steps: Sequence[PlanStep]) -> tuple[list[_Row], list[_Row], int]:
-        """Return what goes with results, what stands beside them and comes again, and what the stubs take.
+    def _stubbed(self, steps: Sequence[PlanStep]) -> tuple[list[_Row], list[_Row], int, int]:
+        """Return what goes with results, what stands beside them and comes again, results that are alone, and what the stubs take.
 
         A provider may be off by a part of each message, the same for the same message. One with a stub in it is another message:
         what stands beside the stub goes with the old one and comes with the new (R-1).
         """
-        rows: list[_Row] = []
-        added = 0
+        alone = added = 0
         shared: dict[int, KindCounts] = {}  # of each message with more than its one result, what of it goes
         for step in steps:
             added += step.after_tokens
-            row = self._only_results.get(step.first)
-            if row is not None:
-                rows.append(row)
+            tokens = self._only_results.get(step.first)
+            if tokens is not None:
+                alone += tokens
                 continue
             # Results are counted as they are likely, not at most: what a provider stated is compared with likely counts too.
             gone = self._result_counts[step.first, step.call_id or ""]
             shared[step.first] = shared[step.first] + gone if step.first in shared else gone
         whole = {index: measure_entry(self._view.by_index[index], self._view.counter).counts for index in shared}
         beside = [(whole[index] - gone).tokens for index, gone in shared.items()]
-        return rows + [counts.tokens for counts in whole.values()], beside, added
+        return [counts.tokens for counts in whole.values()], beside, alone, added
 
     @cached_property
-    def _only_results(self) -> dict[int, _Row]:
-        """The counts of the messages that are one result and nothing else, which on most wires are all that hold one."""
-        results = self._result_counts.items()
-        return {index: counts.tokens for (index, _), counts in results if len(self._view.by_index[index].parts) == 1}
+    def _only_results(self) -> dict[int, int]:
+        """The tokens of messages that are the text of one result and nothing else, which on most wires are all that hold one."""
+        return {
+            index: counts.total
+            for (index, _), counts in self._result_counts.items()
+            if len(self._view.by_index[index].parts) == 1 and counts.total == counts.of("results")
+        }
 
     def counts(self, rung: int) -> KindCounts:
         """Return the counts of a rung: those of the request, less what goes, and what comes."""
@@ -259,12 +269,6 @@ class Ladder:
         return self.sized.counts
 
     @cached_property
-    def _passed_on(self) -> Handoff:
-        """The handoff on the floor, however much of it is shown."""
-        view = self._view
-        return mechanical(view.transcript, session_id=self._session_id, reason="context", done=view.actions)
-
-    @cached_property
     def _result_counts(self) -> dict[tuple[int, str], KindCounts]:
         """What each result takes, as is likely, by its message and its call."""
         results = (*self._view.results, *self._view.cited_results)
@@ -276,14 +280,14 @@ class Ladder:
         """Return the phases of the order by age: ever more of the oldest turns, whoever speaks in them, and the floor."""
         view = self._view
         turns = [turn for turn in finished_turns(view, 1, users=True) if turn is not self._last_batch]
-        return [SpanRungs(view, turns, users=True), FloorRungs(self._floors)]
+        return [SpanRungs(view, turns, users=True), self._floor_rungs]
 
     def _by_size(self) -> list[RungPhase]:
         """Return the phases of the order by size: floods, cut no further than it takes, and the floor."""
         floods = self._floods()
         return [
             LevelRungs(floods[0].tokens if floods else 0, self._flood_tokens, partial(self._cut_alike, floods)),
-            FloorRungs(self._floors),
+            self._floor_rungs,
         ]
 
     def _by_kind(self) -> list[RungPhase]:
@@ -326,10 +330,10 @@ class Ladder:
             StepRungs(newest, self._stubs),
             StepRungs(cited, self._stubs),
             StepRungs([*newest, *cited], self._bare_stubs),
-            FloorRungs(self._floors),
+            self._floor_rungs,
         ]
 
-    @property
+    @cached_property
     def _newest(self) -> tuple[list[ShownResult], list[ShownResult]]:
         """The results that no model has seen, and of the last batch those that an answer beside them cites."""
         # Of the last batch alone: older ones go with their turns, the citations with them.
@@ -339,11 +343,11 @@ class Ladder:
         ]
         return [result for result in self._view.results if not result.age_turns], cited
 
-    @property
-    def _floors(self) -> list[Callable[[], list[PlanStep]]]:
-        """What writes the floor with each length of its handoff."""
+    @cached_property
+    def _floor_rungs(self) -> FloorRungs:
+        """The floor with each length of its handoff."""
         newest, cited = self._newest
-        return [partial(self._floor_steps, [*newest, *cited], max_chars) for max_chars in HANDOFF_CHARS]
+        return FloorRungs([partial(self._floor_steps, [*newest, *cited], max_chars) for max_chars in HANDOFF_CHARS])
 
     @cached_property
     def _last_batch(self) -> Turn | None:
@@ -393,7 +397,9 @@ class Ladder:
         view = self._view
         turns = finished_turns(view, 0, users=True)
         rows = list(neighbours([turn for turn in turns if turn is not self._last_batch], view.transcript.turns()))
-        text = render(self._passed_on, max_chars=max_chars, dialect=view.dialect) if max_chars else ""
+        text = (
+            render(self.sized.handoff(self._session_id), max_chars=max_chars, dialect=view.dialect) if max_chars else ""
+        )
         notes: list[PlanStep] = []
         for place, row in enumerate(rows):
             if (

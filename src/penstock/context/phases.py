@@ -105,6 +105,7 @@ class FloorRungs:
 
     def __init__(self, makers: Sequence[Callable[[], list[PlanStep]]]) -> None:
         self._makers = makers
+        self._made: dict[int, list[PlanStep]] = {}
 
     def __len__(self) -> int:
         return len(self._makers)
@@ -112,7 +113,9 @@ class FloorRungs:
     def steps(self, count: int, gone: Sequence[tuple[int, int]] = ()) -> Sequence[PlanStep]:
         """Return the steps of the floor with the handoff of the `count`-th rung, counted from 1."""
         del gone
-        return self._makers[count - 1]()
+        if count not in self._made:
+            self._made[count] = self._makers[count - 1]()
+        return self._made[count]
 
 
 class SpanRungs:

@@ -111,7 +111,7 @@ def better_in_order(situation: Situation, ladder: Ladder, rung: int) -> tuple[La
     for order, share in OTHER_ORDERS.items():
         if worth >= share:  # nothing is worth more than all of the limit
             continue
-        other = situation.ladder(situation.sized, order)
+        other = ladder.by(order)
         found = choose(situation, other)
         if found is not None and found < other.floor:
             own = share * situation.likelihood.worth(other.counts(found), limit)

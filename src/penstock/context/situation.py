@@ -17,7 +17,6 @@ from penstock.overflow.learned import SMALLEST_TOKENS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.context.ladder import Order
     from penstock.context.provider_counts import Observation
     from penstock.context.sized import Sized
     from penstock.overflow import Overflow
@@ -123,7 +122,7 @@ class Situation:
         believed = max(0, self.budget.context_tokens - self.reserve_tokens)
         return believed if self.input_limit_tokens is None else min(believed, self.input_limit_tokens)
 
-    def ladder(self, sized: Sized, order: Order = "kind") -> Ladder:
+    def ladder(self, sized: Sized) -> Ladder:
         """Return the requests that there are to choose from, below this one."""
         return Ladder(
             sized,
@@ -131,7 +130,6 @@ class Situation:
             kept=self.kept,
             dialect=self.dialect,
             session_id=self.session_id,
-            order=order,
         )
 
     @property

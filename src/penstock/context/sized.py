@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.context.activity import actions
 from penstock.context.counts import KindCounts, counts_of, entry_counts, media_count
+from penstock.context.handoff.making import mechanical
 from penstock.text.json_access import as_json
 from penstock.text.tokens import Count, Tokens, count_texts
 from penstock.wires import Media, Reasoning, Text, ToolCall, ToolResult
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from penstock.context.activity import Action
+    from penstock.context.handoff import Handoff
     from penstock.text.tokens import TokenCounter
     from penstock.wires import Entry, Part, Transcript
 
@@ -55,7 +57,8 @@ def measure_entries(entries: Sequence[Entry], counter: TokenCounter) -> list[Mea
     # What is returned is not read from the messages again: another thread may have it counted for another model meanwhile.
     known = [_known(entry, counter) for entry in entries]
     fresh = [entry for entry, message in zip(entries, known, strict=True) if message is None]
-    counts = iter(count_texts(counter, [text for entry in fresh for part in entry.parts for text in _texts(part)]))
+    texts = [text for entry in fresh for part in entry.parts for text in _texts(part)]
+    counts = iter(count_texts(counter, texts) if texts else ())
 
     def measured(entry: Entry) -> MeasuredMessage:
         parts = tuple([_counted(part, counts) for part in entry.parts])
@@ -92,6 +95,7 @@ class Sized:
     transcript: Transcript
     counter: TokenCounter = ESTIMATOR
     _beside: dict[str, Count] = field(default_factory=dict, repr=False, compare=False)
+    _handoffs: dict[str, Handoff] = field(default_factory=dict, repr=False, compare=False)
 
     def beside(self) -> dict[str, Count]:
         """Return what the instructions and the tools take that stand beside the messages."""
@@ -114,6 +118,14 @@ class Sized:
     def actions(self) -> tuple[Action, ...]:
         """What the calls did, read once for all states of the same conversation."""
         return actions(self.transcript)
+
+    def handoff(self, session_id: str) -> Handoff:
+        """Return what a session passes on where its context is full: mechanical, and written once for whoever asks."""
+        if session_id not in self._handoffs:
+            self._handoffs[session_id] = mechanical(
+                self.transcript, session_id=session_id, reason="context", done=self.actions
+            )
+        return self._handoffs[session_id]
 
     @cached_property
     def high(self) -> int:

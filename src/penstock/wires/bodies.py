@@ -122,13 +122,13 @@ def dump_valid(transcript: Transcript, request: Json) -> Json:
 
 def dump_mended(transcript: Transcript, request: Json) -> tuple[Json, tuple[str, ...]]:
     """Return the body that `dump_valid` returns, and a sentence for everything that was mended in it."""
-    # Checked first, since most requests are valid: mending copies the list.
-    body = dump_request(transcript, request)
-    messages, goes_on = messages_of(body, transcript.wire), continues(body, transcript.wire)
-    if not isinstance(messages, list) or not violations(messages, transcript.wire, continues=goes_on):
-        return request if messages == messages_of(request, transcript.wire) else body, ()
-    mended = repair(messages, transcript.wire, continues=goes_on)
-    return with_messages(body, transcript.wire, mended.messages), mended.actions
+    wire, goes_on = transcript.wire, continues(request, transcript.wire)
+    shown = [entry.raw for entry in transcript.visible()]
+    # Checked first, since most requests are valid: writing and mending copy the list.
+    if not violations(shown, wire, continues=goes_on):
+        return request if shown == messages_of(request, wire) else dump_request(transcript, request), ()
+    mended = repair(shown, wire, continues=goes_on)
+    return with_messages(request, wire, mended.messages), mended.actions
 
 
 # ── the length of the reply ──────────────────────────────────────────────────────────────────────────────────────

@@ -179,7 +179,7 @@ class Turn:
     @property
     def last(self) -> int:
         """The place in the transcript of the last entry that it holds, or that a note in it stands for."""
-        return max(entry.last_index for entry in self.entries)
+        return self.entries[-1].last_index
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)

@@ -24,7 +24,7 @@ from penstock.text import stand_ins
 from penstock.text.json_access import copied, string
 from penstock.text.json_access import field as field_of
 from penstock.wires import placeholders
-from penstock.wires.entries import Entry, Opaque, Reasoning, Text, ToolResult, Turn
+from penstock.wires.entries import Entry, Opaque, Reasoning, Text, ToolCall, ToolResult, Turn
 from penstock.wires.portable import Instruction, portable_turns
 from penstock.wires.table import wire_named
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from penstock.text.json_access import Json
-    from penstock.wires.entries import Role, ToolCall
+    from penstock.wires.entries import Part, Role
     from penstock.wires.portable import PortableTurn
 
 SCHEMA = 1
@@ -335,6 +335,10 @@ class Transcript:
 
     def protected(self) -> frozenset[int]:
         """Return the places of entries that no span may hold: instructions, the task, the newest user message, pins."""
+        return self._protected
+
+    @cached_property
+    def _protected(self) -> frozenset[int]:
         kept = {entry.index for entry in self.visible() if entry.pinned or entry.role == "system"}
         kept |= {entry.index for entry in (self.task(), self.newest_user()) if entry is not None}
         return frozenset(kept)
@@ -488,31 +492,35 @@ def _ends(shown: tuple[Entry, ...]) -> list[int]:
     # message with calls reaches to the last of their results. An id that is called again means the newest call before the
     # result, since local servers give the same ids in every turn.
     ends = list(range(len(shown)))
-    callers: dict[str, int] = {}
+    callers: dict[str | None, int] = {}
     for place, entry in enumerate(shown):
         if place:
             before = shown[place - 1]
             same_run = entry.role == before.role == "assistant" and entry.is_note == before.is_note
             if same_run or (entry.is_note and before.is_note and entry.index == before.index):
                 ends[place - 1] = place
-        for asked in _asked(entry):
-            callers[asked] = place
-        for answered in _answered(entry):
-            if (caller := callers.get(answered)) is not None:
+        for part in entry.parts:
+            if (asked := _asked(part)) is not None:
+                callers[asked] = place
+        for part in entry.parts:
+            caller = callers.get(_answered(part))
+            if caller is not None:
                 ends[caller] = max(ends[caller], place)
     return ends
 
 
-def _asked(entry: Entry) -> list[str]:
-    """Return the ids under which results can come: of calls, and of what the provider itself runs."""
-    running = [string(field_of(part.raw, "id")) for part in entry.parts if isinstance(part, Opaque)]
-    return [call.id for call in entry.calls] + [call for call in running if call]
+def _asked(part: Part) -> str | None:
+    """Return the id under which a result can come: of a call, and of what the provider itself runs; None for anything else."""
+    if isinstance(part, ToolCall):
+        return part.id
+    return string(field_of(part.raw, "id")) or None if isinstance(part, Opaque) else None
 
 
-def _answered(entry: Entry) -> list[str]:
-    """Return the ids that an entry's results name, those of tools that the provider itself ran included."""
-    returned = [string(field_of(part.raw, "tool_use_id")) for part in entry.parts if isinstance(part, Opaque)]
-    return [result.call_id for result in entry.results] + [call for call in returned if call]
+def _answered(part: Part) -> str | None:
+    """Return the id that a result names, or that of a tool that the provider itself ran; None for anything else."""
+    if isinstance(part, ToolResult):
+        return part.call_id
+    return string(field_of(part.raw, "tool_use_id")) or None if isinstance(part, Opaque) else None
 
 
 def _with_their_reasoning(turns: list[Turn], since: int) -> list[Turn]:

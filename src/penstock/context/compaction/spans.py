@@ -203,22 +203,22 @@ def finished_turns(view: View, keep_turns: int, *, users: bool = False) -> list[
         keep_turns: how many of the newest answers stay; with fewer than that nothing is finished.
         users: whether the user's own words may go too; then active views go as well.
     """
-    protected = view.transcript.protected() | {index for index, _ in view.kept}
     turns = view.transcript.turns()
     answers = [turn for turn in turns if turn.kind == "assistant"]
     newest = answers[-keep_turns].first if keep_turns and len(answers) >= keep_turns else None
     if keep_turns and newest is None:
         return []
     kinds = {"assistant", "note", "user"} if users else {"assistant", "note"}
-    active = set() if users else {index for index, _ in view.active}
+    stays = view.transcript.protected() | {index for index, _ in view.kept}
+    if not users:
+        stays |= {index for index, _ in view.active}
+        stays |= {entry.index for entry in view.transcript.visible() if entry.speaks}
     return [
         turn
         for turn in turns
         if turn.kind in kinds
         and (newest is None or turn.last < newest)
-        and not any(
-            e.index in protected or e.pinned or e.index in active or (e.speaks and not users) for e in turn.entries
-        )
+        and stays.isdisjoint([entry.index for entry in turn.entries])
     ]
 
 
@@ -358,7 +358,7 @@ def note_step(view: View, strategy: str, turns: Sequence[Turn], said: Sequence[s
         said: the note without and with the way to the whole.
     """
     first, last = turns[0].first, turns[-1].last
-    before = sum(_size(view, turn) for turn in turns)
+    before = _tokens(view, [entry for turn in turns for entry in turn.entries])
     _, frame_tokens = note_frame(view, first, last)
     return PlanStep(
         strategy=strategy,
