@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from penstock.context.counts import CONTENT_KINDS, KindCounts
-from penstock.context.provider_counts import Observation, below, stated
+from penstock.context.provider_counts import Observation, stated
 from penstock.overflow.learned import SMALLEST_TOKENS
 
 if TYPE_CHECKING:
@@ -76,8 +76,7 @@ class Memory:
             return replace(self, refused_tokens=min(total, self.refused_tokens or total))
         smallest = min(limit, self.limit_tokens or limit)
         # Only numbers are kept: a bound ("more than the limit") says little beside the limit itself.
-        # By a limit alone an answer that reported as much may have been about a request that was cut without a word.
-        observations = self._with(seen) if seen is not None and seen.is_stated else below(self.observations, limit)
+        observations = self._with(seen) if seen is not None and seen.is_stated else self.observations
         return replace(self, limit_tokens=smallest, observations=observations)
 
     def answered(self, counts: KindCounts, reported_tokens: int) -> Memory:

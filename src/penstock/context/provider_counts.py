@@ -111,14 +111,6 @@ def more_than(counts: KindCounts, tokens: int) -> Observation:
     return Observation(counts=counts, low=float(tokens))
 
 
-_BELOW_SHARE = 0.99
-
-
-def below(seen: Sequence[Observation], limit_tokens: int) -> tuple[Observation, ...]:
-    """Return the observations whose numbers are clearly below a limit: one at the brim may be of a request that was cut."""
-    return tuple(one for one in seen if one.stated_tokens < limit_tokens * _BELOW_SHARE)
-
-
 # ── the worst case ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
