@@ -219,6 +219,10 @@ ClickUp token: =pk_ d8 =_ u32
 dfuse key: =web_ h32
 Fleetbase key: =flb_live_ w20
 Firebase token: =APA91b t134
+Friendli token: =flp_ w46
+CodeRabbit key: =cr- h58
+Coze token: =pat_ w64
+Scale key: =live_auth_ h32
 Riot Games key: =RGAPI- U
 Voyage AI key: =pa- t43
 Telegram token: =tgram:// d10 =: t35
@@ -253,6 +257,7 @@ Atlassian token: jira w24
 Beamer token: beamer =b_ t44
 Bitbucket key: bitbucket w32
 Bittrex key: bittrex l32
+Clarifai key: clarifai h32
 Cloudflare key: cloudflare h37
 Codecov token: codecov U
 Cohere token: cohere w40

@@ -235,6 +235,12 @@ _NETRC = r"login\s{1,8}[^\s\"']{1,64}\s{1,8}password\s{1,8}([^\s\"'<>${}\\]{6,12
 # Gradle's block of credentials; and what Jenkins prints when it first starts.
 _CREDENTIALS = r"(?i:username)\s{1,8}[\"'][^\"'\n]{1,64}[\"']\s{1,64}password\s{1,8}[\"']([^\"'\n$]{4,128})[\"']"
 _UNLOCKING = r"password to proceed to installation:\s{1,16}([0-9a-f]{32})"
+# FileZilla's list of servers, a message to TrueNAS, and the parameters of an address.
+_FILEZILLA = r"<Pass(?: encoding=\"base64\")?>([^<>\s]{4,512}+)</Pass>"
+_LOGIN_BY_KEY = (
+    r"auth\.login_with_api_key\"\s{0,16},?\s{0,16}\"params\"\s{0,8}:\s{0,8}\[\s{0,16}\"(\d{1,4}-[A-Za-z0-9]{32,80})\""
+)
+_PARAMETER = r"[?&;](?i:password|passwd|pwd)=([^\s\"'`&;<>{}()\[\]$%\\]{4,128}+)"
 _PAIR = r"\w+\(\s{0,8}[\"'][^\"'\n]{1,64}[\"'],\s{0,8}[\"']([^\s\"']{6,64})[\"']"
 
 
@@ -247,6 +253,14 @@ def _by(pattern: str) -> Callable[[str, int, int], Spans]:
         return (match.span(1),) if match and not NO_SECRET.fullmatch(match[1]) else ()
 
     return spans
+
+
+def _parameter(text: str, at: int, floor: int) -> Spans:
+    """Return the password among the parameters of an address; what reads as a name stands for one."""
+    match = compiled(_PARAMETER).match(text, at)
+    if match is None or "://" not in text[max(floor, at - _COMMAND_CHARS) : at].rpartition(" ")[2]:
+        return ()
+    return (match.span(1),) if not NO_SECRET.fullmatch(match[1]) and any(map(str.isdigit, match[1])) else ()
 
 
 _CURL_HINT = rf"{_CURL_USER}[^\s\"'<>$:{{}}\[\]]{{3}}"
@@ -274,5 +288,10 @@ def by_places() -> Iterable[Shape]:
     yield Shape("password", ("ConvertTo-SecureString",), (r"ConvertTo-SecureString[ \t]",), _by(_SECURE))
     credentials = r"(?i:username)\s{1,8}[\"'][^\"'\n]+[\"']\s+password\s"
     yield Shape("password", ("username",), (credentials,), _by(_CREDENTIALS), is_folded=True)
+    yield Shape("password", ("<Pass",), (r"<Pass[ >]",), _by(_FILEZILLA))
+    login = "auth.login_with_api_key"
+    yield Shape("TrueNAS key", (login,), (r"auth\.login_with_api_key",), _by(_LOGIN_BY_KEY))
+    parameters = tuple(f"{sign}{name}=" for sign in "?&;" for name in ("password", "passwd", "pwd"))
+    yield Shape("URL password", parameters, (r"[?&;](?i:password|passwd|pwd)=",), _parameter, is_folded=True)
     yield Shape("password", ("password to proceed",), (r"password to proceed",), _by(_UNLOCKING))
     yield Shape("password", ("login",), (r"\blogin\s{1,8}[^\s\"']{1,64}\s{1,8}password\s",), _by(_NETRC))
