@@ -484,6 +484,34 @@ def test_what_is_beyond_a_rule_goes_the_oldest_first(
     assert store.check() == []
 
 
+@pytest.mark.parametrize("room_for", [0, 2, 9])
+def test_what_a_nearly_full_disk_cannot_let_go_of_at_once_goes_one_by_one(
+    opened: Callable[..., Tables], clock: Clock, monkeypatch: pytest.MonkeyPatch, room_for: int
+) -> None:
+    """What went is told, though there was no room for the rest; where nothing could go the disk is named."""
+    _sessions(opened, clock, 6)
+    store, tried = opened(), list[int]()
+
+    def full(self: Tables, execute: Any, sessions: list[str], why: str) -> list[str]:
+        tried.append(len(sessions))
+        if len(sessions) > 1 or len(tried) > 1 + room_for:
+            raise StoreFault("disk_full", "The disk is full.")
+        return forgotten(self, execute, sessions, why)
+
+    forgotten = removal.RemovalTables._forgotten
+    monkeypatch.setattr(removal.RemovalTables, "_forgotten", full)
+    if room_for:
+        done = [one.name for one in store.collect(Retention(max_sessions=2))]
+        assert done == ["s0", "s1", "s2", "s3"][:room_for]
+        assert [one.name for one in store.removals()] == done[::-1]
+    else:
+        with pytest.raises(StoreFault, match="The disk is full"):
+            store.collect(Retention(max_sessions=2))
+    assert tried[:2] == [4, 1]
+    assert store.size().sessions == 6 - min(4, room_for)
+    assert store.check() == []
+
+
 @pytest.mark.proves("S-17")
 def test_a_rule_takes_what_nothing_names_by_its_age_too(opened: Callable[..., Tables], clock: Clock) -> None:
     """An output that was kept after a session was used stays longer than it."""

@@ -1,9 +1,9 @@
 """What goes before its time, and for good: sessions and artifacts that a person names, or that rules are beyond.
 
-A removal is one transaction over the tables; content goes after it, as everywhere (`database`). What a person names is
-removed for good: its bytes are in no file of the store afterwards, free pages and log included. What rules take away is
-written down, so that it is never silent. Law: what a living process works on is not removed by anybody else, and never by
-a rule. Which things a rule is beyond is decided in `retention`.
+A removal is one transaction over the tables, or of what rules take one for each thing, where the disk has no room for more;
+content goes after it, as everywhere (`database`). What a person names is removed for good: its bytes are in no file of the store
+afterwards, free pages and log included. What rules take away is written down, so that it is never silent. Law: what a living
+process works on is not removed by anybody else, and never by a rule. Which things a rule is beyond is decided in `retention`.
 """
 
 from __future__ import annotations
@@ -175,11 +175,28 @@ class RemovalTables(JournalTables):
     def _collected(self, rules: Retention, share: float = 1.0) -> list[Removal]:
         """Take away what has expired and what is beyond some rules; of a size a share is left.
 
+        To delete takes room on the disk until it is done. Where there is none for all of it, the oldest goes alone, and makes some
+        for the next: of what is left then whoever looks at the size hears.
+        """
+        try:
+            return self._collected_at_once(rules, share)
+        except StoreFault as fault:
+            if fault.code != "disk_full":
+                raise
+        found = self._collected_at_once(rules, share, most=1)
+        with suppress(StoreFault):
+            while some := self._collected_at_once(rules, share, most=1):
+                found += some
+        return found
+
+    def _collected_at_once(self, rules: Retention, share: float, most: int | None = None) -> list[Removal]:
+        """Take away what is beyond some rules, or so many of it, in one transaction.
+
         What killed processes left is looked for only where everything is taken that can be: that is a look at all there is.
         """
         with self._writing() as execute:
             _, places = self._expire(execute)
-            found = self._overdue(execute, rules, share)
+            found = self._overdue(execute, rules, share)[:most]
             sessions = [one.name for one in found if one.what == "session"]
             why = "the session that it was kept for was removed by a rule"
             places += self._forgotten(execute, sessions, why)
