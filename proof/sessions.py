@@ -1,24 +1,27 @@
 """R11: is a session that was cut off at any byte resumed as it was told, or is its newest sound record named?
 
 An agent works through 60 turns: it looks at files, edits one, keeps a list, forgets, and begins afresh. What each record made of
-the database's log and of the note beside it is written down as it is acknowledged. Then the log is cut at each byte of its last
-records, and at others before, in two ways. As a kill leaves it, with the note of that moment: `resumed` gives the very session that
-was acknowledged, and it goes on. As damage leaves it, with the note of the end, and with flipped bits, too: `Damaged` names the
-newest sound record, and the records up to that are those that were written.
+the database's log and of the note beside it is written down as it is acknowledged. Then the log is cut behind and within its
+records, in two ways. As a kill leaves it, with the note of that moment: `resumed` gives the very session that was acknowledged, and
+it goes on. As damage leaves it, with the note of the end, and with flipped bits, too: `Damaged` names the newest sound record, and
+the records up to that are those that were written. Of a session of 12 turns the log is cut at each byte of its last records: to
+read 300 records again for each of 70,000 bytes was most of what this took. The long form is done by two processes.
 Control: the same damage without a note, which has to lose the end in silence.
 """
 
 from __future__ import annotations
 
 import itertools
+import multiprocessing
 import os
 import random
 import shutil
+import tempfile
 from collections import Counter
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proof.figure import MEMORY, Figure, folder, main
 
@@ -35,17 +38,17 @@ from penstock.wires import tool_definitions
 from penstock.workspace import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from penstock.models import ScriptStep
 
-TURNS = 60
+TURNS, SHORT_TURNS = 60, 12
 WINDOW = 16_000
 _LOG, _NOTE = f"{DATABASE}-wal", "lock"
 _LAST = 3  # records of which every byte is cut
 _WHOLLY = 20  # of so many cuts one is also resumed, and those behind each record
-
-_MERGED_TURN = TURNS - 12  # what came before lies in the database
+_MERGED, _SHORT_MERGED = 12, 1  # so many turns before the end are in the log, the others in the database
+_PROCESSES = 2
 _NAME = "scripted"
 
 
@@ -90,8 +93,9 @@ def script(turns: int) -> Iterator[ScriptStep]:
     yield say("It is done.")
 
 
-def record(home: str) -> Recorded:
+def record(home: str, turns: int = TURNS, merged: int = _MERGED) -> Recorded:
     """Works through the session, and writes down what each record leaves."""
+    os.mkdir(home)
     tree, path = os.path.join(home, "tree"), os.path.join(home, "written")
     os.mkdir(tree)
     for number in range(8):
@@ -107,14 +111,14 @@ def record(home: str) -> Recorded:
         with open(os.path.join(path, _NOTE), "rb") as note:
             size = os.path.getsize(os.path.join(path, _LOG))
             made.kept.append(Kept(written.type, written.sha256, size, note.read()))
-        if written.type == "Replied" and sum(kept.type == "Replied" for kept in made.kept) == _MERGED_TURN:
+        if written.type == "Replied" and sum(kept.type == "Replied" for kept in made.kept) == turns - merged:
             store._connected().execute("PRAGMA wal_checkpoint(TRUNCATE)")
             for kept in made.kept:
                 kept.end = 0
         return written
 
     store.append = append  # type: ignore[method-assign]
-    model = ScriptedModel(list(script(TURNS)), "openai-chat")
+    model = ScriptedModel(list(script(turns)), "openai-chat")
     workspace = Workspace(tree)
     tools = Toolbox(workspace, store, window_tokens=WINDOW)
     tools.allow(Editing(workspace.root))
@@ -123,7 +127,7 @@ def record(home: str) -> Recorded:
     agent = Agent(session, model, tools, store, clock=lambda: 0.0)
     agent.begin(model=model.name)
     run = agent.run("Count up, and look about.")
-    if (run.outcome, run.turns) != ("answered", TURNS):
+    if (run.outcome, run.turns) != ("answered", turns):
         raise RuntimeError(f"the script ended otherwise: {run}")
     made.database, made.log = (_bytes(os.path.join(path, name)) for name in (DATABASE, _LOG))
     tools.close()
@@ -164,10 +168,9 @@ class Bench:
     """One copy after another, opened and resumed."""
 
     def __init__(self, home: str, recorded: Recorded, session_after: Callable[[int], Session]) -> None:
-        self.path = os.path.join(home, "copy")
+        self.path = tempfile.mkdtemp(prefix="copy-", dir=home)
         self.recorded, self.session_after = recorded, session_after
         self.tried = Tried()
-        os.mkdir(self.path, 0o700)
         shutil.copytree(os.path.join(home, "contents"), os.path.join(self.path, "contents"))
 
     def killed(self, cut: int, *, wholly: bool) -> None:
@@ -256,56 +259,92 @@ def _bytes(path: str) -> bytes:
 
 
 def cuts(recorded: Recorded, generator: random.Random, *, long: bool) -> list[int]:
-    """Where the log is cut: each byte of the last records (or some), both sides of each record's end, and a sample."""
-    size, last = len(recorded.log), recorded.kept[-_LAST - 1].end
+    """Where the log is cut: both sides of each record's end (or of some), and a sample."""
+    size = len(recorded.log)
     ends = {kept.end + step for kept in recorded.kept for step in (-1, 0, 1) if 0 <= kept.end + step <= size}
-    every = range(last, size + 1)
-    near = set(every) if long else set(generator.sample(every, 30))
-    return sorted(
-        near
-        | (ends if long else set(generator.sample(sorted(ends), 12)))
-        | set(generator.sample(range(size), 60 if long else 12))
-    )
+    near = ends if long else set(generator.sample(sorted(ends), 12))
+    return sorted(near | set(generator.sample(range(size), 60 if long else 12)))
+
+
+def last_bytes(recorded: Recorded, generator: random.Random, *, long: bool) -> list[int]:
+    """Each byte of the last records, or some."""
+    every = range(recorded.kept[-_LAST - 1].end, len(recorded.log) + 1)
+    return list(every) if long else sorted(generator.sample(every, 30))
+
+
+class _Part(NamedTuple):
+    """What one process tries."""
+
+    home: str
+    recorded: Recorded
+    cuts: Sequence[int]
+    """Where a kill ends the log."""
+    damaged: Sequence[int] = ()
+    """Where damage ends it."""
+    flipped: Sequence[tuple[int, int]] = ()
+    """Places and bits that damage turns."""
+
+
+def _tried(part: _Part) -> Tried:
+    recorded = part.recorded
+    with prefixes(part.home) as sessions:
+        bench = Bench(part.home, recorded, sessions)
+        for number, cut in enumerate(part.cuts):
+            is_end = recorded.acknowledged(cut) > recorded.acknowledged(cut - 1)
+            bench.killed(cut, wholly=number % _WHOLLY == 0 or is_end)
+        for cut in part.damaged:
+            bench.damaged(recorded.log[:cut], cut, f"damage from {cut} on")
+        for place, bit in part.flipped:
+            log = bytearray(recorded.log)
+            log[place] ^= 1 << bit
+            bench.damaged(bytes(log), place, f"bit {bit} of byte {place}")
+    return bench.tried
 
 
 def measure(*, long: bool, seed: int) -> Figure:
     """Cuts and flips after which a session is another than was acknowledged, or lost without a word."""
-    generator = random.Random(seed)
-    with ExitStack() as made:
-        home = made.enter_context(folder("sessions", MEMORY))
-        recorded = record(home)
-        sessions = made.enter_context(prefixes(home))
-        bench = Bench(home, recorded, sessions)
-        places = cuts(recorded, generator, long=long)
-        for number, cut in enumerate(places):
-            bench.killed(
-                cut, wholly=number % _WHOLLY == 0 or recorded.acknowledged(cut) > recorded.acknowledged(cut - 1)
-            )
+    generator, number = random.Random(seed), 1_500 if long else 12
+    with folder("sessions", MEMORY) as top:
+        home, short_home = os.path.join(top, "long"), os.path.join(top, "short")
+        recorded, short = record(home), record(short_home, SHORT_TURNS, _SHORT_MERGED)
+        places, every = cuts(recorded, generator, long=long), last_bytes(short, generator, long=long)
         lost = [cut for cut in places if recorded.acknowledged(cut) < len(recorded.kept)]
-        some = generator.sample(lost, min(len(lost), 1_500 if long else 12))
-        for cut in some:
-            bench.damaged(recorded.log[:cut], cut, f"damage from {cut} on")
-        for _ in range(1_500 if long else 12):
-            place, bit = generator.randrange(recorded.kept[-_LAST - 1].end, len(recorded.log)), generator.randrange(8)
-            log = bytearray(recorded.log)
-            log[place] ^= 1 << bit
-            bench.damaged(bytes(log), place, f"bit {bit} of byte {place}")
-        silent = sum(bench.is_silent(cut) for cut in some[:50])
-    tried, types = bench.tried, Counter(kept.type for kept in recorded.kept)
-    total = tried.came["read"] + tried.came["named"] + tried.came["unharmed"]
-    said = ", ".join(f"{count} {what}" for what, count in tried.came.items())
+        some = generator.sample(lost, min(len(lost), number))
+        unacknowledged = range(recorded.kept[-_LAST - 1].end, len(recorded.log))
+        flipped = [(generator.choice(unacknowledged), generator.randrange(8)) for _ in range(number)]
+        parts = [
+            _Part(of, log, *rows)
+            for at in range(_PROCESSES)
+            for of, log, *rows in (
+                (home, recorded, places[at::_PROCESSES], some[at::_PROCESSES], flipped[at::_PROCESSES]),
+                (short_home, short, every[at::_PROCESSES]),
+            )
+        ]
+        if long:
+            with multiprocessing.get_context("fork").Pool(_PROCESSES) as pool:
+                found = pool.map(_tried, parts, chunksize=1)
+        else:
+            found = list(map(_tried, parts))
+        with prefixes(home) as sessions:
+            bench = Bench(home, recorded, sessions)
+            silent = sum(bench.is_silent(cut) for cut in some[:50])
+    came, wrong = sum((one.came for one in found), Counter[str]()), [line for one in found for line in one.wrong]
+    types = Counter(kept.type for kept in recorded.kept)
+    total = came["read"] + came["named"] + came["unharmed"]
+    said = ", ".join(f"{count} {what}" for what, count in came.items())
     return Figure(
         rig="R11",
         name="sessions cut off",
-        value=f"{len(tried.wrong)} of {total} copies of a session of {TURNS} turns read otherwise or shortened in silence",
+        value=f"{len(wrong)} of {total} copies of sessions of {TURNS} and {SHORT_TURNS} turns other or shortened in silence",
         target="none; without the note, some",
-        met=not tried.wrong and silent > 0 and tried.came["named"] > 0,
+        met=not wrong and silent > 0 and came["named"] > 0,
         seed=seed,
         notes=(
-            f"{len(places)} cuts; a log of {len(recorded.log)} bytes, {recorded.merged} of {len(recorded.kept)} records before",
+            f"{len(places)} cuts in a log of {len(recorded.log)} bytes, {recorded.merged} of {len(recorded.kept)} records before",
+            f"{len(every)} cuts in one of {len(short.log)} bytes, {short.merged} of {len(short.kept)} records before",
             f"{said}; without the note {silent} of {len(some[:50])} losses are silent",
             "records: " + ", ".join(f"{count} {kind}" for kind, count in types.most_common()),
-            *tried.wrong,
+            *wrong,
         ),
     )
 

@@ -8,9 +8,11 @@ line feeds; and on real files also `view`, and paging back.
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import random
 import re
+from typing import NamedTuple
 
 from proof.figure import Figure, folder, main
 
@@ -184,29 +186,47 @@ def _viewed(tools: Tools, data: bytes, encoding: window.Encoding, limit: int) ->
     return None if seen == lines else f"view: {seen} of {lines} lines were shown"
 
 
-def measure(*, long: bool, seed: int) -> Figure:
-    """Files whose pages tile them."""
-    generator = random.Random(seed)
-    in_memory, on_disk = (500_000, 5_000) if long else (1_000, 25)
-    wrong: list[str] = []
-    for number in range(in_memory):
+class _Part(NamedTuple):
+    """So many files of one seed, which one process makes."""
+
+    seed: int
+    in_memory: int
+    on_disk: int
+
+
+def _wrong(part: _Part) -> list[str]:
+    """What does not tile; no more than some twenty."""
+    generator, wrong = random.Random(part.seed), list[str]()
+    for number in range(part.in_memory):
         data = content(generator)
         problem = pages_tile(data, generator)
         if problem:
-            wrong.append(f"file {number} of seed {seed}, {data[:60]!r}: {problem}")
+            wrong.append(f"file {number} of seed {part.seed}, {data[:60]!r}: {problem}")
         if len(wrong) > 20:
             break
     with folder("tiling") as root:
         workspace = Workspace(root)
         tools = Tools(workspace)
-        for number in range(on_disk):
+        for number in range(part.on_disk):
             problem = file_pages_tile(root, workspace, tools, generator)
             if problem:
-                wrong.append(f"file {number} on disk of seed {seed}: {problem}")
+                wrong.append(f"file {number} on disk of seed {part.seed}: {problem}")
             if len(wrong) > 20:
                 break
         workspace.root.close()
-    tried = in_memory + on_disk
+    return wrong
+
+
+def measure(*, long: bool, seed: int) -> Figure:
+    """Files whose pages tile them."""
+    if long:
+        parts = [_Part(seed + number, 25_000, 250) for number in range(20)]
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            wrong = [line for lines in pool.map(_wrong, parts, chunksize=1) for line in lines]
+    else:
+        parts = [_Part(seed, 1_000, 25)]
+        wrong = _wrong(parts[0])
+    tried = sum(part.in_memory + part.on_disk for part in parts)
     return Figure(
         rig="R5",
         name="tiling",
