@@ -22,7 +22,9 @@ MARK = redacted(KEY)
 _KEYS = st.sampled_from([written(line, random.Random(3)) for _, line in described(OWN)])
 _TEXTS = st.one_of(st.text(max_size=30), _KEYS, st.tuples(st.text(max_size=9), _KEYS, st.text(max_size=9)).map("".join))
 _NAMES = st.one_of(
-    st.sampled_from(["password", "arguments", "token", "text", "content", "id", "signature", "data", "type", "input"]),
+    st.sampled_from(
+        ["password", "arguments", "token", "text", "content", "id", "signature", "data", "type", "input", "name"]
+    ),
     st.text(max_size=5),
 )
 _VALUES = st.recursive(
@@ -74,6 +76,25 @@ def test_law_a_planted_key_is_gone_and_arguments_stay_json(value: Any, key: str)
 def test_what_is_signed_a_picture_or_an_id_stays_whole(whole: dict[str, Any]) -> None:
     """A provider refuses what it signed and somebody changed; a result without its call's id has no call."""
     assert redacted_json(whole) is whole
+
+
+@pytest.mark.proves("S-17")
+@pytest.mark.parametrize(
+    ("name", "left"),
+    [
+        (KEY, "redacted"),
+        (f"search_{KEY}", "search_redacted"),
+        (f"{KEY}_search", "redacted"),
+        (f"read.{KEY}.a", "read.redacted.a"),
+    ],
+)
+def test_a_name_that_a_model_has_made_up_of_a_secret_stays_a_name(name: str, left: str) -> None:
+    """Every wire takes it, in the call and in its result; a name that holds none is the same object."""
+    call = {"id": "call_1", "type": "function", "function": {"name": name, "arguments": "{}"}}
+    clean: Any = redacted_json({"tool_calls": [call], "functionResponse": {"name": name, "response": {}}})
+    assert clean["tool_calls"][0]["function"]["name"] == clean["functionResponse"]["name"] == left
+    plain = {"name": "get_api_key_of_the_2nd_service", "arguments": "{}"}
+    assert redacted_json(plain) is plain
 
 
 @pytest.mark.parametrize("key", ["arguments", "args", "input"])

@@ -2,8 +2,8 @@
 
 It is for what is written to a journal: messages of a wire, calls of tools, handoffs. Laws: twice is once; what holds no
 secret is returned as it is, the same object; keys, ids, digests and what a provider signed stay whole, because a request
-made from it has to be the same in every replay. A key that is known in one string goes from all of them. A secret that is torn
-over two strings, or stands in a signed part, is not found.
+made from it has to be the same in every replay, and a name stays one that a wire takes. A key that is known in one string goes from
+all of them. A secret that is torn over two strings, or stands in a signed part, is not found.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from penstock.text.json_access import parsed
-from penstock.text.redaction import redacted
+from penstock.text.redaction import redacted, secrets_in
 
 if TYPE_CHECKING:
     from penstock.text.json_access import Json
@@ -23,9 +23,11 @@ _MEDIA = frozenset({"media_type", "mimeType", "mime_type", "format"})
 _WHOLE = frozenset(
     {
         *("id", "call_id", "tool_use_id", "toolUseId", "tool_call_id", "item_id", "effect_id", "session", "sessionId"),
-        *("type", "role", "name", "path", "root", "digest", "handle", "version", "sha256", "bytes"),
+        *("type", "role", "path", "root", "digest", "handle", "version", "sha256", "bytes"),
     }
 )
+_NAME, _STANDS_FOR_SECRET = "name", "redacted"
+"""The key of what is called so, such as a tool that a model has made up; and what a secret in it becomes, as no mark is a name."""
 _JSON_TEXT = "arguments"
 """The key under which OpenAI's wires hold JSON as a string."""
 _OF_CALLS = frozenset({_JSON_TEXT, "args", "input"})
@@ -70,9 +72,20 @@ def _of_object(value: dict[str, Json], known: dict[str, str], *, is_of_call: boo
         return value
     if value.get("type") == "redacted_thinking":
         return value
-    return _changed(
-        value, {key: item if key in _WHOLE else _of_member(key, item, known) for key, item in value.items()}
-    )
+    made = {
+        key: item if key in _WHOLE else _of_name(item) if key == _NAME else _of_member(key, item, known)
+        for key, item in value.items()
+    }
+    return _changed(value, made)
+
+
+def _of_name(item: Json) -> Json:
+    """Return a name with a word in the place of each secret."""
+    if not isinstance(item, str) or len(item) < _MIN_CHARS:
+        return item
+    for secret in reversed(secrets_in(item)):
+        item = f"{item[: secret.start]}{_STANDS_FOR_SECRET}{item[secret.end :]}"
+    return item
 
 
 def _changed(value: dict[str, Json], made: dict[str, Json]) -> dict[str, Json]:
