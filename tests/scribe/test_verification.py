@@ -71,6 +71,46 @@ def test_a_right_claim_is_accepted_with_its_lines() -> None:
     assert (verdict.outcome, verdict.citations) == ("accepted", (Citation(3, 4, "READ IN-FILE"),))
 
 
+_TWO_OF_ONE_NAME = Text(
+    """\
+ PROGRAM-ID. X.
+     READ T AT END STOP RUN.
+     MOVE 1 TO WS-A.
+ END PROGRAM X.
+ PROGRAM-ID. X.
+     READ T AT END STOP RUN.
+     MOVE 2 TO WS-B.
+ END PROGRAM X."""
+)
+
+
+@pytest.mark.proves("C-15")
+@pytest.mark.parametrize(
+    ("line", "evidence", "of", "cited"),
+    [
+        (2, "READ T AT END", "I:T.X", 2),
+        (6, "READ T AT END", "I:T.X.2", 6),  # it stands in both: what was cited says which
+        (7, "READ T AT END", "I:T.X.2", 6),
+        (6, "MOVE 2 TO WS-B.", "I:T.X.2", 7),
+        (6, "MOVE 1 TO WS-A.", "I:T.X", 3),  # it stands in the one that was named, and in no other
+        (2, "MOVE 2 TO WS-B.", "", 0),  # both say the first, and the evidence is the second's
+    ],
+)
+def test_of_two_programs_of_one_name_that_is_meant_where_the_evidence_was_cited(
+    line: int, evidence: str, of: str, cited: int
+) -> None:
+    """An id that leaves out the number of the second program leads to it all the same, and never tells of the first."""
+    items = [
+        ClaimSubject(made, "inputs", ("summary",), {}, first, first, "input", "T", at, (first - 1, first + 2))
+        for at, (made, first) in enumerate((("I:T.X", 2), ("I:T.X.2", 6)))
+    ]
+    held = shown(_TWO_OF_ONE_NAME, [(1, 8)], items, KNOWN)
+    verdict = verify(Claim("I:T.X", "summary", "It comes in.", (line,), evidence, ()), held)
+    assert verdict.holds == bool(of)
+    assert not of or (verdict.claim.of, lines_of(verdict)) == (of, [(cited, cited)])
+    assert verdict.outcome == ("accepted" if (of, line) == ("I:T.X", 2) else "relocated" if of else "rejected")
+
+
 @pytest.mark.parametrize("evidence", ["6|     ADD 1 TO WS-COUNT.", "ADD 1 TO", "  6: ADD 1 TO WS-COUNT."])
 def test_the_gutter_is_no_part_of_evidence(evidence: str) -> None:
     """A model that copies the line number with the line has copied the line."""

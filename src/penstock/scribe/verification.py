@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
+from itertools import chain, count, takewhile
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from penstock.chunk.template import Citation, folded
@@ -210,12 +211,15 @@ def verify(claim: Claim, held: Shown, *, is_kept: bool = False) -> ClaimVerdict:
     far = [line for line in claim.lines if not held.has(line)]
     if any(not 1 <= line <= held.source.lines for line in far):
         return ClaimVerdict(claim, "rejected", reason="range")
-    placed = _placed(claim, item, held, is_kept=is_kept)
+    meant = _meant(claim, item, held)
+    placed = _placed(claim, meant, held, is_kept=is_kept)
     if isinstance(placed, str):
         return ClaimVerdict(claim, "rejected", reason=placed)
     lines, is_moved = placed
     if far and (not is_moved or max(abs(line - lines[0]) for line in far) > NEAR_LINES + len(claim.lines)):
         return ClaimVerdict(claim, "rejected", reason="elsewhere")
+    if meant is not item:
+        claim, is_moved = claim._replace(of=meant.id), True
     # A contradiction keeps its citations: it becomes a question for a person, who wants to see the lines (clarification).
     citations = tuple(_runs(lines, held))
     if (reason := _contradiction(claim, held.known)) is not None:
@@ -223,7 +227,7 @@ def verify(claim: Claim, held: Shown, *, is_kept: bool = False) -> ClaimVerdict:
     if not _names(claim) <= held.known.names:
         return ClaimVerdict(claim, "rejected", reason="name")
     cited = " ".join(text_of(held.source, line) for line in lines)
-    number = judged(claim.claim, held.code_of(item), cited, held.known.numbers)
+    number = judged(claim.claim, held.code_of(meant), cited, held.known.numbers)
     if number.is_contradicted:
         return ClaimVerdict(claim, "rejected", reason="number")
     return ClaimVerdict(claim, "relocated" if is_moved else "accepted", citations, derived=number.derived)
@@ -235,6 +239,23 @@ def may_say(claim: Claim, known: Known) -> bool:
 
 
 # ── lines ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _meant(claim: Claim, item: ClaimSubject, held: Shown) -> ClaimSubject:
+    """Return what a claim is about where several have one name: the one whose lines it cites, if its evidence stands there.
+
+    Two programs of a file may have the same name. Their ids, and those of what goes in and out of them, differ by a number behind
+    them alone, which a model easily leaves out; what it says of the second would be told of the first.
+    """
+    base, _, number = item.id.rpartition(".")
+    base = base if number.isdecimal() and base in held.items else item.id
+    start = claim.lines[0]
+    if f"{base}.2" not in held.items:
+        return item
+    ids = takewhile(held.items.__contains__, chain([base], (f"{base}.{number}" for number in count(2))))
+    around = [one for one in map(held.items.__getitem__, ids) if one.program != item.program and one.holds(start)]
+    places = list(held.places(_fragment(claim.evidence))) if around else []
+    return next((one for one in around if any(one.holds(place.first_line) for place in places)), item)
 
 
 def _placed(claim: Claim, item: ClaimSubject, held: Shown, *, is_kept: bool) -> tuple[list[int], bool] | Reason:
