@@ -12,12 +12,11 @@ from __future__ import annotations
 import os
 import random
 import re
-import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from proof.figure import REPOSITORY, Figure, NotHere, main, untried
+from proof.figure import REPOSITORY, Figure, NotHere, main, told_each_minute, untried
 
 from penstock.chunk import Chunk, ChunkPlan, Overhead, plan, wording
 from penstock.cobol import scan
@@ -32,7 +31,6 @@ BUDGETS = (2_000, 8_000, 30_000)
 INSTRUCTIONS = "Say what each of the paragraphs does, in one sentence, and name the lines that prove it.\n" * 40
 LARGE_STATEMENT = 1_000  # tokens: where a program has none, everything fits into 2,000
 _ENDINGS = (".cbl", ".cob", ".cobol", ".cpy", ".ccp")
-_SAID_AFTER = 100  # files
 _LINE_OVERHEAD = 12  # of tokens at most that stand for a first line and its gaps
 
 
@@ -247,12 +245,11 @@ def _told(tried: tuple[str, bytes]) -> list[str]:
 
 
 def _together(tried: list[tuple[str, bytes]]) -> Iterator[str]:
-    """What is wrong with many, on all processors; how far it is goes to standard error."""
+    """What is wrong with many, on all processors; the largest first, so that no processor waits for the last one."""
+    largest_first = sorted(tried, key=lambda one: -len(one[1]))
     with ProcessPoolExecutor() as pool:
-        for done, told in enumerate(pool.map(_told, tried, chunksize=4), 1):
+        for told in told_each_minute("R17", pool.map(_told, largest_first), len(tried)):
             yield from told
-            if done % _SAID_AFTER == 0:
-                print(f"R17: {done} of {len(tried)} files", file=sys.stderr, flush=True)
 
 
 def measure(*, long: bool, seed: int) -> Figure:

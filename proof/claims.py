@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest.mock import patch
 
 from proof.chunks import generated, programs
-from proof.figure import MEMORY, REPOSITORY, Figure, folder, main
+from proof.figure import MEMORY, REPOSITORY, Figure, folder, main, told_each_minute
 from proof.planting import DERIVED, EVERYWHERE, INVENTED, RIGHT, WRONG, Extents, Planter
 from tests.scribe.programs import program
 
@@ -516,12 +516,8 @@ def _each(asked: Sequence[_Task], found: Mapping[str, Sequence[GatheredFile]], *
             _begin(found, within)
             yield from map(_looked, asked)
             return
-        faults = 0
         with multiprocessing.get_context("fork").Pool(2, _begin_apart, (found, within)) as pool:
-            for done, seen in enumerate(pool.imap_unordered(_looked, asked), 1):
-                faults += len(seen.faults)
-                if done % 50 == 0:
-                    print(f"R18: {done} of {len(asked)} files, {faults} faults", file=sys.stderr, flush=True)
+            for seen in told_each_minute("R18", pool.imap_unordered(_looked, asked), len(asked)):
                 for fault in seen.faults[:3]:
                     print(f"R18: {seen.name}: {fault}", file=sys.stderr, flush=True)
                 yield seen

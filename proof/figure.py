@@ -16,10 +16,12 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+Made = TypeVar("Made")
 
 SEED = 20261121
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK | os.X_OK) else None  # for rigs whose question is not the disk
@@ -66,6 +68,19 @@ def timed(measure: Rig, *, long: bool, seed: int) -> Figure:
     start = time.monotonic()
     figure = measure(long=long, seed=seed)
     return replace(figure, seconds=time.monotonic() - start)
+
+
+_SAID_EVERY_SECONDS = 60.0
+
+
+def told_each_minute(rig: str, made: Iterable[Made], total: int) -> Iterator[Made]:
+    """The same, one after the other; once a minute a line on standard error says how many of them there are by now."""
+    said = time.monotonic()
+    for done, one in enumerate(made, 1):
+        yield one
+        if time.monotonic() - said >= _SAID_EVERY_SECONDS:
+            print(f"{rig}: {done} of {total} files", file=sys.stderr, flush=True)
+            said = time.monotonic()
 
 
 _AGAIN_SECONDS = 1.0
