@@ -19,7 +19,7 @@ from penstock.context.compaction import apply
 from penstock.context.compaction.plans import lasting
 from penstock.context.counts import CONTENT_KINDS, IMAGE_TOKENS, KindCounts, counts_of
 from penstock.context.ladder import Ladder, Order, RungChange
-from penstock.context.provider_counts import min_decrease
+from penstock.context.provider_counts import min_decrease, stated
 from penstock.context.recovery import MARGIN, MAX_CALLS
 from penstock.context.rung_choice import choose
 from penstock.context.situation import Attempt, Situation
@@ -388,6 +388,35 @@ def test_a_summary_is_asked_for_before_sending_only_where_a_call_is_left_for_the
     is_asked = isinstance(cure, recovery.SummaryWanted)
     assert is_asked == (can_summarise and calls_left > 1)
     assert is_asked or isinstance(cure, recovery.SendSmaller)
+
+
+@pytest.mark.parametrize("has_answered", [True, False])
+def test_a_reply_as_large_as_the_window_keeps_nothing_whole_that_a_provider_has_answered_before(
+    has_answered: bool,
+) -> None:
+    """It does not count the reply; without this no request would ever be cut. One that has said nothing is asked."""
+    whole = Sized(load_request(request_of(chat(result_lines=400), "openai-chat"), "openai-chat"), COUNTER)
+    known = [stated(whole.counts, whole.counts.total)] if has_answered else []
+    situation = Situation(sized=whole, budget=Budget(4_000, 4_000), known=known)
+    cure = recovery.trim(situation)
+    if not has_answered:
+        assert cure is None
+        return
+    assert isinstance(cure, recovery.SendSmaller)
+    assert cure.reserve_tokens == situation.reserve_tokens
+    sent = whole.showing(apply(whole.transcript, cure.plan, lambda *_: "h" * 22))
+    assert sent.counts.total < 4_000 < whole.counts.total
+
+
+def test_the_two_newest_answers_stay_as_long_as_what_goes_is_gentle() -> None:
+    """Each answer but these two is in a note."""
+    calls = [Call(id=f"call{n}", name="view", arguments={"path": f"{n}.py"}, result="line\n" * 30) for n in range(8)]
+    story = Story(
+        rounds=tuple(Round(text=f"answer {n} " + "word " * 300, calls=(call,)) for n, call in enumerate(calls))
+    )
+    ladder = ladder_of(request_of(story, "openai-chat"), "openai-chat")
+    left = [as_json(entry.raw) for entry in taken(ladder, ladder.gentle).transcript.visible()]
+    assert [n for n in range(8) if any(f"answer {n} {'word ' * 299}" in text for text in left)] == [6, 7]
 
 
 @pytest.mark.proves("R-3")

@@ -33,7 +33,7 @@ from penstock.context.compaction.spans import (
     standing_note,
     steps_of,
 )
-from penstock.context.compaction.views import WORTH_TOKENS, View
+from penstock.context.compaction.views import View
 from penstock.context.counts import CONTENT_KINDS, KindCounts
 from penstock.context.handoff import render
 from penstock.context.phases import FloorRungs, LevelRungs, SpanRungs, StepRungs
@@ -383,9 +383,9 @@ class Ladder:
 
     def _stubs(self, results: Sequence[ShownResult], *, with_names: bool = True) -> list[PlanStep | None]:
         """Return the step that leaves one line of each result; None where the line would hardly be smaller."""
-        worth = [result for result in results if result.tokens > WORTH_TOKENS]
+        worth = [result for result in results if result.is_worth_a_stub]
         steps = iter(self._view.short_stubs("clear", worth, stand_ins.CLEARED, with_names=with_names))
-        made = [next(steps) if result.tokens > WORTH_TOKENS else None for result in results]
+        made = [next(steps) if result.is_worth_a_stub else None for result in results]
         return [step if step is not None and step.after_tokens < step.before_tokens else None for step in made]
 
     def _bare_stubs(self, results: Sequence[ShownResult]) -> list[PlanStep | None]:

@@ -255,6 +255,16 @@ def test_what_is_not_the_same_row_of_lines_is_new(first: str, second: str) -> No
     assert NewLines().steps(seen(talk)) == []
 
 
+def test_a_result_is_worth_a_stub_above_150_tokens() -> None:
+    """A stub takes about 70: what is no larger than twice that stays, whichever strategy asks."""
+    sizes = {}
+    for words in range(100, 170):
+        view = seen(told("openai-chat", step(did("bash", "a " * words, command="x"))))
+        sizes[view.results[0].tokens] = bool(Clear(keep=0, active=True).steps(view))
+    assert {150, 151} <= set(sizes)
+    assert {size: size > 150 for size in sizes} == sizes
+
+
 def test_a_second_read_that_would_be_no_smaller_is_shown_whole() -> None:
     """What stands for the lines has a size of its own: at just that size, too, nothing would be gained."""
     gained: set[int | None] = set()

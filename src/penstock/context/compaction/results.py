@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from penstock.context import activity
 from penstock.context.compaction.plans import CACHE_READ, CACHE_WRITE, HANDLE, PlanStep
-from penstock.context.compaction.views import WORTH_TOKENS, ShownResult, View
 from penstock.text import escape, fitting, stand_ins
 from penstock.text.allowance import Allowance
 from penstock.text.fitting import Keep
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from penstock.context.activity import Action
+    from penstock.context.compaction.views import ShownResult, View
 
 # On recorded sessions a batch that kept 5 left 98 % of the text visible that was needed later.
 KEEP_RESULTS = 5
@@ -47,7 +47,7 @@ class Stale:
         needless: list[ShownResult] = []
         for result in view.results:
             action = result.action
-            if action is None or not result.age_turns or result.tokens <= WORTH_TOKENS or view.is_active(result):
+            if action is None or not result.age_turns or not result.is_worth_a_stub or view.is_active(result):
                 continue
             newer = [other for other in newest[_topic(action)] if other.index > action.index]
             if any(_covers(other, action) for other in newer):
@@ -95,10 +95,10 @@ class Clear:
         can = [
             result
             for result in old
-            if result.tokens > WORTH_TOKENS and (self.active or (result.age_turns and not view.is_active(result)))
+            if result.is_worth_a_stub and (self.active or (result.age_turns and not view.is_active(result)))
         ]
         if self.active:
-            cited = [result for result in view.cited_results if result.tokens > WORTH_TOKENS]
+            cited = [result for result in view.cited_results if result.is_worth_a_stub]
             can = sorted([*can, *cited], key=lambda result: result.start_tokens)
         made = view.short_stubs(self.name, can, stand_ins.CLEARED)
         pairs = [(r, step) for r, step in zip(can, made, strict=True) if step.after_tokens < step.before_tokens]

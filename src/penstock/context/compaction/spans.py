@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from penstock.context import activity
 from penstock.context.compaction.names import names_in
 from penstock.context.compaction.plans import HANDLE, SAMPLE_HANDLE, PlanStep
-from penstock.context.compaction.views import NAMES_SHARE, WORTH_TOKENS, View, answers_begun
+from penstock.context.compaction.views import NAMES_SHARE, View, answers_begun
 from penstock.context.sized import MESSAGE_TOKENS, high_of
 from penstock.overflow import diagnose
 from penstock.text import escape, stand_ins
@@ -53,7 +53,7 @@ class FailedAttempts:
         spans = {index for step in made for index in range(step.first, step.last + 1)}
         for result in view.results:
             action = result.action
-            old = result.age_turns > self.keep_turns and result.tokens > WORTH_TOKENS
+            old = result.age_turns > self.keep_turns and result.is_worth_a_stub
             if action is not None and action.failed and old and result.entry.index not in spans:
                 made.append(view.short_stub(self.name, result, stand_ins.failed_with(action.error_head)))
         return sorted((s for s in made if s.after_tokens < s.before_tokens), key=lambda step: step.first)

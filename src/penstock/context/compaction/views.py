@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 CALLS_LEFT = 20
 """How many calls of the model a plan expects where nobody says."""
 # A stub takes about 70 tokens: of less than twice that there is nothing to gain.
-WORTH_TOKENS = 150
-"""Results that are not larger than this are left alone."""
+_WORTH_TOKENS = 150
 NAMES_SHARE = 0.5
 """The characters that the names in a stand-in may have for each token that goes: about a sixth of it."""
 _SHOWN_CHARS = 600
@@ -58,6 +57,11 @@ class ShownResult(NamedTuple):
     """What the call did, where it did one thing to one file."""
     age_turns: int
     """How many answers of the assistant came after the call that it belongs to; 0 for what no model has seen."""
+
+    @property
+    def is_worth_a_stub(self) -> bool:
+        """Whether something is gained by one line in its place."""
+        return self.tokens > _WORTH_TOKENS
 
 
 @dataclass(frozen=True, kw_only=True)
