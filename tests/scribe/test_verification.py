@@ -93,6 +93,7 @@ _TWO_OF_ONE_NAME = Text(
         (7, "READ T AT END", "I:T.X.2", 6),
         (6, "MOVE 2 TO WS-B.", "I:T.X.2", 7),
         (6, "MOVE 1 TO WS-A.", "I:T.X", 3),  # it stands in the one that was named, and in no other
+        (6, "", "", 0),
         (2, "MOVE 2 TO WS-B.", "", 0),  # both say the first, and the evidence is the second's
     ],
 )

@@ -254,7 +254,8 @@ def _meant(claim: Claim, item: ClaimSubject, held: Shown) -> ClaimSubject:
         return item
     ids = takewhile(held.items.__contains__, chain([base], (f"{base}.{number}" for number in count(2))))
     around = [one for one in map(held.items.__getitem__, ids) if one.program != item.program and one.holds(start)]
-    places = list(held.places(_fragment(claim.evidence))) if around else []
+    fragment = _fragment(claim.evidence)
+    places = list(held.places(fragment)) if around and fragment else []
     return next((one for one in around if any(one.holds(place.first_line) for place in places)), item)
 
 
