@@ -63,18 +63,21 @@ class Filling(LoopbackModel):
 
     def turn(self, body: Body) -> Call | None:
         """Read back where there is something to read, and call the host's tool otherwise."""
+        if body.get("tool_choice") == "none":  # Copilot CLI wants a summary, in words
+            self.bodies.append(body)
+            return None
         wire = wire_named(wire_of(body))
         entries = load(messages_of(body, wire.name), wire.name).entries
         results = {result.call_id: result.text for entry in entries for result in entry.results}
         for call in (call for entry in entries for call in entry.calls if call.name == "ctx_page"):
-            self.pages[call.values["handle"]] = results[call.id]
+            self.pages.setdefault(call.values["handle"], results[call.id])  # later it may be cut itself
         is_offered = "ctx_page" in wire.codec.tool_names(wire.body.tools_of(body))
-        said = "\n".join([entry.text for entry in entries if entry.role == "user"] + list(results.values()))
+        said = "\n".join([entry.text for entry in entries] + list(results.values()))
         unread = [handle for handle in _HANDLE.findall(said) if handle not in self.pages]
         if self._reads and is_offered and unread and self.calls >= self._last_page + EVERY_TURNS:
             self._last_page = self.calls
             self.bodies.append(body)
-            return Call("ctx_page", None, {"handle": unread[-1], "offset": 3, "limit": 2}, f"p{self.calls}")
+            return Call("ctx_page", None, {"handle": unread[-1], "offset": 0, "limit": 2}, f"p{self.calls}")
         return super().turn(body)
 
 
@@ -172,11 +175,14 @@ class Turn(NamedTuple):
 
 
 def turns_of(exchanges: Sequence[Exchange]) -> list[Turn]:
-    """Return the turns of a session, the second first: what a host asks beside it (a title) has no tools and another history."""
+    """Return the turns of a session, the second first; what a host asks beside it (a title, a summary) has or may use no tools."""
     asked = [
         (own, _messages_of(exchange.passed[0]), _messages_of(exchange.passed[-1]))
         for exchange in exchanges
-        if exchange.passed and exchange.passed[0].get("tools") and len(own := _messages_of(exchange.body)) > 3
+        if exchange.passed
+        and exchange.passed[0].get("tools")
+        and exchange.body.get("tool_choice") != "none"
+        and len(own := _messages_of(exchange.body)) > 3
     ]
     turns = []
     for (own, _, before), (next_own, now, _) in pairwise(asked):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from proof.loopback_model import LoopbackModel
 
-from penstock.text import stand_ins
+from penstock.text.json_access import as_json
 from penstock.wires import load, messages_of
 from proof import hosts
 from tests.gateway.host_sessions import Filling, drive, recorded, turns_of, wire_of
@@ -104,25 +104,27 @@ def test_a_model_reads_back_what_was_cut_and_its_host_never_knows(host: str, tmp
     texts, messages = originals(exchanges)
     assert len(model.pages) >= CALLS // 20
     for text in model.pages.values():
-        head, *shown = text.splitlines()
-        total = re.search(r"showing lines 3-4 of (\d+) total", head)
-        assert total, head
-        # A result is kept as its text, a span of turns as a line of JSON for each message.
-        is_result = [*shown, int(total[1])] in [[*text.splitlines()[2:4], len(text.splitlines())] for text in texts]
-        assert is_result or all(json.loads(line) in messages or stand_ins.is_note(line) for line in shown)
+        head, _, shown = text.partition("\n")
+        place = re.search(r"bytes (\d+)-(\d+) of (\d+)", head)
+        assert place, head
+        first, end, total = map(int, place.groups())
+        # A result is kept as its text, a span of turns as a line of JSON for each message that stood there.
+        kept = [raw[first:end].decode() for raw in texts if len(raw) == total]
+        assert shown in kept or {as_json(json.loads(line)) for line in shown.splitlines()} <= messages
     print(f"{host}: {len(model.pages)} pages read back in {len(exchanges)} requests")
 
 
-def originals(exchanges: list[Exchange]) -> tuple[list[str], list[Any]]:
-    """Return the texts of results and the messages that a host itself sent."""
+def originals(exchanges: list[Exchange]) -> tuple[list[bytes], set[str]]:
+    """Return the texts of a host's results, and as JSON the messages that it sent or that its provider had in their places."""
     texts: dict[str, None] = {}
-    messages: list[Any] = []
+    messages: set[str] = set()
     for exchange in exchanges:
         if exchange.passed:
             own = messages_of(exchange.body, wire := wire_of(exchange.passed[0]))
-            messages += [message for message in own if message not in messages]
             texts |= {result.text: None for entry in load(own, wire).entries for result in entry.results}
-    return list(texts), messages
+            for one in (own, *(messages_of(body, wire) for body in exchange.passed)):
+                messages |= {as_json(message) for message in one}
+    return [text.encode() for text in texts], messages
 
 
 def session(host: str, folder: Path, model: Filling, **settings: Any) -> tuple[list[Exchange], Filling]:

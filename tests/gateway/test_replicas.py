@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import socket
 import threading
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from tests.store.conftest import Server
 
-WINDOW, TURNS = 20_000, 60
+WINDOW, TURNS = 20_000, int(os.environ.get("PENSTOCK_TEST_TURNS", "60"))
 
 
 @contextmanager
@@ -109,4 +110,7 @@ def test_a_session_moves_at_every_turn(server: Server, tmp_path: Path) -> None: 
     broken = [
         turn for turn, (before, after) in enumerate(pairwise(histories), 2) if shared(before, after) < len(before)
     ]
-    assert len(broken) <= 10, broken
+    print(
+        f"{TURNS} turns: {asked} asked of each, {answered} calls answered, {double.refused} refused, broken at {broken}"
+    )
+    assert len(broken) <= TURNS / 6, broken
