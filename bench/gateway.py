@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import re
 import subprocess
 import sys
@@ -138,11 +139,11 @@ async def event_lags(reader: asyncio.StreamReader) -> AsyncIterator[float]:
     await reader.readline()
 
 
-async def ask(port: int, bodies: Any, connections: int, seconds: float) -> tuple[int, list[float], list[float]]:
-    """Send bodies over so many connections for so long; return how many, their times and the lags of events, in seconds."""
+async def ask(port: int, bodies: Any, connections: int, seconds: float) -> tuple[int, list[float], list[list[float]]]:
+    """Send bodies over so many connections for so long; return how many, their times, and each stream's lags, in seconds."""
     until = time.perf_counter() + seconds
     times: list[float] = []
-    lags: list[float] = []
+    lags: list[list[float]] = []
 
     async def one() -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=64 << 20)
@@ -156,7 +157,7 @@ async def ask(port: int, bodies: Any, connections: int, seconds: float) -> tuple
             head = await reader.readuntil(b"\r\n\r\n")
             assert head.startswith(b"HTTP/1.1 200"), head
             if b"chunked" in head.lower():
-                lags.extend([lag async for lag in event_lags(reader)])
+                lags.append([lag async for lag in event_lags(reader)])
             else:
                 length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
                 await reader.readexactly(length)
@@ -250,7 +251,7 @@ def main() -> None:
         assert gateway.stderr is not None
         port = int(gateway.stderr.readline().split()[2].rpartition(b":")[2])
         try:
-            _table((port, gateway.pid), (bare_port, bare.pid), behind_port, given.seconds)
+            _table((port, gateway.pid), (bare_port, bare.pid), (behind_port, behind.pid), given.seconds)
         finally:
             for process in (gateway, bare, behind):
                 process.terminate()
@@ -264,7 +265,7 @@ def _started(*flags: str) -> tuple[subprocess.Popen[bytes], int]:
     return server, int(server.stdout.readline())
 
 
-def _table(gateway: tuple[int, int], bare: tuple[int, int], upstream_port: int, seconds: float) -> None:
+def _table(gateway: tuple[int, int], bare: tuple[int, int], upstream: tuple[int, int], seconds: float) -> None:
     """Measure a gateway and the bare libraries, each given as its port and its process, in turns."""
     for port, _ in (bare, gateway):  # what is loaded at the first request is no part of the next ones
         asyncio.run(ask(port, iter([session(_SESSIONS, turn) for turn in range(2)]), 1, 60))
@@ -277,7 +278,7 @@ def _table(gateway: tuple[int, int], bare: tuple[int, int], upstream_port: int, 
         ("1 MB, 50 KB of it new", later_turns, 1),
     ]
     for name, bodies, connections in rows:
-        _, direct, _ = asyncio.run(ask(upstream_port, bodies(), connections, seconds / 2))
+        _, direct, _ = asyncio.run(ask(upstream[0], bodies(), connections, seconds / 2))
         done, times, spent = {}, {}, {}
         for who, (port, pid) in (("bare", bare), ("gateway", gateway)):
             made, before = bodies(), _processor_seconds(pid)
@@ -291,15 +292,48 @@ def _table(gateway: tuple[int, int], bare: tuple[int, int], upstream_port: int, 
             f"| {name} | {done['gateway']} | {spent['gateway']:.2f} ({spent['bare']:.2f}) | {shown[0]} | {shown[1]} |",
             flush=True,
         )
-    for label, (port, pid) in (("direct", (upstream_port, bare[1])), ("bare", bare), ("gateway", gateway)):
-        before = _processor_seconds(pid)
-        _, _, lags = asyncio.run(ask(port, streams(256), 256, 60))
-        used = (_processor_seconds(pid) - before) / (256 * EVENTS) * 1e6 if label != "direct" else 0.0
-        print(
-            f"256 streams, {label}: lag of an event p50 {_at(lags, 0.5):.1f} ms, p99 {_at(lags, 0.99):.1f} ms, "
-            f"{used:.0f} us of processor time in between"
-        )
+    _streams({"direct": upstream, "bare": bare, "gateway": gateway})
     print(f"Peak of the gateway's memory: {_peak_mib(gateway[1]):.0f} MiB")
+
+
+_ROUNDS, _BEGINNING_EVENTS = 3, 10
+
+
+def _streams(servers: dict[str, tuple[int, int]]) -> None:
+    """Measure the lag of events, in turns; what is measured has a core alone, where there are two.
+
+    All streams begin in one moment, and on two cores four processes measured each other as much as the gateway. What a stream sees
+    once all have begun is told by itself.
+    """
+    cores = os.sched_getaffinity(0)
+    own = {max(cores)} if len(cores) > 1 else cores
+    others = (cores - own) or cores
+    for pid, where in (
+        (servers["direct"][1], others),
+        (os.getpid(), others),
+        (servers["bare"][1], own),
+        (servers["gateway"][1], own),
+    ):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            os.sched_setaffinity(int(task.name), where)
+    lags: dict[str, list[list[float]]] = {name: [] for name in servers}
+    used = dict.fromkeys(servers, 0.0)
+    for _ in range(_ROUNDS):
+        for name, (port, pid) in servers.items():
+            before = _processor_seconds(pid)
+            lags[name] += asyncio.run(ask(port, streams(256), 256, 60))[2]
+            used[name] += _processor_seconds(pid) - before
+    direct = list(chain.from_iterable(lags["direct"]))
+    for name, found in lags.items():
+        of_all, later = (
+            list(chain.from_iterable(stream[since:] for stream in found)) for since in (0, _BEGINNING_EVENTS)
+        )
+        print(
+            f"256 streams, {name}: lag of an event p50 {_at(of_all, 0.5):.1f} ms, p99 {_at(of_all, 0.99):.1f} ms "
+            f"({_at(of_all, 0.99) - _at(direct, 0.99):+.1f} to direct); behind the first {_BEGINNING_EVENTS} of each stream "
+            f"p50 {_at(later, 0.5):.1f} ms, p99 {_at(later, 0.99):.1f} ms; "
+            f"{used[name] / (_ROUNDS * 256 * EVENTS) * 1e6:.0f} us of its processor time"
+        )
 
 
 if __name__ == "__main__":
