@@ -161,6 +161,12 @@ def test_a_second_number_sharpens_the_first() -> None:
     assert Likelihood(seen).chance_that_fits(alike, 12_000) > Likelihood(seen[:1]).chance_that_fits(alike, 12_000)
 
 
+def test_a_request_that_is_as_large_as_its_limit_fits() -> None:
+    """In each part of the sample: a request of nothing fits where nothing does."""
+    likely = Likelihood([stated(counts_of([("user", 8)], messages=1), 9)])
+    assert likely.chance_that_fits(KindCounts(), 0) == pytest.approx(1)
+
+
 def test_numbers_that_no_factors_explain_leave_their_plain_ratio() -> None:
     """A provider outside the assumption, that counts a thousandth or a thousand times: what it said is still scaled by."""
     request, half = counts_of([("results", 1_000), ("user", 8)]), counts_of([("results", 500), ("user", 4)])
