@@ -53,12 +53,72 @@ def files_of(folder: Path) -> dict[str, bytes]:
     }
 
 
+_NESTED = """\
+PROGRAM-ID. OUTER.
+PROCEDURE DIVISION.
+    CALL 'INNER' CALL 'SHARED' GOBACK.
+PROGRAM-ID. INNER.
+PROCEDURE DIVISION.
+    CALL 'SHARED' GOBACK.
+END PROGRAM INNER.
+PROGRAM-ID. SHARED IS COMMON.
+PROCEDURE DIVISION.
+    DISPLAY 'S' GOBACK.
+END PROGRAM SHARED.
+END PROGRAM OUTER.
+"""
+_STRANGER = """\
+PROGRAM-ID. STRANGER.
+PROCEDURE DIVISION.
+    CALL 'SHARED' GOBACK.
+END PROGRAM STRANGER.
+"""
+_CLASSES = """\
+CLASS-ID. Base.
+OBJECT.
+PROCEDURE DIVISION.
+METHOD-ID. audit.
+PROCEDURE DIVISION.
+    DISPLAY 'A'.
+END METHOD audit.
+END OBJECT.
+END CLASS Base.
+CLASS-ID. Account INHERITS Base.
+ENVIRONMENT DIVISION.
+CONFIGURATION SECTION.
+REPOSITORY.
+    CLASS Base IS "Base".
+END CLASS Account.
+PROGRAM-ID. MAIN.
+ENVIRONMENT DIVISION.
+CONFIGURATION SECTION.
+REPOSITORY.
+    CLASS Account IS "Account".
+DATA DIVISION.
+WORKING-STORAGE SECTION.
+01 Acc OBJECT REFERENCE Account.
+PROCEDURE DIVISION.
+    INVOKE Acc "audit"
+    GOBACK.
+END PROGRAM MAIN.
+"""
+
+
+def _objects() -> tuple[GatheredFile, ...]:
+    """Programs within programs, classes and who invokes a method that one of them inherits."""
+    return tuple(
+        GatheredFile(path, "cobol", f">>SOURCE FORMAT FREE\n{text}".encode())
+        for path, text in (("oo/a.cbl", _NESTED), ("oo/b.cbl", _STRANGER), ("oo/c.cbl", _CLASSES))
+    )
+
+
 @pytest.mark.proves("C-21")
 def test_two_workers_make_the_site_that_one_process_makes(
     url: str, database: Database, author: Author, tmp_path: Path
 ) -> None:
-    """Byte for byte; the second run over the same finds all that was accepted, and asks nothing."""
+    """Byte for byte, with classes and programs within programs; the second run finds all that was accepted, and asks nothing."""
     found = estate()
+    found = found._replace(files=(*found.files, *_objects()))
     run = started(database, found)
     with working(url, loopback(author)), working(url, loopback(author)):
         seen = ended(database, run)
@@ -410,65 +470,10 @@ def _linked_alike(
     return queued, surveyed, linked
 
 
-_NESTED = """\
-PROGRAM-ID. OUTER.
-PROCEDURE DIVISION.
-    CALL 'INNER' CALL 'SHARED' GOBACK.
-PROGRAM-ID. INNER.
-PROCEDURE DIVISION.
-    CALL 'SHARED' GOBACK.
-END PROGRAM INNER.
-PROGRAM-ID. SHARED IS COMMON.
-PROCEDURE DIVISION.
-    DISPLAY 'S' GOBACK.
-END PROGRAM SHARED.
-END PROGRAM OUTER.
-"""
-_STRANGER = """\
-PROGRAM-ID. STRANGER.
-PROCEDURE DIVISION.
-    CALL 'SHARED' GOBACK.
-END PROGRAM STRANGER.
-"""
-_CLASSES = """\
-CLASS-ID. Base.
-OBJECT.
-PROCEDURE DIVISION.
-METHOD-ID. audit.
-PROCEDURE DIVISION.
-    DISPLAY 'A'.
-END METHOD audit.
-END OBJECT.
-END CLASS Base.
-CLASS-ID. Account INHERITS Base.
-ENVIRONMENT DIVISION.
-CONFIGURATION SECTION.
-REPOSITORY.
-    CLASS Base IS "Base".
-END CLASS Account.
-PROGRAM-ID. MAIN.
-ENVIRONMENT DIVISION.
-CONFIGURATION SECTION.
-REPOSITORY.
-    CLASS Account IS "Account".
-DATA DIVISION.
-WORKING-STORAGE SECTION.
-01 Acc OBJECT REFERENCE Account.
-PROCEDURE DIVISION.
-    INVOKE Acc "audit"
-    GOBACK.
-END PROGRAM MAIN.
-"""
-
-
 @pytest.mark.proves("C-16", "C-21")
 def test_methods_and_programs_within_programs_are_linked_as_in_one_process(database: Database) -> None:
     """A method that is inherited, a nested program, and a COMMON one: who calls them is known where they are asked about."""
-    files = tuple(
-        GatheredFile(path, "cobol", f">>SOURCE FORMAT FREE\n{text}".encode())
-        for path, text in (("a.cbl", _NESTED), ("b.cbl", _STRANGER), ("c.cbl", _CLASSES))
-    )
-    found = Gathered(files, (), ())
+    found = Gathered(_objects(), (), ())
     queued, _, linked = _linked_alike(database, started(database, found), found)
     called = {
         part.facts.program: one.called_by
