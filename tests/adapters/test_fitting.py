@@ -388,6 +388,25 @@ def test_an_answer_with_a_fault_is_asked_for_again_smaller(
 
 
 @pytest.mark.proves("R-6")
+def test_a_number_that_stands_still_while_a_history_grows_is_a_window(store: Store) -> None:
+    """One answer is too near to our own count to tell; the third of the same input is asked for again, and all of it is seen."""
+    fitted = fitting(store, 44_000, said=lambda body: body)
+
+    def server(shown: list[Any], _reply: int | None) -> Any:
+        given = min(_counted(shown), 4_003)
+        return _body("guessed" if given == 4_003 else "Forty.", given)
+
+    answers = []
+    for turns in (9, 10, 11):
+        history = [*asked(), *(item for number in range(turns) for item in turn(number))]
+        answers.append(
+            fitted.call(server, history, {"model": "m", "input": history})["output"][0]["content"][0]["text"]
+        )
+    assert answers == ["guessed", "guessed", "Forty."]
+    assert fitted.window_tokens == 4_003
+
+
+@pytest.mark.proves("R-6")
 def test_a_provider_that_reports_only_what_it_had_not_cached_is_not_taken_for_one_that_cuts(store: Store) -> None:
     """It took more before, so that its window is none of the smaller number; a cache that it tells of counts at once."""
     history = [*asked(), *(item for number in range(32) for item in turn(number))]

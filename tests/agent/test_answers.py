@@ -84,6 +84,22 @@ def test_a_request_that_was_cut_without_a_word_is_sent_smaller(begun: Callable[.
     assert "3000 tokens of input" in run.warnings[0]
 
 
+def test_a_number_that_stands_still_while_a_session_grows_is_a_window(begun: Callable[..., Agent]) -> None:
+    """Four fifths of a request are too near to our own count to tell; the third answer of the same input is asked for again."""
+    window: list[int] = []
+
+    def server(request: Any) -> Any:
+        window[:] = window or [size(request) * 4 // 5 | 1]
+        taken = min(size(request), window[0])
+        return answer("openai-chat", "guessed" if taken == window[0] else "Forty.", taken)
+
+    agent = grown(begun, Served("openai-chat", server))
+    runs = [agent.run("And then? " * 260) for _ in range(3)]
+    assert [run.answer for run in runs] == ["guessed", "guessed", "Forty."]
+    assert [bool(run.warnings) for run in runs] == [False, False, True]
+    assert f"{window[0]} tokens of input again" in runs[2].warnings[0]
+
+
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_model_that_reports_only_what_it_had_not_cached_is_not_taken_for_one_that_cuts(
     begun: Callable[..., Agent], wire: str
