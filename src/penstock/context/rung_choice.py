@@ -97,7 +97,7 @@ def better_in_order(situation: Situation, ladder: Ladder, rung: int) -> tuple[La
     What goes by kind is made of other content than what stays. After one number nobody knows whether the old results or the images
     are what is dear, and the rung that is likely to fit is far below the limit. What goes by age is made like what stays: there
     the plain ratio nearly holds, whatever the factors. By size a flood loses no more than it has to, where by kind its ends alone
-    are left.
+    are left. After a second number what is sent fits for certain in whatever order, and one of them may keep more.
 
     Args:
         situation: what is known.
@@ -105,7 +105,7 @@ def better_in_order(situation: Situation, ladder: Ladder, rung: int) -> tuple[La
         rung: the one of them that would be sent.
     """
     limit, best = situation.input_limit_tokens, (ladder, rung)
-    if limit is None or situation.stated_numbers != 1 or situation.calls_left <= 1:
+    if limit is None or not situation.stated_numbers or situation.calls_left <= 1:
         return best
     worth = situation.likelihood.worth(ladder.counts(rung), limit)
     for order, share in OTHER_ORDERS.items():
