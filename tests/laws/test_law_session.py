@@ -228,13 +228,11 @@ class SessionMachine(RuleBasedStateMachine):
         kinds = {"idle": Await, "ended": Stop, "calling": RunCalls}
         assert isinstance(step, kinds.get(self.phase, (Ask, Compact, HandOff, Wait, Summarise, Stop)))
         assert self.phase != "ready" or not isinstance(step, Stop)
+        if isinstance(step, Ask):
+            self._request_is_within_the_window_or_cannot_shrink(step)
 
-    @invariant()
-    def a_request_is_within_the_window_or_cannot_shrink(self) -> None:
+    def _request_is_within_the_window_or_cannot_shrink(self, step: Ask) -> None:
         """Each request leaves room for its reply; after a refusal it is smaller than what was refused."""
-        step = self.stage.step()
-        if not isinstance(step, Ask):
-            return
         state = self.stage.session.state
         window = state.limits.window_tokens
         asked = self.stage.size + step.reserve_tokens
