@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import random
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bench.recovery import COUNTER, PLAIN, NoStore, Provider, dialect_of, rung_request
+from bench.recovery import COUNTER, PLAIN, NoStore, Provider, case, dialect_of, rung_request
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from tests.context.compaction import talks
@@ -228,6 +229,32 @@ def test_the_floor_is_in_reach_from_every_rung(story: Story, wire: str, share: f
     )
     floor = taken(whole, whole.last)
     assert taken(cut, cut.last).counts.total <= floor.counts.total + _stubs_differ_by(floor)
+
+
+@pytest.mark.proves("R-1")
+def test_after_the_second_number_the_oldest_goes_where_that_keeps_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refused twice, with numbers: by kind and by age a form fits for certain, and the larger of the two is sent."""
+    made = case(random.Random(504), "exact", wire="openai-chat")
+    assert made is not None
+
+    def sent() -> list[float]:
+        made.provider.sent = []
+        store: Any = NoStore()
+        believed = made.believed
+        assert execute(
+            made.provider, made.request, wire="openai-chat", window_tokens=believed, store=store, counter=COUNTER
+        ).success
+        return made.provider.sent
+
+    chosen, better = sent(), rung_choice.better_in_order
+
+    def by_kind_at_the_end(situation: Situation, ladder: Ladder, rung: int) -> tuple[Ladder, int]:
+        return (ladder, rung) if len(situation.attempts) > 1 else better(situation, ladder, rung)
+
+    monkeypatch.setattr(recovery, "better_in_order", by_kind_at_the_end)
+    by_kind = sent()
+    assert (len(chosen), chosen[:2]) == (3, by_kind[:2])
+    assert by_kind[2] < 0.8 * chosen[2] < chosen[2] <= made.provider.limit
 
 
 def _stubs_differ_by(floor: Sized) -> int:
