@@ -113,6 +113,21 @@ def test_headers_pass_but_for_the_hop(both: tuple[RecordingUpstream, Standing]) 
     }
 
 
+@pytest.mark.proves("W-3")
+def test_an_answer_that_has_to_be_read_is_asked_for_plain(tmp_path: Any) -> None:
+    """By name: where nothing is said a provider may pack as it likes."""
+    tools = [{"name": "read", "input_schema": {"type": "object"}}]
+    body = {"model": "m", "messages": [{"role": "user", "content": "word " * 500}], "tools": tools}
+    windows = Windows((("m", 2_000),))
+    with (
+        RecordingUpstream(lambda _: Said()) as upstream,
+        standing(tmp_path, upstream.url, windows=windows, offering="always") as gateway,
+    ):
+        gateway.ask(PATHS["anthropic"], body, {"content-type": "application/json", "accept-encoding": "gzip, br"})
+        came = {name.lower(): value for name, value in upstream.came[-1].headers}
+    assert came["accept-encoding"] == "identity"
+
+
 @pytest.mark.proves("W-1")
 def test_headers_in_utf_8_pass_to_the_byte(both: tuple[RecordingUpstream, Standing]) -> None:
     """And who expects to be asked for a body is asked here."""
