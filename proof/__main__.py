@@ -1,7 +1,7 @@
 """Which promises hold on this machine? Every rig, one after the other, and a scoreboard. Exit status 1 if a target is missed.
 
 scripts/proof --short           about a minute: what the suite runs, too
-scripts/proof --long            the full forms, about an hour on two cores
+scripts/proof --long            the full forms, some five hours on two idle cores
 scripts/proof --only R1,R5      some of them
 scripts/proof mutants           one by its name, in its full form
 """
