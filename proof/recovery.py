@@ -14,7 +14,7 @@ import sys
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
-from bench.recovery import COUNTER, WORDINGS, NoStore, case, dialect_of
+from bench.recovery import COUNTER, WORDINGS, NoStore, case, dialect_of, rung_request
 from proof.figure import Figure, main
 
 from penstock import execute
@@ -53,7 +53,8 @@ def faults_of(made: Case) -> tuple[str, ...]:
         counter=COUNTER,
     )
     most = 3 if provider.wording in STATED else 4
-    found = [] if result.success else [f"lost after {[round(size) for size in provider.sent]} of {provider.limit}"]
+    is_lost = not result.success and not _went_to_the_floor(sent[-1], made)
+    found = [f"lost after {[round(size) for size in provider.sent]} of {provider.limit}"] if is_lost else []
     found += [f"{len(sent)} calls"] if len(sent) > most else []
     found += ["not smaller"] if any(later >= earlier for earlier, later in pairwise(provider.sent)) else []
     before = load_request(made.request, provider.wire)
@@ -68,6 +69,26 @@ def faults_of(made: Case) -> tuple[str, ...]:
     if provider.wording in {"code only", "none"} and len(sent) > 1:
         found += _not_halved(sent, made)
     return tuple(found)
+
+
+_REDRAWN = 1.06 / 0.94
+
+
+def _went_to_the_floor(request: Any, made: Case) -> bool:
+    """Return whether a refused request was as small as it can be made, by our count and, as far as it can tell, the provider's.
+
+    The floor that a case is made with names other handles than the one that is sent, and a message of another text has its error of
+    6 % drawn anew: with an image in it that can be more than the room that the case leaves.
+    """
+    wire = made.provider.wire
+    ladder = Ladder(
+        Sized(load_request(made.request, wire), COUNTER),
+        window_tokens=made.believed,
+        dialect=dialect_of(made.request, wire),
+    )
+    theirs = made.provider.count(rung_request(ladder, ladder.last, made.request))
+    ours = Sized(load_request(request, wire), COUNTER).counts.total
+    return ours <= 1.01 * ladder.counts(ladder.last).total and made.provider.count(request) <= _REDRAWN * theirs
 
 
 _NOTE_FRAME_CHARS = 200  # what a note says beside its handoff: how much is left out, and where it is

@@ -155,7 +155,7 @@ def test_the_cobol_of_the_readme_is_documented(tmp_path: Path) -> None:
 
     The first prints what docs/document.md shows for the same folder, seen from above.
     """
-    shutil.copytree(ROOT / "examples/cobol", tmp_path / "estate")
+    shutil.copytree(ROOT / "examples/cobol", tmp_path / "estate", ignore=shutil.ignore_patterns("__pycache__"))
     (command,) = blocks("README.md", "sh cobol")
     (shown,) = blocks("docs/document.md", "console")
     typed, *lines = shown.replace("docs-of-millwater", "cobol-docs").splitlines()
