@@ -302,12 +302,11 @@ class Planter(Author):
                 return (
                     {"lines": found[:1], "evidence": seen.page.text(found[0])} if found and turn.of[0] == "P" else None
                 )
-            case "word":  # of a line, or three letters of one
-                return (
-                    {"evidence": chance.choice((good["evidence"].split()[0], good["evidence"][:3].strip()))}
-                    if turn.proofs
-                    else None
-                )
+            case "word":  # of a line, or three letters of one: no line has no more than that
+                whole = {text.strip().rstrip(".") for text in seen.lines.values()}
+                parts = (good["evidence"].split()[0], good["evidence"][:3].strip()) if turn.proofs else ()
+                less = [part for part in parts if part.rstrip(".") not in whole]
+                return {"evidence": chance.choice(less)} if less else None
             case "number":  # another one than the line has
                 found = [line for line in turn.proofs if _LITERAL.search(seen.page.text(line))]
                 if not found:
