@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -307,6 +308,32 @@ def test_the_private_folder_of_who_was_killed_goes_with_the_next(tmp_path: Path)
                     os.path.basename(second.path),
                 }
     assert list(tmp_path.iterdir()) == [other]
+
+
+@pytest.mark.skipif(not system.HAS_FOLDER_DESCRIPTORS, reason="folders are named by their paths there")
+def test_a_private_folder_that_goes_takes_nothing_beyond_a_link_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command that lives on may swap a folder of its HOME for a link, just when what is in HOME has been listed."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept").write_text("mine")
+    folder = PrivateFolder(str(tmp_path))
+    inner = Path(folder.path) / "inner"
+    inner.mkdir()
+    listing = os.scandir
+
+    def swapped(at: Any) -> Any:
+        entries = list(listing(at))
+        if inner.exists() and not inner.is_symlink():
+            inner.rename(tmp_path / "aside")
+            inner.symlink_to(outside)
+        return nullcontext(entries)
+
+    monkeypatch.setattr(os, "scandir", swapped)
+    folder.close()
+    monkeypatch.undo()
+    assert (outside / "kept").read_text() == "mine"
 
 
 def test_what_is_read_of_the_users_own_is_a_file_or_says_what_is_wrong(file: Path) -> None:

@@ -476,17 +476,19 @@ def _let_go(descriptor: int) -> None:
 
 
 def _remove_folder(folder: str) -> None:
-    """Remove a folder with all that is in it, links not followed, as far as it can be removed."""
+    """Remove a folder with all that is in it, links not followed, whoever swaps what for one; what cannot be removed stays."""
+    import shutil  # few commands have such a folder, and every start would pay for it
+
     with suppress(OSError, RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not os.path.lexists(folder):
+            return
         os.chmod(folder, 0o700)  # a command may have shut a part of what was its HOME
-        with os.scandir(folder) as entries:
-            inner = list(entries)
-        for entry in inner:
-            if entry.is_dir(follow_symlinks=False):
-                _remove_folder(entry.path)
-            else:
-                os.unlink(entry.path)
-        os.rmdir(folder)
+        for at, names, _ in os.walk(folder):
+            for inner in (os.path.join(at, name) for name in names):
+                if not os.path.islink(inner):
+                    os.chmod(inner, 0o700)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def scratch_file() -> int:
