@@ -8,6 +8,7 @@ import pty
 import re
 import signal
 import subprocess
+import sys
 from contextlib import closing
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -187,8 +188,13 @@ def test_a_terminal_that_is_closed_stops_the_work(tree: Path, tmp_path: Path) ->
     ) as provider:
         environment = {**os.environ, "PENSTOCK_STORE": f"sqlite://{tmp_path}/store", "TERM": "xterm"}
         begin = ["run", "Which port?", "--root", str(tree), "--model", "openai-chat:x", "--base-url", provider.base_url]
+        # Not the warm one: what stops it has to stop who writes, until both the terminal is gone and the signal is there.
         with subprocess.Popen(
-            [*warm_penstock(), *begin], env=environment, stdin=follower, stdout=follower, stderr=follower
+            [sys.executable, "-m", "penstock", *begin],
+            env=environment,
+            stdin=follower,
+            stdout=follower,
+            stderr=follower,
         ) as running:
             os.close(follower)
             assert os.read(leader, 1_000).startswith(b"[turn 1,")
