@@ -66,7 +66,7 @@ def ask(
 ) -> tuple[int, dict[str, str], bytes]:
     """Status, headers and body of one request."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=20)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
         connection.request(method, path, body.strip() or None, {**JSON, **named})
         with connection.getresponse() as response:
             return response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
