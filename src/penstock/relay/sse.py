@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from penstock.relay.frames import LOOKED_AT_BYTES, MAX_HELD_BYTES, Frame
 from penstock.relay.messages import begins
-from penstock.text.sse import EMPTY_LINE, data_of, field_of
+from penstock.text.sse import data_of, empty_line, field_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,7 +59,7 @@ class Events:
                 if self._held.startswith(BOM_UTF8):
                     del self._held[: len(BOM_UTF8)]
                     yield Frame(BOM_UTF8, is_message=False)
-            while found := EMPTY_LINE.search(self._held, self._searched):
+            while found := empty_line(self._held, self._searched):
                 event = bytes(memoryview(self._held)[: found.end()])
                 del self._held[: found.end()]
                 self._searched, self._was_looked_at = 0, False
@@ -89,11 +89,13 @@ class Events:
         if self._is_idle():
             # Events need not be told apart, only whether the last one has ended: nothing that begins now was asked for.
             tail = joined[-4:]
-            ends = [found.end() for found in EMPTY_LINE.finditer(tail)]
-            self._passed = tail[ends[-1] :] if ends else tail[-3:]
-            self._is_passing = not ends or ends[-1] != len(tail)
+            end = 0
+            while found := empty_line(tail, end):
+                end = found.end()
+            self._passed = tail[end:] if end else tail[-3:]
+            self._is_passing = end != len(tail)
             return len(part)
-        found = EMPTY_LINE.search(joined)
+        found = empty_line(joined)
         if not found:
             self._passed = joined[-3:]
             return len(part)

@@ -12,38 +12,63 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# An empty line. Lines end with CRLF, LF or CR; possessive, or the two halves of one CRLF would be taken for two ends.
-EMPTY_LINE = re.compile(rb"(?:\r\n?+|\n)(?:\r\n?+|\n)")
-LINE_END = re.compile(rb"\r\n?+|\n")
+# Lines end with CRLF, LF or CR; possessive, or the two halves of one CRLF would be taken for two ends.
+_EMPTY_LINE = re.compile(rb"(?:\r\n?+|\n)(?:\r\n?+|\n)")
 _DATA = re.compile(rb"data(?:: ?+|\Z)")
+
+
+def empty_line(held: bytes | bytearray, start: int = 0) -> re.Match[bytes] | None:
+    """Return the first line end from `start` on behind which an empty line follows; None where there is none."""
+    while (at := _line_end(held, start)) >= 0:
+        if found := _EMPTY_LINE.match(held, at):
+            return found
+        start = at + 1
+    return None
+
+
+def _line_end(held: bytes | bytearray, start: int) -> int:
+    """Return where the first line end begins from `start` on; -1 where there is none."""
+    # Not by a pattern, which reads ten times slower: an event may be a hundred megabytes on one line. In spans that grow, for where
+    # lines end with CR only, LF would be looked for up to the end for each of them.
+    span = 1 << 10
+    while start < len(held):
+        newline = held.find(b"\n", start, start + span)
+        at = held.find(b"\r", start, newline if newline >= 0 else start + span)
+        if at >= 0 or newline >= 0:
+            return at if at >= 0 else newline
+        start += span
+        span *= 2
+    return -1
 
 
 class EventSplitter:
     """The bytes of a stream, event by event."""
 
     def __init__(self) -> None:
-        self._held = b""
+        self._held = bytearray()
+        self._searched = 0
 
     def feed(self, block: bytes) -> Iterator[bytes]:
         """Take the next bytes; yield each event that they complete, with the empty line behind it."""
         self._held += block
         at = 0
-        for found in EMPTY_LINE.finditer(self._held):
-            yield self._held[at : found.end()]
+        while found := empty_line(self._held, max(at, self._searched)):
+            yield bytes(memoryview(self._held)[at : found.end()])
             at = found.end()
-        self._held = self._held[at:]
+        del self._held[:at]
+        self._searched = max(0, len(self._held) - 3)  # an empty line has four bytes at most
 
     def end(self) -> bytes:
         """Return what came behind the last whole event."""
-        return self._held
+        return bytes(self._held)
 
 
 def lines_of(event: bytes) -> Iterator[tuple[int, int]]:
     """Yield where each line of an event begins and ends."""
     at = 0
-    for end in LINE_END.finditer(event):
-        yield at, end.start()
-        at = end.end()
+    while (end := _line_end(event, at)) >= 0:
+        yield at, end
+        at = end + 2 if event.startswith(b"\r\n", end) else end + 1
     yield at, len(event)
 
 

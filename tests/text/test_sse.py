@@ -1,0 +1,49 @@
+"""Streams of events, cut anywhere."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.text.sse import EventSplitter, empty_line, lines_of
+
+STREAMS = st.text("\r\n:dx", max_size=30).map(str.encode)
+EMPTY_LINE = re.compile(rb"(?:\r\n?+|\n)(?:\r\n?+|\n)")
+
+
+@given(STREAMS, st.integers(0, 30))
+def test_an_empty_line_is_found_where_the_standard_has_it(stream: bytes, start: int) -> None:
+    """Behind any end of a line, of the three that there are."""
+    found, expected = empty_line(stream, start), EMPTY_LINE.search(stream, start)
+    assert (found and found.span()) == (expected and expected.span())
+
+
+@given(STREAMS, st.lists(st.integers(0, 30)))
+def test_the_events_of_a_stream_tile_it_however_it_is_cut(stream: bytes, cuts: list[int]) -> None:
+    """Each event ends with its empty line, and what is left holds none."""
+    splitter = EventSplitter()
+    events = [event for at, end in pairwise(sorted({0, len(stream), *cuts})) for event in splitter.feed(stream[at:end])]
+    assert b"".join([*events, splitter.end()]) == stream
+    assert not EMPTY_LINE.search(splitter.end())
+    for event in events:
+        found = EMPTY_LINE.search(event)
+        assert found is not None
+        assert found.end() == len(event)
+
+
+@given(st.binary(max_size=3), st.integers(0, 5_000), STREAMS, st.integers(0, 5_000), STREAMS)
+def test_lines_of_any_length_end_where_they_end(begin: bytes, some: int, mid: bytes, more: int, end: bytes) -> None:
+    """Also where they are longer than what is searched at once."""
+    event = begin + b"x" * some + mid + b"x" * more + end
+    assert [event[at:stop] for at, stop in lines_of(event)] == re.split(rb"\r\n|\r|\n", event)
+
+
+def test_a_long_event_is_searched_once() -> None:
+    """Not anew with each part that comes: of 100 MB in parts of 64 KB that would be 80 GB."""
+    splitter = EventSplitter()
+    for _ in range(3):
+        assert list(splitter.feed(b"data: x")) == []
+    assert splitter._searched == 3 * 7 - 3
