@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cli.screens import on_terminal, plain
 from tests.forks import warm_penstock
+from tests.growth import BOUND, growth
 
 from penstock.cli import terminal
 from penstock.cli.markdown import MarkdownWriter
@@ -23,6 +24,7 @@ from penstock.store import open_store
 from penstock.testing import LoopbackProvider
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 ANSWER = """# Found
@@ -173,6 +175,31 @@ def test_an_answer_looks_the_same_in_whatever_pieces_it_comes(sizes: list[int]) 
             break
         pieces.append(ANSWER[at : at + size])
     assert written(*pieces) == written(ANSWER)
+
+
+def test_a_program_ends_where_its_own_fence_does() -> None:
+    """A page of Markdown, shown as one, has fences and blank lines of its own."""
+    page = "```sh\nmake\n\n```\n\n~~~\nit\n\nends\n~~~"
+    lines = [line.strip() for line in plain(written(f"````\n{page}\n````\n\nDone.")).splitlines()]
+    assert page in "\n".join(lines)
+
+
+def test_a_long_program_costs_no_more_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model writes a few letters at a time, and the next ones do not have the whole read anew."""
+    monkeypatch.setattr(MarkdownWriter, "_block", lambda *_: None)
+
+    def work(functions: int) -> Callable[[], object]:
+        text = "```python\n" + "def f(x):\n    return x\n\n" * functions + "```\n"
+        pieces = [text[at : at + 8] for at in range(0, len(text), 8)]
+
+        def write() -> None:
+            writer = MarkdownWriter()
+            for piece in pieces:
+                writer.write(piece)
+
+        return write
+
+    assert growth(work, 100) < BOUND
 
 
 @given(st.text(st.sampled_from("ab<>/&;x1.,?!'\" \n"), max_size=200))

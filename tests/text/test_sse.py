@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.growth import BOUND, growth
 
-from penstock.text.sse import EventSplitter, empty_line, lines_of
+from penstock.text.sse import EventSplitter, data_of, empty_line, lines_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 STREAMS = st.text("\r\n:dx", max_size=30).map(str.encode)
 EMPTY_LINE = re.compile(rb"(?:\r\n?+|\n)(?:\r\n?+|\n)")
@@ -41,9 +47,26 @@ def test_lines_of_any_length_end_where_they_end(begin: bytes, some: int, mid: by
     assert [event[at:stop] for at, stop in lines_of(event)] == re.split(rb"\r\n|\r|\n", event)
 
 
-def test_a_long_event_is_searched_once() -> None:
-    """Not anew with each part that comes: of 100 MB in parts of 64 KB that would be 80 GB."""
-    splitter = EventSplitter()
-    for _ in range(3):
-        assert list(splitter.feed(b"data: x")) == []
-    assert splitter._searched == 3 * 7 - 3
+def test_a_long_event_costs_no_more_a_byte() -> None:
+    """What is held of it is not searched anew with each part that comes."""
+
+    def work(kilobytes: int) -> Callable[[], object]:
+        def feed() -> None:
+            splitter = EventSplitter()
+            for _ in range(kilobytes):
+                assert list(splitter.feed(b"x" * 1024)) == []
+
+        return feed
+
+    assert growth(work, 2_000) < BOUND
+
+
+@pytest.mark.parametrize("end", [b"\r", b"\n"])
+def test_many_lines_cost_no_more_a_line(end: bytes) -> None:
+    """Whichever of its ends the stream has, the other is not looked for up to its own end."""
+
+    def work(lines: int) -> Callable[[], object]:
+        event = (b"data: x" + end) * lines
+        return lambda: data_of(event)
+
+    assert growth(work, 10_000) < BOUND

@@ -15,7 +15,7 @@ import click
 
 from penstock.cli.terminal import console_for
 
-_FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
+_FENCE = re.compile(r" {0,3}(`{3,}(?!.*`)|~{3,})(.*)")
 _BLANK_LINES = re.compile(r"\A(?:[ \t]*\n)+")
 _CITATION = re.compile(r"[ \t]*(?:[-*][ \t]+)?`?([^\s:`]+):(\d+)`?:[ \t]?(.*)")
 
@@ -35,25 +35,34 @@ class MarkdownWriter:
     """
 
     def __init__(self) -> None:
-        self._pending = ""
+        self._lines: list[str] = []
+        """The whole lines of the block that is not."""
+        self._rest = ""
+        self._fence = ""
+        """What has opened the fence that the next line stands in; empty where it stands in none."""
         self._has_written = False
 
     def write(self, piece: str) -> None:
         """Take the next piece, and write the blocks that are whole now."""
-        self._pending += piece
-        start = 0
-        # The character behind the blank line has to be known: an indented one belongs to what stands before.
-        for blank in re.finditer(r"\n[ \t]*\n+(?=\S)", self._pending):
-            if len(_FENCE.findall(self._pending, start, blank.start())) % 2 == 0:
-                self._block(self._pending[start : blank.start()])
-                start = blank.end()
-        self._pending = self._pending[start:]
+        *lines, self._rest = (self._rest + piece).split("\n")
+        for line in lines:
+            self._end_before(line)
+            self._lines.append(line)
+            self._fence = _fence_behind(line, self._fence)
+        self._end_before(self._rest)
 
     def finish(self) -> None:
         """Write what is left: the answer is over, or a line of status comes in between."""
-        if self._pending.strip():
-            self._block(self._pending)
-        self._pending, self._has_written = "", False
+        text = "\n".join([*self._lines, self._rest])
+        if text.strip():
+            self._block(text)
+        self._lines, self._rest, self._fence, self._has_written = [], "", "", False
+
+    def _end_before(self, line: str) -> None:
+        """Write the block where a line, of which the first character is enough, begins the next one."""
+        if not self._fence and self._lines and not self._lines[-1].strip() and line[:1].strip():
+            self._block("\n".join(self._lines))
+            self._lines = []
 
     def _block(self, text: str) -> None:
         console = console_for(sys.stdout)
@@ -63,6 +72,15 @@ class MarkdownWriter:
         lines = _BLANK_LINES.sub("", captured.get()).rstrip()
         click.echo(f"\n{lines}" if self._has_written else lines, file=sys.stdout)
         self._has_written = True
+
+
+def _fence_behind(line: str, fence: str) -> str:
+    """Return what has opened the fence that is open behind a line, of the one that is open before it."""
+    found = _FENCE.match(line)
+    if not fence:
+        return found[1] if found else ""
+    is_end = found is not None and found[1].startswith(fence) and not found[2].strip()
+    return "" if is_end else fence
 
 
 def _rendered(text: str) -> Any:
