@@ -14,7 +14,8 @@ from tests.models.stated import WIRES
 from penstock.models import Disconnected, Refused, Unreadable
 from penstock.models.reading import AnswerStream, read_answer
 from penstock.overflow import diagnose
-from penstock.wires import wire_named
+from penstock.wires import answer_messages, answer_words, wire_named
+from penstock.wires.placeholders import NO_ANSWER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -189,6 +190,51 @@ def test_two_calls_of_one_number_are_two(indices: tuple[Json, Json]) -> None:
     body, _ = gathered("openai-chat", [*events, delta("tool_calls")])
     made = [(call["id"], call["function"]) for call in body["choices"][0]["message"]["tool_calls"]]
     assert made == [(name, {"name": name, "arguments": '{"n": 1}'}) for name in "ab"]
+
+
+@given(texts, texts, cuts, st.booleans(), st.booleans())
+def test_a_chat_of_parts_is_put_together(thought: str, text: str, at: list[int], is_plain: bool, begins: bool) -> None:
+    """Mistral's reasoning models send their thinking and their words as parts of the content, or the words as text behind it."""
+
+    def thinking(piece: str) -> list[Json]:
+        return [{"type": "thinking", "thinking": [{"type": "text", "text": piece}]}]
+
+    def words(piece: str) -> Json:
+        return piece if is_plain else [{"type": "text", "text": piece}]
+
+    told = [delta(role="assistant", content="")] if begins else []
+    told += [delta(content=thinking(piece)) for piece in pieces(thought, at)]
+    told += [delta(content=words(piece)) for piece in pieces(text, at)]
+    body, came = gathered("openai-chat", [*told, delta("stop"), "[DONE]"])
+    last = [{"type": "text", "text": text}] if text or not is_plain else []
+    message = {"role": "assistant", "content": [*thinking(thought), *last], "refusal": None}
+    assert body["choices"] == [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}]
+    assert came == text == wire_named("openai-chat").answers.text(body)
+    if text:
+        (kept,) = answer_messages(body, "openai-chat")
+        assert kept["content"] == message["content"]
+        assert answer_words(body, "openai-chat") == text
+
+
+def test_a_chat_goes_from_words_to_parts_and_back() -> None:
+    """What was said before the first part is one; a part of another kind is left as it is."""
+    reference = {"type": "reference", "reference_ids": [1]}
+    told: list[Json] = ["on", "ce", [reference], [reference], "up", [{"type": "text", "text": "on"}], None]
+    body, came = gathered("openai-chat", [*(delta(content=news) for news in told), delta("stop"), "[DONE]"])
+    once, upon = ({"type": "text", "text": said} for said in ("once", "upon"))
+    assert body["choices"][0]["message"]["content"] == [once, reference, reference, upon]
+    assert came == "onceupon"
+
+
+def test_a_chat_of_nothing_but_words_in_parts_is_a_text() -> None:
+    """Servers that send lists of texts take a text back, as all others do; thinking alone is no answer."""
+    message: Json = {"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}
+    assert answer_messages({"choices": [{"message": message}]}, "openai-chat") == [
+        {"role": "assistant", "content": "ab"}
+    ]
+    message = {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "a"}]}]}
+    (kept,) = answer_messages({"choices": [{"message": message}]}, "openai-chat")
+    assert kept["content"] == NO_ANSWER
 
 
 def test_what_else_a_chat_has() -> None:

@@ -40,6 +40,11 @@ class PieceJoiner:
         _, pieces = self._pieces.setdefault((id(target), key), (target, [string(target.get(key))]))
         pieces.append(piece)
 
+    def taken(self, target: dict[str, Json], key: str) -> str:
+        """Return the text of `target` at `key` as far as it came, and forget its pieces: it becomes something else."""
+        _, pieces = self._pieces.pop((id(target), key), (target, [string(target.get(key))]))
+        return _whole("".join(pieces))
+
     def join(self) -> None:
         """Put every text where it belongs; pieces may come afterwards, and joining again is then needed."""
         for (_, key), (target, pieces) in self._pieces.items():

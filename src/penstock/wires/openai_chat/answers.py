@@ -11,7 +11,7 @@ import json
 from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
-from penstock.text.json_access import field, objects, string
+from penstock.text.json_access import blocks, field, objects, string, type_of
 from penstock.wires import placeholders
 from penstock.wires.call_ids import told_apart
 from penstock.wires.stream import PieceJoiner, index_of, update
@@ -43,8 +43,11 @@ def answer_messages(body: Json, taken_ids: Collection[str]) -> list[Json]:
     if "tool_calls" in kept:
         calls = list(map(_with_text, objects(kept["tool_calls"])))
         kept["tool_calls"] = told_apart(calls, taken_ids, lambda call: call, "id")
-    elif not string(kept.get("content")):
+    elif not _words(kept.get("content")):
         kept["content"] = placeholders.NO_ANSWER
+    # Parts stay as they came, as their server wants its model's thinking back; what is words alone every server takes as a text.
+    if isinstance(parts := kept.get("content"), list) and all(type_of(part) == "text" for part in parts):
+        kept["content"] = _words(parts)
     kept.setdefault("content", None)
     return [{"role": "assistant", **kept}]
 
@@ -60,7 +63,12 @@ def _with_text(call: dict[str, Json]) -> dict[str, Json]:
 def answer_text(body: Json) -> str:
     """Return the words of the first choice."""
     choices = objects(field(body, "choices"))
-    return string(field(choices[0], "message", "content")) if choices else ""
+    return _words(field(choices[0], "message", "content")) if choices else ""
+
+
+def _words(content: Json) -> str:
+    """Return the words of a message's content, which reasoning models of some servers send as parts (Mistral's `thinking`)."""
+    return "".join([string(part.get("text")) for part in blocks(content) if part.get("type") == "text"])
 
 
 def stop_reason(body: Json) -> str:
@@ -76,7 +84,7 @@ def streamed_body(body: dict[str, Json]) -> dict[str, Json]:
 
 
 # What comes in pieces. A list, since ids and names are sent again with every piece by some servers.
-_PIECEWISE = frozenset({"content", "refusal", "arguments", "reasoning", "reasoning_content"})
+_PIECEWISE = frozenset({"refusal", "arguments", "reasoning", "reasoning_content"})
 # What of a message is something said, or a call of the form before `tool_calls`, where it is not empty.
 _SAID = ("content", "refusal", "reasoning", "reasoning_content", "function_call")
 
@@ -110,12 +118,47 @@ class ChunkReader:
         self._merge(choice, news, but=("index", "delta"))
         if not isinstance(delta, dict):
             return ""
-        self._merge(choice["message"], delta, but=("tool_calls",))
+        self._merge(choice["message"], delta, but=("tool_calls", "content"))
+        self._feed_content(choice["message"], delta.get("content"))
         for call in objects(delta.get("tool_calls")):
             self._feed_call(index, choice["message"], call)
         # Noted as it comes, since it is asked at every chunk: looking at what has come would join all pieces anew each time.
         self.has_content = self.has_content or any(delta.get(key) for key in _SAID) or "tool_calls" in choice["message"]
-        return string(delta.get("content")) if index == 0 else ""
+        return _words(delta.get("content")) if index == 0 else ""
+
+    def _feed_content(self, message: dict[str, Json], news: Json) -> None:
+        """Take what content a chunk brings: more of a text, or parts; a text that comes behind parts is one of them."""
+        if isinstance(news, str) and not isinstance(message["content"], list):
+            self._texts.add(message, "content", news)
+        elif news and isinstance(news, str | list):
+            if not isinstance(message["content"], list):
+                said = self._texts.taken(message, "content")
+                message["content"] = blocks(said) if said else []
+            for part in blocks(news):
+                if not self._goes_on(message["content"], part):
+                    inner = part.get("thinking")
+                    message["content"].append({**part, "thinking": []} if isinstance(inner, list) else dict(part))
+                    self._feed_thinking(message["content"][-1], inner)
+
+    def _feed_thinking(self, part: dict[str, Json], news: Json) -> None:
+        """Take the parts that a part of thinking consists of, or more of them."""
+        for inner in objects(news):
+            if not self._goes_on(part["thinking"], inner):
+                part["thinking"].append(dict(inner))
+
+    def _goes_on(self, parts: list[Json], news: dict[str, Json]) -> bool:
+        """Let the last of some parts go on with a part of its kind; return whether it does."""
+        last = parts[-1] if parts else {}
+        if last.get("type") != news.get("type"):
+            return False
+        if isinstance(last.get("text"), str) and isinstance(news.get("text"), str):
+            self._texts.add(last, "text", news["text"])
+        elif isinstance(last.get("thinking"), list) and isinstance(news.get("thinking"), list):
+            self._feed_thinking(last, news["thinking"])
+        else:
+            return False
+        update(last, news, but=("text", "thinking"))
+        return True
 
     def _feed_call(self, choice: int, message: dict[str, Json], news: dict[str, Json]) -> None:
         """Take a piece of a call, or begin one: calls are told apart by their index, and by their id where that is always 0."""
