@@ -137,6 +137,8 @@ def test_a_second_save_while_the_first_goes_back_is_kept_too(
     else:
         assert contents(file) == {"f.txt": "newest", "beside": "newer" if newest == "twice" else "theirs"}
         assert f"is kept beside it as {beside[0]}" in said
+    # Whoever writes into ours may leave some of it: that it was not made would be no truth.
+    assert ("This edit was not made." in said) == (newest != "written into ours")
 
 
 @pytest.mark.skipif(not SWAP_WORKS, reason="a swap is Linux's")

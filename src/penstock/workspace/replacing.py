@@ -133,11 +133,13 @@ def _swapped(
         # Most changes are seen without displacing anything.
         if (found := _displaced(folder, name, known)) != "same":
             raise _stale(relative, found)
+        ours = _inode(folder, beside)
         if not renames.exchange(folder, beside, name):
             # There is no swap here: the look above is the last, and what comes between it and this is lost.
             _rename_over(folder, beside, name)
         elif (found := _displaced(folder, beside, known, is_removed=True)) != "same":
-            raise _stale(relative, found, _put_back(folder, beside, name, content))
+            kept = _put_back(folder, beside, name, content)
+            raise _stale(relative, found, kept, is_ours=_inode(folder, name) == ours)
     return lost
 
 
@@ -400,8 +402,14 @@ def _inode(folder: system.Folder, name: bytes | str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _stale(relative: bytes, found: Found = "changed", kept: str = "") -> ToolError:
-    """Return the refusal of a file that somebody else writes, too."""
+def _stale(relative: bytes, found: Found = "changed", kept: str = "", *, is_ours: bool = False) -> ToolError:
+    """Return the refusal of a file that somebody else writes, too; `is_ours` where they wrote into what this edit had put there."""
+    if is_ours:
+        said = (
+            f"{shown(relative)} was saved by others in the moment of this edit, and what the edit had put there was written into: "
+            f"it stands there with whatever they made of it, and what came before is kept beside it as {shown(os.fsencode(kept))}"
+        )
+        return ToolError("stale", f"{said}. Read both.")
     said = "is open for writing in another program" if found == "open" else "was changed by someone else meanwhile"
     if kept:
         said = (
