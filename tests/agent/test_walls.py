@@ -255,6 +255,29 @@ def test_the_user_can_allow_it(root: Path, wall: str) -> None:
     assert state[".husky/pre-commit"] == b"true\n"
 
 
+@pytest.mark.parametrize("wall", _BUBBLEWRAP)
+def test_a_submodule_is_guarded_as_its_project_is(root: Path, wall: str) -> None:
+    """Its repository lies in `.git/modules`: hooks there run at its next commit; none of what leads there can be moved away."""
+    _project(root)
+    for part in ("objects", "refs", "hooks"):
+        (root / ".git/modules/libs/sub" / part).mkdir(parents=True)
+    for part in ("HEAD", "config", "hooks/post-checkout"):
+        (root / ".git/modules/libs/sub" / part).write_text("old\n")
+    shell = Shell(root, confinement=wall)
+    try:
+        said(
+            shell,
+            "cd .git/modules; for f in config hooks/post-checkout hooks/new; do echo x >> libs/sub/$f; done; mv libs gone",
+        )
+        said(shell, "mv .git/modules .git/gone; echo new > .git/modules/libs/sub/refs/new")
+    finally:
+        shell.close()
+    data = root / ".git/modules/libs/sub"
+    files = {str(path.relative_to(data)): path.read_text() for path in data.rglob("*") if path.is_file()}
+    assert files == {**dict.fromkeys(("HEAD", "config", "hooks/post-checkout"), "old\n"), "refs/new": "new\n"}
+    assert os.listdir(root / ".git/modules") == ["libs"]
+
+
 def test_places_are_found_at_any_depth_and_not_among_packages(root: Path) -> None:
     """What a package brought is its installer's to replace."""
     _project(root)

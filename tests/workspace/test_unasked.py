@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
-from penstock.workspace.unasked import guarded_places, hooks_elsewhere, why_unasked
+from penstock.workspace.unasked import guarded_places, hooks_elsewhere, why_unasked, why_unasked_at
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,4 +83,64 @@ def test_hooks_lie_where_the_configuration_says(tmp_path: Path) -> None:
         config.write_text(other)
         assert hooks_elsewhere(str(root)) == ()
     config.unlink()
+    assert hooks_elsewhere(str(root)) == ()
+
+
+def repository(folder: Path) -> Path:
+    """A folder that git takes for a repository, with a configuration and a hook."""
+    for part in ("objects", "refs", "hooks"):
+        (folder / part).mkdir(parents=True)
+    for part in ("HEAD", "config", "hooks/pre-commit"):
+        (folder / part).write_text("")
+    return folder
+
+
+def guarded(root: Path, *allowed: bytes) -> set[str]:
+    """What a wall lets be read alone, relative to the root."""
+    return {os.path.relpath(path, root) for path in guarded_places(str(root), allowed) if not path.endswith("/")}
+
+
+def test_a_repository_may_have_any_name(tmp_path: Path) -> None:
+    """Beside its work tree, bare, with its submodules and work trees; a work tree within one is a project of its own."""
+    root = tmp_path / "root"
+    data = repository(root / ".bare")
+    (root / ".git").write_text("gitdir: ./.bare\n")
+    repository(data / "modules/libs/sub")
+    (data / "worktrees/main").mkdir(parents=True)
+    for part in ("commondir", "gitdir"):
+        (data / "worktrees/main" / part).write_text("")
+    (data / "main/src").mkdir(parents=True)
+    (data / "main/.git").write_text("gitdir: ../worktrees/main\n")
+    for path in (".bare/hooks/pre-commit", ".bare/config", ".bare/hooks/new", ".bare/modules/libs/sub/config"):
+        assert "git" in why_unasked_at(str(root), path.encode()), path
+        assert not why_unasked_at(str(root), path.encode(), [b".bare"])
+    assert not why_unasked_at(str(root), b".bare/main/src/new.py")
+    assert not why_unasked_at(str(root), b"src/config")
+    own = {".bare/config", ".bare/hooks", ".bare/worktrees/main/commondir", ".bare/worktrees/main/gitdir"}
+    below = {".bare/modules/libs/sub/config", ".bare/modules/libs/sub/hooks"}
+    assert guarded(root) == {".git", ".bare/main/.git", *own, *below}
+    assert guarded(root, b".bare", b".git") == set()
+    # What holds any of it may not be moved away.
+    held = {path for path in guarded_places(str(root)) if path.endswith("/")}
+    assert {str(data) + "/", f"{data}/modules/", f"{data}/modules/libs/", f"{data}/modules/libs/sub/"} == held
+
+
+def test_the_configuration_of_a_work_tree_lies_elsewhere(tmp_path: Path) -> None:
+    """With the repository that it shares; what it goes on in is a part of it; a project within the root has its own."""
+    shared = repository(tmp_path / "main/.git")
+    (shared / "worktrees/wt").mkdir(parents=True)
+    (shared / "worktrees/wt/commondir").write_text("../..\n")
+    (shared / "config").write_text(f"[include]\n\tpath = {tmp_path}/wt/tools/gitconfig\n[core] hooksPath=ci/hooks\n")
+    root = tmp_path / "wt"
+    for path in ("tools", "ci/hooks", "inner/.git", "inner/run"):
+        (root / path).mkdir(parents=True)
+    (root / ".git").write_text(f"gitdir: {shared}/worktrees/wt\n")
+    (root / "tools/gitconfig").write_text("[core]\n\thooksPath = tools/hooks\n[submodule]\n\tpath = src\n")
+    (root / "inner/.git/config").write_text("[core]\n\thooksPath = run\n")
+    for path in ("ci/hooks/x", "tools/gitconfig", "tools/hooks/new", "inner/run/pre-commit"):
+        assert "git" in why_unasked_at(str(root), path.encode()), path
+    assert not why_unasked_at(str(root), b"src/x")
+    assert not why_unasked_at(str(root), b"run/x")
+    assert guarded(root) >= {"ci/hooks", "tools/gitconfig", "inner/run", "inner/.git/config", ".git"}
+    (root / ".git").write_text("gitdir: \0\n")
     assert hooks_elsewhere(str(root)) == ()

@@ -23,7 +23,7 @@ from penstock.text.window import UTF8
 from penstock.tools import REQUIRED, Parameter, Tool, check
 from penstock.workspace import refusals, texts
 from penstock.workspace.source import FileSource
-from penstock.workspace.unasked import hooks_elsewhere, standing, why_unasked
+from penstock.workspace.unasked import why_unasked_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -94,8 +94,6 @@ class Editing:
         self.root = root
         self._guard = guard
         self._allowed = tuple(root.relative(path) for path in allow_write_to)
-        self._above = standing(root.path)
-        self._hooks = hooks_elsewhere(root.path)
 
     def intent(self, name: str, arguments: Mapping[str, Json]) -> Intent:
         """Return what a call would change, for the journal. One that will be refused changes nothing, and says so when
@@ -267,7 +265,7 @@ class Editing:
             ToolError: for one that may not, with the verdict's own text.
         """
         # No override: a model that may write there may do anything, at the next commit of whoever trusts it with a file.
-        if why := why_unasked(change.file.relative, self._allowed, above=self._above, hooks=self._hooks):
+        if why := why_unasked_at(self.root.path, change.file.relative, self._allowed):
             said = f"Refused: {change.file.path} is not written, because {why}. Only the user can allow it, with"
             raise ToolError("denied", f"{said} --allow-write-to {shlex.quote(change.file.path)}.")
         if override:

@@ -99,8 +99,14 @@ _PLACES = {
 _WHY = {why: re.compile(rf"(?:^|/)(?:{'|'.join(places)})(?:/|\Z)", re.DOTALL) for why, places in _PLACES.items()}
 
 
-_HOOKS_PATH = re.compile(rb"^[ \t]*hookspath[ \t]*=[ \t]*([^\r\n]{1,4096})", re.IGNORECASE | re.MULTILINE)
+_SECTION = re.compile(rb"^[ \t]*\[[ \t]*([\w.-]+)[^\]\r\n]*\]", re.MULTILINE)
+_SETTING = re.compile(
+    rb"^[ \t]*(?:\[[^\]\r\n]*\][ \t]*)?(hookspath|path)[ \t]*=[ \t]*([^\r\n]{1,4096})", re.IGNORECASE | re.MULTILINE
+)
+_MAX_CONFIGS = 20  # that name one another
 _OF_GIT = ("hooks", "config", "config.worktree")
+_OF_WORKTREE = ("commondir", "gitdir", "config.worktree")
+_DATA_OF_GIT = {"objects", "refs", "logs", "lfs"}
 _INSTALLED = {"node_modules", "site-packages", ".venv", "venv", ".tox", ".nox"}
 _MAX_ENTRIES = 20_000
 
@@ -131,29 +137,81 @@ def _is_repository(folder: bytes) -> bool:
 
 
 def hooks_elsewhere(root: str | bytes) -> tuple[bytes, ...]:
-    """Return where git looks for the hooks of a root's project by its `core.hooksPath`, relative to the root, for `why_unasked`.
+    """Return where git looks for the hooks of a root's project by its `core.hooksPath`, and which files of the root its
+    configuration goes on in (`include.path`), relative to the root, for `why_unasked`.
 
     Args:
         root: The folder, absolute and without links in its path.
     """
+    folder = os.fsencode(root)
+    # `.git/hooks` itself, or a place in it, is known by its name; what leads out of the root is no matter of ours.
+    below = folder.rstrip(b"/") + b"/"
+    return tuple(
+        os.path.relpath(place, folder) for place in _named_by_git(_work_tree(folder)) if place.startswith(below)
+    )
+
+
+def _named_by_git(top: bytes) -> list[bytes]:
+    """Return the folders of hooks that the configuration of a work tree names, and the files that it goes on in; all absolute."""
+    git = os.path.join(top, b".git")
+    # A file `.git` names the folder, as of a submodule or a work tree beside others; `commondir` names what those share.
+    if pointer := _content(git).partition(b"gitdir:")[2].strip():
+        git = os.path.normpath(os.path.join(top, pointer))
+    shared = os.path.normpath(os.path.join(git, _content(os.path.join(git, b"commondir")).strip()))
+    configs = [os.path.join(shared, b"config"), os.path.join(git, b"config.worktree")]
+    found: list[bytes] = []
+    for config in configs:  # it grows meanwhile
+        content = _content(config)
+        sections = [(section.start(), section[1].lower()) for section in _SECTION.finditer(content)]
+        for setting in _SETTING.finditer(content):
+            value = os.path.expanduser(setting[2].split(b" #")[0].split(b" ;")[0].strip().strip(b'"'))
+            section = next((name for at, name in reversed(sections) if at <= setting.start()), b"")
+            if not value:
+                continue
+            if setting[1].lower() == b"hookspath":
+                found.append(os.path.normpath(os.path.join(top, value)))
+            elif section in {b"include", b"includeif"} and len(configs) < _MAX_CONFIGS:
+                configs.append(os.path.normpath(os.path.join(os.path.dirname(config), value)))
+                found.append(configs[-1])
+    return found
+
+
+def _content(path: bytes) -> bytes:
+    """Return what a small file of the user's holds; nothing for a folder, and for what is not there or cannot be read."""
     from penstock.workspace.own_files import read_own
 
-    folder = os.fsencode(root)
-    top = folder
-    while not os.path.lexists(os.path.join(top, b".git")) and os.path.dirname(top) != top:
-        top = os.path.dirname(top)
     try:
-        content = read_own(os.fsdecode(os.path.join(top, b".git", b"config")), _MAX_CONFIG_BYTES) or b""
-    except (CallerError, OSError):  # a file `.git`, as of a work tree: its configuration lies elsewhere
-        return ()
-    found = []
-    for line in _HOOKS_PATH.finditer(content):
-        value = line[1].split(b" #")[0].split(b" ;")[0].strip().strip(b'"')
-        place = os.path.normpath(os.path.join(top, value))
-        # `.git/hooks` itself, or a place in it, is known by its name.
-        if value and place.startswith(folder.rstrip(b"/") + b"/"):
-            found.append(os.path.relpath(place, folder))
-    return tuple(found)
+        return read_own(os.fsdecode(path), _MAX_CONFIG_BYTES) or b""
+    except (CallerError, OSError, ValueError):  # the last where a stranger's file names a path with a NUL in it
+        return b""
+
+
+def why_unasked_at(root: str | bytes, relative: bytes, allowed: Iterable[bytes] = ()) -> str:
+    """Return what runs the file at a path beneath a root without being asked, by its name and by what stands there now.
+
+    A repository may have any name (`git init --bare`, `--separate-git-dir`), and each says itself where its hooks lie.
+
+    Args:
+        root: The folder, absolute and without links in its path.
+        relative: The path relative to it.
+        allowed: As for `why_unasked`.
+    """
+    if _is_among(relative, allowed):
+        return ""
+    path = os.path.join(os.fsencode(root), relative)
+    folder, name = os.path.split(path)
+    return (
+        why_unasked(relative, above=standing(root), hooks=hooks_elsewhere(root))
+        or _listed(name, standing(folder))
+        or (_HOOKS_ELSEWHERE if _is_among(path, _named_by_git(_work_tree(folder))) else "")
+    )
+
+
+def _work_tree(folder: bytes) -> bytes:
+    """Return the nearest folder, this one or above it, that has a `.git`; the root of the system where none has."""
+    while not os.path.lexists(os.path.join(folder, b".git")) and os.path.dirname(folder) != folder:
+        folder = os.path.dirname(folder)
+    return folder
 
 
 def why_unasked(
@@ -193,10 +251,10 @@ def _listed(relative: bytes, above: bytes = b"") -> str:
 def guarded_places(root: str, allowed: Iterable[bytes] = ()) -> list[str]:
     """Return what stands in a folder of the user's that other programs run unasked, for a wall that lets it be read alone.
 
-    Of a `.git` that is a folder it is the hooks and the configuration, so that commits go on; the folder itself comes first, with
-    a `/` at its end: it may be written and not moved away. Links are left out: what they name is not theirs to guard. Folders
-    of installed packages are not looked into, nor more than 20,000 entries in all, from the top down. A root that stands in such
-    a place itself is all that there is.
+    Of a repository, whatever its name, it is the hooks and the configuration, so that commits go on, and those of the submodules
+    and work trees that it keeps; the folder itself comes first, with a `/` at its end: it may be written and not moved away.
+    Links are left out: what they name is not theirs to guard. Folders of installed packages are not looked into, nor more than
+    20,000 entries in all, from the top down. A root that stands in such a place itself is all that there is.
 
     Args:
         root: The folder, without links in its path.
@@ -204,30 +262,69 @@ def guarded_places(root: str, allowed: Iterable[bytes] = ()) -> list[str]:
     """
     if why_unasked(b".", allowed, above=standing(root)):
         return [root]
-    found: list[str] = [os.fsdecode(path) for path in hooks_elsewhere(root) if not _is_among(path, allowed)]
-    found = [
-        path
-        for path in found
-        if os.path.lexists(os.path.join(root, path)) and not os.path.islink(os.path.join(root, path))
-    ]
+    found = _hooks_named(root, "")
     seen = 0
     level = [""]
     while level and seen < _MAX_ENTRIES:
         below: list[str] = []
         for folder in level:
-            for entry in _entries(os.path.join(root, folder)):
-                seen += 1
-                path = folder + entry.name
-                if entry.name == ".git" and entry.is_dir(follow_symlinks=False):
-                    inner = [f"{path}/{name}" for name in _OF_GIT if os.path.lexists(os.path.join(root, path, name))]
-                    inner = [name for name in inner if not _is_among(os.fsencode(name), allowed)]
-                    found += [f"{path}/", *inner] if inner else []
-                elif not _is_among(os.fsencode(path), allowed) and _listed(os.fsencode(path)):
+            entries = _entries(os.path.join(root, folder))
+            seen += len(entries)
+            is_repository = {entry.name for entry in entries} >= set(map(os.fsdecode, _OF_REPOSITORY))
+            if is_repository and folder:
+                found += _of_repository(root, folder)
+            for entry in entries:
+                path, is_folder = folder + entry.name, entry.is_dir(follow_symlinks=False)
+                if entry.name == ".git" and folder:
+                    found += _hooks_named(root, folder)
+                if entry.name == ".git" and is_folder:
+                    found += _of_repository(root, f"{path}/")
+                elif _listed(os.fsencode(path)):
                     found += [] if entry.is_symlink() else [path]
-                elif entry.is_dir(follow_symlinks=False) and entry.name not in _INSTALLED:
+                elif is_folder and entry.name not in (_DATA_OF_GIT if is_repository else _INSTALLED):
                     below.append(f"{path}/")
         level = below
-    return [os.path.join(root, path) for path in found]
+    allowed = tuple(allowed)
+    kept = [path for path in dict.fromkeys(found) if not _is_among(os.fsencode(path.rstrip("/")), allowed)]
+    # A folder that may not be moved away is one for the sake of what is guarded in it.
+    inner = [path for path in kept if not path.endswith("/")]
+    return [
+        os.path.join(root, path)
+        for path in kept
+        if not path.endswith("/") or any(one.startswith(path) for one in inner)
+    ]
+
+
+def _hooks_named(root: str, folder: str) -> list[str]:
+    """Return what the configuration of a work tree in a root names, where it stands in that work tree and is no link."""
+    top = os.path.join(root, folder)
+    named = [os.path.join(top, os.fsdecode(path)) for path in hooks_elsewhere(top.rstrip("/"))]
+    return [os.path.relpath(path, root) for path in named if os.path.lexists(path) and not os.path.islink(path)]
+
+
+def _of_repository(root: str, folder: str) -> list[str]:
+    """Return what is guarded of a repository, relative to the root: its own, of its work trees and of its submodules."""
+    found = [folder, *(f"{folder}{name}" for name in _OF_GIT)]
+    for entry in _folders(root, f"{folder}worktrees/"):
+        found += [f"{entry}{name}" for name in _OF_WORKTREE]
+    # The name of a submodule may have a `/` in it: its repository lies so deep.
+    level = [f"{folder}modules/"] if os.path.isdir(os.path.join(root, folder, "modules")) else []
+    while level and len(found) < _MAX_ENTRIES:
+        below: list[str] = []
+        for path in level:
+            if _is_repository(os.fsencode(os.path.join(root, path))):
+                found += _of_repository(root, path)
+            else:
+                found.append(path)
+                below += _folders(root, path)
+        level = below
+    return [path for path in found if path.endswith("/") or os.path.lexists(os.path.join(root, path))]
+
+
+def _folders(root: str, folder: str) -> list[str]:
+    """Return the folders in a folder of a root, with a `/` at their ends."""
+    entries = _entries(os.path.join(root, folder))
+    return [f"{folder}{entry.name}/" for entry in entries if entry.is_dir(follow_symlinks=False)]
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
