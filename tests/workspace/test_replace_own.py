@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+import tracemalloc
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -348,6 +349,18 @@ def test_what_is_read_of_the_users_own_is_a_file_or_says_what_is_wrong(file: Pat
         ):
             with pytest.raises(CallerError, match=f"^{path} {said}$"):
                 read_own(path)
+
+
+def test_a_wide_limit_sets_no_memory_aside_that_a_file_does_not_fill(file: Path) -> None:
+    """What the kernel makes up says that it has no size, and is read as well."""
+    tracemalloc.start()
+    try:
+        assert read_own(str(file), limit_bytes=1 << 28) == OLD
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+    if sys.platform == "linux":
+        assert (read_own("/proc/version") or b"").startswith(b"Linux version")
 
 
 def test_what_is_opened_of_ours_is_a_regular_file_of_this_user(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
