@@ -1,7 +1,9 @@
 """R24: would a test notice if a line that a promise rests on were wrong?
 
-    scripts/proof mutants            200 mutants of the rooms below
-    scripts/proof mutants --seed 7   others
+    scripts/proof mutants                                    200 mutants of the rooms below
+    scripts/proof mutants --seed 7                           others
+    PENSTOCK_PROOF_ROOMS=limits,root scripts/proof mutants   what these rooms have of the 200, in this order
+    PENSTOCK_PROOF_MUTANTS=28 scripts/proof mutants          28 in the place of 200
 
 A copy of the repository is made; in it one thing is changed at a time (`mutating`), and the tests of that room and of those that
 use it (`wider`) are run until the first fails: only those that see the line (`sights`), loaded once, in a fork (`verdicts`). A
@@ -172,9 +174,18 @@ ROOMS = (
 _PLANTED = "src/penstock/planted.py"
 _PLANTED_TEXT = b"def larger(a: int, b: int) -> int:\n    return a if a > b else b\n"
 _PLANTED_TEST = "tests/test_planted.py"
-_PLANTED_TEST_TEXT = (
-    "from penstock.planted import larger\n\n\ndef test_larger():\n    assert larger(1, 2) == larger(2, 1) == 2\n"
-)
+_PLANTED_TEST_TEXT = """\
+from _thread import start_new_thread
+from queue import SimpleQueue
+
+from penstock.planted import larger
+
+
+def test_larger():
+    said = SimpleQueue()
+    start_new_thread(lambda: said.put([larger(1, 2), larger(2, 1)]), ())
+    assert said.get(timeout=9) == [2, 2]
+"""
 
 
 class Tried(NamedTuple):
@@ -231,10 +242,10 @@ class Copy:
 
 
 def chosen(copy: Copy, rooms: Sequence[Room], number: int, seed: int) -> list[tuple[Room, Mutant]]:
-    """So many mutants, the same share of each room."""
+    """What some rooms have of so many mutants in all, the same share of each: the figures of parts add up to that of the whole."""
     pairs = []
-    for at, room in enumerate(rooms):
-        share = number // len(rooms) + (at < number % len(rooms))
+    for room in rooms:
+        share = number // len(ROOMS) + (ROOMS.index(room) < number % len(ROOMS))
         paths = [f"src/penstock/{module}" for module in room.modules]
         found = [mutant for path in paths for mutant in mutants_of(copy.source(path), path)]
         pairs += [(room, mutant) for mutant in drawn(found, share, seed)]
@@ -269,7 +280,7 @@ def stale(copy: Copy, known: Iterable[tuple[str, str, str, str]]) -> list[str]:
 
 
 def _planted(copy: Copy) -> list[tuple[Room, Mutant]]:
-    """A module that has one mutant that a test kills, and one that nobody could."""
+    """A module that has one mutant that a test kills, in a thread, and one that nobody could."""
     Path(copy.path, _PLANTED).write_bytes(_PLANTED_TEXT)
     Path(copy.path, _PLANTED_TEST).write_text(_PLANTED_TEST_TEXT)
     room = Room("planted", (), ("test_planted.py",))
@@ -280,14 +291,18 @@ def _planted(copy: Copy) -> list[tuple[Room, Mutant]]:
 
 def control(found: Sequence[Tried]) -> list[str]:
     """What is wrong with the verdicts on the planted module."""
-    verdicts = [(one.mutant.new == "return None", one.killer is not None) for one in found if one.room == "planted"]
+    verdicts = [
+        (one.mutant.new == "return None", not (one.killer or TYPES).startswith(TYPES))
+        for one in found
+        if one.room == "planted"
+    ]
     return [] if sorted(verdicts) == [(False, False), (True, True)] else [f"the planted module: {verdicts}"]
 
 
 def measure(*, long: bool, seed: int) -> Figure:
-    """Mutants that no test noticed; PENSTOCK_PROOF_ROOMS=journal,store and PENSTOCK_PROOF_MUTANTS=60 draw so many of these."""
-    names = os.environ.get("PENSTOCK_PROOF_ROOMS", "").split(",")
-    rooms = [room for room in ROOMS if room.name in names] or ROOMS
+    """Mutants that no test noticed."""
+    by_name = {room.name: room for room in ROOMS}
+    rooms = [by_name[name] for name in os.environ.get("PENSTOCK_PROOF_ROOMS", ",".join(by_name)).split(",")]
     number = int(os.environ.get("PENSTOCK_PROOF_MUTANTS", MUTANTS))
     known = excuses()
     with folder("mutants") as path:

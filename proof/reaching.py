@@ -9,13 +9,18 @@ Keeps out: what the lines are needed for.
 
 from __future__ import annotations
 
+import _thread
 import json
 import sys
+import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 EARLY = ""
 """The context of what is run while modules are loaded and tests are collected."""
@@ -49,6 +54,7 @@ class Reaching:
         self._tests: dict[str, dict[str, Any]] = {}
         self._starts = False
         sys.addaudithook(self._heard)
+        _thread.start_new_thread = _traced(_thread.start_new_thread)
 
     def _heard(self, event: str, arguments: tuple[object, ...]) -> None:
         if event in {"os.fork", "os.posix_spawn"} or (event == "subprocess.Popen" and "git" not in str(arguments[0])):
@@ -100,6 +106,19 @@ class Reaching:
                 for context in contexts:
                     of_module.setdefault(context, []).append(line)
         Path(self._path).write_text(json.dumps({"tests": self._tests, "reached": reached}))
+
+
+def _traced(start: Callable[..., int]) -> Callable[..., int]:
+    """A `start_new_thread` whose threads are looked at as those of `threading` are."""
+
+    def started(function: Callable[..., object], *arguments: Any) -> int:
+        def run(*given: Any, **named: Any) -> None:
+            sys.settrace(threading.gettrace())
+            function(*given, **named)
+
+        return start(run, *arguments)
+
+    return started
 
 
 def _fixtures(item: pytest.Item) -> list[pytest.FixtureDef[Any]]:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from tests import printed
 
@@ -219,19 +219,28 @@ def test_byte_pages_that_a_model_follows_tile_the_file(
     limit=st.integers(60, 600),
     max_bytes=st.integers(1, 400),
     repeat=st.integers(1, 30),
+    start=st.integers(0, 10_000),
+    wider=st.integers(0, 300),
 )
+@example(data=b"\x01" * 50, cap=80, limit=60, max_bytes=1, repeat=1, start=0, wider=90)  # the cap holds the line
+@example(
+    data=b"\xfe\xff\n", cap=40, limit=60, max_bytes=3, repeat=1, start=3, wider=0
+)  # half a character ends the file
 def test_previous_names_the_page_that_ends_where_this_one_starts(
-    folder: Path, data: bytes, cap: int, limit: int, max_bytes: int, repeat: int
+    folder: Path, data: bytes, cap: int, limit: int, max_bytes: int, repeat: int, start: int, wider: int
 ) -> None:
-    """Paging back from any page of bytes, to the start of the file, leaves no gap and no overlap."""
+    """Paging back from any page of bytes, to the start of the file, leaves no gap and no overlap, in more room as well."""
     data *= repeat if data[:2] not in {b"\xff\xfe", b"\xfe\xff", b"\0\0"} else 1
     _encoding(data)
     _write(folder, data)
     workspace = Workspace(folder)
     room = _Room(limit, cap)
+    start_byte = start % (len(data) + 1)
     page = _bytes(
-        workspace, Call("read_file", {"path": "file", "start_byte": len(data) // 2, "max_bytes": max_bytes}), room
+        workspace, Call("read_file", {"path": "file", "start_byte": start_byte, "max_bytes": max_bytes}), room
     )
+    page = page if page.next is None else _bytes(workspace, page.next, room)
+    room = _Room(limit + wider, cap)
     for _ in range(40):
         if page.previous is None:
             assert page.start_byte == 0

@@ -261,7 +261,7 @@ def test_the_tree_rig_sees_edits_and_ends_that_are_wrong(spoilt: str, said: str)
 
 
 def test_the_mutant_rig_sees_a_verdict_that_is_wrong() -> None:
-    """A planted mutant that was let live, or one that was killed though it does what the module does, is told."""
+    """A planted mutant that its test let live, or one that was killed though it does what the module does, is told."""
     path, text = "src/penstock/planted.py", b"def larger(a, b):\n    return a if a > b else b\n"
     known = {one.new: one for one in mutating.mutants_of(text, path)}
     nothing, equal = known["return None"], known["(a >= b)"]
@@ -269,6 +269,7 @@ def test_the_mutant_rig_sees_a_verdict_that_is_wrong() -> None:
     assert mutants.control(sound) == []
     assert mutants.control([one._replace(killer=None) for one in sound])
     assert mutants.control([one._replace(killer="FAILED") for one in sound])
+    assert mutants.control([sound[0]._replace(killer=f"{mutants.TYPES}: an error"), sound[1]])
 
 
 def test_each_mutant_is_another_program_and_the_same_ones_are_drawn_again() -> None:

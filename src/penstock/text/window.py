@@ -99,9 +99,9 @@ class Encoding:
 
     def floor_char(self, data: bytes, at: int) -> int:
         """Return the last character boundary at or before `at`. Bytes that are no text are a character each."""
-        at = self.align(at)
         if at >= len(data):
             return at
+        at = self.align(at)
         if self.unit == 1:
             # A character of UTF-8 has at most four bytes: its lead byte is within three. Only a character that is whole
             # and valid moves the boundary back; a stray continuation byte is one of its own.
