@@ -3,7 +3,7 @@
     python -m pytest -p proof.reaching --reached FILE --reached-in MODULE --reached-in MODULE TESTS
 
 Laws: what a fixture of several tests ran was run for each of them; what was run before the first test is nobody's and stands apart;
-a test that started another Python may have run any line there.
+a test that started another Python, or shares one that a fixture started, may have run any line there.
 Keeps out: what the lines are needed for.
 """
 
@@ -53,6 +53,7 @@ class Reaching:
         self._now = EARLY
         self._tests: dict[str, dict[str, Any]] = {}
         self._starts = False
+        self._starting: set[str] = set()  # shared fixtures
         sys.addaudithook(self._heard)
         _thread.start_new_thread = _traced(_thread.start_new_thread)
 
@@ -71,8 +72,9 @@ class Reaching:
             return (yield)
         finally:
             wide = [_key(one) for one in _fixtures(item) if one.scope != "function"]
+            starts = self._starts or not self._starting.isdisjoint(wide)
             test = self._tests[item.nodeid]
-            test |= {"seconds": round(time.perf_counter() - began, 3), "starts": self._starts, "fixtures": wide}
+            test |= {"seconds": round(time.perf_counter() - began, 3), "starts": starts, "fixtures": wide}
             self._coverage.switch_context(EARLY)
             self._now = EARLY
 
@@ -81,13 +83,15 @@ class Reaching:
         """What a test shares with others."""
         if fixturedef.scope == "function":
             return (yield)
-        before = self._now
-        self._now = _key(fixturedef)
+        before, started = self._now, self._starts
+        self._now, self._starts = _key(fixturedef), False
         self._coverage.switch_context(self._now)
         try:
             return (yield)
         finally:
-            self._now = before
+            if self._starts:
+                self._starting.add(self._now)
+            self._now, self._starts = before, self._starts or started
             self._coverage.switch_context(before)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

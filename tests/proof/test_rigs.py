@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import random
 import signal
@@ -15,6 +16,7 @@ from proof.__main__ import RIGS, table
 from proof.faces import Answer, Direct, resident
 from proof.figure import REPOSITORY, SEED, Figure, folder
 from proof.hostile_tree import CANARY
+from proof.sights import PYTEST
 
 from penstock.errors import ToolError
 from penstock.text.window import Encoding
@@ -270,6 +272,50 @@ def test_the_mutant_rig_sees_a_verdict_that_is_wrong() -> None:
     assert mutants.control([one._replace(killer=None) for one in sound])
     assert mutants.control([one._replace(killer="FAILED") for one in sound])
     assert mutants.control([sound[0]._replace(killer=f"{mutants.TYPES}: an error"), sound[1]])
+
+
+def test_who_reaches_a_line_is_seen_in_threads_and_behind_processes_that_fixtures_started(tmp_path: Path) -> None:
+    """In a thread of `_thread`; and every test that shares the other Python may have run any line there, not the first alone."""
+    (tmp_path / "module.py").write_text("def one():\n    return 1\n")
+    (tmp_path / "test_it.py").write_text("""\
+import subprocess, sys
+from _thread import start_new_thread
+from queue import SimpleQueue
+
+import pytest
+from module import one
+
+
+@pytest.fixture(scope="module")
+def other():
+    return subprocess.Popen([sys.executable, "-c", ""]).wait()
+
+
+def test_thread():
+    said = SimpleQueue()
+    start_new_thread(lambda: said.put(one()), ())
+    assert said.get(timeout=9) == 1
+
+
+def test_first(other):
+    assert other == 0
+
+
+def test_second(other):
+    assert other == 0
+""")
+    reached = ("-p", "proof.reaching", "--reached", "reached", "--reached-in", str(tmp_path / "module.py"))
+    subprocess.run(
+        [sys.executable, *PYTEST, *reached, "test_it.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}:{REPOSITORY}"},
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    found = json.loads((tmp_path / "reached").read_text())
+    assert found["reached"] == {str(tmp_path / "module.py"): {"": [1], "test_it.py::test_thread": [2]}}
+    starts = {name.partition("::")[2]: test["starts"] for name, test in found["tests"].items()}
+    assert starts == {"test_thread": False, "test_first": True, "test_second": True}
 
 
 def test_each_mutant_is_another_program_and_the_same_ones_are_drawn_again() -> None:

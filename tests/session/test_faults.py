@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.session.stage import Stage
 
 from penstock.overflow.kinds import RECOVERIES
 from penstock.session import Ask, Boundary, HandOff, Stop, Wait
 from penstock.session.faults import CURED_BY_WAITING, MAX_COOLDOWN_SECONDS, Faults
-from penstock.session.limits import ErrorLimits
+from penstock.session.limits import PROFILES, ErrorLimits
 
 SEED = ErrorLimits()
 
@@ -204,6 +206,21 @@ def test_failed_calls_of_tools_escalate_without_a_breaker() -> None:
     assert isinstance(stage.step(), Ask), "the row begins anew"
     stage.view(failed=True)
     assert isinstance(stage.step(), Stop), "the total does not: five that count"
+
+
+@pytest.mark.proves("S-11", "S-3")
+def test_after_a_handoff_as_many_failures_in_a_row_are_borne_as_before_it() -> None:
+    """Each time the fourth is a boundary, and no other."""
+    stage = Stage(limits=replace(PROFILES["swe-1.5"], errors=ErrorLimits(total=99)))
+    stage.prompt("Fix the bug.")
+    for _ in range(3):
+        for _ in range(4):
+            assert isinstance(stage.step(), Ask)
+            stage.view(failed=True)
+        step = stage.step()
+        assert isinstance(step, HandOff)
+        assert (step.reason, step.evidence) == ("errors", "4 failures in a row")
+        stage.hand_off(step)
 
 
 @pytest.mark.proves("S-11")
