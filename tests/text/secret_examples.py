@@ -23,6 +23,13 @@ Microsoft Teams webhook: =/IncomingWebhook/ h32 =/ U
 Voiceflow key: =VF.DM. h24 =. w16
 1Password token: =ops_eyJ w300
 1Password key: =A3- u6 =- u11 =- u5 =- u5 =- u5
+Google storage key: =GOOG1E1 u54
+Docker token: =SWMTKN-1- l49 =- l25
+New Relic key: =NRBR- h19
+pyx token: =sk-pyx- w56
+Google key: =AQ.Ab8 t48
+Akamai token: =akab- l16 =- l16
+Salesforce key: =3MVG w80
 Adafruit key: =aio_ w28
 Adobe secret: =p8e- h32
 age key: =AGE-SECRET-KEY-1 u58

@@ -4,8 +4,8 @@ A secret becomes `[redacted: KIND, N characters]`, all else stays as it stands. 
 journals, handoffs, summaries, logs, and results that a model sees. What has no known shape and no name is not found:
 nothing here makes it safe to publish a text.
 
-One search for the hints of all shapes at once runs over the text, on google-re2 where it is installed, else on `re`,
-which is slower; a shape is looked at only where its hint matches. Laws: redacting twice changes nothing; lines stay
+Three searches have the hints of all shapes between them and run over the text, on google-re2 where it is installed, else
+on `re`, which is slower; a shape is looked at only where its hint matches. Laws: redacting twice changes nothing; lines stay
 lines; the time grows with the text and not faster. Leaves to others: what the shapes are (`secret_shapes`,
 `secret_formats`), where a text goes, and which files are not opened at all (`workspace.paths`).
 """
@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from penstock.text.secret_values import is_random
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from penstock.text.secret_shape import Shape
+
+    _Search = Callable[[bytes, int, int | None], Any]
 
 _MARK = re.compile(r"\[redacted: [A-Za-z0-9. ]{1,30}, \d{1,9} characters\]")
 _MARK_BYTES = re.compile(_MARK.pattern.encode())
@@ -74,11 +76,16 @@ def first_hint(content: bytes, until: int | None = None) -> int:
         content: The text.
         until: Places from here on, in bytes, are another's; None for none.
     """
-    search = _linear()
-    if search is None:
+    searches = _linear()
+    if not searches:
         return 0  # to find out takes as long as to find them
-    match = search(content, 0, None if until is None else until + _HINT_BYTES)
-    return -1 if match is None or (until is not None and match.start() >= until) else int(match.start())
+    first, end = -1, None if until is None else until + _HINT_BYTES
+    for search in searches:
+        match = search(content, 0, end)
+        if match is not None and (first < 0 or match.start() < first):
+            first = int(match.start())
+            end = first + _HINT_BYTES
+    return -1 if until is not None and first >= until else first
 
 
 def count_marks(content: bytes) -> int:
@@ -134,7 +141,7 @@ def _given_away(text: str, until: int | None) -> Iterator[Secret]:
         if mark_end := _end_of_mark(text, at, floor):
             places.skip_to(mark_end)
             continue
-        found = _at(text, at, floor)
+        found = [secret for secret in _at(text, at, floor) if not _end_of_mark(text, secret.start, floor)]
         for secret in found:
             yield secret
             floor = secret.end
@@ -197,10 +204,11 @@ def _by_lead() -> dict[str, tuple[tuple[tuple[str, ...], Shape], ...]]:
     """Return the shapes, each with its leads in lower case, by the first two characters of those."""
     shapes: dict[str, tuple[tuple[tuple[str, ...], Shape], ...]] = {}
     for shape in _shapes():
-        leads = tuple(lead.lower() for lead in shape.leads)
-        for key in dict.fromkeys(lead[:_KEY_CHARS] for lead in leads):
-            own = tuple(lead for lead in leads if lead.startswith(key))
-            shapes[key] = (*shapes.get(key, ()), (own, shape))
+        by_key: dict[str, list[str]] = {}
+        for lead in map(str.lower, shape.leads):
+            by_key.setdefault(lead[:_KEY_CHARS], []).append(lead)
+        for key, leads in by_key.items():
+            shapes[key] = (*shapes.get(key, ()), (tuple(leads), shape))
     return shapes
 
 
@@ -220,26 +228,31 @@ class _Places(Protocol):
 
 
 def _places(text: str, until: int | None) -> _Places:
-    linear = _linear()
-    return _Leads(text) if linear is None else _Hints(text, until, linear)
+    searches = _linear()
+    return _Hints(text, until, searches) if searches else _Leads(text)
 
 
 class _Hints:
-    """The places where a hint matches, found by a linear engine in one pass."""
+    """The places where a hint matches, found by linear engines in one pass each."""
 
-    def __init__(self, text: str, until: int | None, search: Callable[[bytes, int, int | None], Any]) -> None:
-        self._text, self._search = text, search
+    def __init__(self, text: str, until: int | None, searches: Iterable[_Search]) -> None:
+        self._text = text
         self._data = text.encode("utf-8", "surrogatepass")
         # In ASCII a character is a byte; elsewhere both are counted on together.
         self._is_ascii = len(self._data) == len(text)
         self._end = until + _HINT_BYTES if until is not None and self._is_ascii else None
         self._at = self._byte = 0
+        # Where each search has its next match; all of them are behind the last place.
+        self._ahead = dict.fromkeys(searches, -1)
 
     def next(self) -> int | None:
-        match = self._search(self._data, self._byte, self._end)
-        if match is None:
+        for search, ahead in self._ahead.items():
+            if ahead < self._byte:
+                match = search(self._data, self._byte, self._end)
+                self._ahead[search] = len(self._data) + 1 if match is None else match.start()
+        found = min(self._ahead.values())
+        if found > len(self._data):
             return None
-        found = match.start()
         passed = self._data[self._byte : found]
         self._at = found if self._is_ascii else self._at + len(passed.decode("utf-8", "surrogatepass"))
         self._byte = found
@@ -292,18 +305,20 @@ def _leads() -> tuple[tuple[str, bool], ...]:
 
 
 @cache
-def _linear() -> Callable[[bytes, int, int | None], Any] | None:
-    """Return the search for all hints at once in bytes; None where google-re2 is not installed."""
+def _linear() -> tuple[_Search, ...]:
+    """Return searches that have all hints between them, in bytes; none where google-re2 is not installed."""
     try:
         import re2
     except ImportError:
-        return None
+        return ()
     options = re2.Options()
     options.max_mem = _ENGINE_BYTES
     options.never_capture = True
     options.log_errors = False
     # Byte by byte: to be told characters apart, every class of them would have to be a machine of its own.
     options.encoding = re2.Options.Encoding.LATIN1
-    hints = (re.escape(_MARK_BEGINS), *sorted({hint for shape in _shapes() for hint in shape.hints}))
-    search: Callable[[bytes, int, int | None], Any] = re2.compile("|".join(hints).encode(), options).search
-    return search
+    # As one, words in any case with gaps behind them, names of services, and beginnings of keys have twice the states.
+    hints: dict[str, set[str]] = {"": {re.escape(_MARK_BEGINS)}}
+    for shape in _shapes():
+        hints.setdefault(shape.engine or "words" * shape.is_folded, set()).update(shape.hints)
+    return tuple(re2.compile("|".join(sorted(some)).encode(), options).search for some in hints.values())

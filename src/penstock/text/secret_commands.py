@@ -67,6 +67,8 @@ _SQL_CHARS = 100
 _NAMES = r"(?i:passw(?:or)?d|passphrase|pwd|secret)"
 _NAMED_ARGUMENT = rf"{_NAMES}[\"']\]?[ \t]{{0,4}},\s{{0,8}}[bBrR]?(?:'([^'\s]{{8,128}})'|\"([^\"\s]{{8,128}})\")"
 _SETTER = rf"{_NAMES}\((?:'([^'\s]{{6,128}})'|\"([^\"\s]{{6,128}})\")\)"
+_SHORT_NAME = r"(?i:pass|pw|psw)[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}(?:'([^'\s$]{6,64})'|\"([^\"\s$]{6,64})\")"
+_SHORT_HINT = r"(?:\b|_)(?i:pass|pw|psw)[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}[\"'][^\s\"']{6}"
 _SETTER_HINT = r"(?i:passw(?:or)?d|passphrase|pwd|secret)\([\"'][^\s\"']{6}"
 _SETS = re.compile(r"(?:[sS]et_?|[wW]ith_?|\.)\Z")
 _BLOCK = (
@@ -131,6 +133,13 @@ def _setter(text: str, at: int, floor: int) -> Spans:
     return (found,) if found and _SETS.search(text, max(0, at - 5), at) else ()
 
 
+def _short(text: str, at: int, floor: int) -> Spans:
+    """Return the value in quotes of a short name of a password, where a word begins."""
+    del floor
+    found = None if text[max(0, at - 1) : at].isalnum() else _found(_SHORT_NAME, text, at, has_digit=True)
+    return (found,) if found and any(map(str.isalpha, text[slice(*found)])) else ()
+
+
 def _argument(text: str, at: int, floor: int) -> Spans:
     """Return the value behind the name of a password in a call: a setting or an entry of a table."""
     del floor
@@ -182,6 +191,7 @@ def by_what_is_said() -> Iterable[Shape]:
     names = ("passw", "passphrase", "pwd", "secret")
     yield Shape("password", names, (_SETTER_HINT,), _setter, is_folded=True)
     yield Shape("password", names, (), _argument, is_folded=True)
+    yield Shape("password", ("pass", "pw", "psw"), (_SHORT_HINT,), _short, is_folded=True)
     blocks = (*names, "token", "private", "api", "access")
     yield Shape("secret", blocks, (), _said(_BLOCK), is_folded=True)
     yield Shape("password", ("psk",), (r"psk[ \t]?=[ \t]?\"[^\"\n]{8}",), _said(_NETWORK))

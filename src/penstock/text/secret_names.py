@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from penstock.text.secret_formats import BY_SERVICE, DJANGO_CHARS
-from penstock.text.secret_shape import PUBLIC, WORD_END, Shape, Spans, alternatives, compiled, to_end
+from penstock.text.secret_shape import PUBLIC, SERVICES, WORD_END, Shape, Spans, alternatives, compiled, to_end
 from penstock.text.secret_values import changes_case, is_key, is_random, is_strong, mixes_cases, reads_as_key
 
 if TYPE_CHECKING:
@@ -23,13 +23,18 @@ _PLAIN_KEYS = ("api", "access", "private", "signing", "account")
 _OF_TOKENS = ("_", "-", "access", "auth", "refresh", "api", "session", "bot")
 _IS_TOKEN = f"(?:{'|'.join(f'(?<={word})' for word in _OF_TOKENS)})"
 _NAMES = (
-    rf"passw(?:or)?d|passphrase|pwd|secret(?:[_-]?access)?(?:[_-]?key)?|(?:{'|'.join(_PLAIN_KEYS)})[_-]?key"
+    rf"passw(?:or)?d|passphrase|passcode|pswd|pwd|secret(?:[_-]?access)?(?:[_-]?key)?|(?:{'|'.join(_PLAIN_KEYS)})[_-]?key"
     rf"|{_IS_TOKEN}token"
 )
+# Quotes, as they are written in HTML too.
+_ENTITY = r"(?:&(?:quot|apos|#3[49]);)?"
 _ASSIGNED = (
     rf"(?i:(?:(?<!:)|(?=\w{{1,32}}[ \t]{{0,16}}=>[ \t]{{0,4}}[\"'][^\"'\s]{{0,64}}\d))({_NAMES}))"
-    rf"\d{{0,2}}\\{{0,7}}[\"']?[ \t]{{0,8}}+(?::=|=>|[!=]==?|[:=]|value[ \t]{{0,2}}=)[ \t]{{0,8}}+"
-    r"(?:(?:\(\s{0,64}+)?[bBrR]?\\{0,7}\"([^\s\"]{8,}+)\"|(?:\(\s{0,64}+)?[bBrR]?\\{0,7}'([^\s']{8,}+)'|((?:\d{13,17}\|(?=[\w-]{20}))?[^\s\"'`,;&|<>(){}\[\]$%\\]{8,160}+)(?![(\[{])"
+    rf"\d{{0,2}}\\{{0,7}}[\"']?[ \t]{{0,8}}+(?::=|=>|[!=]==?|[:=]|value[ \t]{{0,2}}="
+    rf"|,?\s{{1,64}}+[\"']?value[\"']?[ \t]{{0,4}}[:=])[ \t]{{0,8}}+"
+    r"(?:(?:\(\s{0,64}+)?[bBrR]?\\{0,7}\"([^\s\"]{6,}+)\"|(?:\(\s{0,64}+)?[bBrR]?\\{0,7}'([^\s']{6,}+)'|"
+    rf"{_ENTITY}"
+    r"((?:\d{13,17}\|(?=[\w-]{20}))?[^\s\"'`,;&|<>(){}\[\]$%\\]{8,160}+)(?![(\[{])"
     r"|(?<==)([^\s\"'`;|<>(){}\[\]\\]{8,160}+)(?=[ \t]*+(?:#|$|\r?\n)))"
 )
 NO_SECRET = re.compile(
@@ -37,9 +42,20 @@ NO_SECRET = re.compile(
 )
 # A name that ends in KEY, or one of these with no more than a blank or a sign behind it, before a random value.
 _KEYED_LEADS = ("key", "token", "secret", "access", "private")
-_KEYED_BETWEEN = r"[\"'\])]{0,2}(?:[ \t]{0,4}(?:=>|[:=?]{1,2}|\|)[ \t]{0,4}|[ \t._-]{1,3}|[ \t]is:?[ \t])[\"'`]?"
+_KEYED_BETWEEN = (
+    r"[\"'\])]{0,2}(?:[ \t]{0,4}(?:=>|[:=?]{1,2}|\|)[ \t]{0,4}|[ \t._-]{1,3}|[ \t]is:?[ \t])"
+    r"(?:[\"'`]|&(?:quot|#3[49]);)?"
+)
 _KEYED = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}([\w+/=.~-]{{11,160}}+)(?![(\[{{])"
-_KEYED_HINT = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}[\w+/=.~-]{{8}}"
+# Whether what stands there is random, as far as a search can tell: letters and digits that change often, or capitals where no
+# word begins; what counts, a UUID, and groups as people type them.
+_MIXED = (
+    r"(?:[A-Za-z]*[0-9]+-?[A-Za-z]+-?[0-9]|(?:[A-Za-z]+[0-9]{2,}){2}"
+    r"|[A-Za-z0-9]*(?:[0-9][A-Z]{0,3}[a-z]{1,4}[A-Z]|(?:[a-z]{1,2}[A-Z]{1,2}){2}[a-z]{1,2}[A-Z]"
+    r"|[aA][bB][cC]|[zZ][yY][xX]|123|987|098|321|567)"
+    r"|[0-9a-f]{8}-[0-9a-f]{4}-|(?:[0-9A-Z]{4,8}-){2}[0-9A-Z]{4})"
+)
+_KEYED_HINT = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}(?:[A-Za-z0-9]{{0,12}}[_+/=.~-]){{0,3}}{_MIXED}"
 _SETTING = (
     r"[_-](?i:pass)(?:\\?[\"'])?[ \t]{0,8}[:=]{1,2}[ \t]{0,8}[\"']?([^\s\"'`,;&|<>(){}\[\]$%\\]{8,160}+)(?![(\[{.])"
 )
@@ -47,7 +63,10 @@ _SETTING_HINT = r"[_-](?i:pass)(?:\\?[\"'])?[ \t]{0,8}[:=]{1,2}[ \t]{0,8}[\"']?[
 _SAID = r"(?i:password|passphrase|secret)[ \t](?:is|was)[ \t]{1,3}[\"'`]([^\s\"'`<>]{6,64})[\"'`]"
 _SAID_HINT = r"(?i:password|passphrase|secret)[ \t](?:is|was)[ \t]{1,3}[\"'`][^\s\"'`<>]{6}"
 _BEFORE_CHARS = 24  # of the name before its last word
+_OF_PASSWORDS = re.compile(r"(?i:pass|pwd|pswd)")
+_SHORT = re.compile(r"(?=[^A-Za-z]*+[A-Za-z])[^\s_.:/-]*[^\sA-Za-z_.:*/?=(){}\[\]<>-][^\s_.:/-]*")
 _IDENTIFIER = re.compile(r"[A-Za-z_.:*/?=-]++")
+_NUMBERED_NAME = re.compile(r"(?:[A-Za-z]{2,16}[-_.]){1,6}v?\d{1,2}")  # `etcd-cluster-1`
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|_")
 _MAX_WORDS, _MAX_NUMBERS = 8, 3  # of the name of a class
 _LINE_OF_SETTINGS = re.compile(r"(?:\d{1,9}[|\t])?[ \t]{0,40}(?:# ?)?(?:export )?[A-Za-z0-9_]*")
@@ -56,8 +75,22 @@ _LINE_ENDS = re.compile(r"[ \t]*+(?:#|\r?\n|$)")
 _NEXT_PART, _MAX_PARTS = re.compile(r"[ \t]{0,8}[+.\\]?\s{0,64}+[\"']([\w+/=.~-]{8,512}+)[\"']"), 8
 _BARE, _WITH_SIGNS = 4, 5  # groups of an assignment: a bare value, and one with signs that end it in programs
 # Names after which a random value may stand, whatever is between; and what may be.
-_LOOSE_NAMES = rf"passw|passphrase|pwd|secret|token|credential|auth|login|(?:{'|'.join(_OF_KEYS)})[_.-]?key"
-_NAMED_LEADS = ("passw", "passphrase", "pwd", "secret", "token", "credential", "auth", "login", *_OF_KEYS)
+_LOOSE_NAMES = (
+    rf"passw|passphrase|passcode|pswd|pwd|secret|token|credential|auth|login|(?:{'|'.join(_OF_KEYS)})[_.-]?key"
+)
+_NAMED_LEADS = (
+    "passw",
+    "passphrase",
+    "passcode",
+    "pswd",
+    "pwd",
+    "secret",
+    "token",
+    "credential",
+    "auth",
+    "login",
+    *_OF_KEYS,
+)
 _BETWEEN = (
     r"[\w .\t-]{0,32}\\?[\"'\])]{0,2}(?:,?\s{1,24}[\"']?value[\"']?)?"
     r"[ \t]{0,4}(?:[:?.+]{0,3}=>?|\|\|?|[:>,])[\s\"'`=\\]{0,40}"
@@ -65,7 +98,8 @@ _BETWEEN = (
 _LOOSE = rf"(?i:{_LOOSE_NAMES})({_BETWEEN})([\w+/=.~-]{{11,160}}+)(?![(\[{{])"
 _DJANGO = rf"(?i:secret_key)({_BETWEEN}(?:default=[\"'])?)({DJANGO_CHARS}{{50}})(?![\w-])"
 # What Jenkins has encrypted stands in braces, with blanks.
-_ELEMENT = r"<([\w.:-]{1,64}+)>([^\s<>]{6,512}+|\{[^<>{}\n]{12,512}+\})</\1>"
+_ELEMENT = r"<([\w.:-]{1,64}+)(?:\s[^<>]{0,200}+)?>([^\s<>]{6,512}+|\{[^<>{}\n]{12,512}+\})</\1>"
+_ENCRYPTED_HINT = r"(?i:passw(?:or)?d|passphrase|secret|token|key)>\{"
 # The name of a kind of things, as `"AWS::KMS::Key"`, whose value is one of them or a digest.
 _TYPE, _TYPE_CHARS = re.compile(r"[\"']\w+::[\w:]*\Z"), 64
 
@@ -141,16 +175,20 @@ def _assigned(match: re.Match[str]) -> Spans:
     # The quote that ends a string within a quoted text has a backslash before it.
     end -= len(match[group]) - len(match[group].rstrip("\\"))
     value = match.string[start:end]
-    if len(value) < 8 or NO_SECRET.fullmatch(value) or (match[1].lower() == "pwd" and value[0] in "/~."):
+    # A shorter password is one if it is no word: letters, and something else.
+    is_short = group < _BARE and _OF_PASSWORDS.match(match[1]) and _SHORT.fullmatch(value)
+    if len(value) < (6 if is_short else 8):
+        return ()
+    if NO_SECRET.fullmatch(value) or (match[1].lower() == "pwd" and value[0] in "/~."):
         return ()
     name, words = (re.sub(r"[_-]", "", part).lower() for part in (match[1], value))
     # A value in quotes may be a password of letters alone; tokens are random, and a bare word in a program is a name:
     # `password = get_password`.
     looks_random = name.endswith("token") or (group >= _BARE and not is_setting)
-    looks_random |= (
-        match.string[match.end(1) : start].lstrip().startswith(("==", "!="))
-    )  # or it is what a field is called
-    if (looks_random or name in words) and _IDENTIFIER.fullmatch(value):
+    between = match.string[match.end(1) : start]
+    # Or it is what a field is called, or what such a thing is worth.
+    looks_random |= between.lstrip().startswith(("==", "!=")) or "value" in between
+    if (looks_random or name in words) and (_IDENTIFIER.fullmatch(value) or _NUMBERED_NAME.fullmatch(value)):
         return ()
     if looks_random and group == _BARE and _is_class(value):
         return ()
@@ -195,7 +233,7 @@ def _by_service() -> Iterable[Shape]:
     for kind, names, body in BY_SERVICE:
         words = tuple(names.split())
         pattern = rf"(?i:{alternatives(words)})({_BETWEEN})((?i:{body})){WORD_END}"
-        yield Shape(kind, words, (), _of_service(pattern), is_folded=True)
+        yield Shape(kind, words, (_SERVICE_HINT,), _of_service(pattern), is_folded=True, engine=SERVICES)
 
 
 def _of_service(pattern: str) -> Callable[[str, int, int], Spans]:
@@ -217,20 +255,27 @@ def _is_mixed(value: str) -> bool:
 
 
 # Of all that is found by a name. Longer gaps would make more states of the search than it keeps on diverse text, which
-# makes it three times as slow; gaps without a bound would let a text be made for which it is quadratic.
+# makes it three times as slow; gaps without a bound would let a text be made for which it is quadratic. A bare value is one
+# where it reads as no name: with all others there were six times as many places to look at.
+_BEHIND_NAME = r"[\w.-]{0,20}(?:[ \t][\w.-]{0,10})?[\"'\])\\]{0,9}(?:,?\s*[\"']?value[\"']?)?[ \t]{0,8}[:?.+|=>,]{1,4}"
 _NAMED_HINT = (
-    rf"(?i:{alternatives(word for row in BY_SERVICE for word in row.names.split())}|{_LOOSE_NAMES})"
-    r"[\w.-]{0,20}(?:[ \t][\w.-]{0,10})?[\"'\])\\]{0,9}(?:,?\s*[\"']?value[\"']?)?[ \t]{0,8}[:?.+|=>,]{1,4}"
-    r"[\s\"'`=\\(]*[^\s\"'`,;()]"
+    rf"(?i:{_LOOSE_NAMES}){_BEHIND_NAME}"
+    r"[\s=]*(?:(?:[a-z]+=)?[bBrRfF]?[\"'`(\\]+[^\s\"'`]{6}|[A-Za-z_.*/?-]*[^A-Za-z_.*/?\s\"'`,;(){}\[\]=-])"
 )
+_SERVICE_HINT = (
+    rf"(?i:{alternatives(word for row in BY_SERVICE for word in row.names.split())})"
+    rf"{_BEHIND_NAME}[\s\"'`=\\(]*[\w+/=:.-]{{12}}"
+)
+# In a file of settings it may read as one.
+_LINE_HINT = r"(?i:passw(?:or)?d|passphrase|pwd|secret|key)\d{0,2}=[A-Za-z_.*/?-]+[ \t]*(?:[\r\n#]|$)"
 
 
 def by_names() -> Iterable[Shape]:
     """Yield the shapes of all that a name gives away, services' first."""
     yield from _by_service()
     yield Shape("Django key", ("secret_key",), (), _of_service(_DJANGO), is_folded=True)
-    yield Shape("secret", _NAMED_LEADS, (_NAMED_HINT,), _named, is_folded=True)
-    yield Shape("secret", _NAMED_LEADS, (), _element, is_folded=True)
+    yield Shape("secret", _NAMED_LEADS, (_NAMED_HINT, _LINE_HINT), _named, is_folded=True)
+    yield Shape("secret", _NAMED_LEADS, (_ENCRYPTED_HINT,), _element, is_folded=True)
     yield Shape("secret", _KEYED_LEADS, (_KEYED_HINT,), _keyed, is_folded=True)
     yield Shape("secret", ("_pass", "-pass"), (_SETTING_HINT,), _pass, is_folded=True)
     yield Shape("secret", ("password", "passphrase", "secret"), (_SAID_HINT,), _said, is_folded=True)

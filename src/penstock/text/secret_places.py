@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from penstock.text.secret_names import NO_SECRET
 from penstock.text.secret_shape import WORD_BEGINS, Shape, Spans, compiled, to_end
-from penstock.text.secret_values import is_random, is_strong, reads_as_key
+from penstock.text.secret_values import is_key, is_random, is_strong, reads_as_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -23,11 +23,13 @@ _HEADER = (
     r"(?i:authorization)\\?[\"']?[ \t]{0,4}[:=,][ \t]{0,4}[bf]?\\?[\"']?"
     r"(?:(?i:bearer|basic|token|digest|api-?key|api-?token|splunk|genie-?key|sso-key|ssws|key)[ \t]{1,4})?"
 )
+_OTHER_SCHEME = r"(?:[A-Za-z][A-Za-z0-9-]{1,20}[ \t]{1,4})"
+_HEADER_HINT = r"(?i:authorization)\\?[\"']?[ \t]{0,4}[:=,]"
 _HEADER_VALUE = r"([^\s\"',;<>{}()\[\]$%\\]{8,160}+)"
 _BEARER = r"(?i:bearer)[ \t]{1,4}([A-Za-z0-9._~+/-]{16,}+=*+)"
 # Where a password is written by hand it may hold an @, and a % that escapes nothing; a name may be a variable's.
 _URL = (
-    r"://([^\s/@:\"'<>{}$%(]{0,256}+|\{\w{1,64}\})"
+    r"://((?:[^\s/@:\"'<>{}$%(]|%[0-9A-Fa-f]{2}){0,256}+|\{\w{1,64}\})"
     r"(?::(?:(?i:pass(?:w(?:or)?d)?|pwd|x-oauth-basic)(?=@)"
     r"|((?:[^\s/@\"'<>{}$%\[(]|%(?=\w)|\$(?![\w{(])|@(?=[^\s/@:\"'<>{}$\[(]{1,64}@)){1,256}+)))?@"
 )
@@ -41,12 +43,14 @@ def _header(text: str, at: int, floor: int) -> Spans:
     """Return what follows the name of a header; without a known scheme only what looks random."""
     del floor
     match = compiled(_HEADER + _HEADER_VALUE).match(text, at)
-    if match is None:
-        return ()
-    has_scheme = compiled(_HEADER).match(text, at, match.start(1))
-    known = has_scheme is not None and has_scheme.end() == match.start(1) and text[match.start(1) - 1] in " \t"
-    is_named = known and not text[at : match.start(1)].rstrip().endswith((":", "=", ",", '"', "'"))
-    return to_end(text, match.span(1)) if is_named or is_random(match[1]) else ()
+    if match is not None:
+        has_scheme = compiled(_HEADER).match(text, at, match.start(1))
+        known = has_scheme is not None and has_scheme.end() == match.start(1) and text[match.start(1) - 1] in " \t"
+        is_named = known and not text[at : match.start(1)].rstrip().endswith((":", "=", ",", '"', "'"))
+        if is_named or is_random(match[1]):
+            return to_end(text, match.span(1))
+    match = compiled(_HEADER + _OTHER_SCHEME + _HEADER_VALUE).match(text, at)
+    return to_end(text, match.span(1)) if match and is_random(match[1]) else ()
 
 
 def _bearer(text: str, at: int, floor: int) -> Spans:
@@ -97,8 +101,9 @@ def _curl(text: str, at: int, floor: int) -> Spans:
     return to_end(text, match.span(1)) if not NO_SECRET.fullmatch(match[1]) else ()
 
 
-_OPTION = r"(?i:-password)[ \t]{1,4}[\"']?([^\s\"'$<>{}()\[\]%*-][^\s\"'<>{}()]{5,64}+)"
-_OPTION_HINT = r"(?i:-password)[ \t]{1,4}[\"']?[^\s\"'$<>{}()\[\]%*-][^\s\"'<>{}()]{5}"
+_OPTIONS = ("-password", "-passwd", "-passphrase", "-token", "-secret", "-key", "-bearer")
+_OPTION = rf"(?i:({'|'.join(_OPTIONS)}))[ \t]{{1,4}}\\?[\"']?([^\s\"'$<>{{}}()\[\]%*-][^\s\"'<>{{}}()\\]{{5,160}}+)"
+_OPTION_HINT = rf"(?i:{'|'.join(_OPTIONS)})[ \t]{{1,4}}\\?[\"']?[^\s\"'$<>{{}}()\[\]%*-][^\s\"'<>{{}}()]{{5}}"
 # Programs that take a password as `-p`: MySQL's, where it is glued to that, and PsExec.
 _LETTER_P = (
     r"(?i:mysql(?:dump|admin|import|show|sh)?[ \t](?:[^\n|;&]{0,200}?[ \t])?-p([^\s\"'$<%-][^\s\"'$<>;|]{3,64}+)"
@@ -107,9 +112,11 @@ _LETTER_P = (
 _LETTER_P_HINT = r"(?i:mysql(?:dump|admin|import|show|sh)?[ \t]+-|psexec(?:\.exe)?[ \t])"
 # Both sides of `;` name what is set, as in no program.
 _CONNECTION = r"(?i:password|pwd)[ \t]?=[ \t]?([^\s\"'=;&|<>{}()\[\]$%]{4,128}+);"
+_CONNECTION_HINT = r"(?i:password|pwd)[ \t]?=[ \t]?[^\s\"'=;&|<>(){}\[\]$%]{4,128};"
 _CONNECTION_NAMES = re.compile(r"(?i:\b(?:user id|uid|server|data source|initial catalog|provider|driver)[ \t]?=)")
 _UNSEAL = r"(?i:unseal|recovery)(?: [Kk]ey)?(?: \d{1,2})?:?[ \t]{1,4}([A-Za-z0-9+/]{43,64}+=?)"
-_COOKIE = re.compile(r"[\w.-]{1,64}+=([^\s;\"',=]{11,1024}+)")
+_COOKIE = re.compile(r"([\w.-]{1,64}+)=([^\s;\"',=]{6,1024}+=*+)")
+_OF_SESSION = re.compile(r"(?i:sess|sid|auth|token|jwt|remember|login)")  # whose value opens something, whatever it is
 _COOKIES = r"(?i:cookie)\\?[\"']?[ \t]{0,4}[:,][ \t]{0,4}\\?[\"']?(?=[\w.-]{1,64}+=)"
 _COOKIES_CHARS = 2_000
 _DOCKER = r"auth\"[ \t]{0,4}:[ \t]{0,4}\"([A-Za-z0-9+/]{8,512}+={0,2})\""
@@ -123,14 +130,19 @@ _LIST_ITEM = re.compile(
 
 
 _COOKIES_HINT = r"(?i:cookie)\\?[\"']?[ \t]{0,4}[:,][ \t]{0,4}\\?[\"']?[\w.-]+="
+_NAME = re.compile(r"[A-Za-z_.:*/?=-]++")
 _UNSEAL_HINT = r"(?i:unseal|recovery)(?: [Kk]ey)?(?: \d{1,2})?:?[ \t]{1,4}[A-Za-z0-9+/]{16}"
 
 
 def _option(text: str, at: int, floor: int) -> Spans:
-    """Return the value of `-Password`, unless it reads as a name."""
+    """Return the value of `-Password` unless it reads as a name, and of `--token` and its kin if it reads as random."""
     del floor
     match = compiled(_OPTION).match(text, at)
-    return (match.span(1),) if match and not NO_SECRET.fullmatch(match[1]) and not match[1].isidentifier() else ()
+    if match is None or NO_SECRET.fullmatch(match[2]):
+        return ()
+    is_password = match[1][1:5].lower() == "pass"
+    is_one = not _NAME.fullmatch(match[2]) if is_password else is_key(match[2])
+    return (match.span(2),) if is_one else ()
 
 
 def _letter_p(text: str, at: int, floor: int) -> Spans:
@@ -153,7 +165,7 @@ def _connection(text: str, at: int, floor: int) -> Spans:
 
 
 def _cookies(text: str, at: int, floor: int) -> Spans:
-    """Return the values of cookies that look random."""
+    """Return the values of cookies that look random, or are called a session's."""
     del floor
     match = compiled(_COOKIES).match(text, at)
     if match is None:
@@ -162,7 +174,12 @@ def _cookies(text: str, at: int, floor: int) -> Spans:
     last = match.end() + _COOKIES_CHARS
     ends = [text.find(edge, match.end(), last) for edge in ("\n", "ookie:")]
     found = _COOKIE.finditer(text, match.end(), min([last, *(place for place in ends if place >= 0)]))
-    return tuple(cookie.span(1) for cookie in found if is_random(cookie[1]))
+    return tuple(cookie.span(2) for cookie in found if is_random(cookie[2]) or _opens(cookie[1], cookie[2]))
+
+
+def _opens(name: str, value: str) -> bool:
+    """Return whether a cookie is called a session's and has a value that is no word."""
+    return bool(_OF_SESSION.search(name)) and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
 
 
 def _docker(text: str, at: int, floor: int) -> Spans:
@@ -229,7 +246,10 @@ _CALLS = (
     "PasswordCredential(",
     "HTTPBasicAuth(",
 )
-_SECURE = r"ConvertTo-SecureString[ \t]{1,4}(?:-String[ \t]{1,4})?[\"']([^\s\"'$]{6,128})[\"']"
+_SECURE = (
+    r"ConvertTo-SecureString[ \t]{1,4}(?:-(?:String|AsPlainText|Force)[ \t]{1,4}){0,3}+"
+    r"(?:\\?[\"']([^\s\"'$\\]{6,128})\\?[\"']|([^\s\"'$(-][^\s\"')]{5,128}))"
+)
 # `.netrc`, on one line or several; what it calls a password is one.
 _NETRC = r"login\s{1,8}[^\s\"']{1,64}\s{1,8}password\s{1,8}([^\s\"'<>${}\\]{6,128}+)"
 # Gradle's block of credentials; and what Jenkins prints when it first starts.
@@ -243,6 +263,23 @@ _LOGIN_BY_KEY = (
 _PARAMETER = r"[?&;](?i:password|passwd|pwd)=([^\s\"'`&;<>{}()\[\]$%\\]{4,128}+)"
 _PAIR = r"\w+\(\s{0,8}[\"'][^\"'\n]{1,64}[\"'],\s{0,8}[\"']([^\s\"']{6,64})[\"']"
 
+# Of any other call whose name says that it takes a name and a password, one that is no word.
+_LETS_IN = r"(?i:credentials?|basic_?auth|auth|authenticate|login|getconnection|directoryentry)"
+_CALL = (
+    rf"{_LETS_IN}[ \t]{{0,2}}=?[ \t]{{0,2}}\((?:[^()\n]{{0,80}},)?\s{{0,64}}+\\?[\"'][^\"'\n]{{1,64}}[\"']"
+    r"[ \t]{0,2},\s{0,64}+\\?[\"']([^\s\"'\\]{6,64})\\?[\"']"
+)
+_CALL_HINT = rf"{_LETS_IN}[ \t]{{0,2}}=?[ \t]{{0,2}}\([^()\n\"']*\s*\\?[\"']"
+
+
+def _call(text: str, at: int, floor: int) -> Spans:
+    """Return the password that a call takes beside a name, if it is no word."""
+    del floor
+    match = compiled(_CALL).match(text, at)
+    if match is None or NO_SECRET.fullmatch(match[1]) or _NAME.fullmatch(match[1]) or "://" in match[1]:
+        return ()
+    return (match.span(1),) if any(map(str.isdigit, match[1])) and any(map(str.isalpha, match[1])) else ()
+
 
 def _by(pattern: str) -> Callable[[str, int, int], Spans]:
     """Return the function for a value that a pattern groups, unless it stands for one."""
@@ -250,7 +287,8 @@ def _by(pattern: str) -> Callable[[str, int, int], Spans]:
     def spans(text: str, at: int, floor: int) -> Spans:
         del floor
         match = compiled(pattern).match(text, at)
-        return (match.span(1),) if match and not NO_SECRET.fullmatch(match[1]) else ()
+        group = (match.lastindex or 0) if match else 0
+        return (match.span(group),) if match and not NO_SECRET.fullmatch(match[group]) else ()
 
     return spans
 
@@ -268,23 +306,27 @@ _CURL_HINT = rf"{_CURL_USER}[^\s\"'<>$:{{}}\[\]]{{3}}"
 
 def by_places() -> Iterable[Shape]:
     """Yield the shapes of all that its place gives away."""
-    yield Shape("credential", ("authorization",), (), _header, is_folded=True)
+    yield Shape("credential", ("authorization",), (_HEADER_HINT,), _header, is_folded=True)
     yield Shape("credential", ("bearer",), (r"(?i:bearer)[ \t]{1,4}[\w.~+/-]{8}",), _bearer, is_folded=True)
-    yield Shape("URL password", ("://",), (r"://[^\s/@:\"'<>$%(]*(?::(?:[^\s/@\"'<>{}%\[(]|%\w)+)?@",), _url)
+    yield Shape(
+        "URL password", ("://",), (r"://(?:[^\s/@:\"'<>$%(]|%[0-9A-Fa-f])*(?::(?:[^\s/@\"'<>{}%\[(]|%\w)+)?@",), _url
+    )
     yield Shape("URL key", _HOOKS, (_HOOK_HINT,), _hook, is_folded=True)
     yield Shape("URL signature", ("?sig=", "&sig="), (r"[?&]sig=[\w%+/-]{16}",), _signature)
     signed = ("x-amz-signature=", "x-goog-signature=")
     yield Shape("URL signature", signed, (r"(?i:x-(?:amz|goog)-signature)=\w",), _signature, is_folded=True)
     yield Shape("password", ("-u", "--user"), (_CURL_HINT,), _curl)
-    yield Shape("password", ("-password",), (_OPTION_HINT,), _option, is_folded=True)
+    yield Shape("password", _OPTIONS, (_OPTION_HINT,), _option, is_folded=True)
     yield Shape("password", ("mysql", "psexec"), (_LETTER_P_HINT,), _letter_p, is_folded=True)
-    yield Shape("password", ("password", "pwd"), (), _connection, is_folded=True)
+    yield Shape("password", ("password", "pwd"), (_CONNECTION_HINT,), _connection, is_folded=True)
     yield Shape("password", ("passwords", "passphrases"), (_LIST.replace("}+", "}"),), _list, is_folded=True)
     yield Shape("cookie", ("cookie",), (_COOKIES_HINT,), _cookies, is_folded=True)
     yield Shape("credential", ("auth",), (), _docker, is_folded=True)
     yield Shape("Vault key", ("unseal", "recovery"), (_UNSEAL_HINT,), _by(_UNSEAL), is_folded=True)
     yield Shape("secret", ("kind",), (_OF_MANIFEST,), _manifest)
     yield Shape("password", _CALLS, tuple(rf"{re.escape(name)}\s{{0,8}}[\"']" for name in _CALLS), _by(_PAIR))
+    calls = ("credential", "basic", "auth", "login", "getconnection", "directoryentry")
+    yield Shape("password", calls, (_CALL_HINT,), _call, is_folded=True)
     yield Shape("password", ("ConvertTo-SecureString",), (r"ConvertTo-SecureString[ \t]",), _by(_SECURE))
     credentials = r"(?i:username)\s{1,8}[\"'][^\"'\n]+[\"']\s+password\s"
     yield Shape("password", ("username",), (credentials,), _by(_CREDENTIALS), is_folded=True)

@@ -7,8 +7,9 @@ random is random (`secret_values`).
 from __future__ import annotations
 
 import re
+from functools import cache
 
-from penstock.text.secret_shape import PUBLIC, Shape, Spans, alternatives, to_end
+from penstock.text.secret_shape import PUBLIC, SERVICES, Shape, Spans, alternatives, to_end
 from penstock.text.secret_values import counts_up, reads_as_key
 
 NAMES = (
@@ -104,14 +105,29 @@ _ID = re.compile(r"(?:[_. \"'-]id|I[dD])s?[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t
 _DIGESTS = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SECRET = re.compile(r"(?i:key|token|secret|auth|pass|cred)")
 _DIRECT = re.compile(r"[\w-]*[\s\"':=>-]*")  # nothing but a sign stands between
-_NAME = re.compile(rf"(?i:{alternatives(NAMES.split())})")
+_KEY_CHARS = 4  # of the shortest name
+
+
+@cache
+def _by_beginning() -> dict[str, tuple[str, ...]]:
+    """Return the names by their first letters: one expression of all would take longer to compile than most texts to search."""
+    names: dict[str, tuple[str, ...]] = {}
+    for name in sorted(NAMES.split()):
+        names[name[:_KEY_CHARS]] = (*names.get(name[:_KEY_CHARS], ()), name)
+    return names
+
+
+def _end_of_name(text: str, at: int) -> int:
+    """Return where the name ends that begins at a place; the place where none does."""
+    begin = text[at : at + _BETWEEN_CHARS].lower()
+    names = _by_beginning().get(begin[:_KEY_CHARS], ())
+    return at + next((len(name) for name in names if begin.startswith(name)), 0)
 
 
 def _beside(text: str, at: int, floor: int) -> Spans:
     """Return the first value that reads as a key behind the name of a service, on the same line."""
     del floor
-    name = _NAME.match(text, at)
-    behind = name.end() if name else at
+    behind = _end_of_name(text, at)
     last = behind + _BETWEEN_CHARS + _VALUE_CHARS
     end = text.find("\n", at, last)
     for found in _VALUE.finditer(text, at, last if end < 0 else end):
@@ -128,4 +144,4 @@ def _beside(text: str, at: int, floor: int) -> Spans:
 def by_services() -> Shape:
     """Return the shape of what is random beside the name of a service."""
     names = NAMES.split()
-    return Shape("secret", tuple(names), (f"(?i:{alternatives(names)})",), _beside, is_folded=True)
+    return Shape("secret", tuple(names), (f"(?i:{alternatives(names)})",), _beside, is_folded=True, engine=SERVICES)

@@ -17,6 +17,10 @@ Spans = tuple[tuple[int, int], ...]
 """Places in a text as (start, end), in order, end exclusive."""
 
 
+SERVICES = "services"
+"""The search for names of services, of which there are a thousand."""
+
+
 class Shape(NamedTuple):
     """What a kind of secret looks like."""
 
@@ -31,6 +35,11 @@ class Shape(NamedTuple):
     """Gives what is secret from a text, such a place, and the end of the secret before; none where it only looked so."""
     is_folded: bool = False
     """Whether the leads are in lower case and stand for any case."""
+    engine: str = ""
+    """Which search its hints belong to; empty for that of all that is in lower case, or of all that is not.
+
+    The states of a search are the product of what its hints can be in the midst of.
+    """
 
 
 WORD_BEGINS = re.compile(r"(?<![A-Za-z0-9])|(?<=\\[nrt])")
@@ -41,7 +50,9 @@ WORD_END = r"(?![\w-]|\[redacted: )"
 """Where a word ends. A mark that is glued to it counts as its rest: it was that, before it was redacted."""
 
 
-PUBLIC = re.compile(r"(?i:sha\d|md5|hash|digest|checksum|commit|revision|version|etag|public|fingerprint|integrity)")
+PUBLIC = re.compile(
+    r"(?i:sha\d|md5|hash|digest|checksum|commit|revision|version|etag|public|fingerprint|integrity)|\bh1:"
+)
 """Words of names whose values are random and no secrets: digests, revisions, public keys."""
 
 

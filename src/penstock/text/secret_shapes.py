@@ -7,6 +7,7 @@ Leaves to others: formats as data (`secret_formats`), what is secret by its name
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from typing import TYPE_CHECKING
 
 from penstock.text.secret_commands import by_what_is_said
@@ -15,6 +16,7 @@ from penstock.text.secret_names import by_names
 from penstock.text.secret_places import by_places
 from penstock.text.secret_services import by_services
 from penstock.text.secret_shape import WORD_BEGINS, WORD_END, Shape, Spans, alternatives, compiled, to_tail
+from penstock.text.secret_values import is_strong, mixes_cases, reads_as_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -90,9 +92,17 @@ _AWS = r"(?:(?:AKIA|ASIA)[A-Z0-9]{16}|(?<![A-Za-z0-9])(?:ABIA|ACCA|A3T[A-Z0-9])[
 _AWS_PAIR = rf"({_AWS}[\w-]*+)(?:[\s:;,|\"']{{1,8}}+([A-Za-z0-9/+]{{40}}(?![A-Za-z0-9/+=]|\[redacted: )))?"
 
 
+# In the midst of a program or picture in base64 all that is four letters long stands somewhere.
+_LONG_RUN, _LONG_CHARS = re.compile(r"[A-Za-z0-9+/]*"), 120
+
+
+def _is_in_base64(text: str, at: int) -> bool:
+    return at >= _LONG_CHARS and _LONG_RUN.fullmatch(text, at - _LONG_CHARS, at) is not None
+
+
 def _aws(text: str, at: int, floor: int) -> Spans:
     del floor
-    match = compiled(_AWS_PAIR).match(text, at)
+    match = None if _is_in_base64(text, at) else compiled(_AWS_PAIR).match(text, at)
     return tuple(match.span(group) for group in (1, 2) if match[group]) if match else ()
 
 
@@ -120,7 +130,7 @@ def _around(head: str, most: int, rest: str) -> Callable[[str, int, int], Spans]
     begin = _look_back(head, most)
 
     def spans(text: str, at: int, floor: int) -> Spans:
-        match = compiled(rest).match(text, at)
+        match = None if _is_in_base64(text, at) else compiled(rest).match(text, at)
         start = begin(text, at, floor) if match else -1
         return to_tail(text, start, match.end()) if match and start >= 0 else ()
 
@@ -133,6 +143,29 @@ _AZURE_PARTS = (r"[\w+/-]{33,76}", 76, r"(?:\w{4}|\+\w{3})[\w+/-]{5,6}+(?:[\w+/-
 _DISCORD = "[MNO][DTjz][AEIMQUYcgk][w-z0-5]"
 _DISCORD_LEADS = tuple(first + second for first in "MNO" for second in "DTjz")
 _DISCORD_TOKEN = rf"{_DISCORD}[\w-]{{18,24}}+\.[\w-]{{6}}\.[\w-]{{27,40}}+"
+
+# Services put the kind of a key between their name and what is random.
+_KINDS = ("live", "prod", "production", "sandbox", "pat")
+_KIND_LEADS = tuple(f"{one}{kind}{other}" for kind in _KINDS for one in "_-" for other in "_-")
+_OF_KIND = _look_back(r"[A-Za-z]{2,16}(?:[_-][A-Za-z]{2,12}){0,2}", 48)
+_KIND = rf"[_-](?:{'|'.join(_KINDS)})[_-]([A-Za-z0-9]{{20,}}+)"
+
+
+def _of_kind(text: str, at: int, floor: int) -> Spans:
+    match = compiled(_KIND).match(text, at)
+    start = _OF_KIND(text, at, floor) if match and reads_as_key(match[1]) and is_strong(match[1]) else -1
+    return to_tail(text, start, match.end()) if match and start >= 0 else ()
+
+
+# The number of a row, and what its table knows as a digest; lines of pages have numbers too, and text behind them.
+_NUMBERED = r"\d\|([A-Za-z0-9]{40}(?:[0-9a-f]{8})?)(?![\w|])"
+
+
+def _numbered(text: str, at: int, floor: int) -> Spans:
+    del floor
+    match = compiled(_NUMBERED).match(text, at)
+    return (match.span(1),) if match and mixes_cases(match[1]) and is_strong(match[1]) else ()
+
 
 # ── private keys ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -171,12 +204,56 @@ def _putty(text: str, at: int, floor: int) -> Spans:
     return (match.span(),) if match else ()
 
 
+# A key in base64, as kubeconfig and manifests hold it.
+_PEM_IN_BASE64 = r"LS0tLS1CRUdJTi[A-Za-z0-9+/]{40,65536}+=*+"
+_PEM_HEAD_CHARS = 80  # of 60 bytes, which say what begins there
+
+
+def _encoded_key(text: str, at: int, floor: int) -> Spans:
+    del floor
+    match = compiled(_PEM_IN_BASE64).match(text, at)
+    if match is None:
+        return ()
+    head = match[0][: min(_PEM_HEAD_CHARS, len(match[0]) // 4 * 4)]
+    return (
+        (match.span(),) if b" PRIVATE KEY" in b64decode(head.rstrip("=") + "=" * (-len(head.rstrip("=")) % 4)) else ()
+    )
+
+
+# ── keys in JSON: JWK, and Tink's ────────────────────────────────────────────────────────────────────────────────
+
+_JWK_HINT = r"\"kty\\?\"[ \t]{0,4}:"
+_JWK, _TINK = '"kty', "type.googleapis.com/google.crypto.tink."
+_OBJECT_CHARS = 8_192  # on either side; a private key of 4,096 bits has 3,300
+_PRIVATE_MEMBER = re.compile(r"\"(?:d|k|p|q|dp|dq|qi)\\?\"\s{0,16}:\s{0,16}\\?\"([\w-]{16,4096}+=*)")
+_TINK_VALUE = re.compile(r"\"value\\?\"\s{0,16}:\s{0,16}\\?\"([\w+/-]{16,8192}+=*)")
+
+
+def _in_object(lead: str, member: re.Pattern[str]) -> Callable[[str, int, int], Spans]:
+    """Return the function for members of the object in JSON around a lead."""
+
+    def spans(text: str, at: int, floor: int) -> Spans:
+        # It begins and ends where another does: so text of nothing but such leads is not read again and again.
+        first, last = max(floor, at - _OBJECT_CHARS), at + _OBJECT_CHARS
+        begin = max(first, *(text.rfind(edge, first, at) for edge in ("{", "}", lead)))
+        ends = (text.find(edge, at + len(lead), last) for edge in ("}", lead))
+        found = member.finditer(text, begin, min([last, *(place for place in ends if place >= 0)]))
+        return tuple(match.span(1) for match in found)
+
+    return spans
+
+
 # The order matters where shapes begin at the same place: what says most of itself first, what only has a telling name
 # last.
 SHAPES = (
     Shape("private key", ("-----BEGIN ",), (rf"-----BEGIN {_PEM}",), _private_key),
     Shape("private key", ("Private-Lines: ",), (r"Private-Lines: \d",), _putty),
+    Shape("private key", ("LS0tLS1CRUdJTi",), ("LS0tLS1CRUdJTi",), _encoded_key),
+    Shape("private key", (_JWK,), (_JWK_HINT,), _in_object(_JWK, _PRIVATE_MEMBER)),
+    Shape("private key", (_TINK,), (re.escape(_TINK),), _in_object(_TINK, _TINK_VALUE)),
     *_own_formats(),
+    Shape("API key", _KIND_LEADS, (rf"[_-](?:{'|'.join(_KINDS)})[_-][A-Za-z0-9]{{8}}",), _of_kind),
+    Shape("Laravel token", tuple(f"{digit}|" for digit in range(10)), (r"\d\|[A-Za-z0-9]{16}",), _numbered),
     Shape("AWS key", ("AKIA", "ASIA", "ABIA", "ACCA", "A3T"), (r"(?:A3T[A-Z0-9]|A[KSBC][IC]A)[A-Z0-9]{8}",), _aws),
     Shape("JWT", (".eyJ",), (r"\.eyJ[\w-]{5}",), _jwt),
     Shape("Azure secret", ("Q~",), (r"Q~[\w.~-]{8}",), _around(r"[\w~.]{3}\d", 4, r"Q~[\w.~-]{31,34}+")),

@@ -14,7 +14,9 @@ from itertools import pairwise
 _RUN = re.compile(r"[A-Za-z0-9]+")
 _CHANGE = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 _UUID = re.compile(r"(?=[A-Za-z-]*+[0-9])[0-9a-zA-Z]{8}(?:-[0-9a-zA-Z]{4}){3}-[0-9a-zA-Z]{12}")
-_GROUPS = re.compile(r"(?=(?:[A-Z-]*+[0-9]){2})[0-9A-Z]{4,8}(?:-[0-9A-Z]{4,8}){2,7}")  # as people type them
+_GROUPS = re.compile(
+    r"(?=(?:[A-Z-]*+[0-9]){2})[0-9A-Z]{4,8}(?:-[0-9A-Z]{4,8}){2,7}|[0-9A-Z]{5}(?:-[0-9A-Z]{5}){3,7}"
+)  # as people type them
 _DIGITS = re.compile(r"[0-9]{17,}")
 _MIN_DIGITS = 5  # different ones
 _MIN_RUN = 11
