@@ -13,13 +13,15 @@ from __future__ import annotations
 
 import re
 import string
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from .program import Word
 from .reading import BREAK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from .program import TokenKind
 
 # A word that is continued: letters, breaks, letters. One match takes all its pieces.
 _BROKEN = re.compile(rf"{BREAK}(?<=[\w-]{BREAK})(?>(?:{BREAK}*+[\w#@$:-]++)+)")
@@ -82,7 +84,7 @@ _TOKEN = re.compile(
     rf"|(?P<number>[+-]?(?:\d++(?:[.,]\d++)?|\.\d++)(?![\w-]))|(?P<period>{PERIOD})"
     rf"|(?P<word>[\w#@$-]++|:\w[\w-]*+:[\w#@$-]*+)|(?P<mark>\*\*|[<>]=|<>|\S)|\Z)"
 )
-_KINDS: dict[str, Literal["word", "literal", "number", "period", "mark", "pseudo", "exec"]] = {
+_KINDS: dict[str, TokenKind] = {
     "block": "exec",
     "literal": "literal",
     "pseudo": "pseudo",
@@ -131,11 +133,12 @@ def tokens(code: str, start: int, end: int, line_at: Callable[[int], int]) -> li
         end: The offset behind the last one.
         line_at: The line of an offset into the code.
     """
-    text = code[start:end]
+    return [Word(shown, line_at(start + begin), kind) for shown, kind, begin in spelled_tokens(code[start:end])]
+
+
+def spelled_tokens(text: str) -> Iterator[tuple[str, TokenKind, int]]:
+    """Yield the tokens of a stretch of code, in order: each as it is spelled, its kind, and the offset at which it begins."""
     is_unbroken = BREAK not in text
-    # As most statements are on one line, few words are asked for theirs.
-    line = line_at(start) if is_unbroken and "\n" not in text.rstrip() else 0
-    words: list[Word] = []
     for token in _TOKEN.finditer(fold(text)):
         kind = token.lastgroup
         if kind is None:  # blanks at the end
@@ -147,8 +150,7 @@ def tokens(code: str, start: int, end: int, line_at: Callable[[int], int]) -> li
             shown = text[begin:stop]
         else:
             shown = spelled(text, begin, stop) if kind == "word" else text[begin:stop].replace(BREAK, "")
-        words.append(Word(shown, line or line_at(start + begin), _KINDS[kind]))
-    return words
+        yield shown, _KINDS[kind], begin
 
 
 def _whole(broken: re.Match[str]) -> str:

@@ -35,6 +35,9 @@ def key(name: str) -> str:
     return name.upper()
 
 
+TokenKind = Literal["word", "literal", "number", "period", "mark", "pseudo", "exec"]
+
+
 class Word(NamedTuple):
     """One token of code.
 
@@ -44,7 +47,7 @@ class Word(NamedTuple):
 
     text: str
     line: int
-    kind: Literal["word", "literal", "number", "period", "mark", "pseudo", "exec"]
+    kind: TokenKind
 
 
 class Statement(NamedTuple):

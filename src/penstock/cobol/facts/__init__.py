@@ -22,7 +22,7 @@ from .values import Facts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from ..program import Program
+    from ..program import Program, Statement
     from ..source import ScannedSource
     from .calls import WrittenCall
     from .code import Code
@@ -298,7 +298,6 @@ def _paragraphs(program: Program, graph: Flow, shapes: list[Complexity]) -> tupl
 
 def _transforms(code: Code, referred: References) -> tuple[Transform, ...]:
     """Return the calculations and compositions of the program itself, with what each writes and reads."""
-    from .code import text_of
     from .values import Transform
 
     found = []
@@ -311,7 +310,7 @@ def _transforms(code: Code, referred: References) -> tuple[Transform, ...]:
                     verb=said.verb,
                     targets=tuple(targets),
                     sources=tuple(sources),
-                    text=text_of(said.words, 400),
+                    text=said.text(400),
                     line=said.line,
                     end_line=said.end_line,
                     paragraph=code.name(said.paragraph),
@@ -322,12 +321,16 @@ def _transforms(code: Code, referred: References) -> tuple[Transform, ...]:
 
 def _unread(source: ScannedSource, program: Program, code: Code) -> tuple[UnknownStatement, ...]:
     """Return what of the program itself is no statement that is known."""
-    from .code import text_of
+    from .code import clipped, text_of
     from .values import UnknownStatement
+
+    def text(part: Statement) -> str:
+        words = source.words(part.start, part.end)
+        return clipped(text_of([word.text for word in words], [word.kind for word in words]), 400).strip(" .")
 
     return tuple(
         UnknownStatement(
-            text=text_of(source.words(part.start, part.end), 400).strip(" ."),
+            text=text(part),
             line=part.line,
             end_line=part.end_line,
             paragraph=code.name(code.paragraph(part.line)),

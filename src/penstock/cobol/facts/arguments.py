@@ -29,7 +29,7 @@ def parameters(said: ReadStatement) -> tuple[str, ...]:
     depth = 0
     glued = False
     for at in range(keys.index("USING") + 1, len(keys)):
-        word, text = keys[at], said.words[at].text
+        word, text = keys[at], said.texts[at]
         if depth == 0 and word in _ENDS:
             break
         if depth == 0 and (word in _BY or word == "," or "SIZE" in (word, keys[at - 1])):
@@ -51,16 +51,16 @@ def given(said: ReadStatement, at: int) -> tuple[str, ...]:
     found: list[list[str]] = []
     depth = 0
     is_joined = False
-    for word, key_ in zip(said.words[at + 1 :], said.keys[at + 1 :], strict=True):
+    for word, key_ in zip(said.texts[at + 1 :], said.keys[at + 1 :], strict=True):
         depth -= key_ == ")"
         if depth == 0 and (key_ != "(" or found):
             break
         if depth == 1 and key_ == ",":
             is_joined = False
         elif depth and found and (is_joined or depth > 1 or key_ in _JOINING or key_ in "()"):
-            found[-1].append(word.text)
+            found[-1].append(word)
         elif depth:
-            found.append([word.text])
+            found.append([word])
         is_joined = key_ in _JOINING
         depth += key_ == "("
     return tuple(map(written, found))

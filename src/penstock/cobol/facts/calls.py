@@ -209,13 +209,13 @@ def _called(call: WrittenCall, code: Code, reaching: Reaching, constants: Mappin
 
 def _calling(said: ReadStatement) -> WrittenCall:
     """Return the target and parameters of a CALL, the target with its qualifiers."""
-    words = said.words
+    texts = said.texts
     at = 1
-    if said.keys[1] in {"STATIC", "DYNAMIC"} and len(words) > 2:
+    if said.keys[1] in {"STATIC", "DYNAMIC"} and len(texts) > 2:
         at = 2
     end = at + 1
-    while end + 1 < len(words) and said.keys[end] in {"OF", "IN"}:
+    while end + 1 < len(texts) and said.keys[end] in {"OF", "IN"}:
         end += 2
-    target = " ".join(word.text for word in words[at:end])
+    target = " ".join(texts[at:end])
     passed, returned = parameters(said), behind(said)
     return WrittenCall(target, passed, said.line, said.end_line, said.paragraph, said.copybook, said.site, returned)

@@ -78,9 +78,7 @@ class DynamicSql:
         if "INTO" not in keys:
             return
         into = keys.index("INTO")
-        names = [
-            word.text for word in said.words[into + 1 : into + 4 if keys[into + 2 : into + 3] == ("OF",) else into + 2]
-        ]
+        names = said.texts[into + 1 : into + 4 if keys[into + 2 : into + 3] == ("OF",) else into + 2]
         index = self._names.one(" ".join(names))
         if index is not None:
             # A group of varying length may be composed by the name of its letters or by its own.
@@ -110,14 +108,14 @@ def _pieces(said: ReadStatement, into: int) -> Iterator[str]:
     """Yield what a STRING puts one behind the other: the text of literals, and a mark for data."""
     at = 1
     while at < into:
-        word = said.words[at]
+        text, kind = said.texts[at], said.kinds[at]
         if said.keys[at] == "DELIMITED":
             at += 3 if said.keys[at + 1] == "BY" else 2
             continue
-        if word.kind == "literal":
+        if kind == "literal":
             # Blanks at its end count here: they part it from what follows.
-            yield word.text[1:-1].replace(word.text[0] * 2, word.text[0]) if literal(word.text) is not None else " "
-        elif word.kind == "word" and said.keys[at] not in {"OF", "IN"}:
+            yield text[1:-1].replace(text[0] * 2, text[0]) if literal(text) is not None else " "
+        elif kind == "word" and said.keys[at] not in {"OF", "IN"}:
             yield _DATA if said.keys[at] not in {"SPACE", "SPACES"} else " "
         elif said.keys[at] in {"OF", "IN"}:
             at += 1

@@ -126,9 +126,9 @@ def _phrases(node: Node, paragraph: str) -> Iterator[ErrorSite]:
     for label, opener, inner in node.branches:
         kind = _PHRASES.get(label)
         if kind is not None:
-            of = text_of(opener.words) if label == "ON STATUS" else label
-            condition = f"{of} of {text_of(node.said.words[:2])}"
-            action = text_of(inner[0].said.words, 200) if inner else None
+            of = opener.text() if label == "ON STATUS" else label
+            condition = f"{of} of {text_of(node.said.texts[:2], node.said.kinds[:2])}"
+            action = inner[0].said.text(200) if inner else None
             end = inner[-1].end_line if inner else opener.end_line
             yield ErrorSite(kind, condition, action, opener.line, end, paragraph)
 
@@ -137,6 +137,6 @@ def _error_sites(said: ReadStatement, paragraph: str) -> Iterator[ErrorSite]:
     """Yield a MOVE to RETURN-CODE, and a USE AFTER ERROR."""
     keys = said.keys
     if said.verb == "MOVE" and "TO" in keys and "RETURN-CODE" in keys[keys.index("TO") :]:
-        yield ErrorSite("RETURN-CODE", text_of(said.words, 200), None, said.line, said.end_line, paragraph)
+        yield ErrorSite("RETURN-CODE", said.text(200), None, said.line, said.end_line, paragraph)
     elif said.verb == "USE" and {"ERROR", "EXCEPTION"} & set(keys):
-        yield ErrorSite("USE", text_of(said.words, 200), None, said.line, said.end_line, paragraph)
+        yield ErrorSite("USE", said.text(200), None, said.line, said.end_line, paragraph)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..procedure import NAVIGATION
-from .code import text_of
 from .values import IdmsOperation
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def operations(code: Code) -> tuple[IdmsOperation, ...]:
 def _operation(said: ReadStatement, code: Code) -> IdmsOperation:
     """Return one statement with the record and the set that it names."""
     keys = said.keys
-    texts = [word.text for word in said.words]
+    texts = list(said.texts)
     record = None
     if said.verb in _OF_RECORDS:
         at = next((n for n, word in enumerate(keys[1:], start=1) if word not in _BEFORE and not word.isdecimal()), 0)
@@ -63,7 +62,7 @@ def _operation(said: ReadStatement, code: Code) -> IdmsOperation:
         verb=said.verb,
         record=record,
         within=_behind(keys, texts, "WITHIN", "TO", "FROM") if said.verb != "BIND" else None,
-        text=text_of(said.words),
+        text=said.text(),
         line=said.line,
         end_line=said.end_line,
         paragraph=code.name(said.paragraph),

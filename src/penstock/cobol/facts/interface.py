@@ -321,7 +321,7 @@ def _where(name: str | None, names: DataNames) -> str | None:
 def _statements(code: Code, into: _Channels, out: _Channels) -> None:
     """Gather ACCEPT and DISPLAY; without FROM and UPON they are SYSIN and SYSOUT."""
     for said in code.of("ACCEPT", "DISPLAY"):
-        if said.verb == "ACCEPT" and len(said.words) > 1:
+        if said.verb == "ACCEPT" and len(said.keys) > 1:
             name = said.keys[said.keys.index("FROM") + 1] if "FROM" in said.keys[:-1] else "SYSIN"
             into.add(name, "clock" if name in _CLOCK else "console", (said.line,))
         elif said.verb == "DISPLAY":

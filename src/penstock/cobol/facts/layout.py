@@ -9,6 +9,7 @@ none, nothing in that record is guessed. A missing copybook between records is t
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..program import key
@@ -43,6 +44,10 @@ _SHOWN_WORDS = """
     ZERO-FILL TAB INITIAL
 """
 _SHOWN = _CLAUSES | frozenset(_SHOWN_WORDS.split())
+_ENTRIES = 1 << 13
+"""Texts of entries whose clauses are remembered, some 10 MB."""
+_LONG = 500
+"""A text of so many letters is not: it is hardly said twice, and may be a megabyte."""
 _SHOWING = frozenset({"REPORT", "SCREEN"})
 _WAYS: dict[str, tuple[bool, bool]] = {
     "SOURCE": (True, False), "SOURCES": (True, False), "SUM": (True, False),
@@ -231,7 +236,8 @@ class _Building:
     def _item(self, row: EntryRow, level: int) -> None:
         """Take a data item: place it, or open it as a group where it has no picture."""
         is_shown = row.section in _SHOWING
-        clauses = _Clauses(pieces(row.code), self._numbers, _SHOWN if is_shown else _CLAUSES)
+        read = _clauses if len(row.code) < _LONG else _clauses.__wrapped__
+        clauses = read(row.code, is_shown)
         if level == 66:
             self._renames(row, clauses)
             return
@@ -248,6 +254,8 @@ class _Building:
         usage = clauses.usage or (group.usage if group else None)
         sign = clauses.sign or (group.sign if group else None)
         parent = group.index if group else None
+        counts = [int(word) if _NUMBER.fullmatch(word) else self._numbers.get(key(word)) for word in clauses.counts]
+        occurs = counts[-1] if counts else None
         elementary = clauses.picture is not None
         size = (
             bytes_of(clauses.picture, usage or "DISPLAY", sign_apart=bool(sign) and "SEPARATE" in (sign or ""))
@@ -274,8 +282,8 @@ class _Building:
                 else (self._file and self._shared) or clauses.shared,
                 picture=clauses.picture,
                 usage=(usage or "DISPLAY") if elementary else "GROUP",
-                occurs=clauses.occurs,
-                occurs_from=clauses.occurs_from,
+                occurs=occurs,
+                occurs_from=counts[0] if len(counts) > 1 else None,
                 depending=clauses.depending,
                 indexes=clauses.indexes,
                 redefines=clauses.redefines,
@@ -288,13 +296,13 @@ class _Building:
                 copybook_line=row.entry.line if row.copybook else None,
             )
         )
-        if clauses.is_table and clauses.occurs is None:
+        if clauses.is_table and occurs is None:
             self._uncounted.add(index)
         for names, (is_read, is_written) in clauses.shown() if is_shown else ():
             self.shown.append(ShownItem(index, names, is_read, is_written, row.line, row.copybook))
         # The last item of a name wins: REDEFINES means the one right before it, in the same group.
-        self._siblings[parent, key(clauses.name)] = index
-        self._in_record[self.items[index].record, key(clauses.name)] = index
+        self._siblings[parent, clauses.key] = index
+        self._in_record[self.items[index].record, clauses.key] = index
         if elementary:
             self._placed(group or self._loose, index)
         else:
@@ -399,13 +407,13 @@ class _Clauses:
     The methods are called by `_READERS` behind the word that names their clause.
     """
 
-    def __init__(self, words: list[str], numbers: dict[str, int], beginning: frozenset[str] = _CLAUSES) -> None:
+    def __init__(self, words: list[str], beginning: frozenset[str]) -> None:
         self.name = "FILLER"
         self.picture: str | None = None
         self.usage: str | None = None
         self.is_table = False
-        self.occurs: int | None = None
-        self.occurs_from: int | None = None
+        self.counts: list[str] = []
+        """The count of OCCURS, or the least and the most; each a number, or the name of a level 78."""
         self.depending: str | None = None
         self.indexes: tuple[str, ...] = ()
         self.redefines: str | None = None
@@ -418,7 +426,6 @@ class _Clauses:
         self._beginning = beginning
         self._upper = [word.upper() for word in words]
         self.is_of_any_length = "DYNAMIC" in self._upper or ("ANY" in self._upper and "LENGTH" in self._upper)
-        self._numbers = numbers
         self._at = 1
         if len(words) > 1 and not self._is_clause(1):
             self.name = self._next() or self.name
@@ -429,6 +436,7 @@ class _Clauses:
                 _READERS[word](self)
             elif word in USAGES:
                 self.usage = USAGES[word]
+        self.key = key(self.name)
 
     def shown(self) -> Iterator[tuple[tuple[str, ...], tuple[bool, bool]]]:
         """Yield the names behind SOURCE, SUM, FROM, TO and USING, and whether they are read and written."""
@@ -460,15 +468,12 @@ class _Clauses:
         self.value = " ".join(self._words[start : self._past_names()]) or None
 
     def occurs_times(self) -> None:
-        """Take an OCCURS: one count, or the least and the most; a count may be a level 78."""
+        """Take an OCCURS: one count, or the least and the most."""
         self.is_table = True
-        counts: list[int | None] = []
-        while self._at < len(self._words) and (not counts or self._upper[self._at] == "TO"):
+        self.counts = []
+        while self._at < len(self._words) and (not self.counts or self._upper[self._at] == "TO"):
             self._skip("TO")
-            word = self._next() or ""
-            counts.append(int(word) if _NUMBER.fullmatch(word) else self._numbers.get(key(word)))
-        self.occurs = counts[-1] if counts else None
-        self.occurs_from = counts[0] if len(counts) > 1 else None
+            self.counts.append(self._next() or "")
 
     def depending_on(self) -> None:
         """Take the item of DEPENDING ON with its qualifiers."""
@@ -532,6 +537,12 @@ class _Clauses:
         while self._at < len(self._words) and not self._is_clause(self._at):
             self._at += 1
         return self._at
+
+
+@lru_cache(_ENTRIES)
+def _clauses(code: str, is_shown: bool) -> _Clauses:
+    """Return what an entry says; half of those of an estate say what another one says."""
+    return _Clauses(pieces(code), _SHOWN if is_shown else _CLAUSES)
 
 
 _READERS: dict[str, Callable[[_Clauses], None]] = {

@@ -8,6 +8,7 @@ Law: a pair is of two items that one statement names; every use and pair has the
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from .values import DataMove, DataUse, SourcePlace
@@ -67,8 +68,8 @@ class Moving:
 
     def __init__(self, records: dict[str, list[int]]) -> None:
         self._records = records
-        self._uses: dict[tuple[int, int, int, str, bool], list[SourcePlace]] = {}
-        self._moves: dict[tuple[int, int, bool, bool], list[SourcePlace]] = {}
+        self._uses: defaultdict[tuple[int, int, int, str, bool], list[SourcePlace]] = defaultdict(list)
+        self._moves: defaultdict[tuple[int, int, bool, bool], list[SourcePlace]] = defaultdict(list)
         self.mentions: dict[tuple[str | None, int], list[Mention]] = {}
         """By statement (its copybook and the offset in its source): the items that it writes or passes, and what from."""
         self.blocks: dict[tuple[str | None, int], list[Write]] = {}
@@ -76,15 +77,18 @@ class Moving:
 
     def take(self, said: ReadStatement, mentions: Sequence[Mention]) -> None:
         """Take the mentions of one statement, in order."""
+        place = SourcePlace(mentions[0].line, said.copybook)
         for one in mentions:
-            self._use(one.items, one.role, said, SourcePlace(one.line, said.copybook))
+            if one.line != place.line:
+                place = SourcePlace(one.line, said.copybook)
+            self._use(one.items, one.role, said, place)
         if any(one.role & ~READ for one in mentions):
             self.mentions[said.copybook, said.start] = list(mentions)
             self._pair(said, mentions)
 
     def file_read(self, said: ReadStatement, file: str, into: Iterable[Mention]) -> None:
         """Take a READ or RETURN: the records of the file are written, and moved to what INTO names."""
-        place = SourcePlace(said.words[1].line, said.copybook)
+        place = SourcePlace(said.lines[1], said.copybook)
         for record in self._records.get(file, ()):
             self._use((record,), WRITE, said, place)
             for one in into:
@@ -93,11 +97,11 @@ class Moving:
 
     def corresponding(self, said: ReadStatement, source: int, target: int) -> None:
         """Take one pair of a MOVE, ADD or SUBTRACT CORRESPONDING."""
-        place = SourcePlace(said.words[0].line, said.copybook)
+        place = SourcePlace(said.lines[0], said.copybook)
         is_copy = said.verb == "MOVE"
         self._use((source,), READ, said, place)
         self._use((target,), WRITE if is_copy else READ | WRITE, said, place)
-        self._moves.setdefault((source, target, is_copy, True), []).append(place)
+        self._moves[source, target, is_copy, True].append(place)
 
     def sorted(self, said: ReadStatement) -> None:
         """Take a SORT or MERGE: what USING names goes into the records that are sorted, and those into what GIVING names."""
@@ -109,9 +113,7 @@ class Moving:
             for one, other in ((one, other) for one in outer for other in inner):
                 pair = (one, other) if way == "USING" else (other, one)
                 is_sure = len(outer) == len(inner) == 1
-                self._moves.setdefault((*pair, True, is_sure), []).append(
-                    SourcePlace(said.words[at].line, said.copybook)
-                )
+                self._moves[(*pair, True, is_sure)].append(SourcePlace(said.lines[at], said.copybook))
 
     def shown(self, shown: ShownItem, items: Sequence[int]) -> None:
         """Take what an item of a report or screen shows, and what it gives to others."""
@@ -119,7 +121,7 @@ class Moving:
         for item in items:
             for is_said, pair in ((shown.is_read, (item, shown.item)), (shown.is_written, (shown.item, item))):
                 if is_said:
-                    self._moves.setdefault((*pair, True, len(items) == 1), []).append(place)
+                    self._moves[(*pair, True, len(items) == 1)].append(place)
 
     def exec(self, block: Block, items: Iterable[int], role: int, *, whole: bool) -> None:
         """Take the items of one argument of an EXEC block."""
@@ -150,9 +152,9 @@ class Moving:
         is_sure = len(items) == 1
         for item in items:
             if role & READ:
-                self._uses.setdefault((item, READ, by.paragraph, by.header, is_sure), []).append(place)
+                self._uses[item, READ, by.paragraph, by.header, is_sure].append(place)
             if role & WRITE:
-                self._uses.setdefault((item, WRITE, by.paragraph, by.header, is_sure), []).append(place)
+                self._uses[item, WRITE, by.paragraph, by.header, is_sure].append(place)
 
     def _pair(self, said: ReadStatement, mentions: Sequence[Mention]) -> None:
         """Pair what is sent with what receives, as the verb says."""
@@ -206,7 +208,7 @@ class Moving:
         for source in sources:
             for item in target.items:
                 if item != source:
-                    places = self._moves.setdefault((source, item, is_copy, is_sure), [])
+                    places = self._moves[source, item, is_copy, is_sure]
                     places.append(place)
                     if there != place:
                         places.append(there)

@@ -78,5 +78,5 @@ def _described(code: Code) -> dict[str, str]:
             to = said.keys.index("TO")
             for at in range(to + 1, len(said.keys)):
                 if said.keys[at] in _NAMES and at + 2 < len(said.keys) and said.keys[at + 1] in {"OF", "IN"}:
-                    found.setdefault(said.keys[at + 2], " ".join(word.text for word in said.words[1:to]))
+                    found.setdefault(said.keys[at + 2], " ".join(said.texts[1:to]))
     return found

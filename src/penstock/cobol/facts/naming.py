@@ -88,14 +88,16 @@ class DataNames:
         made.items = items
         return made
 
-    def mean(self, name: str, qualifiers: Sequence[str] = ()) -> list[Meaning]:
+    def mean(self, name: str, qualifiers: Sequence[str] = ()) -> Sequence[Meaning]:
         """Return what a name may mean; nothing where it is not declared.
 
         Args:
             name: The name, in any case.
             qualifiers: The names behind OF or IN, from the inside out; groups between them may be left out.
         """
-        found = self.known.get(key(name), [])[:MAX_MEANINGS]
+        found: Sequence[Meaning] = self.known.get(name.upper(), ())
+        if len(found) > MAX_MEANINGS:
+            found = found[:MAX_MEANINGS]
         if not qualifiers or not found:
             return found
         wanted = [key(qualifier) for qualifier in qualifiers]

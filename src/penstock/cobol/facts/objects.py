@@ -103,11 +103,11 @@ def _invoked(code: Code, said: ReadStatement, known: ClassNames, reaching: Reach
     at = 2
     while at + 2 < len(said.keys) and said.keys[at] in {"OF", "IN"}:
         at += 2
-    method = said.words[at].text
+    method = said.texts[at]
     passed, back = parameters(said), behind(said)
     classes, is_sure = _classes(said.keys[1], known)
     if not classes:
-        yield call_in(code, said, said.words[1].text, passed, back, is_sure=False, unknown=_ANY_CLASS)
+        yield call_in(code, said, said.texts[1], passed, back, is_sure=False, unknown=_ANY_CLASS)
     for name in classes:
         if method[0] in "'\"":
             yield call_in(code, said, f"{name}{METHOD}{key(method.strip(_QUOTES))}", passed, back, is_sure=is_sure)
@@ -126,12 +126,12 @@ def _inline(code: Code, said: ReadStatement, at: int, known: ClassNames) -> Iter
     """Yield what `object::method` may reach, at the first of its colons; what stands behind another method is not told."""
     target = said.keys[at - 1]
     classes, is_sure = _classes(target, known)
-    method = key(said.words[at + 2].text.strip(_QUOTES))
+    method = key(said.texts[at + 2].strip(_QUOTES))
     passed, back = given(said, at + 2), around(said, at - 1)
     for name in classes:
         yield call_in(code, said, f"{name}{METHOD}{method}", passed, back, is_sure=is_sure)
     if not classes and target in known.references:
-        yield call_in(code, said, said.words[at - 1].text, passed, back, is_sure=False, unknown=_ANY_CLASS)
+        yield call_in(code, said, said.texts[at - 1], passed, back, is_sure=False, unknown=_ANY_CLASS)
 
 
 def _classes(target: str, known: ClassNames) -> tuple[tuple[str, ...], bool]:

@@ -9,6 +9,7 @@ Law: any text has an answer, in time linear in it; what cannot be known is None.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _SYMBOL = re.compile(r"(CR|DB|[^\s()'\"])(?:\(0*+(\d{1,9})\))?", re.IGNORECASE)  # any character may be the currency's
 _DOUBLE = frozenset("GN")  # a national or DBCS character is two bytes
@@ -95,6 +96,7 @@ _BINARY = frozenset({"COMP", "COMP-4", "COMP-5", "COMP-N", "BINARY"})
 _ALIGNED = {"COMP-1": 4, "COMP-2": 8, "INDEX": 4, "POINTER": 4, "PROCEDURE-POINTER": 8, "FUNCTION-POINTER": 4}
 
 
+@lru_cache(1 << 12)
 def bytes_of(picture: str | None, usage: str, *, sign_apart: bool = False) -> int | None:
     """Return the bytes of one occurrence; None where the picture is missing or is none.
 

@@ -128,7 +128,7 @@ class Reaching:
         """Return the values that an item can have where an EXEC block begins."""
         if self._execs is None:
             self._execs = {
-                (said.copybook, said.words[0].line, said.line): said.site
+                (said.copybook, said.lines[0], said.line): said.site
                 for said in self._code.said
                 if said.verb.startswith("EXEC ")
             }
@@ -233,7 +233,7 @@ class Reaching:
         root = self._storage.root
         for said in self._code.said:
             if said.verb.startswith("EXEC "):
-                for write in moving.blocks.get((said.copybook, said.words[0].line), ()):
+                for write in moving.blocks.get((said.copybook, said.lines[0]), ()):
                     writing = _Writing(write.item, write.whole, write.is_passed)
                     found.setdefault(root(write.item), []).append((said, (), writing))
                 continue
@@ -305,7 +305,7 @@ class Reaching:
         offset = self._storage.within(writing.item, item)
         if said.verb == "INITIALIZE":
             return (_BLANK, None) if len(said.keys) == 2 or "REPLACING" not in said.keys else (None, None)
-        if said.verb == "SET" and said.keys[-3:-1] == ("TO", "ENTRY") and said.words[-1].kind == "literal":
+        if said.verb == "SET" and said.keys[-3:-1] == ("TO", "ENTRY") and said.kinds[-1] == "literal":
             return (_text(said.keys[-1]), None) if writing.item == item else (None, None)
         if said.verb == "SET" and writing.mention is not None:
             return self._condition(said, writing.mention, item, offset), None
@@ -316,7 +316,7 @@ class Reaching:
             word = said.keys[1]
             if word in FIGURATIVE:
                 return _BLANK, None
-            if said.words[1].kind == "literal":
+            if said.kinds[1] == "literal":
                 return self._sliced(_text(word), writing.item, item, offset), None
         # Exactly one sender, and all of it: a sum, a function or part of an item gives a value that no item has.
         sender = [one for one in mentions if one.at < to and not one.beside]

@@ -11,6 +11,7 @@ item that its name may mean; subscripts, lengths and conditions are read.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..procedure import NAVIGATION
@@ -166,9 +167,9 @@ class References:
     def __init__(self, names: DataNames, records: dict[str, list[int]]) -> None:
         self._names = names
         self._records = records  # the records of each file, by its name
-        self._read: dict[tuple[int, int | None], set[int]] = {}
-        self._written: dict[tuple[int, int | None], set[int]] = {}
-        self._passed: dict[int, set[int]] = {}
+        self._read: defaultdict[tuple[int, int | None], set[int]] = defaultdict(set)
+        self._written: defaultdict[tuple[int, int | None], set[int]] = defaultdict(set)
+        self._passed: defaultdict[int, set[int]] = defaultdict(set)
         self.undefined: list[Undefined] = []
         self._is_elsewhere = False
         self.operands: dict[
@@ -191,6 +192,10 @@ class References:
         start, switches = _ROLES.get(said.verb, (READ, {}))
         keys = said.keys
         first = self._first_operand(said)
+        if (
+            first >= len(keys) and said.verb not in TRANSFORMS
+        ):  # as half of all statements, which are a word or a PERFORM
+            return
         if said.verb in {"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE"} and "GIVING" in keys:
             # With GIVING the item behind TO, FROM or INTO is an operand like the others: only what GIVING names is
             # written.
@@ -252,7 +257,7 @@ class References:
             for item in means:
                 for lines, used in ((self._read, one.is_read), (self._written, one.is_written)):
                     if used:
-                        lines.setdefault((item, None), set()).add(one.line)
+                        lines[item, None].add(one.line)
             if means:
                 if any(self._names.items[at].name != "FILLER" for at in (one.item, *self._names.above(one.item))):
                     self.moving.shown(one, means)
@@ -296,11 +301,11 @@ class References:
 
     def _beside(self, items: tuple[int, ...], role: int, said: ReadStatement, at: int) -> None:
         """Note items that a statement reads or writes without their names, by what it names at one of its words."""
-        line = said.words[at].line
+        line = said.lines[at]
         self._mentions.append(Mention(items, role, at, line, True, False, False, True, False))
         for item in items:
             lines = self._written if role == WRITE else self._read
-            lines.setdefault((item, None), set()).add(said.line if said.copybook else line)
+            lines[item, None].add(said.line if said.copybook else line)
 
     def _first_operand(self, said: ReadStatement) -> int:
         """Return the index of the first word that may be data: behind the paragraphs that a PERFORM names."""
@@ -325,13 +330,13 @@ class References:
             role: The role of what stands there.
             switches: The words that change the role, with the role that begins at each.
         """
-        keys, words = said.keys, said.words
+        keys, kinds = said.keys, said.kinds
         known, size = self._names.known, len(keys)
         depth = 0
         # What each open parenthesis holds: arguments of a function, subscripts or a length, or an expression.
         within: list[str] = []
         while at < size:
-            word, is_word = keys[at], words[at].kind == "word" and keys[at] != "-"
+            word, is_word = keys[at], kinds[at] == "word" and keys[at] != "-"
             if word == "(":
                 depth += 1
                 within.append(self._opened(said, at))
@@ -348,7 +353,7 @@ class References:
                 acts = role if depth <= 0 else READ
                 if word in known or (end < size and keys[end] in {"OF", "IN"} and word not in {"LENGTH", "ADDRESS"}):
                     # Qualifiers belong to the name: `A OF G` is one reference of A, and none of G.
-                    while end + 1 < size and keys[end] in {"OF", "IN"} and words[end + 1].kind == "word":
+                    while end + 1 < size and keys[end] in {"OF", "IN"} and kinds[end + 1] == "word":
                         end += 2
                     # INSPECT A TALLYING N FOR: N is counted up from what it was.
                     if said.verb == "INSPECT" and end < size and keys[end] == "FOR":
@@ -356,13 +361,12 @@ class References:
                     self._mention(said, at, end, acts, within)
                 # The names of functions and methods and the conditions in DFHRESP(NOTFND) are not data.
                 elif acts and keys[at - 1] not in {"FUNCTION", ":"} and keys[max(0, at - 2)] not in _CONDITIONS:
-                    self._unknown(word, words[at].text, said.line if said.copybook else words[at].line)
+                    self._unknown(word, said.texts[at], said.line if said.copybook else said.lines[at])
             at = end
 
     def _opened(self, said: ReadStatement, at: int) -> str:
         """Return what a parenthesis holds, by the word before it: a `function`'s arguments, a `subscript`, or neither."""
-        before = said.words[at - 1]
-        if before.kind != "word" or at < 2:
+        if said.kinds[at - 1] != "word" or at < 2:
             return ""
         name = said.keys[at - 1]
         if said.keys[at - 2] == "FUNCTION":
@@ -375,14 +379,12 @@ class References:
         if not role:
             return
         if self._current is not None:
-            name = " ".join([word.text for word in said.words[at:end]])
+            name = " ".join(said.texts[at:end])
             for side, bit in zip(self._current, (WRITE, READ), strict=True):
                 if role & bit:
                     side.setdefault(name)
         keys = said.keys
-        meanings = self._note(
-            keys[at], keys[at + 2 : end : 2], role, said.line if said.copybook else said.words[at].line
-        )
+        meanings = self._note(keys[at], keys[at + 2 : end : 2], role, said.line if said.copybook else said.lines[at])
         if meanings:
             measured = at > 1 and keys[at - 1] == "OF" and keys[at - 2] in {"LENGTH", "ADDRESS"}
             self._mentions.append(
@@ -390,7 +392,7 @@ class References:
                     (meanings[0].item,) if len(meanings) == 1 else tuple(dict.fromkeys([one.item for one in meanings])),
                     role,
                     at,
-                    said.words[at].line,
+                    said.lines[at],
                     measured or "subscript" in within,
                     "function" in within,
                     end >= len(keys) or keys[end] != "(",
@@ -406,29 +408,29 @@ class References:
         if name not in self._names.indexes and name not in self._records and not is_reserved(name):
             self.undefined.append(Undefined(spelling, line))
 
-    def _note(self, name: str, qualifiers: Sequence[str], role: int, line: int) -> list[Meaning]:
+    def _note(self, name: str, qualifiers: Sequence[str], role: int, line: int) -> Sequence[Meaning]:
         """Note a reference for every item and condition that a name may mean, and return those."""
         meanings = self._names.mean(name, qualifiers)
         if not meanings:
             self._unknown(name, name, line)
         for item, condition in meanings:
             if role & READ:
-                self._read.setdefault((item, None), set()).add(line)
+                self._read[item, None].add(line)
                 if condition is not None:
-                    self._read.setdefault((item, condition), set()).add(line)
+                    self._read[item, condition].add(line)
             if role & WRITE:
-                self._written.setdefault((item, None), set()).add(line)
+                self._written[item, None].add(line)
                 if condition is not None:
-                    self._written.setdefault((item, condition), set()).add(line)
+                    self._written[item, condition].add(line)
             if role & PASS:
-                self._passed.setdefault(item, set()).add(line)
+                self._passed[item].add(line)
         return meanings
 
     def _file(self, name: str, role: int, said: ReadStatement) -> None:
         """Note that a file is read into its records."""
         for record in self._records.get(key(name), ()):
             if role & WRITE:
-                self._written.setdefault((record, None), set()).add(said.line)
+                self._written[record, None].add(said.line)
 
     def _argument(self, text: str, role: int, block: Block, shared: int = NONE) -> None:
         """Note the data in the argument of an option; what stands in its parentheses is read."""
@@ -460,10 +462,10 @@ class References:
         for source in sources[:1]:
             for target in targets[:1]:
                 for one, other in self._pairs(source.item, target.item, said.verb):
-                    self._read.setdefault((one, None), set()).add(said.line)
-                    self._written.setdefault((other, None), set()).add(said.line)
+                    self._read[one, None].add(said.line)
+                    self._written[other, None].add(said.line)
                     if said.verb != "MOVE":
-                        self._read.setdefault((other, None), set()).add(said.line)
+                        self._read[other, None].add(said.line)
                     self.moving.corresponding(said, one, other)
 
     def _pairs(self, source: int, target: int, verb: str) -> Iterator[tuple[int, int]]:

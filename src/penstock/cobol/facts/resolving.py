@@ -190,7 +190,7 @@ class Values:
         if "TO" not in keys or len(keys) < 4:
             return
         to = keys.index("TO")
-        value = literal(keys[1]) if to == 2 and said.words[1].kind == "literal" else None
+        value = literal(keys[1]) if to == 2 and said.kinds[1] == "literal" else None
         sources = [] if value is not None else self._operands(said, 1, to)
         if value is None and not sources:
             return

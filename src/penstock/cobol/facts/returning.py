@@ -86,20 +86,20 @@ def _names(said: ReadStatement, at: int) -> tuple[str, ...]:
     """Return the items that stand from a word on, one by one, with qualifiers and subscripts; up to what is no item."""
     found: list[list[str]] = []
     depth = 0
-    keys, words = said.keys, said.words
+    keys, texts, kinds = said.keys, said.texts, said.kinds
     while at < len(keys):
         if depth == 0 and keys[at] in {"OF", "IN"} and found and at + 1 < len(keys):
-            found[-1] += [words[at].text, words[at + 1].text]
+            found[-1] += texts[at : at + 2]
             at += 2
             continue
         if keys[at] in "()" or depth:
             if not found:
                 break
-            found[-1].append(words[at].text)
-        elif words[at].kind != "word" or keys[at] in _ENDS:
+            found[-1].append(texts[at])
+        elif kinds[at] != "word" or keys[at] in _ENDS:
             break
         elif keys[at] != "ROUNDED":
-            found.append([words[at].text])
+            found.append([texts[at]])
         depth += (keys[at] == "(") - (keys[at] == ")")
         at += 1
     return tuple(map(written, found))

@@ -128,13 +128,11 @@ def _rule(
 ) -> BranchRule:
     """Return one rule."""
     said = node.said
-    words = said.words[1:]
-    if words and said.keys[-1] == "THEN":
-        words = words[:-1]
-    condition = text_of(words)
+    end = len(said.keys) - (len(said.keys) > 1 and said.keys[-1] == "THEN")
+    condition = text_of(said.texts[1:end], said.kinds[1:end])
     openers = [opener for _, opener, _ in node.branches if opener is not said]
     used = _used([said, *openers], names)
-    whole = key("\n".join([condition, *(text_of(opener.words) for opener in openers)]))
+    whole = key("\n".join([condition, *(opener.text() for opener in openers)]))
     # The id is made of words, never of lines: documentation that was written of a rule must find it again after an
     # edit elsewhere. Rules of the same words in the same paragraph are told apart by their order alone.
     seen[paragraph, whole] += 1
@@ -171,9 +169,9 @@ def _used(statements: Iterable[ReadStatement], names: DataNames) -> dict[str, st
     """Return the data names that occur, in capitals and in order, with their spelling."""
     found: dict[str, str] = {}
     for said in statements:
-        for at, word in enumerate(said.keys):
-            if at and said.words[at].kind == "word" and (word in names.known or _PCB.fullmatch(word)):
-                found.setdefault(word, said.words[at].text)
+        for word, text, kind in zip(said.keys[1:], said.texts[1:], said.kinds[1:], strict=True):
+            if kind == "word" and (word in names.known or _PCB.fullmatch(word)):
+                found.setdefault(word, text)
     return found
 
 
@@ -190,9 +188,7 @@ def _meanings(used: Mapping[str, str], names: DataNames) -> tuple[tuple[str, str
 
 def _branch(label: str, opener: ReadStatement, inner: Sequence[Node]) -> Branch:
     """Return one branch with its statements, folded to a line each and bounded."""
-    actions = tuple(
-        BranchAction(text_of(node.said.words, _ACTION_CHARS), node.said.line) for node in inner[:MAX_ACTIONS]
-    )
+    actions = tuple(BranchAction(node.said.text(_ACTION_CHARS), node.said.line) for node in inner[:MAX_ACTIONS])
     if len(inner) > MAX_ACTIONS:
         actions += (BranchAction(f"… and {len(inner) - MAX_ACTIONS} more statements", inner[MAX_ACTIONS].said.line),)
     return Branch(label, opener.line, inner[-1].end_line if inner else opener.end_line, actions)

@@ -89,12 +89,12 @@ def _messages(said: ReadStatement) -> Iterator[Message]:
             names = said.keys[said.keys.index(into) + 1 :]
             target = next((name for name in names if _MESSAGE_NAME.search(name)), "")
     if target:
-        for word in said.words:
-            if word.kind == "literal":
-                text = literal(word.text)
+        for word, kind, line in zip(said.texts, said.kinds, said.lines, strict=True):
+            if kind == "literal":
+                text = literal(word)
                 # Two letters in a row make words; what has none is a code, a mask or a rule of dashes.
                 if text and _WORDS.search(text):
-                    yield Message(text, target, said.line if said.copybook else word.line, said.copybook)
+                    yield Message(text, target, said.line if said.copybook else line, said.copybook)
 
 
 def _valued(item: DataItem) -> Iterator[Message]:

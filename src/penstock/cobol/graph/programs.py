@@ -84,6 +84,7 @@ class _Drawing:
         for statement in program.statements:
             self._ends[statement.line] = max(statement.end_line, self._ends.get(statement.line, 0))
         self._edges: dict[tuple[NodeId, Verb, NodeId], _Drawn] = {}
+        self._fields: dict[int, NodeId] = {}  # by index, once they are wanted
         self._me = NodeId("copybook" if self._is_copybook else "program", name)
 
     def part(self) -> ProgramPart:
@@ -150,10 +151,14 @@ class _Drawing:
 
     def _field(self, index: int) -> NodeId:
         """Return the node of an item; a FILLER's is that of the group that holds it."""
-        at: int | None = index
-        while at is not None and not self._names[at]:
-            at = self._items[at].parent
-        return NodeId("field", self._names[at] if at is not None else f"{self._name}.FILLER")
+        node = self._fields.get(index)
+        if node is None:
+            at: int | None = index
+            while at is not None and not self._names[at]:
+                at = self._items[at].parent
+            node = NodeId("field", self._names[at] if at is not None else f"{self._name}.FILLER")
+            self._fields[index] = node
+        return node
 
     def _paragraph(self, at: int) -> NodeId:
         """Return the node of a paragraph, by its key."""
@@ -413,9 +418,8 @@ class _Drawn:
 
     def edge(self, source: NodeId, verb: Verb, target: NodeId) -> EstateEdge:
         """Return the edge, its citations in order of lines."""
-        return EstateEdge(
-            source, verb, target, self.certainty or "unknown", tuple(sorted(self.citations, key=_order)), self.why
-        )
+        citations = sorted(self.citations, key=_order) if len(self.citations) > 1 else self.citations
+        return EstateEdge(source, verb, target, self.certainty or "unknown", tuple(citations), self.why)
 
 
 def _order(citation: CitedLine) -> tuple[str, int, str]:
