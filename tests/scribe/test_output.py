@@ -24,6 +24,19 @@ def test_what_says_the_same_is_left_alone(tmp_path: Path) -> None:
         assert (tmp_path / "out" / "programs" / "A.json").read_text() == text
 
 
+def test_files_of_one_folder_are_written_one_by_one(tmp_path: Path) -> None:
+    """Of several files that are given at once each is written, or left alone, as if it had been given alone."""
+    output = Output(str(tmp_path / "out"))
+    output.write("programs/A.md", "as it was")
+    output.write_beside([("programs/A.json", "one"), ("programs/A.md", "as it was"), ("programs/A.js", "three")])
+    assert output.written == 3
+    assert {file.name: file.read_text() for file in (tmp_path / "out" / "programs").iterdir()} == {
+        "A.json": "one",
+        "A.md": "as it was",
+        "A.js": "three",
+    }
+
+
 @pytest.mark.parametrize("before", [None, "what an earlier run wrote"])
 def test_what_somebody_else_writes_meanwhile_is_written_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str | None

@@ -285,8 +285,7 @@ class _Asked:
         listed = self._of_file[subject.file_name]
         for one, told in zip(listed, documents, strict=True):
             self._output.write(f"{program_path(one.page)}.json", json_lines(told))
-            self._spool.put(one.spooled, told)
-            self._estate.wait_for(one, summary_of(told))
+            self._estate.wait_for(one, self._spool.put(told), summary_of(told))
 
 
 def _write(
@@ -307,18 +306,21 @@ def _write(
     told = pages.estate_of(title, estate.summaries, estate.layouts, estate.linked, estate.terms())
     flows = pages.EstateFlows(estate.graph(), near_copies(estate.sketches), estate.pages)
     frame = pages.SiteFrame.of(told, flows)
-    around = {} if is_situated else {one.spooled: estate.around(one) for one in estate.programs}
-    by_page = {one.page: one for one in estate.programs if one.page in estate.summaries}
+    around = {} if is_situated else {one: estate.around(one) for one in estate.programs}
+    by_page = {one.page: one for one in estate.programs if one in estate.documents}
     copies = {
-        by_page[page].spooled: tuple(
-            CopyTask(other.program, program_path(other.page), other.spooled, one.share)
+        by_page[page]: tuple(
+            CopyTask(other.program, program_path(other.page), other.listing, one.share)
             for one in found[:MOST_COPIES]
             if (other := by_page.get(one.page)) is not None
         )
         for page, found in flows.copies.items()
         if page in by_page
     }
-    tasks = [PageTask(name, path, around.get(name), copies.get(name, ())) for name, path in estate.paths().items()]
+    tasks = [
+        PageTask(estate.documents[one], one.listing, path, around.get(one), copies.get(one, ()))
+        for one, path in estate.paths().items()
+    ]
     setup = PageSetup(spool=spool.folder, out=output.path, frame=frame)
     written, lost = 0, []
     with closing(workers.each(PageWriter, setup, tasks)) as made:

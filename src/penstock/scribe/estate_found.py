@@ -30,16 +30,17 @@ if TYPE_CHECKING:
     from penstock.scribe.estate_reading import FileRead
     from penstock.scribe.gathering import GatheredFile
     from penstock.scribe.pages.summary import PackedDocument
+    from penstock.scribe.spool import Place
     from penstock.text.json_access import Json
 
 
 class Listed(NamedTuple):
-    """A document of the estate: its file by number, its name in the spool, its page's id, and the name of its program."""
+    """A document of the estate: its file by number, its page's id, the name of its program, and where its listing waits."""
 
     file: int
-    spooled: str
     page: str
     program: str
+    listing: Place
 
 
 class FoundEstate:
@@ -71,10 +72,12 @@ class FoundEstate:
         """The sketches of programs, by the ids of their pages;"""
         self.pages: dict[tuple[str, int], str] = {}
         """the paths of pages, by the file and the first line of what they are about."""
+        self.documents: dict[Listed, Place] = {}
+        """Where documents wait."""
         self._files = [one.path for one in sources]
         self._parts: list[ProgramPart] = []
         self._terms = Terms()
-        self._waiting: dict[str, PackedDocument] = {}
+        self._waiting: dict[Listed, tuple[Place, PackedDocument]] = {}
         located: list[Located] = []
         ids, ids_of_copybooks = PageIds(), PageIds()
         for number, (file, one) in enumerate(zip(sources, read, strict=True)):
@@ -84,10 +87,10 @@ class FoundEstate:
                 continue
             if one.kind == "nothing":
                 self.empty.append(Skipped(file.path, one.reason))
-            for at, (facts, part, sketch, summary) in enumerate(one.parts):
+            for facts, part, sketch, listing, document, summary in one.parts:
                 is_copybook = one.kind == "copybook"
                 page = (ids_of_copybooks if is_copybook else ids).of(facts.program, file.path)
-                listed = Listed(number, f"{number}-{at}", page, facts.program)
+                listed = Listed(number, page, facts.program, listing)
                 (self.copybooks if is_copybook else self.programs).append(listed)
                 self._parts.append(part)
                 path = copybook_path(page) if is_copybook else program_path(page)
@@ -96,28 +99,29 @@ class FoundEstate:
                     self.sketches[page] = array("I", sketch)  # a tuple takes nine times as much
                 if not is_copybook:
                     located.append(Located(file.path, facts))
-                if summary is not None:
-                    self.take(listed, summary, is_copybook=is_copybook)
+                if document is not None and summary is not None:
+                    self.take(listed, document, summary, is_copybook=is_copybook)
         self.linked = Estate(members, located)
         told = {one.path for one in (*self.empty, *self.lost)} | {sources[one.file].path for one in self.copybooks}
         self.beside = sum(one.path not in told for one in members)
         """How many files are neither: jobs, maps, tables and the like."""
 
-    def take(self, listed: Listed, summary: PackedDocument, *, is_copybook: bool = False) -> None:
-        """Take what the index says of a document; documents come in the order of their files."""
+    def take(self, listed: Listed, document: Place, summary: PackedDocument, *, is_copybook: bool = False) -> None:
+        """Take where a document waits, and what the index says of it; documents come in the order of their files."""
+        self.documents[listed] = document
         (self.layouts if is_copybook else self.summaries).put(listed.page, summary)
         if not is_copybook:
             self._terms.add(listed.page, summary.namings)
 
-    def wait_for(self, listed: Listed, summary: PackedDocument) -> None:
-        """Take what the index says of a document of a program, whenever it is made."""
-        self._waiting[listed.page] = summary
+    def wait_for(self, listed: Listed, document: Place, summary: PackedDocument) -> None:
+        """Take a document of a program, whenever it is made."""
+        self._waiting[listed] = document, summary
 
     def settle(self) -> None:
         """Put what came in any order into that of the files: equal answers of a model give equal documents."""
         for one in self.programs:
-            if one.page in self._waiting:
-                self.take(one, self._waiting.pop(one.page))
+            if one in self._waiting:
+                self.take(one, *self._waiting.pop(one))
 
     def graph(self) -> EstateGraph:
         """Return the graph of what programs, jobs and members share."""
@@ -131,7 +135,7 @@ class FoundEstate:
         """Return who calls, starts and runs a program."""
         return around(listed.program, self._files[listed.file], self.linked)
 
-    def paths(self) -> Mapping[str, str]:
-        """Return the paths of pages, without suffix, by the names of their documents in the spool."""
-        pages = {one.spooled: program_path(one.page) for one in self.programs if one.page in self.summaries}
-        return pages | {one.spooled: copybook_path(one.page) for one in self.copybooks}
+    def paths(self) -> Mapping[Listed, str]:
+        """Return the paths of pages, without suffix."""
+        pages = {one: program_path(one.page) for one in self.programs if one in self.documents}
+        return pages | {one: copybook_path(one.page) for one in self.copybooks}

@@ -22,7 +22,7 @@ from penstock.scribe.gathering import HEAD_BYTES, GatheredFile
 from penstock.scribe.pages.copies import sketch_of
 from penstock.scribe.pages.summary import summary_of
 from penstock.scribe.pages.wiring import inner_table, outer_part
-from penstock.scribe.spool import Spool
+from penstock.scribe.spool import Place, Spool
 from penstock.text import window
 
 if TYPE_CHECKING:
@@ -54,14 +54,16 @@ class ReadSetup:
 
 
 class PartRead(NamedTuple):
-    """What is kept of a program or copybook: what its links and the graph are made of, its sketch, and what the index says of it.
+    """What is kept of a program or copybook: what its links and the graph are made of, its sketch, and where its listing waits.
 
-    The last is None where the document waits for a model.
+    The last two are its document, and what the index says of it; None where the document waits for a model.
     """
 
     facts: Facts
     graph: ProgramPart
     sketch: tuple[int, ...]
+    listing: Place
+    document: Place | None
     summary: PackedDocument | None
 
 
@@ -95,13 +97,12 @@ class FileReader:
         found = []
         for at, (part, listing) in enumerate(zip(one.parts, listed, strict=True)):
             graph = graph_part(part, file.path)
-            self._spool.put(f"{number}-{at}.lines", (listing, inner_table(graph)))
-            summary = None
+            lines = self._spool.put((listing, inner_table(graph)))
+            document = summary = None
             if documents is not None:
-                self._spool.put(f"{number}-{at}", documents[at])
-                summary = summary_of(documents[at])
+                document, summary = self._spool.put(documents[at]), summary_of(documents[at])
             sketch = () if is_alone else sketch_of(part.facts.program, listing)
-            found.append(PartRead(_for_links(part.facts), outer_part(graph), sketch, summary))
+            found.append(PartRead(_for_links(part.facts), outer_part(graph), sketch, lines, document, summary))
         return FileRead("copybook" if is_alone else "programs", tuple(found))
 
     def subject(self, number: int) -> ScannedFile:

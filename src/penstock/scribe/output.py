@@ -9,11 +9,17 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError, ToolError
 from penstock.text import escape
 from penstock.workspace.root import Root
 from penstock.workspace.system import read_at
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.workspace.system import Folder
 
 _TRIES = 10  # of one file, where somebody else writes it at the same time
 
@@ -51,27 +57,47 @@ class Output:
         Raises:
             CallerError: What the disk says.
         """
+        self.write_beside([(path, text)])
+
+    def write_beside(self, files: Sequence[tuple[str, str]]) -> None:
+        """Give files directly in one folder their texts, each at its path.
+
+        Raises:
+            CallerError: What the disk says.
+        """
+        waiting = [(os.fsencode(path), text.encode("utf-8", "backslashreplace")) for path, text in files]
         # Between the look at what is there and its replacement somebody else may write the same file: then `replace_file`
         # refuses, and we look again. Two runs that go on like that for ten turns are not two runs.
-        relative, content = os.fsencode(path), text.encode("utf-8", "backslashreplace")
-        for tries_left in reversed(range(_TRIES)):
+        tries_left = _TRIES - 1
+        while waiting:
             try:
-                with self._root.alone_with(relative):
-                    known = self._known(relative)
-                    if known != content:
-                        # Not flushed: a document that a power cut takes is made again by the next run, which looks at what is
-                        # there. Two flushes a file were more than half of a run's time on a disk.
-                        self._root.replace_file(relative, content, known, flushes=False)
-                        self.written += 1
+                with self._root.alone_with(waiting[0][0]) as folder:
+                    while waiting:
+                        self._write(*waiting[0], folder)
+                        del waiting[0]
+                        tries_left = _TRIES - 1
             except ToolError as error:
-                if error.code == "stale" and tries_left:
-                    continue
-                raise CallerError(error.message) from error
-            return
+                if error.code != "stale" or not tries_left:
+                    raise CallerError(error.message) from error
+                tries_left -= 1
 
-    def _known(self, relative: bytes) -> bytes | None:
+    def _write(self, relative: bytes, content: bytes, folder: Folder | None) -> None:
+        """Write one file of a folder that is held, where what is there says something else."""
+        known = self._known(relative, folder)
+        if known != content:
+            # Not flushed: a document that a power cut takes is made again by the next run, which looks at what is there. Two
+            # flushes a file were more than half of a run's time on a disk.
+            self._root.replace_file(relative, content, known, flushes=False, folder=folder)
+            self.written += 1
+
+    def _known(self, relative: bytes, folder: Folder | None) -> bytes | None:
         """Return what is there; None where nothing is."""
         try:
+            if folder is not None:  # in most runs there is nothing, and to say so in words takes longer than to look
+                try:
+                    self._root.status_in(folder, relative.rpartition(b"/")[2])
+                except FileNotFoundError:
+                    return None
             file = self._root.open_file(relative)
         except ToolError as error:
             if error.code == "not_found":

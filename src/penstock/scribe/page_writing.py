@@ -13,7 +13,7 @@ from penstock.scribe import pages
 from penstock.scribe.json_lines import json_lines
 from penstock.scribe.output import Output
 from penstock.scribe.pages.copies import differences
-from penstock.scribe.spool import Spool
+from penstock.scribe.spool import Place, Spool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,22 +32,23 @@ class PageSetup:
 
 
 class CopyTask(NamedTuple):
-    """A near-copy of a program: its name, the path of its page, its name in the spool, and the share of lines in common."""
+    """A near-copy of a program: its name, the path of its page, where its listing waits, and the share of lines in common."""
 
     name: str
     path: str
-    spooled: str
+    listing: Place
     share: float
 
 
 class PageTask(NamedTuple):
     """A document to be written.
 
-    `spooled` is its name in the spool, `path` that of its files, without suffix. `around` is what lies around its program; None
-    where the document has that already.
+    `document` and `listing` are where those wait, `path` is that of its files, without suffix. `around` is what lies around its
+    program; None where the document has that already.
     """
 
-    spooled: str
+    document: Place
+    listing: Place
     path: str
     around: Around | None
     copies: tuple[CopyTask, ...] = ()
@@ -61,15 +62,14 @@ class PageWriter:
 
     def __call__(self, task: PageTask) -> int:
         """Write what is told of a document, and return how many files changed."""
-        document = self._spool.take(task.spooled)
-        listing, inner = self._spool.take(f"{task.spooled}.lines")
+        document = self._spool.take(task.document)
+        listing, inner = self._spool.take(task.listing)
         if task.around is not None:
             document["calling_context"] |= {name: list(told) for name, told in task.around._asdict().items()}
         before = self._output.written
-        self._output.write(f"{task.path}.json", json_lines(document))
         copies = self._copies(document["header"]["program_id"], listing, task.copies)
-        for path, text in pages.of_document(task.path, document, self._frame, listing, inner, copies):
-            self._output.write(path, text)
+        told = pages.of_document(task.path, document, self._frame, listing, inner, copies)
+        self._output.write_beside([(f"{task.path}.json", json_lines(document)), *told])
         return self._output.written - before
 
     def _copies(self, program: str, listing: Listing, copies: Sequence[CopyTask]) -> list[pages.CopyView]:
@@ -77,6 +77,6 @@ class PageWriter:
         found = [pages.CopyView(one.name, one.path, one.share, None) for one in copies]
         if found:
             nearest = copies[0]
-            there, _ = self._spool.take(f"{nearest.spooled}.lines")
+            there, _ = self._spool.take(nearest.listing)
             found[0] = found[0]._replace(hunks=differences(program, listing, nearest.name, there))
         return found

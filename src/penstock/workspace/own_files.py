@@ -113,6 +113,13 @@ def create_own(path: str, content: bytes) -> bool:
     return True
 
 
+def extend_own(path: str, content: bytes) -> None:
+    """Write behind the last byte of a private file (mode 0600), made where there is none. Raises OSError."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | system.NOFOLLOW | system.PRIVATE
+    with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+        file.write(content)
+
+
 def append_own(path: str, content: bytes, known: tuple[int, int, int, int]) -> bool:
     """Write behind the last byte of a file of the user's, for good; False where it is no longer what it was.
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import CallerError
@@ -257,7 +257,13 @@ class Root:
             raise refusal(error, relative) from error
 
     def replace_file(
-        self, relative: bytes, content: bytes, known: bytes | None, *, flushes: bool = True
+        self,
+        relative: bytes,
+        content: bytes,
+        known: bytes | None,
+        *,
+        flushes: bool = True,
+        folder: system.Folder | None = None,
     ) -> tuple[str, ...]:
         """Give the file at `relative` new content, for good: after a crash at any instant it holds the old or the new.
 
@@ -270,6 +276,7 @@ class Root:
             known: All of the content that `content` was made from; the file keeps its mode, its owner and its
                 attributes. None makes a new file, and the folders above it.
             flushes: Whether that holds for a power cut, too, and not only for the end of this process.
+            folder: The folder of the file, as `alone_with` gave it; None where it is to be opened anew.
 
         Returns:
             What of the old file the new one could not be given, in words; empty where it has all.
@@ -284,15 +291,16 @@ class Root:
             raise secret(relative)
         name = relative.rpartition(b"/")[2]
         try:
-            with self._folder_of(relative, make=known is None) as folder:
+            opening = self._folder_of(relative, make=known is None) if folder is None else nullcontext(folder)
+            with opening as inside:
                 if known is None:
                     try:
-                        replacing.create(folder, name, content, flushes=flushes)
+                        replacing.create(inside, name, content, flushes=flushes)
                     except FileExistsError:
-                        self._expect_no_link(folder, name)
+                        self._expect_no_link(inside, name)
                         raise
                     return ()
-                return replacing.replace_known(folder, name, content, known, relative, flushes=flushes)
+                return replacing.replace_known(inside, name, content, known, relative, flushes=flushes)
         except FileExistsError:
             raise made_meanwhile(relative) from None
         except OSError as error:
@@ -313,10 +321,14 @@ class Root:
             raise unwritten(error, relative) from error
 
     @contextmanager
-    def alone_with(self, relative: bytes) -> Iterator[None]:
+    def alone_with(self, relative: bytes) -> Iterator[system.Folder | None]:
         """Hold a file against other processes and threads of Penstock, from reading it to writing it.
 
-        It is the folder that is held. Where that is still to be made nothing is: of two who make a file, one is refused.
+        It is the folder that is held, with all files directly in it. Where that is still to be made nothing is: of two who make a
+        file, one is refused.
+
+        Yields:
+            The folder, open; None where there is none.
 
         Raises:
             ToolError: `busy`: others do not end.
@@ -324,10 +336,11 @@ class Root:
         from penstock.workspace import replacing
 
         with ExitStack() as held:
+            folder = None
             with suppress(OSError):  # what is wrong with the path is said by whoever reads or writes there
                 folder = held.enter_context(self._folder_of(relative, make=False))
                 held.enter_context(replacing.alone_in(folder))
-            yield
+            yield folder
 
     @contextmanager
     def _folder_of(self, relative: bytes, *, make: bool) -> Iterator[system.Folder]:

@@ -50,6 +50,17 @@ _PATTERNS: dict[Kind, str] = {
     "copybook": _LEVEL + _CLAUSE,
 }
 _SIGNS = {kind: re.compile(pattern, re.IGNORECASE | re.MULTILINE) for kind, pattern in _PATTERNS.items()}
+_WITHIN = {
+    "jcl": "//",
+    "proc": "//",
+    "bms": "DFHM",
+    "dbd": "DBD",
+    "psb": "PCB",
+    "csd": "DEFINE",
+    "dclgen": "EXEC",
+    "ddl": "CREATE",
+}
+"""What each sign holds: a look for a word takes a hundredth of one for a sign, and most texts have none of these."""
 _TEXTS = frozenset({"", "txt", "inc", "src", "sql", "ctl", "mbr", "pds"})
 """Suffixes that say nothing: what the file says decides."""
 _OTHERS_TEXT = """
@@ -111,4 +122,6 @@ def _kind_of_text(head: bytes) -> Kind | None:
     text = decoded(head[:HEAD_BYTES])
     if "\0" in text:
         return None
-    return next((kind for kind, sign in _SIGNS.items() if sign.search(text)), None)
+    upper = text.upper()
+    likely = (kind for kind in _SIGNS if kind not in _WITHIN or _WITHIN[kind] in upper)
+    return next((kind for kind in likely if _SIGNS[kind].search(text)), None)

@@ -26,7 +26,7 @@ from penstock.scribe.pages.copies import MOST_COPIES
 from penstock.scribe.pages.estate import name_of, program_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from penstock.cobol.graph import EstateEdge, EstateGraph, NodeId
     from penstock.scribe.pages.blocks import Block, Cell, Piece
@@ -54,14 +54,15 @@ class EstateFlows(NamedTuple):
 
 def sections(estate: EstateView, flows: EstateFlows) -> Iterator[PageSection]:
     """Yield what is told of flows; what has no content is left out."""
-    found: dict[str, list[Block]] = {
-        "Jobs and data sets": _jobs(flows),
-        "Screens and transactions": _screens(flows),
-        "Near-copies": _copies(estate, flows),
-        "Rules to read first": _rules(estate),
-        "Complexity and reach": _weights(estate),
+    # Made when they are asked for: who only asks whether there is any does not wait for all.
+    found: dict[str, Callable[[], list[Block]]] = {
+        "Jobs and data sets": lambda: _jobs(flows),
+        "Screens and transactions": lambda: _screens(flows),
+        "Near-copies": lambda: _copies(estate, flows),
+        "Rules to read first": lambda: _rules(estate),
+        "Complexity and reach": lambda: _weights(estate),
     }
-    yield from (PageSection(title, tuple(blocks)) for title, blocks in found.items() if blocks)
+    yield from (PageSection(title, tuple(blocks)) for title, made in found.items() if (blocks := made()))
 
 
 # ── producers and consumers ──────────────────────────────────────────────────────────────────────────────────────

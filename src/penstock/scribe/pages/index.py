@@ -14,7 +14,7 @@ from penstock.scribe.pages.blocks import BELOW, CodeSpan, FactBlock, PageSection
 from penstock.scribe.pages.columns import DEEDS, code, codes, listed, plain, table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from penstock.scribe.pages.blocks import Block, Cell, Piece
     from penstock.scribe.pages.columns import Column
@@ -39,7 +39,8 @@ def overview(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
     missing = table(
         estate["missing"], {"Name": code("name"), "Kind": plain("kind"), "Named by": _users("named_by", names)}
     )
-    yield from _sections({"How it is entered": entered, "Not here": missing})
+    yield from _section("How it is entered", entered)
+    yield from _section("Not here", missing)
 
 
 def shared(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
@@ -59,13 +60,10 @@ def shared(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
         "Columns": codes("columns"),
         "Used by": _users("used_by", names),
     }
-    yield from _sections(
-        {
-            "What is created, read, updated and deleted": table(estate["crud"], resource, keeps_empty=True),
-            "Data sets": table(sorted(estate["data_sets"], key=lambda one: one["dataset"]), data_set),
-            "Tables": table(estate["tables"], db_table),
-        }
-    )
+    crud = table(estate["crud"], resource, keeps_empty=True)
+    yield from _section("What is created, read, updated and deleted", crud)
+    yield from _section("Data sets", table(sorted(estate["data_sets"], key=lambda one: one["dataset"]), data_set))
+    yield from _section("Tables", table(estate["tables"], db_table))
 
 
 def around(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
@@ -82,13 +80,9 @@ def around(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
         "File": lambda one: _path(one["path"], is_system=one["system"]),
         "Used by": lambda one: used_by(one) or ("nothing here",),
     }
-    yield from _sections(
-        {
-            "Jobs": _jobs(estate["jobs"], names),
-            "Maps": table(estate["maps"], mapset),
-            "Copybooks": table(estate["copybooks"], copybook),
-        }
-    )
+    yield from _section("Jobs", _jobs(estate["jobs"], names))
+    yield from _section("Maps", table(estate["maps"], mapset))
+    yield from _section("Copybooks", table(estate["copybooks"], copybook))
 
 
 def dictionary(terms: Sequence[Json], names: NameIndex) -> list[Block]:
@@ -111,8 +105,10 @@ def dictionary(terms: Sequence[Json], names: NameIndex) -> list[Block]:
     )
 
 
-def _sections(found: Mapping[str, Sequence[Block]]) -> Iterator[PageSection]:
-    return (PageSection(title, tuple(blocks)) for title, blocks in found.items() if blocks)
+# One after the other, as somebody asks for them: who only asks whether there is any does not wait for all.
+def _section(title: str, blocks: Sequence[Block]) -> Iterator[PageSection]:
+    if blocks:
+        yield PageSection(title, tuple(blocks))
 
 
 # ── the values of the index ──────────────────────────────────────────────────────────────────────────────────────

@@ -164,7 +164,7 @@ _PIECES: Mapping[type, Callable[[Any, str], str]] = {
 }
 # By the kind of a column, all its cells at once.
 _CELLS: Mapping[CellKind, Callable[[Sequence[Any], str], list[str]]] = {
-    "pieces": lambda cells, up: [cell(one, up) for one in cells],
+    "pieces": lambda cells, up: [cell(one, up) if one else "" for one in cells],
     "code": lambda cells, _: [code(one) if one else "" for one in cells],
     "codes": lambda cells, _: [", ".join(map(code, one)) for one in cells],
     "plain": lambda cells, _: [escaped(one) if one else "" for one in cells],

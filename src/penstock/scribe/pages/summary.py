@@ -61,7 +61,7 @@ MOST_OF_ONE = 5
 """The rules and paragraphs of one program that the lists of the estate have."""
 _WHOLE = ("header", "copybooks_used", "copybooks_not_found", "complexity")
 _OF_CALL = ("program_name", "call_type", "resolved_from")
-_OF_PARAGRAPH = ("paragraph_name", "start_line", "end_line", "complexity", "statements")
+_OF_PARAGRAPH = ("paragraph_name", "start_line")
 
 
 def summary_of(document: Json) -> PackedDocument:
