@@ -389,14 +389,14 @@ def test_lines_that_two_ask_for_at_once_are_there_once(monkeypatch: pytest.Monke
     """Whoever comes in the middle, as threads do that ask about one file, gets every line, and so does the first."""
     source = scan(b"       ID DIVISION.\n       PROGRAM-ID. P.\n       PROCEDURE DIVISION.\n           GOBACK.\n")
     each = [source.shown(n) for n in range(1, source.lines + 1)]
-    as_ever, others = reading.shown, list[str]()
+    as_ever, others = reading.all_shown, list[str]()
 
-    def shown(*line: Any) -> str:
-        monkeypatch.setattr("penstock.cobol.source.shown", as_ever)
+    def all_shown(*lines: Any) -> list[str]:
+        monkeypatch.setattr("penstock.cobol.source.all_shown", as_ever)
         others.extend([source.shown(2), *source.all_shown()])
-        return as_ever(*line)
+        return as_ever(*lines)
 
-    monkeypatch.setattr("penstock.cobol.source.shown", shown)
+    monkeypatch.setattr("penstock.cobol.source.all_shown", all_shown)
     assert source.all_shown() == each
     assert others == [each[1], *each]
     assert source.all_shown() == each

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from penstock.chunk.template import Plain
 
 
+_NUMBERS = {int, type(None)}
+
+
 def merge(templates: Iterable[Template]) -> Template:
     """The one template of all. Raises `CallerError` where two declare different keys for a section."""
     # Sections, records and values stand in the order in which they were first said: it is the same however the
@@ -39,7 +42,7 @@ def merge(templates: Iterable[Template]) -> Template:
 def _merged(key: tuple[str, ...], records: list[TemplateRecord]) -> tuple[TemplateRecord, ...]:
     """The records of a section, those that are told apart by nothing as one."""
     if _are_apart(key, records):
-        return tuple([_united([record]) for record in records])
+        return tuple([record if _says_all_once(record) else _united([record]) for record in records])
     groups: dict[Plain, list[TemplateRecord]] = {}
     for record in records:
         groups.setdefault(key_of(record, key), []).append(record)
@@ -51,15 +54,12 @@ def _are_apart(key: tuple[str, ...], records: list[TemplateRecord]) -> bool:
 
     What the code says of one program has a line in most keys, and to fold the texts beside it takes many times as long.
     """
-    found = set()
-    for record in records:
-        if record.said is None:
-            return False
-        told = [record.said.get(name) for name in key]
-        if list in map(type, told):
-            return False
-        found.add(tuple([one if type(one) is int else None for one in told]))
-    return len(found) == len(records)
+    said = [record.said for record in records if record.said is not None]
+    if len(said) < len(records):
+        return False
+    columns = [[one.get(name) for one in said] for name in key]
+    numbers = [column for column in columns if int in (kinds := {*map(type, column)}) and kinds <= _NUMBERS]
+    return len(set(zip(*numbers, strict=True))) == len(records)
 
 
 def _united(records: list[TemplateRecord]) -> TemplateRecord:
@@ -81,12 +81,11 @@ def _says_all_once(record: TemplateRecord) -> bool:
     """Whether no field of a record says the same twice, as far as can be told without looking closely."""
     if record.said is None:
         return all(len(values) < 2 for values in record.fields.values())
-    for given in record.said.values():
-        if type(given) is list and len(given) > 1:
-            # Lines, as most lists are, are compared as they stand.
-            told = given if {*map(type, given)} == {int} else map(folded, given)
-            if len(set(told)) < len(given):
-                return False
+    for given in [given for given in record.said.values() if type(given) is list and len(given) > 1]:
+        # Lines, as most lists are, are compared as they stand.
+        told = given if {*map(type, given)} == {int} else map(folded, given)
+        if len(set(told)) < len(given):
+            return False
     return True
 
 

@@ -15,7 +15,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from .lexing import tokens
-from .reading import shown
+from .reading import all_shown, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,11 +113,11 @@ class ScannedSource:
         # In one pass over stretches of one format, because whoever shows a program shows all of it: asked line by line it takes
         # three times as long.
         made: list[str] = []
-        records = list(self.records())
+        # In ASCII a newline is an end of line and nothing else.
+        texts = self.data.decode("ascii").split("\n") if self.data.isascii() else [*map(self._decoded, self.records())]
         bounds = [first for first, _ in self.switches[1:]] + [self.lines + 1]
         for (first, form), end in zip(self.switches or ((1, self.format),), bounds, strict=True):
-            rows = zip(records[first - 1 : end - 1], self.kinds[first - 1 : end - 1], strict=True)
-            made += [shown(self._decoded(record), form, kind) for record, kind in rows]
+            made += all_shown(texts[first - 1 : end - 1], form, self.kinds[first - 1 : end - 1])
         self._shown[:] = made  # in one step: threads that ask about one file, or one copybook, never see a part of it
         return self._shown
 

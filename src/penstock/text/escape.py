@@ -79,7 +79,7 @@ def show(text: str) -> tuple[str, int]:
 
 def show_text(text: str) -> str:
     """Return a text made inert, line by line: a text of some of its lines is shown as the same lines."""
-    if _is_plain(text, _PLAIN):
+    if (text.isascii() and text.isprintable()) or _is_plain(text, _PLAIN):  # as nearly all lines are
         return text
     if "\r" in text:
         text = text.replace("\r\n", "\n")
