@@ -3,7 +3,8 @@
 A rig that asked the product which lines are code would believe whatever the product believes. Here each line is judged by its own
 columns: sequence numbers, indicator, area, identification; comments, debug lines, directives and compiler options by their marks.
 Not independent of the product are the encoding, the format that holds on a line, and where the records of EBCDIC and UTF-16
-begin: those are taken from the scanned source. Keeps out: everything that words of code say.
+begin, which are taken from the scanned source, and which branches conditional compilation leaves out. Keeps out: everything that
+words of code say.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from penstock.cobol.conditional import conditional
 from penstock.text import escape
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ def page(source: ScannedSource, *, debug_lines: bool = False) -> Page:
     """A file by its columns."""
     raw = _raw(source)
     lines: list[_Line] = []
+    directives: list[tuple[int, str]] = []
     is_begun = False  # options of the compiler stand before all code
     for number, text in enumerate(raw, 1):
         line = _line(text, source.format_at(number))
@@ -54,11 +57,14 @@ def page(source: ScannedSource, *, debug_lines: bool = False) -> Page:
             line = _Line(_uncounted(text.expandtabs(8), source.format_at(number)), "", "")
         is_begun = is_begun or line.kind == "code"
         lines.append(line)
+        if not line.kind and _DIRECTIVE.match(text):
+            directives.append((number, text))
+    left_out = conditional(directives, len(lines)).left_out
     debugging = debug_lines or any(line.kind == "code" and _is_debugging(line.body) for line in lines)
     kinds = {"code", "debug"} if debugging else {"code"}
     return Page(
         tuple(" ".join(escape.show(line.shown)[0].split()) for line in lines),
-        frozenset(number for number, line in enumerate(lines, 1) if line.kind in kinds),
+        frozenset(number for number, line in enumerate(lines, 1) if line.kind in kinds) - left_out,
     )
 
 

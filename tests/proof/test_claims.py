@@ -26,9 +26,10 @@ pytestmark = [pytest.mark.timeout(300)]
 BUDGET = 2_000
 
 
-def faults(data: bytes) -> tuple[str, ...]:
-    """What the rig says of a file."""
-    (one,) = subjects(claims.estate([("LEDGER.cbl", data)]), ["LEDGER.cbl"])
+def faults(data: bytes, **copybooks: str) -> tuple[str, ...]:
+    """What the rig says of a file, beside the copybooks of its estate."""
+    files = [("LEDGER.cbl", data), *((f"{name}.cpy", text.encode()) for name, text in copybooks.items())]
+    (one,) = subjects(claims.estate(files), ["LEDGER.cbl"])
     return claims.look(one, (BUDGET,)).faults
 
 
@@ -44,6 +45,38 @@ def test_programs_of_one_name_are_told_apart() -> None:
     made = claims.dressed(program(4).encode(), 5)
     assert len(scan(made).programs) == 3
     assert faults(made) == ()
+
+
+_CALLS = """\
+       PROGRAM-ID. LEDGER.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       01  WS-AREA  PIC X(8).
+       PROCEDURE DIVISION.
+       MAIN-LINE.
+           COPY CALLS.
+           GOBACK.
+"""
+
+
+def test_equal_calls_behind_one_copy_are_one_record() -> None:
+    """What is called three times by what a COPY brings in is asked about once, as the document has it once."""
+    call = "           CALL 'AUDIT' USING WS-AREA.\n"
+    assert faults(_CALLS.encode(), CALLS=call * 3) == ()
+    assert faults(_CALLS.encode(), CALLS=f"{call}           CALL 'AUDIT' USING 1.\n") == ()
+
+
+def test_what_conditional_compilation_leaves_out_is_no_code() -> None:
+    """Branches that the source itself decides against prove nothing, to the rig as to the product."""
+    branches = "".join(
+        f"      >>{said}\n           CALL 'VAR{at}' USING\n               WS-AREA\n           END-CALL.\n"
+        for at, said in enumerate(["EVALUATE KIND\n      >>WHEN 1", "WHEN 2", "WHEN OTHER"])
+    )
+    text = _CALLS.replace("           COPY CALLS.\n", f"      >>DEFINE KIND 2\n{branches}      >>END-EVALUATE\n")
+    source = scan(text.encode())
+    assert sorted(columns.page(source).code) == [line for line in range(1, source.lines + 1) if source.is_code(line)]
+    assert [call.target for call in source.programs[0].calls] == ["VAR1"]
+    assert faults(text.encode()) == ()
 
 
 # ── the rig can fail ─────────────────────────────────────────────────────────────────────────────────────────────

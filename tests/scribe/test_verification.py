@@ -118,6 +118,15 @@ def test_the_gutter_is_no_part_of_evidence(evidence: str) -> None:
     assert claimed([6], evidence).outcome == "accepted"
 
 
+@pytest.mark.parametrize(
+    "evidence", ["01  :TAG:-RECORD.", "1|01  :TAG:-RECORD.", "01  :TAG:-RECORD.\n    05 :TAG:-ID PIC 9(4)."]
+)
+def test_a_level_before_a_tag_is_no_line_number(evidence: str) -> None:
+    """A copybook whose names are replaced begins with `01 :TAG:`, as a numbered line does: R18 told such claims as lost."""
+    held = shown(Text(" 01  :TAG:-RECORD.\n     05 :TAG:-ID PIC 9(4)."), [(1, 2)], ITEMS[:1], KNOWN)
+    assert verify(Claim(PROGRAM, "summary", "It is a record.", (1,), evidence, ()), held).outcome == "accepted"
+
+
 def test_evidence_may_run_over_lines() -> None:
     """A fragment of several lines cites them all, and a comment between them does not part it."""
     assert lines_of(claimed([3], "READ IN-FILE\n AT END MOVE 'Y'")) == [(3, 4)]

@@ -105,7 +105,7 @@ _CHANNEL = (*_one("name", "io_type", "copybook"), *_text("description"))
 _LISTS: dict[str, tuple[_Field, ...]] = {
     "inputs": _CHANNEL,
     "outputs": _CHANNEL,
-    "called_programs": _one("program_name", "call_type", "resolved_from", "parameters"),
+    "called_programs": _one("program_name", "call_type", "resolved_from", "parameters", "places"),
     "business_rules": (
         *_one("rule_id", "paragraph"),
         *_text("logic_summary", "description"),

@@ -7,12 +7,13 @@ that `merge` puts words to facts. Law: every citation is on a line of code, and 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Protocol
 
-from penstock.chunk.template import Citation, Template, TemplateRecord
+from penstock.chunk.template import Citation, Template, TemplateRecord, folded
 from penstock.text import escape
 
 if TYPE_CHECKING:
@@ -179,15 +180,18 @@ class _Filling:
         return self._scattered(fields, found.lines)
 
     def _called_programs(self) -> Iterator[TemplateRecord]:
-        for call in self._facts.calls:
-            for name, resolved in _reached(call):
-                fields = {
-                    "program_name": name,
-                    "call_type": call.call_type,
-                    "resolved_from": resolved,
-                    "parameters": call.parameters,
-                }
-                yield self._record(fields, call.line, call.end_line)
+        found = [(call, name, resolved) for call in self._facts.calls for name, resolved in _reached(call)]
+        # The line of a COPY stands for every call that it brings in, and equal calls are one record: their number tells of all.
+        places = Counter(_alike(call, name) for call, name, _ in found)
+        for call, name, resolved in found:
+            fields = {
+                "program_name": name,
+                "call_type": call.call_type,
+                "resolved_from": resolved,
+                "parameters": call.parameters,
+                "places": places[_alike(call, name)],
+            }
+            yield self._record(fields, call.line, call.end_line)
 
     def _reads_from(self) -> Iterator[TemplateRecord]:
         for found in self._facts.crud:
@@ -331,6 +335,11 @@ def _reached(call: ProgramCall) -> Sequence[tuple[str, str | None]]:
     by_value = {found.value: found for found in reversed(call.resolved)}
     known = [(name, _from(by_value[name]) if name in by_value else None) for name in call.names]
     return known or [(call.target, None)]
+
+
+def _alike(call: ProgramCall, name: str) -> Plain:
+    """Return what makes a call one with others, as the key of their records does."""
+    return folded(name), call.call_type, folded(call.parameters)
 
 
 def _from(found: Resolved) -> str:

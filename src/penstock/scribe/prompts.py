@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from penstock.chunk.template import folded, key_of
 from penstock.scribe.answers import PROGRAM
 from penstock.scribe.filling import SECTIONS
 from penstock.scribe.numbers import declared_numbers
@@ -127,12 +128,21 @@ def _items(
         made_id = PROGRAM if is_only else _free(f"{PROGRAM}-{facts.program}", taken)
         lines = program.start_line, program.end_line
         yield ClaimSubject(made_id, "purpose", PROGRAM_FIELDS, {}, *lines, "program", facts.program, number)
+    told: set[Plain] = set()  # what one COPY brings in twice is one record
     for section, wanted in _WANTED.items():
         for record in template[section]:
             found = next((proof for proof in record.citations if _begins_in(proof.first_line, spans)), None)
             if found is None:
                 continue
             name = str(record.first(wanted.name))
+            key: dict[str, Plain] = {field: record.every(field) for field in SECTIONS[section]}
+            apart: Plain = (section, key_of(record, SECTIONS[section]))
+            if section == "called_programs":
+                key = {"caller": facts.program, "callee": name, "line": found.first_line}
+                apart = ("call_semantics", folded(name), found.first_line)
+            if apart in told:
+                continue
+            told.add(apart)
             stands_for = str(found.first_line)
             # An id stands for its line, which the model sees beside the code; inputs and outputs have many lines and one name.
             if wanted.letter in "IO":
@@ -140,14 +150,7 @@ def _items(
             made_id = _free(f"{wanted.letter}{stands_for}", taken)
             place = found.first_line, found.last_line
             reach = _reach(wanted.letter, place, program)
-            if section == "called_programs":
-                key: dict[str, Plain] = {"caller": facts.program, "callee": name, "line": found.first_line}
-                yield ClaimSubject(
-                    made_id, "call_semantics", wanted.fields, key, *place, wanted.label, name, number, reach
-                )
-                continue
-            key = {field: record.every(field) for field in SECTIONS[section]}
-            yield ClaimSubject(made_id, section, wanted.fields, key, *place, wanted.label, name, number, reach)
+            yield ClaimSubject(made_id, apart[0], wanted.fields, key, *place, wanted.label, name, number, reach)
 
 
 def _reach(letter: str, place: tuple[int, int], program: Program) -> tuple[int, int]:

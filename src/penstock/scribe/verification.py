@@ -254,8 +254,7 @@ def _meant(claim: Claim, item: ClaimSubject, held: Shown) -> ClaimSubject:
         return item
     ids = takewhile(held.items.__contains__, chain([base], (f"{base}.{number}" for number in count(2))))
     around = [one for one in map(held.items.__getitem__, ids) if one.program != item.program and one.holds(start)]
-    fragment = _fragment(claim.evidence)
-    places = list(held.places(fragment)) if around and fragment else []
+    _, places = _found(claim.evidence, held) if around else ("", [])
     return next((one for one in around if any(one.holds(place.first_line) for place in places)), item)
 
 
@@ -266,8 +265,7 @@ def _placed(claim: Claim, item: ClaimSubject, held: Shown, *, is_kept: bool) -> 
     with it: to the place within the item that is the nearest. What a claim cites beside its evidence counts within the item alone.
     """
     # Models count lines badly and copy well: the evidence decides, the numbers only choose between places where it stands.
-    fragment = _fragment(claim.evidence)
-    anywhere = list(held.places(fragment)) if fragment else []
+    fragment, anywhere = _found(claim.evidence, held)
     if not anywhere:
         return "evidence"
     # A citation that is kept may begin with a header or a word (ELSE): beside its evidence, or where that ran over several lines.
@@ -307,10 +305,17 @@ def _is_letter(char: str) -> bool:
     return char.isalnum() or char in {"-", "_", "#", "@", "$"}
 
 
-def _fragment(evidence: str) -> str:
-    """Return evidence as it is looked for: without the line numbers that a prompt puts before the lines, blanks folded."""
-    lines = [notices.without_number(line) for line in evidence.splitlines()]
-    return " ".join(" ".join(lines).split())
+def _found(evidence: str, held: Shown) -> tuple[str, list[EvidencePlace]]:
+    """Return evidence, blanks folded, and where it stands: as it was quoted, else without the numbers of the lines.
+
+    What is quoted may begin with a number of its own and look like a numbered line: `01 :TAG:-RECORD.` has a level.
+    """
+    lines = evidence.splitlines()
+    for quoted in (lines, map(notices.without_number, lines)):
+        fragment = " ".join(" ".join(quoted).split())
+        if fragment and (places := list(held.places(fragment))):
+            return fragment, places
+    return "", []
 
 
 def _code(lines: Sequence[int], place: EvidencePlace, item: ClaimSubject, held: Shown) -> list[int]:

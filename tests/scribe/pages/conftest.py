@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from penstock.chunk.merging import merge
 from penstock.cobol import estate as members
 from penstock.cobol import scan
 from penstock.cobol.facts import facts
@@ -65,7 +66,7 @@ def estate_at(root: Path) -> Made:
             jobs=tuple(dict.fromkeys(run.job for run in linked.runs(said.program))),
         )
         taken = {one.name: at for one in said.copybooks if (at := copybooks.path(one.name, one.library))}
-        document = document_of(filled(said, source, paths=taken), said, source, about)
+        document = document_of(merge([filled(said, source, paths=taken)]), said, source, about)
         listing = [(line, source.shown(line)) for line in range(1, source.lines + 1)]
         if said.program:
             programs[said.program] = document

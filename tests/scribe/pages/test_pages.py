@@ -463,6 +463,19 @@ def test_the_flow_knows_where_control_comes_back(millwater: Made) -> None:
     assert ("2950-LOST-CUSTOMER", "2960-OLD-TARIFF") not in edges
 
 
+def test_equal_calls_behind_one_copy_say_how_many_they_are(tmp_path: Path) -> None:
+    """The line of a COPY stands for all that it brings in: a row of three calls with one line says three."""
+    head = "       PROGRAM-ID. LEDGER.\n       PROCEDURE DIVISION.\n"
+    call = "           CALL 'AUDIT' USING 1.\n"
+    (tmp_path / "LEDGER.cbl").write_text(f"{head}           COPY CALLS.\n           CALL 'AUDIT' USING 2.\n")
+    (tmp_path / "CALLS.cpy").write_text(call * 3)
+    made = estate_at(tmp_path)
+    calls = made.estate["programs"]["LEDGER"]["called_programs"]
+    assert [(one["parameters"], one["places"], len(one["citations"])) for one in calls] == [(["1"], 3, 1), (["2"], 1, 1)]
+    page = rendered(dict(pages.site(*made)))["programs/LEDGER.html"]
+    assert "<th>Places</th>" in page and "<td>3</td>" in page
+
+
 def test_a_call_leads_to_a_contained_program_where_that_is_known(millwater: Made) -> None:
     """From what contains it, and from all within where it is COMMON; a name that means nothing where it stands is no link."""
     told = millwater.estate["programs"]["MWB020"]
