@@ -137,6 +137,8 @@ def known(text: str, path: str) -> Located:
         ("a/JOB1.txt", JOB, "jcl"),
         ("a/P.prc", PROC, "proc"),
         ("a/P", PROC, "proc"),
+        ("a/C.prc", fixed("READ-IT.", "    READ F."), None),  # a COPY may name it
+        ("a/Q.prc", "//* nothing yet", "proc"),
         ("a/M.bms", MAP, "bms"),
         ("a/R.csd", CSD, "csd"),
         ("a/T.ddl", DDL, "ddl"),

@@ -166,6 +166,8 @@ SQL = {
     "WITH W AS (SELECT A FROM T1) SELECT A INTO :X FROM W": ("SELECT", ("T1",), None, (), ("X",)),
     "SELECT TRIM(BOTH ' ' FROM A) INTO :X FROM T1": ("SELECT", ("T1",), None, (), ("X",)),
     "DECLARE T1 TABLE (A CHAR(4) NOT NULL)": ("DECLARE TABLE", ("T1",), None, (), ()),
+    "SELECT A INTO :X OF G FROM =T1, =T2 B WHERE =T1.A = B.A": ("SELECT", ("=T1", "=T2"), None, (), ("G.X",)),
+    "INSERT INTO =T1 VALUES (:X)": ("INSERT", ("=T1",), None, ("X",), ()),
     "WHENEVER SQLERROR GO TO MAIN": ("WHENEVER SQLERROR", (), None, (), ()),
     "COMMIT": ("COMMIT", (), None, (), ()),
 }
@@ -287,6 +289,35 @@ def test_calls_are_of_five_kinds(statement: str, kind: str, names: tuple[str, ..
     (call,) = ran(statement).calls
     assert (call.call_type, call.names) == (kind, names)
     assert call.parameters == (("A", "B OF G", "'X'", "LENGTH OF A") if kind == "static" else ("A",))
+
+
+@pytest.mark.parametrize(
+    ("statement", "name", "parameters", "returned"),
+    [
+        ('ENTER TAL "Len^Of" USING A, 36 GIVING L', "Len^Of", ("A", "36"), ("L",)),
+        ('ENTER "GETPARAM" USING A', "GETPARAM", ("A",), ()),
+        ("ENTER TAL ENDTRANSACTION", "ENDTRANSACTION", (), ()),
+        ("ENTER C", None, (), ()),
+        ("ENTER LINKAGE", None, (), ()),
+    ],
+)
+def test_enter_calls_a_routine_of_another_language(
+    statement: str, name: str | None, parameters: tuple[str, ...], returned: tuple[str, ...]
+) -> None:
+    """NonStop COBOL names the language and then the routine, quoted or not; before 1985 the language alone stood there."""
+    found = ran(statement, data=("01  A PIC X(8) VALUE 'SUB1'.", "01  L PIC 9(4)."))
+    assert [(call.call_type, call.names, call.parameters, call.returned) for call in found.calls] == (
+        [("static", (name,), parameters, returned)] if name else []
+    )
+    assert {item.name: len(item.written_lines) for item in found.items}["L"] == len(returned)
+    assert found.undeclared == ()
+
+
+def test_enter_may_change_what_it_is_given() -> None:
+    """A program that is called by name after an ENTER has its name from wherever that put it."""
+    data = ("01  A PIC X(8) VALUE 'SUB1'.",)
+    assert [call.is_sure for call in ran("CALL A.", data=data).calls] == [True]
+    assert [call.is_sure for call in ran("ENTER TAL SETNAME USING A.", "CALL A.", data=data).calls] == [True, False]
 
 
 def test_a_response_is_checked_where_it_is_looked_at() -> None:

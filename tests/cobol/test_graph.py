@@ -659,3 +659,20 @@ def test_a_transaction_starts_a_program_of_the_region_whoever_asks_for_it() -> N
         if edge.verb == "passes to" and edge.source.name == "ASKING.AREA-OUT"
     }
     assert passed == {("a.cbl.DFHCOMMAREA", "may"), ("b.cbl.DFHCOMMAREA", "may")}
+
+
+@pytest.mark.proves("C-16")
+@pytest.mark.parametrize(
+    ("value", "indicator"),
+    [(":X OF H", ":I OF H"), (":X OF H INDICATOR ", ":I OF H"), (":H.X ", ":H.I"), (":H.X", ":I")],
+)
+def test_a_host_variable_is_the_item_of_its_group_and_its_indicator_none(value: str, indicator: str) -> None:
+    """DB2 writes the group in front with a point, NonStop SQL behind with OF; what tells of nulls goes into no column."""
+    groups = ("01  G.", "    05  X PIC X.", "01  H.", "    05  X PIC X.", "    05  I PIC S9(4) COMP.")
+    insert = f"    EXEC SQL INSERT INTO T1 VALUES (\n           {value}{indicator}) END-EXEC."
+    text = sources.program(insert, "    EXEC SQL SELECT A INTO :X OF G FROM T1 END-EXEC.", name="P", data=groups)
+    drawn = graph_of({"p.cbl": text.encode()}).drawn
+    assert {f"{edge.source.name} {edge.verb} {edge.target.name}" for edge in drawn if edge.verb == "moves to"} == {
+        "P.H.X moves to T1",
+        "T1 moves to P.G.X",
+    }

@@ -229,6 +229,35 @@ def test_a_suffix_chooses_between_two_copybooks_of_one_name() -> None:
     assert shelf.path("RATES.FD") == "lib/rates.fd"
 
 
+def test_a_folder_in_front_of_a_name_chooses_between_copybooks() -> None:
+    """`COPY "..\\lib\\rates.cpy"` names a file as Windows does; where the folder is not here the name is enough."""
+    shelf = Copybooks([("a/rates.cpy", "copybook", b"01 A PIC X."), ("lib/rates.cpy", "copybook", b"01 B PIC X.")])
+    assert (
+        shelf.path(r"..\lib\rates.cpy") == shelf.path("../LIB/RATES.CPY") == shelf.path("lib/rates") == "lib/rates.cpy"
+    )
+    assert shelf.path(r"c:\old\rates.cpy") == shelf.path("rates.cpy") == "a/rates.cpy"
+
+
+def test_a_picture_and_a_word_behind_a_sign_are_no_copybooks() -> None:
+    """COPY RESOURCE puts a picture into the program that is built, and `@Copy` is a method of a control that is declared."""
+    text = fixed(
+        "PROGRAM-ID. A.",
+        "ENVIRONMENT DIVISION.",
+        "CONFIGURATION SECTION.",
+        "SPECIAL-NAMES.",
+        "    DEF",
+        "    METHOD, 551, @Copy",
+        "    METHOD, 552, @Cut.",
+        "PROCEDURE DIVISION.",
+        '    COPY RESOURCE "yes.bmp".',
+        "    COPY RESOURCE.",
+        "    GOBACK.",
+    )
+    (program,) = scan(text)
+    assert [copy.name for copy in program.copies] == ["RESOURCE"]
+    assert [statement.verb for statement in program.statements] == ["COPY", "COPY", "GOBACK"]
+
+
 def test_a_host_looks_for_eight_letters_of_a_longer_name() -> None:
     """A member has a name of eight letters at most, so that the rest of a longer one is not asked for."""
     shelf = Copybooks([("lib/CUSTOMER.cpy", "copybook", b"01  C PIC X.")])

@@ -168,6 +168,8 @@ def blocks(
         line, end_line = line_at(start), line_at(end - 1)
         copied = COPIED.match(folded, start, end)
         block = _EXEC.match(folded, start, end)
+        if copied and copied["resource"]:
+            continue
         if copied:
             at = copied.start("pairs")
             pairs = PAIR.finditer(folded, at, copied.end("pairs")) if at >= 0 else ()

@@ -28,7 +28,7 @@ _CONVENTION = (
 # that begins with a header or an EXEC block. COPY ends it anywhere: the rest of the sentence, its period too, may
 # stand in the copybook (`01 RECORD COPY BOOK.`, or the clauses of a SELECT).
 _BODY = (
-    rf"(?>(?:(?>(?:[^.'\"\nC]++|(?<=[\w-])C|C(?!OPY\s)|\.[^\s.'\"]|{QUOTED})+)|\.++(?=[^\s])"
+    rf"(?>(?:(?>(?:[^.'\"\nC]++|(?<=[\w@#$-])C|C(?!OPY\s)|\.[^\s.'\"]|{QUOTED})+)|\.++(?=[^\s])"
     rf"|(?:\n[^\S\n]*+)++(?!EXEC\s|COPY\s|-INC\s|\+\+INCLUDE\s|{_IDS}|{_DIVISIONS}))*)"
 )
 

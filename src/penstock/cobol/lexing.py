@@ -54,14 +54,18 @@ _OPERAND = (
     rf"(?:(?:LEADING|TRAILING)\s++)?(?:{PSEUDO}|{LITERAL}|{WORD}(?>(?:\s++(?:OF|IN)\s++{WORD})*)(?:\s*+\([^()]*+\))?)"
 )
 _PAIRS = rf"(?>(?:{GAP}{_OPERAND}\s++BY\s++{_OPERAND})+)"
-_COPYING = r"(?:COPY\s++(?>(?:IDMS|MAID)\s++(?>(?:FILE|RECORD|MODULE|MAP-CONTROL|MAP)\s++|)(?=[A-Z])|)|(?:-INC|\+\+INCLUDE)\s++)"
+_FROM = (
+    r"(?>(?:(?P<dictionary>IDMS|MAID)\s++(?>(?:FILE|RECORD|MODULE|MAP-CONTROL|MAP)\s++|)(?=[A-Z])"
+    r"|(?P<resource>RESOURCE)\s++(?=['\"]))|)"
+)
+_COPYING = rf"(?:COPY\s++{re.sub(r'[?]P<[a-z]+>', '?:', _FROM)}|(?:-INC|\+\+INCLUDE)\s++)"
 COPY = (
     rf"{_COPYING}(?:{LITERAL}|{WORD}(?>(?:\.(?=\w){WORD})*))(?>\s++(?:OF|IN)\s++(?:{LITERAL}|{WORD})|)(?>\s++SUPPRESS(?>\s++PRINTING|)|)"
     rf"(?>\s++REPLACING{_PAIRS}|)"
 )
 """A COPY statement without its period, which may stand on another line; or the include of a librarian.
 
-IDMS copies from its dictionary: the word behind COPY says so, and what kind of thing follows.
+IDMS copies from its dictionary: the word behind COPY says so, and what kind of thing follows. COPY RESOURCE brings a picture.
 """
 REPLACE = rf"REPLACE\s++(?:(?>ALSO\s++|){_PAIRS}|(?>LAST\s++|)OFF(?![\w-]))"
 """A REPLACE statement without its period: with pairs, or OFF."""
@@ -72,10 +76,10 @@ PAIR = re.compile(rf"{GAP}({_OPERAND})\s++BY\s++({_OPERAND})")
 """One `old BY new` of REPLACING, its operands as groups 1 and 2."""
 COPIED = re.compile(
     rf"(?P<via>COPY|-INC|\+\+INCLUDE)\s++"
-    rf"(?>(?P<dictionary>IDMS|MAID)\s++(?>(?:FILE|RECORD|MODULE|MAP-CONTROL|MAP)\s++|)(?=[A-Z])|)(?P<name>{LITERAL}|{WORD}(?>(?:\.(?=\w){WORD})*))(?>\s++(?:OF|IN)\s++(?P<library>{LITERAL}|{WORD})|)"
+    rf"{_FROM}(?P<name>{LITERAL}|{WORD}(?>(?:\.(?=\w){WORD})*))(?>\s++(?:OF|IN)\s++(?P<library>{LITERAL}|{WORD})|)"
     rf"(?>\s++SUPPRESS(?>\s++PRINTING|)|)(?>\s++REPLACING(?P<pairs>{_PAIRS})|)"
 )
-"""A COPY statement with its parts as groups: `via`, `dictionary`, `name`, `library` and `pairs`."""
+"""A COPY statement with its parts as groups: `via`, `dictionary`, `resource`, `name`, `library` and `pairs`."""
 
 # The order is the law of the alternatives: a block before its words, a number before a period, a period before a
 # mark. The last alternative takes any character, so that the tokens tile the code.

@@ -32,7 +32,7 @@ MAX_BYTES = 32 << 20
 """The largest file that is read as a source: the largest program known has 4 MB, and what is larger is data."""
 _EXAMPLES = 5
 # Enough to find names by: a COPY in a comment or a literal may make a copybook of a file, which then nobody copies.
-_COPY = re.compile(rb"(?i)\bCOPY\s+[\"']?([\w$#@-]+(?:\.\w+)?)")
+_COPY = re.compile(rb"(?i)\bCOPY\s+[\"']?(?:[\w.$#@~:-]*+[\\/])*+([\w$#@-]+(?:\.\w+)?)")
 HEAD_BYTES = 8_192
 """How much of a file tells what it is."""
 

@@ -86,12 +86,14 @@ class Copybooks:
         return tuple((name, tuple(paths)) for name, paths in sorted(found.items()) if len(paths) > 1)
 
     def _row(self, name: str, library: str | None, beside: str) -> _Shelved | None:
-        """Return what stands under a name; a suffix or a library chooses where several do."""
+        """Return what stands under a name; a suffix, a library or the folder in front of it chooses where several do."""
+        folders, _, name = name.replace("\\", "/").rpartition("/")
+        library = library or folders.rpartition("/")[2] or None
         member = key(stem(name))
         rows = self._found.get(member) or self._found.get(member[:_MEMBER_LETTERS], [])
         rows = [row for row in rows if row.path != beside]
         # `COPY "rates.sel"` and `COPY "rates.fd"` are two files, the SELECT and the FD of one.
-        written = key(name.rpartition("/")[2])
+        written = key(name)
         if "." in written:
             rows = [row for row in rows if key(row.path.rpartition("/")[2]) == written] or rows
         if library is not None:

@@ -61,6 +61,7 @@ _WITHIN = {
     "ddl": "CREATE",
 }
 """What each sign holds: a look for a word takes a hundredth of one for a sign, and most texts have none of these."""
+_CARD = re.compile("^//", re.MULTILINE)
 _TEXTS = frozenset({"", "txt", "inc", "src", "sql", "ctl", "mbr", "pds"})
 """Suffixes that say nothing: what the file says decides."""
 _OTHERS_TEXT = """
@@ -93,6 +94,8 @@ def kind_of(name: str, head: bytes) -> Kind | None:
     said = None if by_name is None and suffix in _OTHERS else _kind_of_text(head)
     if by_name is None:
         return said if suffix in _TEXTS or said in {"cobol", "bms", "jcl"} else None
+    if said is None and by_name in {"jcl", "proc"} and _CARD.search(decoded(head[:HEAD_BYTES])) is None:
+        return None  # PRC is what some shops call their procedures in COBOL or SQL
     if said is None or said == "ddl":
         return by_name
     if by_name == "cobol":

@@ -42,6 +42,8 @@ _BY_COMMAND: dict[str, Literal["link", "xctl", "start", "return_transid", "invok
 _FUNCTION = re.compile(r"(?<![\w-])FUNCTION(?![\w-])", re.IGNORECASE)
 _OTHERS = re.compile(r"(?<![\w-])(?:CLASS|INTERFACE|PROGRAM|PROPERTY)(?![\w-])", re.IGNORECASE)
 """What else a REPOSITORY names."""
+_LANGUAGES = frozenset({"C", "COBOL", "COBOL85", "FORTRAN", "LINKAGE", "PASCAL", "PTAL", "TAL"})
+"""What may stand behind ENTER, in front of the routine; alone there it names none."""
 _QUOTES = "'\""
 
 
@@ -59,8 +61,9 @@ class WrittenCall(NamedTuple):
 
 
 def callings(code: Code) -> tuple[WrittenCall, ...]:
-    """Return every CALL statement, those of copybooks included."""
-    return tuple(_calling(said) for said in code.of("CALL") if len(said.keys) > 1)
+    """Return every CALL statement, those of copybooks included, and every ENTER of a routine in another language."""
+    said = [one for one in code.of("CALL", "ENTER") if len(one.keys) > 1]
+    return tuple(_calling(one) for one in said if one.verb == "CALL" or one.keys[-1] not in _LANGUAGES)
 
 
 def functions(rows: Sequence[EntryRow]) -> dict[str, str]:
@@ -208,14 +211,14 @@ def _called(call: WrittenCall, code: Code, reaching: Reaching, constants: Mappin
 
 
 def _calling(said: ReadStatement) -> WrittenCall:
-    """Return the target and parameters of a CALL, the target with its qualifiers."""
+    """Return the target and parameters of a CALL, the target with its qualifiers; that of ENTER is a literal, quoted or not."""
     texts = said.texts
     at = 1
-    if said.keys[1] in {"STATIC", "DYNAMIC"} and len(texts) > 2:
+    if said.keys[1] in ({"STATIC", "DYNAMIC"} if said.verb == "CALL" else _LANGUAGES) and len(texts) > 2:
         at = 2
     end = at + 1
     while end + 1 < len(texts) and said.keys[end] in {"OF", "IN"}:
         end += 2
-    target = " ".join(texts[at:end])
+    target = " ".join(texts[at:end]) if said.verb == "CALL" else f"'{texts[at].strip(_QUOTES)}'"
     passed, returned = parameters(said), behind(said)
     return WrittenCall(target, passed, said.line, said.end_line, said.paragraph, said.copybook, said.site, returned)

@@ -199,7 +199,7 @@ class Reaching:
             self._ways = Ways(self._code, self._trees, self._pieces)
         self._definitions, self._items, self._known = [], {}, {}
         writes = self._writes()
-        calls = self._code.of("CALL")
+        calls = self._code.of("CALL", "ENTER")
         waiting = deque(dict.fromkeys(wanted))
         effects: dict[int, list[int]] = {}
         # Items are followed backwards: who is asked about, then whatever is moved into it, and so on until nothing new
@@ -293,7 +293,7 @@ class Reaching:
             said.verb
             if said.verb in {"MOVE", "SET"}
             else " ".join(said.keys[:2])[:40]
-            if said.verb == "CALL"
+            if said.verb in {"CALL", "ENTER"}
             else said.verb
         )
         return _Definition(item, text, source, node, said.line, how, said.copybook, is_whole)

@@ -39,6 +39,12 @@ _NAVIGATING = {
     **dict.fromkeys(("WITHIN", "TO", "FROM"), NONE),
     **dict.fromkeys(("DBNAME", "NODENAME", "DICTNAME", "DICTNODE", "DB-KEY", "USING"), READ),
 }
+_PASSING = {
+    **dict.fromkeys(("USING", "REFERENCE"), PASS),
+    **dict.fromkeys(("CONTENT", "VALUE"), READ),
+    **dict.fromkeys(("RETURNING", "GIVING"), WRITE),
+    "ON": NONE,
+}
 # By verb: the role of its first operands, and the role that begins at each of its words. A verb that is missing here
 # only reads; one with NONE names no data (files, paragraphs, procedures).
 _ROLES: dict[str, tuple[int, dict[str, int]]] = {
@@ -68,18 +74,8 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
         READ,
         {"VARYING": BOTH, "AFTER": BOTH, "FROM": READ, "BY": READ, "UNTIL": READ, "TIMES": READ},
     ),
-    "CALL": (
-        READ,
-        {
-            "USING": PASS,
-            "REFERENCE": PASS,
-            "CONTENT": READ,
-            "VALUE": READ,
-            "RETURNING": WRITE,
-            "GIVING": WRITE,
-            "ON": NONE,
-        },
-    ),
+    "CALL": (READ, _PASSING),
+    "ENTER": (NONE, _PASSING),
     "INVOKE": (READ, {"USING": PASS, "REFERENCE": PASS, "CONTENT": READ, "VALUE": READ, "RETURNING": WRITE}),
     "SEARCH": (READ, {"VARYING": BOTH, "AT": NONE}),
     "SORT": (READ, {"KEY": READ, "USING": NONE, "GIVING": NONE, "INPUT": NONE, "OUTPUT": NONE}),
@@ -552,6 +548,13 @@ def _is_cut(keys: Sequence[str], at: int) -> bool:
 
 _HOST = re.compile(r":\s*([A-Za-z0-9][A-Za-z0-9_$#@\-]*(?:\.[A-Za-z0-9][A-Za-z0-9_$#@\-]*)?)")
 
+_QUALIFIED = re.compile(r"(?i)(?<=:)(\s*+)([\w$#@-]++)\s++OF\s++([\w$#@-]++)")
+
+
+def dotted(text: str) -> str:
+    """Return a statement of SQL with host variables as DB2 qualifies them: NonStop SQL says `:ITEM OF GROUP`, DB2 `:GROUP.ITEM`."""
+    return _QUALIFIED.sub(r"\1\3.\2", text)
+
 
 def host_variables(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the host variables of an EXEC SQL, those that are read first, then those that are written.
@@ -566,7 +569,7 @@ def host_variables(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     reads: dict[str, None] = {}
     writes: dict[str, None] = {}
     into = False
-    words = tokens(body(text))
+    words = tokens(dotted(body(text)))
     first = words[0].upper() if words else ""
     for at, word in enumerate(words):
         upper = word.upper()

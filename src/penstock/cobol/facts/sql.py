@@ -206,7 +206,10 @@ def _tables(words: list[str], upper: list[str]) -> tuple[str, ...]:
             starts = False
         if starts or (listing and before == ","):
             listing = before in {"FROM", ","}
-            if word not in _NOT_A_TABLE and word[0] not in ":'0123456789(?" and word not in common:
+            if word == "=":  # NonStop SQL names a table by a DEFINE of the system: =ORDERS
+                defined = "".join(words[at : at + 2])
+                found.setdefault(defined.upper(), defined)
+            elif word not in _NOT_A_TABLE and word[0] not in ":'0123456789(?" and word not in common:
                 found.setdefault(word, words[at])
         elif word in _CLAUSES or word == ")":
             listing = False

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..facts.references import dotted
 from ..program import key
 from .values import CitedLine, EstateEdge, NodeId
 
@@ -35,9 +36,9 @@ _DLI: dict[str, Verb] = {
 }
 _MQ: dict[str, Verb] = {"MQGET": "reads", "MQPUT": "writes", "MQPUT1": "writes"}
 # A host variable with its indicator behind it, which tells of a null and is no value of a column.
-_HOST = r":\s*+[A-Za-z0-9][\w$#@\-]*+(?:\.[A-Za-z0-9][\w$#@\-]*+)?"
-_INDICATOR = re.compile(rf"{_HOST}\s*+(?:INDICATOR\s*+)?:\s*+([A-Za-z0-9][\w$#@\-]*+)", re.IGNORECASE)
-_NAMES = re.compile(r":\s*+([A-Za-z0-9][\w$#@\-]*+(?:\.[A-Za-z0-9][\w$#@\-]*+)?)")
+_HOST = r"[A-Za-z0-9][\w$#@\-]*+(?:\.[A-Za-z0-9][\w$#@\-]*+)?"
+_INDICATOR = re.compile(rf":\s*+{_HOST}\s*+(?:INDICATOR\s*+)?:\s*+({_HOST})", re.IGNORECASE)
+_NAMES = re.compile(rf":\s*+({_HOST})")
 _WHERE = re.compile(r"\bWHERE\b", re.IGNORECASE)
 _LITERAL = re.compile(r"'(?:[^']|'')*+'")
 
@@ -77,7 +78,7 @@ def _sql(one: SqlOperation, cursors: dict[str, SqlOperation], program: DrawnProg
     declared = cursors.get(key(one.cursor)) if one.operation == "FETCH" and one.cursor else None
     if one.operation == "FETCH":
         tables = [NodeId("table", key(table)) for table in declared.tables] if declared is not None else []
-    indicators = {key(name) for name in _INDICATOR.findall(one.text)}
+    indicators = {key(name) for name in _INDICATOR.findall(dotted(one.text))}
     several = "" if len(tables) == 1 else "the statement reads several tables"
     if declared is not None and not declared.is_sure:
         several = "the text of the statement is data"
@@ -145,7 +146,7 @@ def _cited(
 
 def _sent(one: SqlOperation) -> tuple[str, ...]:
     """Return the host variables whose values a statement stores: those behind WHERE only select."""
-    text = _LITERAL.sub("''", one.text)
+    text = _LITERAL.sub("''", dotted(one.text))
     where = _WHERE.search(text)
     return tuple(dict.fromkeys(_NAMES.findall(text[: where.start()] if where else text)))
 
