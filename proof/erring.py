@@ -87,7 +87,7 @@ class Erring:
         if (
             item
             and self.has_edited
-            and any(text.startswith(f"{item.path}: line {item.line} became") for text in newest)
+            and any(re.match(rf"{re.escape(item.path)}: line {item.line} (?:changed|became)", text) for text in newest)
         ):
             self.at, self.tries, self.has_edited = self.at + 1, 0, False
             item = self.plan[self.at] if self.at < len(self.plan) else None
@@ -128,7 +128,8 @@ class Erring:
     @staticmethod
     def has_failed(newest: Sequence[str]) -> bool:
         """Whether an edit was refused over what is in the file, so that one looks again."""
-        return any("Read it again" in text or "does not stand" in text or "has changed" in text for text in newest)
+        heads = [text.partition("\n")[0] for text in newest]  # below them a file is free to say what it likes
+        return any("Read it again" in head or "does not stand" in head or "has changed" in head for head in heads)
 
     def _mistake(self, item: Planned) -> ScriptStep | None:
         """One of the things that models do, but not the same one for ever."""
