@@ -10,13 +10,15 @@ import pytest
 from tests.agent.conftest import Heard
 from tests.carrier.test_diagnosed import CUT, MINUTE, answer, silent, size, stopped
 
-from penstock.agent.asking import GO_ON, MAX_CONTINUATIONS
+from penstock.agent.asking import MAX_CONTINUATIONS
+from penstock.handoff import encode
 from penstock.models import RemoteModel, ScriptedModel, call, calls, fail, refuse, say
 from penstock.models import provider as doubles
 from penstock.models.steps import ScriptedCall, ScriptedReply
 from penstock.testing import LoopbackProvider
 from penstock.text.json_access import parsed_finite
 from penstock.wires import WIRES, answer_messages, load, violations, wire_named
+from penstock.wires.placeholders import GO_ON
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,6 +158,8 @@ def test_a_reply_that_was_cut_is_gone_on_with(begun: Callable[..., Agent], wire:
     run = agent.run("How many?")
     assert (run.outcome, run.answer) == ("answered", "Forty, because so.")
     assert GO_ON in json.dumps([entry.raw for entry in agent.session.state.transcript.entries])
+    # It is ours, and nobody's wish: a handoff does not hand it on.
+    assert GO_ON not in encode(agent.session.handoff("manual"))
     endless = Served(wire, lambda _: stopped(wire, answer(wire, "and ", 4_000, 8_000), CUT[wire]))
     run = begun(endless).run("How many?")
     assert (run.answer, run.turns) == ("and " * (MAX_CONTINUATIONS + 1), MAX_CONTINUATIONS + 1)

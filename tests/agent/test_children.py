@@ -283,7 +283,9 @@ def test_a_child_that_does_not_go_on_after_a_kill_is_told_with_what_it_changed(
     agent = begun(ScriptedModel([task(), call("view", file_path="part_001.txt"), EDIT]))
     with pytest.raises(AssertionError):  # the script is over: as by a kill
         agent.run("Begin.")
-    told = "Another thing.\n\ntask-1 was cut off and does not go on after 2 turns, .* changed part_001.txt"
+    told = (
+        r"Another thing.\n\n\[Beside .*\]\ntask-1 was cut off and does not go on after 2 turns, .* changed part_001.txt"
+    )
     model = ScriptedModel([say("I see.", requires=told)])
     again = parent(tree, store, model, session_id=agent.session.session_id)
     assert again.run("Another thing.").answer == "I see."
@@ -302,7 +304,7 @@ def test_what_a_child_had_come_to_before_a_kill_is_told_with_what_the_person_say
     agent = begun(ScriptedModel(steps))
     with pytest.raises(AssertionError):  # the script is over: as by a kill
         agent.run("Begin.")
-    told = r"Another thing.\n\ntask-1 answered after 1 turn, .*\n\nPart 1 has it.\n\ntask-2 was cut off"
+    told = r"Another thing.\n\n\[Beside .*\]\ntask-1 answered after 1 turn, .*\n\nPart 1 has it.\n\ntask-2 was cut off"
     again = parent(tree, store, ScriptedModel([say("I see.", requires=told)]), session_id=agent.session.session_id)
     assert again.run("Another thing.").answer == "I see."
 

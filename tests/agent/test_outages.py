@@ -6,15 +6,18 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.agent.conftest import begin
 
+from penstock.agent.loop import Agent
 from penstock.models import ScriptedModel, call, fail, say
 from penstock.session import Prompted
 from penstock.wires import violations
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
-    from penstock.agent.loop import Agent
+    from penstock.store import Store
 
 
 @pytest.mark.proves("S-11")
@@ -64,6 +67,34 @@ def test_what_the_provider_asks_for_beyond_the_wait_is_not_waited_for(begun: Cal
     agent._max_wait_seconds = 30
     assert agent.run("Look.").outcome == "outage"
     assert agent.now() == 0
+
+
+@pytest.mark.proves("S-11")
+def test_a_clock_that_is_set_back_lengthens_no_wait(tree: Path, store: Store) -> None:
+    """By a day, between two failures: the session's time goes on from where it was."""
+    model = ScriptedModel([*(fail(503, "down") for _ in range(4)), say("Done.")])
+    agent = begin(tree, store, model, clock=lambda: 86_400.0 if len(model.requests) < 2 else 0.0)
+    assert agent.run("Look.").answer == "Done."
+    assert 86_400 < agent.now() < 86_400 + 600
+
+
+@pytest.mark.proves("S-11")
+def test_a_session_goes_on_by_a_clock_that_was_set_back_meanwhile(tree: Path, store: Store) -> None:
+    """What it remembers of the time does not lie ahead of it."""
+    first = begin(tree, store, ScriptedModel([fail(503, "down"), say("One.")]), clock=lambda: 86_400.0)
+    assert first.run("Look.").answer == "One."
+    waited: list[float] = []
+    later = Agent(
+        first.session,
+        ScriptedModel([*(fail(503, "down") for _ in range(3)), say("Two.")]),
+        first.tools,
+        store,
+        clock=lambda: sum(waited),
+        sleep=waited.append,
+        journal=first.journal,
+    )
+    assert later.run("Again.").answer == "Two."
+    assert 60 <= sum(waited) < 61
 
 
 @pytest.mark.proves("S-11")

@@ -195,15 +195,44 @@ def test_a_handoff_begins_a_session(tree: Path, tmp_path: Path) -> None:
         folder = penstock(tmp_path, "run", "--from", str(tree), *flags(provider))
         none = penstock(tmp_path, "run", *flags(provider))
     assert done.stdout == "I go on.\n"
-    asked = seen[0]["messages"][-1]["content"]
-    assert "Set the port to 2." in asked
-    assert "app.py: changed" in asked
+    assert "Set the port to 2." in seen[0]["messages"][1]["content"]
+    assert "app.py: changed" in seen[0]["messages"][-1]["content"]
     assert "app.py: changed" in done.stderr
     assert "does not say what the changed files held" in seen[-1]["messages"][-1]["content"]
     assert "names no file" not in of_another.stderr
     assert (bad.returncode, none.returncode) == (2, 2)
     assert "is no handoff" in bad.stderr
     assert f"{tree} is not a regular file" in folder.stderr
+
+
+@pytest.mark.proves("S-9")
+def test_what_is_handed_on_again_and_again_stays_what_a_person_said(tree: Path, tmp_path: Path) -> None:
+    """From session to session, each begun with the last one's document: no word of ours is among theirs, and nothing nests."""
+    document, said = tmp_path / "handoff.json", []
+    replies = iter([call("edit_file", path="app.py", old="1", new="2"), *([say("Yes.")] * 9)])
+    with LoopbackProvider("openai-chat", 32_000, policy=lambda _: next(replies)) as provider:
+
+        def handed_on(*words: str) -> None:
+            """Let a session answer, and write down what it hands on."""
+            done = penstock(tmp_path, *words, *flags(provider)[-2:], "--json")
+            document.write_text(penstock(tmp_path, "handoff", json.loads(done.stdout)["session"]).stdout)
+            said.append(json.loads(document.read_text()))
+
+        begin = ("--root", str(tree), *flags(provider)[:2])
+        handed_on("run", "Set it to 2.", *begin, "--allow-edit")
+        (tree / "app.py").write_text("port = 9\n")
+        handed_on("resume", said[0]["sessionId"], "Only there.")
+        handed_on("resume", said[0]["sessionId"], "Is it done?")
+        handed_on("run", "And the tests?", *begin, "--from", str(document))
+        handed_on("run", "And the docs?", *begin, "--from", str(document))
+    assert {one["goal"] for one in said} == {"Set it to 2."}
+    assert [one.get("nextStep") for one in said[1:]] == [
+        "Only there.",
+        "Is it done?",
+        "And the tests?",
+        "And the docs?",
+    ]
+    assert said[-1]["constraints"] == ["Only there.", "Is it done?", "And the tests?"]
 
 
 @pytest.mark.proves("S-9")

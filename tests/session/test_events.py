@@ -65,7 +65,7 @@ def test_an_event_that_the_phase_does_not_take_is_named_with_those_that_it_does(
     session = Session()
     before = session.state
     with pytest.raises(
-        CallerError, match="that is idle takes no Returned, but Closed, Effected, Intended, Noted, Prompted"
+        CallerError, match="that is idle takes no Returned, but Closed, Effected, HandedOff, Intended, Noted, Prompted"
     ):
         session.feed(Returned(messages=()))
     assert session.state is before

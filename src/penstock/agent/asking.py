@@ -51,8 +51,6 @@ MAX_CONTINUATIONS = 3
 """How often a model is asked to go on with a reply that was cut at its length."""
 MIN_REPLY_TOKENS = 256
 """The shortest reply that is worth a request, where the budget is nearly used up."""
-GO_ON = "[Your reply was cut at its length limit. Go on exactly where it stopped, without repeating anything.]"
-"""What a model is told whose reply was cut."""
 GO_ON_SMALLER = (
     "Your reply was cut at its length limit of {tokens} tokens, in a call: what it was to hold may be missing. Make calls that are "
     "smaller, such as a file in several parts."
@@ -218,7 +216,7 @@ class Asking:
         transcript = self._driver.session.state.transcript
         self.said.append(last_words(transcript))
         self._driver.listener.step(self._driver.session, "asks the model to go on with its reply")
-        self._driver.feed(Prompted(message=text_message(transcript.wire, "user", GO_ON)))
+        self._driver.feed(Prompted(message=text_message(transcript.wire, "user", placeholders.GO_ON)))
         return True
 
     def _sent(self, request: dict[str, Json]) -> dict[str, Json]:

@@ -19,6 +19,7 @@ from penstock.agent.calling import Calling
 from penstock.agent.journal import Journal, without_secrets
 from penstock.agent.protocols import AgentRun, Silent
 from penstock.agent.record_types import BEGUN
+from penstock.agent.steady import SteadyClock
 from penstock.context.compaction import apply
 from penstock.context.handoff import encode, render
 from penstock.session import (
@@ -44,7 +45,7 @@ from penstock.session import (
 )
 from penstock.store.texts import put_text, put_texts
 from penstock.wires import begin, text_message
-from penstock.wires.placeholders import GO_ON_FROM_HERE
+from penstock.wires.placeholders import GO_ON_FROM_HERE, with_told
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,7 +108,7 @@ class Agent:
         """
         self.session, self.model, self.tools, self.store = session, model, tools, store
         self.listener: Listener = listener or Silent()
-        self._clock, self._sleep = clock, sleep
+        self._clock, self._sleep = SteadyClock(clock, session.state.now_seconds), sleep
         self.journal = journal or Journal(store, session.session_id, next_seq)
         self.purse: Purse | None = None
         self.children: ChildRunner | None = None
@@ -238,14 +239,13 @@ class Agent:
             prompt = GO_ON_FROM_HERE
         if prompt is None:
             self.told = told
-        elif told:
-            prompt = f"{prompt}\n\n{told}"
-        if prompt is not None:
+        else:
             if before.phase not in {"idle", "ended"}:  # the person says something else: what was open is closed
                 if self.children is not None:
-                    prompt = "\n\n".join([prompt, *self.children.cut_off()])
+                    told = "\n\n".join(filter(None, (told, *self.children.cut_off())))
                 self.feed(Interrupted())
-            self.feed(Prompted(message=text_message(self.session.state.transcript.wire, "user", prompt)))
+            words = with_told(prompt, told)
+            self.feed(Prompted(message=text_message(self.session.state.transcript.wire, "user", words)))
         self.is_stopped = False
         self._asking.begin_run()
         most = None if max_turns is None else before.all_turns + max_turns

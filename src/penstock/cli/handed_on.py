@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -42,27 +43,31 @@ def read_handoff(path: str) -> Handoff:
         raise CallerError(f"{escape.clip(path)} is no handoff: {error}") from error
 
 
-def told_of(handoff: Handoff, root: str, agent: Agent) -> tuple[str, str]:
-    """Return what a fresh session is told of the one before it: the handoff in words, and what its files are by now.
+def take_up(handoff: Handoff, file: str, root: str, agent: Agent) -> str:
+    """Let a fresh session begin with what another one handed on; return what the files of that are by now, in words.
 
     Args:
         handoff: what was handed on.
+        file: where it was read.
         root: the folder to work in.
         agent: who goes on.
     """
     from penstock.agent.file_check import report, verify
-    from penstock.context.handoff import render
+    from penstock.context.handoff import encode, render
+    from penstock.session import HandedOff
     from penstock.workspace.root import Root
 
     max_chars = agent.session.state.limits.window_tokens // _SHARE * _CHARS_PER_TOKEN
     words = render(handoff, max_chars=max_chars, dialect=agent.session.dialect)
+    evidence = f"of session {escape.clip(handoff.session_id)}, from {escape.clip(file)}"
+    agent.feed(HandedOff(handoff=json.loads(encode(handoff)), text=words, reason="manual", evidence=evidence))
     with closing(Root(root)) as looking:
         found = verify(looking, tracked_by(handoff))
     if found:
-        return words, report(found, dialect=agent.session.dialect)
+        return report(found, dialect=agent.session.dialect)
     if handoff.modified_files:
-        return words, "The handoff does not say what the changed files held, so they were not compared with the disk."
-    return words, "The handoff names no file that was changed."
+        return "The handoff does not say what the changed files held, so they were not compared with the disk."
+    return "The handoff names no file that was changed."
 
 
 def tracked_by(handoff: Handoff) -> list[Tracked]:

@@ -11,7 +11,7 @@ import click
 from penstock.cli import answer, options
 from penstock.cli.agents import beginning_options, begun, behind_cut_off, resumed, resuming_options, settled
 from penstock.cli.commands import command
-from penstock.cli.handed_on import read_handoff, told_of
+from penstock.cli.handed_on import read_handoff, take_up
 from penstock.cli.keeping import opened
 from penstock.cli.roots import expect_own_root, move
 from penstock.cli.sessions import replayed, session_argument
@@ -50,9 +50,8 @@ def run_command(question: str | None, handoff_file: str | None, terms: CommandOp
         agent = begun(store, about, terms)
         with closing(agent.tools):
             told = ""
-            if handed_on is not None:
-                words, report = told_of(handed_on, about["root"], agent)
-                told = f"{words}\n\n{report}"
+            if handed_on is not None and handoff_file is not None:
+                told = report = take_up(handed_on, handoff_file, about["root"], agent)
                 question = question or GO_ON_FROM_HERE
                 if terms.is_for_people:
                     click.echo(report, err=True)

@@ -24,7 +24,7 @@ from penstock.session.limits import Pressure
 from penstock.session.steps import Ask, Await, Call, Compact, HandOff, Step, Stop, Summarise, Wait
 from penstock.text import escape
 from penstock.text.allowance import Budget
-from penstock.wires.placeholders import GO_ON_FROM_HERE
+from penstock.wires.placeholders import of_person
 
 if TYPE_CHECKING:
     from penstock.context.compaction import Plan
@@ -48,6 +48,7 @@ _MAX_LINES = 50
 # How much of each prompt between the goal and the newest one is carried on: a wish is short, a document lies in the
 # journal.
 _WORDS_CHARS = 1_000
+_BEGINNING_CHARS = 200  # of words that are said twice, perhaps cut in the middle
 # What the shortest handoff takes: the goal, and where the rest is.
 _MIN_HANDOFF_TOKENS = 100
 # What a message costs beside its words, at most.
@@ -345,9 +346,9 @@ class Decider:
             completed=done,
             pending=[todo.title for todo in pending],
         )
-        said = [entry.text[:_WORDS_CHARS] for entry in state.transcript.entries if entry.speaks]
+        said = [of_person(entry.text)[:_WORDS_CHARS] for entry in state.transcript.entries if entry.speaks]
         # The first words are the goal, the newest are said again; ours between them are nobody's wish.
-        wishes = tuple(words for words in said[1:-1] if not words.startswith(GO_ON_FROM_HERE))
+        wishes = tuple(filter(None, said))[1:-1]
         made = replace(made, constraints=wishes)
         return made if state.handed_on is None else _gone_on(state.handed_on, made)
 
@@ -363,6 +364,9 @@ def _gone_on(before: Handoff, made: Handoff) -> Handoff:
     behind = before.turns_completed - 1
     since = [replace(event, turn=event.turn and event.turn + behind) for event in made.file_history]
     history = {(event.path, event.action): event for event in (*before.file_history, *since)}
+    # What was asked for last is said again behind a fresh start of the same session, and not in a session of its own.
+    begun = {words[:_BEGINNING_CHARS] for words in ("", made.next_step, *made.constraints)}
+    last = () if before.next_step[:_BEGINNING_CHARS] in begun else (before.next_step,)
     return replace(
         made,
         goal=before.goal,
@@ -374,7 +378,7 @@ def _gone_on(before: Handoff, made: Handoff) -> Handoff:
         failed_attempts=(*before.failed_attempts, *made.failed_attempts)[-_MAX_LINES:],
         commands=(*before.commands, *made.commands)[-_MAX_LINES:],
         handles=tuple(dict.fromkeys((*before.handles, *made.handles)))[-_MAX_LINES:],
-        constraints=tuple(dict.fromkeys((*before.constraints, *made.constraints))),
+        constraints=tuple(dict.fromkeys((*before.constraints, *last, *made.constraints))),
         # What the mechanical handoff never fills comes from before as it is; unknown fields of a stranger's handoff
         # survive too (S-9).
         decisions=before.decisions,

@@ -37,7 +37,10 @@ person's next words.
 
 # None means that what the event holds decides the phase: its handler sets it.
 TRANSITIONS: dict[Phase, dict[str, Phase | None]] = {
-    "idle": {"Prompted": "ready"},
+    "idle": {
+        "Prompted": "ready",
+        "HandedOff": "idle",
+    },  # the second where another session's handoff is what it begins with
     "ready": {
         "Replied": None,  # calls: `calling`; else the turn of the user: `idle`
         "Refused": "refused",

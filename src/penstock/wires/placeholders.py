@@ -53,6 +53,24 @@ def not_carried(what: str, size_bytes: int = 0) -> str:
 
 GO_ON_FROM_HERE = "Go on from where you stopped."
 """What a model is told that was stopped in the middle of its work, where there is something else to tell it."""
+GO_ON = "[Your reply was cut at its length limit. Go on exactly where it stopped, without repeating anything.]"
+"""What a model is told whose reply was cut."""
+_TOLD = "\n\n[Beside what the user says:]\n"
+
+
+def with_told(words: str, told: str) -> str:
+    """Return a message of a person's with what a model has to know beside it, marked as not theirs.
+
+    Args:
+        words: what the person says.
+        told: what there is to know; empty where there is nothing.
+    """
+    return f"{words}{_TOLD}{told}" if told else words
+
+
+def of_person(text: str) -> str:
+    """Return what a person said in a message of theirs, without what stands there beside it; empty where all of it is ours."""
+    return "" if text.startswith(GO_ON_FROM_HERE) or text == GO_ON else text.partition(_TOLD)[0]
 
 
 def in_words(result: ToolResult) -> str:

@@ -19,6 +19,7 @@ from penstock.context.handoff.document import (
     Handoff,
     both_ends,
 )
+from penstock.wires.placeholders import of_person
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -68,8 +69,7 @@ def mechanical(
     turn_of = _turns(transcript)
     last_turn = max(turn_of, default=0)
     changed = [action for action in done if action.changes and action.path is not None]
-    task, newest = transcript.task(), transcript.newest_user()
-    asked_since = newest is not None and task is not None and newest.index != task.index
+    said = [(entry.index, words) for entry in transcript.entries if entry.speaks and (words := of_person(entry.text))]
     return Handoff(
         session_id=session_id,
         agent=agent,
@@ -80,14 +80,14 @@ def mechanical(
         summary=activity.summary(done, max_chars=SUMMARY_CHARS),
         created_at=created_at or "",
         reason=reason,
-        goal=both_ends(task.text, _GOAL_CHARS, f"message {task.index}") if task else "",
+        goal=both_ends(said[0][1], _GOAL_CHARS, f"message {said[0][0]}") if said else "",
         failed_attempts=_failures(done),
         open_errors=_open_errors(done),
         commands=_commands(done),
         active_files=_newest(_path(a) for a in changed if turn_of[a.index] > last_turn - _ACTIVE_TURNS),
         file_history=_history(changed, turn_of),
         handles=tuple(dict.fromkeys((*transcript.handles(), *handles))),
-        next_step=both_ends(newest.text, _NEXT_CHARS, f"message {newest.index}") if newest and asked_since else "",
+        next_step=both_ends(said[-1][1], _NEXT_CHARS, f"message {said[-1][0]}") if len(said) > 1 else "",
     )
 
 

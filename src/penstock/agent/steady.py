@@ -1,0 +1,32 @@
+"""What time is it for a session? That of the system's clock, which people, daemons and hypervisors set back.
+
+A session remembers until when nothing may be sent. By a clock that was set back by a day that would be a day away.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class SteadyClock:
+    """A clock that never goes back: where the one behind it does, it goes on from what it said last.
+
+    Args:
+        clock: seconds; only differences count.
+        from_seconds: what it has said before, in an earlier process.
+    """
+
+    def __init__(self, clock: Callable[[], float], from_seconds: float) -> None:
+        self._clock, self._last_seconds, self._ahead_seconds = clock, from_seconds, 0.0
+
+    def __call__(self) -> float:
+        """Return the time in seconds."""
+        now = self._clock() + self._ahead_seconds
+        if now < self._last_seconds:
+            self._ahead_seconds += self._last_seconds - now
+            now = self._last_seconds
+        self._last_seconds = now
+        return now
