@@ -32,7 +32,8 @@ MAX_BYTES = 32 << 20
 """The largest file that is read as a source: the largest program known has 4 MB, and what is larger is data."""
 _EXAMPLES = 5
 # Enough to find names by: a COPY in a comment or a literal may make a copybook of a file, which then nobody copies.
-_COPY = re.compile(rb"(?i)\bCOPY\s+[\"']?(?:[\w.$#@~:-]*+[\\/])*+([\w$#@-]+(?:\.\w+)?)")
+# In capitals, and without anything in front of its first letters: what begins with letters is looked for six times as fast.
+_COPY = re.compile(rb"COPY(?<!\wCOPY)\s+[\"']?(?:[\w.$#@~:-]*+[\\/])*+([\w$#@-]+(?:\.\w+)?)")
 HEAD_BYTES = 8_192
 """How much of a file tells what it is."""
 
@@ -132,7 +133,10 @@ def _take(
 def _copied(fresh: Iterable[GatheredFile], files: Mapping[str, GatheredFile], others: Iterable[str]) -> list[str]:
     """Return the files of no kind that a COPY of some files names: by name and suffix, or by name where nothing else has it."""
     names = {
-        name.decode("latin-1").lower() for one in fresh if one.kind in COBOL_KINDS for name in _COPY.findall(one.data)
+        name.decode("latin-1").lower()
+        for one in fresh
+        if one.kind in COBOL_KINDS
+        for name in _COPY.findall(one.data.upper())
     }
     here = {_name(path).partition(".")[0] for path in files}
     stems = {name for name in names if "." not in name} - here

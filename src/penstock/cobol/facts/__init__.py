@@ -298,11 +298,12 @@ def _paragraphs(program: Program, graph: Flow, shapes: list[Complexity]) -> tupl
 
 def _transforms(code: Code, referred: References) -> tuple[Transform, ...]:
     """Return the calculations and compositions of the program itself, with what each writes and reads."""
+    from .references import TRANSFORMS
     from .values import Transform
 
     found = []
-    for said in code.own:
-        operands = referred.operands.get(said.start)
+    for said in code.of(*TRANSFORMS):
+        operands = referred.operands.get(said.start) if said.copybook is None else None
         if operands is not None:
             targets, sources = operands
             found.append(

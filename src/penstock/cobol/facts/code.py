@@ -247,7 +247,7 @@ def nests(said: Sequence[ReadStatement]) -> list[Node]:
             if here:
                 here[-1].end_line = max(here[-1].end_line, one.end_line)
             continue
-        if is_branch(one.verb):
+        if one.verb in _BRANCHES:
             if here:
                 inner: list[Node] = []
                 here[-1].branches.append((_label(one), one, inner))

@@ -96,7 +96,6 @@ _BINARY = frozenset({"COMP", "COMP-4", "COMP-5", "COMP-N", "BINARY"})
 _ALIGNED = {"COMP-1": 4, "COMP-2": 8, "INDEX": 4, "POINTER": 4, "PROCEDURE-POINTER": 8, "FUNCTION-POINTER": 4}
 
 
-@lru_cache(1 << 12)
 def bytes_of(picture: str | None, usage: str, *, sign_apart: bool = False) -> int | None:
     """Return the bytes of one occurrence; None where the picture is missing or is none.
 
@@ -111,7 +110,8 @@ def bytes_of(picture: str | None, usage: str, *, sign_apart: bool = False) -> in
     """
     if usage in _FIXED:
         return _FIXED[usage]
-    counted = _counts(picture) if picture else None
+    # The standard's most are 50 letters.
+    counted = (_counts if len(picture) <= 50 else _counts.__wrapped__)(picture) if picture else None
     # A character of UTF-8 has one to four bytes.
     if counted is None or usage == "UTF-8" or (picture or "")[:1] in "Uu":
         return None
@@ -144,6 +144,7 @@ def _binary(digits: int) -> int:
     return 2 if digits <= 4 else 4 if digits <= 9 else 8 if digits <= 18 else 16
 
 
+@lru_cache(1 << 12)
 def _counts(picture: str) -> tuple[int, int, bool] | None:
     """Return the digits of a picture, its bytes in DISPLAY without a sign of its own, and whether it has an operational
     sign.

@@ -28,7 +28,8 @@ MAX_ACTIONS = 40
 """How many statements of a branch are listed; the rest is counted."""
 _ACTION_CHARS = 200
 # The status of a DL/I call is in its PCB, which every program declares for itself: only the name tells.
-_PCB = re.compile(r"[A-Z0-9-]*PCB[A-Z0-9-]*STAT[A-Z0-9-]*|DIBSTAT|AIBRETRN|AIBREASN")
+_PCB = re.compile(r"[A-Z0-9-]*PCB[A-Z0-9-]*STAT[A-Z0-9-]*")
+_DLI = frozenset({"DIBSTAT", "AIBRETRN", "AIBREASN"})
 _REGISTERS = {
     **dict.fromkeys(("SQLCODE", "SQLSTATE", "SQLERRD", "SQLWARN0"), "SQLCODE"),
     **dict.fromkeys(("EIBRESP", "EIBRESP2", "EIBRCODE", "DFHRESP"), "RESP"),
@@ -76,7 +77,7 @@ class Checks:
 
     def of(self, name: str) -> str:
         """Return what kind of outcome a name in capitals holds; "" for none."""
-        return self._kinds.get(name) or ("DLI STATUS" if _PCB.fullmatch(name) else "")
+        return self._kinds.get(name) or ("DLI STATUS" if _is_dli_status(name) else "")
 
     def any(self, keys: Iterable[str]) -> str:
         """Return the first kind of outcome that one of these names holds; "" for none."""
@@ -151,6 +152,11 @@ def _rule(
     )
 
 
+def _is_dli_status(name: str) -> bool:
+    """Return whether a name in capitals is that of a status of DL/I."""
+    return name in _DLI or ("PCB" in name and _PCB.fullmatch(name) is not None)
+
+
 def _grouped(node: Node) -> Iterator[tuple[str, ReadStatement, list[Node]]]:
     """Yield the branches, WHENs that stand in front of the same statements as one: each of them leads there."""
     labels: list[str] = []
@@ -170,7 +176,7 @@ def _used(statements: Iterable[ReadStatement], names: DataNames) -> dict[str, st
     found: dict[str, str] = {}
     for said in statements:
         for word, text, kind in zip(said.keys[1:], said.texts[1:], said.kinds[1:], strict=True):
-            if kind == "word" and (word in names.known or _PCB.fullmatch(word)):
+            if kind == "word" and (word in names.known or _is_dli_status(word)):
                 found.setdefault(word, text)
     return found
 
@@ -188,7 +194,7 @@ def _meanings(used: Mapping[str, str], names: DataNames) -> tuple[tuple[str, str
 
 def _branch(label: str, opener: ReadStatement, inner: Sequence[Node]) -> Branch:
     """Return one branch with its statements, folded to a line each and bounded."""
-    actions = tuple(BranchAction(node.said.text(_ACTION_CHARS), node.said.line) for node in inner[:MAX_ACTIONS])
+    actions = tuple([BranchAction(node.said.text(_ACTION_CHARS), node.said.line) for node in inner[:MAX_ACTIONS]])
     if len(inner) > MAX_ACTIONS:
         actions += (BranchAction(f"… and {len(inner) - MAX_ACTIONS} more statements", inner[MAX_ACTIONS].said.line),)
     return Branch(label, opener.line, inner[-1].end_line if inner else opener.end_line, actions)

@@ -55,8 +55,8 @@ def constants(
 def messages(code: Code, names: DataNames) -> tuple[Message, ...]:
     """Return what DISPLAY says, what is moved or composed into a message, and the values of messages; each once a line."""
     found: dict[tuple[int, str], Message] = {}
-    for said in code.own:
-        for message in _messages(said):
+    for said in code.of("DISPLAY", "MOVE", "STRING"):
+        for message in _messages(said) if said.copybook is None else ():
             found.setdefault((message.line, message.text), message)
     for item in names.items[: names.own]:
         for message in _valued(item):

@@ -138,6 +138,8 @@ def _citations(cited: Sequence[Any]) -> str:
     """Return the citations of a cell, and the words behind them."""
     if not cited:
         return ""
+    if len(cited) == 1 and type(cited[0]) is int:  # as most cells have
+        return f"line {cited[0]}"
     words = cited[-1] if isinstance(cited[-1], str) else ""
     ats = cited[:-1] if words else cited
     shown = [f"line {at}" if type(at) is int else _cited(*at) for at in ats]
