@@ -30,6 +30,13 @@ pyx token: =sk-pyx- w56
 Google key: =AQ.Ab8 t48
 Akamai token: =akab- l16 =- l16
 Salesforce key: =3MVG w80
+API key: =sk_pr_mykey_ h40
+API key: =rk_ w32
+Elastic key: =essu_ b96
+WunderGraph key: =cosmo_ h32
+Packagist key: =packagist_ack_ h28
+Instagram token: =IGQVJ t140
+1Password recovery key: =1PRK- u4 =- u4 =- u4 =- u4 =- u4 =- u4 =- u4 =- u4 =- u4 =- u4 =- u4 =- u4 =- u4
 Adafruit key: =aio_ w28
 Adobe secret: =p8e- h32
 age key: =AGE-SECRET-KEY-1 u58

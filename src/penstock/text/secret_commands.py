@@ -59,15 +59,20 @@ _ARGUMENT_HINT = r"-pass[a-z]*[ \t]+[\"']?pass:|::add-mask::"
 
 _SQL = (
     r"(?i:identified[ \t]{1,4}(?:with[ \t]{1,4}\S{1,40}[ \t]{1,4})?by|password)[ \t]{1,4}(?:(?i:password)[ \t]{1,4})?"
-    r"(?:'([^'\s]{4,128})'|\"([^\"\s]{4,128})\")"
+    r"(?:'([^'\s]{4,128})'|\"([^\"\s]{4,128})\"|(?<=(?i:\bby )) ?([^\s\"'`();,<>{}\[\]$%\\]{6,128}+))"
 )
-_SQL_HINT = r"(?i:identified[ \t]+(?:with|by)[ \t]|password[ \t]+'[^\s']{4})"
-_OF_SQL = re.compile(r"(?i:identified|encrypted|with|user|role|login)\b")
+_SQL_HINT = r"(?i:identified[ \t]+(?:with|by)[ \t]|password[ \t]+['\"][^\s'\"]{4})"
+_OF_SQL = re.compile(r"(?i:identified|encrypted|with|user|role|login|define|set)\b")
 _SQL_CHARS = 100
 _NAMES = r"(?i:passw(?:or)?d|passphrase|pwd|secret)"
 _NAMED_ARGUMENT = rf"{_NAMES}[\"']\]?[ \t]{{0,4}},\s{{0,8}}[bBrR]?(?:'([^'\s]{{8,128}})'|\"([^\"\s]{{8,128}})\")"
 _SETTER = rf"{_NAMES}\((?:'([^'\s]{{6,128}})'|\"([^\"\s]{{6,128}})\")\)"
 _SHORT_NAME = r"(?i:pass|pw|psw)[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}(?:'([^'\s$]{6,64})'|\"([^\"\s$]{6,64})\")"
+# Without quotes where it has a letter, a digit and one of these.
+_BARE_SHORT = (
+    r"(?i:pass|pwd?|psw)[:=][ \t]?(?=[^\s,;/]{0,64}[!@#^&*+?~])([^\s\"'`,;/()<>{}\[\]$%\\]{6,64}+)(?![\w(\[{./@])"
+)
+_BARE_SHORT_HINT = r"(?:\b|_)(?i:pass|pwd?|psw)[:=][ \t]?[^\s\"'`,;/()<>{}\[\]$%\\]{6}"
 _SHORT_HINT = r"(?:\b|_)(?i:pass|pw|psw)[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}[\"'][^\s\"']{6}"
 _SETTER_HINT = r"(?i:passw(?:or)?d|passphrase|pwd|secret)\([\"'][^\s\"']{6}"
 _SETS = re.compile(r"(?:[sS]et_?|[wW]ith_?|\.)\Z")
@@ -76,6 +81,10 @@ _BLOCK = (
     r"[ \t]{0,8}\r?\n[ \t]{1,64}(\S{8,1024}+)[ \t]{0,8}(?=\r?\n|$)"
 )
 _NETWORK = r"psk[ \t]?=[ \t]?\"([^\"\n]{8,63})\""
+_CURLOPT = (
+    r"CURLOPT_\w{0,16}(?:PWD|PASSWORD|PASSWD),\s{0,8}"
+    r"(?:'(?:[^':\n]{0,64}:)?([^'\n]{4,128})'|\"(?:[^\":\n]{0,64}:)?([^\"\n]{4,128})\")"
+)
 _PGPASS = r":(?:5432|5433|6432|\*):[\w.*-]{1,64}:[\w.*@-]{1,64}:([^\s:\"']{6,128}+)[ \t]{0,4}(?=\r?\n|$)"
 _ORACLE = r"(?i:jdbc:oracle:)\w{2,8}:[\w$]{1,64}/([^\s@/\"']{4,64}+)@"
 _BASIC = r"(?i:basic)[ \t]([A-Za-z0-9+/]{8,512}+={0,2})(?![\w+/=])"
@@ -134,9 +143,11 @@ def _setter(text: str, at: int, floor: int) -> Spans:
 
 
 def _short(text: str, at: int, floor: int) -> Spans:
-    """Return the value in quotes of a short name of a password, where a word begins."""
+    """Return the value of a short name of a password, where a word begins."""
     del floor
-    found = None if text[max(0, at - 1) : at].isalnum() else _found(_SHORT_NAME, text, at, has_digit=True)
+    if text[max(0, at - 1) : at].isalnum():
+        return ()
+    found = _found(_SHORT_NAME, text, at, has_digit=True) or _found(_BARE_SHORT, text, at, has_digit=True)
     return (found,) if found and any(map(str.isalpha, text[slice(*found)])) else ()
 
 
@@ -191,10 +202,11 @@ def by_what_is_said() -> Iterable[Shape]:
     names = ("passw", "passphrase", "pwd", "secret")
     yield Shape("password", names, (_SETTER_HINT,), _setter, is_folded=True)
     yield Shape("password", names, (), _argument, is_folded=True)
-    yield Shape("password", ("pass", "pw", "psw"), (_SHORT_HINT,), _short, is_folded=True)
+    yield Shape("password", ("pass", "pw", "psw"), (_SHORT_HINT, _BARE_SHORT_HINT), _short, is_folded=True)
     blocks = (*names, "token", "private", "api", "access")
     yield Shape("secret", blocks, (), _said(_BLOCK), is_folded=True)
     yield Shape("password", ("psk",), (r"psk[ \t]?=[ \t]?\"[^\"\n]{8}",), _said(_NETWORK))
+    yield Shape("password", ("CURLOPT_",), (r"CURLOPT_",), _said(_CURLOPT))
     ports = (":5432:", ":5433:", ":6432:", ":*:")
     yield Shape("password", ports, (r":(?:5432|5433|6432|\*):[\w.*-]+:[\w.*@-]+:",), _said(_PGPASS))
     yield Shape("password", ("jdbc:oracle:",), (r"(?i:jdbc:oracle:)",), _said(_ORACLE), is_folded=True)

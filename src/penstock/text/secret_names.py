@@ -23,22 +23,24 @@ _PLAIN_KEYS = ("api", "access", "private", "signing", "account")
 _OF_TOKENS = ("_", "-", "access", "auth", "refresh", "api", "session", "bot")
 _IS_TOKEN = f"(?:{'|'.join(f'(?<={word})' for word in _OF_TOKENS)})"
 _NAMES = (
-    rf"passw(?:or)?d|passphrase|passcode|pswd|pwd|secret(?:[_-]?access)?(?:[_-]?key)?|(?:{'|'.join(_PLAIN_KEYS)})[_-]?key"
+    rf"pa?ss?wo?r?d|passphrase|passcode|pwd|secret(?:[_-]?access)?(?:[_-]?key)?|(?:{'|'.join(_PLAIN_KEYS)})[_-]?key"
     rf"|{_IS_TOKEN}token"
 )
 # Quotes, as they are written in HTML too.
 _ENTITY = r"(?:&(?:quot|apos|#3[49]);)?"
+_TYPE_OF = r"[A-Za-z][\w.<>|?\[\]]{0,40}+[ \t]?"  # `password: str = "…"`
 _ASSIGNED = (
     rf"(?i:(?:(?<!:)|(?=\w{{1,32}}[ \t]{{0,16}}=>[ \t]{{0,4}}[\"'][^\"'\s]{{0,64}}\d))({_NAMES}))"
     rf"\d{{0,2}}\\{{0,7}}[\"']?[ \t]{{0,8}}+(?::=|=>|[!=]==?|[:=]|value[ \t]{{0,2}}="
-    rf"|,?\s{{1,64}}+[\"']?value[\"']?[ \t]{{0,4}}[:=])[ \t]{{0,8}}+"
+    rf"|,?\s{{1,64}}+[\"']?value[\"']?[ \t]{{0,4}}[:=]|:[ \t]?{_TYPE_OF}=|%3[dD])[ \t]{{0,8}}+"
     r"(?:(?:\(\s{0,64}+)?[bBrR]?\\{0,7}\"([^\s\"]{6,}+)\"|(?:\(\s{0,64}+)?[bBrR]?\\{0,7}'([^\s']{6,}+)'|"
     rf"{_ENTITY}"
     r"((?:\d{13,17}\|(?=[\w-]{20}))?[^\s\"'`,;&|<>(){}\[\]$%\\]{8,160}+)(?![(\[{])"
     r"|(?<==)([^\s\"'`;|<>(){}\[\]\\]{8,160}+)(?=[ \t]*+(?:#|$|\r?\n)))"
 )
 NO_SECRET = re.compile(
-    r"\*+|\.+|x+|X+|(?i:redacted)|/\^.*|&lt;.*|[.#]?[<\[{$%(].*|.*(?:\$\{|\{\{|%\(\w+\)|%s|\{\w*\}|\(\)).*", re.DOTALL
+    r"\*+|\.+|x+|X+|█+|•+|(?i:redacted)|/\^.*|&lt;.*|[.#]?[<\[{$%(].*|.*(?:\$\{|\{\{|%\(\w+\)|%s|\{\w*\}|\(\)).*",
+    re.DOTALL,
 )
 # A name that ends in KEY, or one of these with no more than a blank or a sign behind it, before a random value.
 _KEYED_LEADS = ("key", "token", "secret", "access", "private")
@@ -51,11 +53,13 @@ _KEYED = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}([\w+/=.~-]{{11,160}}+)
 # word begins; what counts, a UUID, and groups as people type them.
 _MIXED = (
     r"(?:[A-Za-z]*[0-9]+-?[A-Za-z]+-?[0-9]|(?:[A-Za-z]+[0-9]{2,}){2}"
-    r"|[A-Za-z0-9]*(?:[0-9][A-Z]{0,3}[a-z]{1,4}[A-Z]|(?:[a-z]{1,2}[A-Z]{1,2}){2}[a-z]{1,2}[A-Z]"
+    r"|[A-Za-z0-9]*(?:[0-9][A-Z]{0,3}[a-z]{1,4}[A-Z]|[a-z][A-Z][A-Z]"
     r"|[aA][bB][cC]|[zZ][yY][xX]|123|987|098|321|567)"
     r"|[0-9a-f]{8}-[0-9a-f]{4}-|(?:[0-9A-Z]{4,8}-){2}[0-9A-Z]{4})"
 )
 _KEYED_HINT = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}(?:[A-Za-z0-9]{{0,12}}[_+/=.~-]){{0,3}}{_MIXED}"
+# What names what is kept of a build.
+_CACHE_KEY = re.compile(r"(?:[A-Za-z0-9.]{1,24}-){1,8}(?:[0-9a-f]{40}|[0-9a-f]{64})")
 _SETTING = (
     r"[_-](?i:pass)(?:\\?[\"'])?[ \t]{0,8}[:=]{1,2}[ \t]{0,8}[\"']?([^\s\"'`,;&|<>(){}\[\]$%\\]{8,160}+)(?![(\[{.])"
 )
@@ -75,14 +79,14 @@ _LINE_ENDS = re.compile(r"[ \t]*+(?:#|\r?\n|$)")
 _NEXT_PART, _MAX_PARTS = re.compile(r"[ \t]{0,8}[+.\\]?\s{0,64}+[\"']([\w+/=.~-]{8,512}+)[\"']"), 8
 _BARE, _WITH_SIGNS = 4, 5  # groups of an assignment: a bare value, and one with signs that end it in programs
 # Names after which a random value may stand, whatever is between; and what may be.
-_LOOSE_NAMES = (
-    rf"passw|passphrase|passcode|pswd|pwd|secret|token|credential|auth|login|(?:{'|'.join(_OF_KEYS)})[_.-]?key"
-)
+_LOOSE_NAMES = rf"pa?ss?w|passphrase|passcode|pwd|secret|token|credential|auth|login|(?:{'|'.join(_OF_KEYS)})[_.-]?key"
 _NAMED_LEADS = (
     "passw",
+    "pasw",
+    "pssw",
+    "psw",
     "passphrase",
     "passcode",
-    "pswd",
     "pwd",
     "secret",
     "token",
@@ -93,7 +97,7 @@ _NAMED_LEADS = (
 )
 _BETWEEN = (
     r"[\w .\t-]{0,32}\\?[\"'\])]{0,2}(?:,?\s{1,24}[\"']?value[\"']?)?"
-    r"[ \t]{0,4}(?:[:?.+]{0,3}=>?|\|\|?|[:>,])[\s\"'`=\\]{0,40}"
+    r"[ \t]{0,4}(?:[:?.+]{0,3}=>?|\|\|?|[:>,]|%3[dD])[\s\"'`=\\]{0,40}"
 )
 _LOOSE = rf"(?i:{_LOOSE_NAMES})({_BETWEEN})([\w+/=.~-]{{11,160}}+)(?![(\[{{])"
 _DJANGO = rf"(?i:secret_key)({_BETWEEN}(?:default=[\"'])?)({DJANGO_CHARS}{{50}})(?![\w-])"
@@ -133,6 +137,8 @@ def _keyed(text: str, at: int, floor: int) -> Spans:
         return ()
     if _is_class(match[1]) or _TYPE.search(text, max(0, at - _TYPE_CHARS), at):
         return ()
+    if _CACHE_KEY.fullmatch(match[1]):
+        return ()
     between = text[at : match.start(1)]
     if not any(sign in between for sign in ":=|") and not is_strong(match[1]) and between[-1] not in "\"'":
         return ()
@@ -171,6 +177,9 @@ def _assigned(match: re.Match[str]) -> Spans:
     is_setting = group >= _BARE and _is_setting(match)
     if group == _WITH_SIGNS and not is_setting:
         return ()
+    between = match.string[match.end(1) : match.start(group)]
+    if group >= _BARE and between.rstrip()[-1:] == "=" and any(map(str.isalpha, between)):
+        return ()  # a call, or a name, of that type
     start, end = match.span(group)
     # The quote that ends a string within a quoted text has a backslash before it.
     end -= len(match[group]) - len(match[group].rstrip("\\"))
@@ -185,7 +194,6 @@ def _assigned(match: re.Match[str]) -> Spans:
     # A value in quotes may be a password of letters alone; tokens are random, and a bare word in a program is a name:
     # `password = get_password`.
     looks_random = name.endswith("token") or (group >= _BARE and not is_setting)
-    between = match.string[match.end(1) : start]
     # Or it is what a field is called, or what such a thing is worth.
     looks_random |= between.lstrip().startswith(("==", "!=")) or "value" in between
     if (looks_random or name in words) and (_IDENTIFIER.fullmatch(value) or _NUMBERED_NAME.fullmatch(value)):
@@ -257,10 +265,14 @@ def _is_mixed(value: str) -> bool:
 # Of all that is found by a name. Longer gaps would make more states of the search than it keeps on diverse text, which
 # makes it three times as slow; gaps without a bound would let a text be made for which it is quadratic. A bare value is one
 # where it reads as no name: with all others there were six times as many places to look at.
-_BEHIND_NAME = r"[\w.-]{0,20}(?:[ \t][\w.-]{0,10})?[\"'\])\\]{0,9}(?:,?\s*[\"']?value[\"']?)?[ \t]{0,8}[:?.+|=>,]{1,4}"
+_BEHIND_NAME = (
+    r"[\w.-]{0,20}(?:[ \t][\w.-]{0,10})?[\"'\])\\]{0,9}(?:,?\s*[\"']?value[\"']?)?[ \t]{0,8}(?:[:?.+|=>,]{1,4}|%3[dD])"
+)
+_TYPE_OF_HINT = r"(?:[A-Za-z][\w.<>|?\[\]]*[ \t]?=)?"
 _NAMED_HINT = (
     rf"(?i:{_LOOSE_NAMES}){_BEHIND_NAME}"
-    r"[\s=]*(?:(?:[a-z]+=)?[bBrRfF]?[\"'`(\\]+[^\s\"'`]{6}|[A-Za-z_.*/?-]*[^A-Za-z_.*/?\s\"'`,;(){}\[\]=-])"
+    rf"[\s=]*(?:{_TYPE_OF_HINT}[ \t]*[bBrRfF]?[`(\\]*(?:\"[^\s\"]{{6}}|'[^\s']{{6}}|[`(\\][^\s\"'`]{{6}})"
+    r"|[A-Za-z_.*/?-]*(?:[^A-Za-z_.*/?\s\"'`,;(){}\[\]=-]|[a-z][A-Z][A-Z]))"
 )
 _SERVICE_HINT = (
     rf"(?i:{alternatives(word for row in BY_SERVICE for word in row.names.split())})"

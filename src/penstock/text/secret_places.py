@@ -47,7 +47,7 @@ def _header(text: str, at: int, floor: int) -> Spans:
         has_scheme = compiled(_HEADER).match(text, at, match.start(1))
         known = has_scheme is not None and has_scheme.end() == match.start(1) and text[match.start(1) - 1] in " \t"
         is_named = known and not text[at : match.start(1)].rstrip().endswith((":", "=", ",", '"', "'"))
-        if is_named or is_random(match[1]):
+        if is_random(match[1]) or (is_named and not NO_SECRET.fullmatch(match[1])):
             return to_end(text, match.span(1))
     match = compiled(_HEADER + _OTHER_SCHEME + _HEADER_VALUE).match(text, at)
     return to_end(text, match.span(1)) if match and is_random(match[1]) else ()
@@ -248,7 +248,7 @@ _CALLS = (
 )
 _SECURE = (
     r"ConvertTo-SecureString[ \t]{1,4}(?:-(?:String|AsPlainText|Force)[ \t]{1,4}){0,3}+"
-    r"(?:\\?[\"']([^\s\"'$\\]{6,128})\\?[\"']|([^\s\"'$(-][^\s\"')]{5,128}))"
+    r"(?:\\?[\"']([^\s\"'$\\][^\s\"'\\]{5,127})\\?[\"']|([^\s\"'$(-][^\s\"')]{5,128}))"
 )
 # `.netrc`, on one line or several; what it calls a password is one.
 _NETRC = r"login\s{1,8}[^\s\"']{1,64}\s{1,8}password\s{1,8}([^\s\"'<>${}\\]{6,128}+)"
@@ -264,12 +264,12 @@ _PARAMETER = r"[?&;](?i:password|passwd|pwd)=([^\s\"'`&;<>{}()\[\]$%\\]{4,128}+)
 _PAIR = r"\w+\(\s{0,8}[\"'][^\"'\n]{1,64}[\"'],\s{0,8}[\"']([^\s\"']{6,64})[\"']"
 
 # Of any other call whose name says that it takes a name and a password, one that is no word.
-_LETS_IN = r"(?i:credentials?|basic_?auth|auth|authenticate|login|getconnection|directoryentry)"
+_LETS_IN = r"(?i:(?:credentials?|basic_?auth|getconnection|directoryentry)[ \t]?|auth[ \t]?=[ \t]?)"
 _CALL = (
-    rf"{_LETS_IN}[ \t]{{0,2}}=?[ \t]{{0,2}}\((?:[^()\n]{{0,80}},)?\s{{0,64}}+\\?[\"'][^\"'\n]{{1,64}}[\"']"
+    rf"{_LETS_IN}\((?:[^()\n]{{0,80}},)?\s{{0,64}}+\\?[\"'][^\"'\n]{{1,64}}[\"']"
     r"[ \t]{0,2},\s{0,64}+\\?[\"']([^\s\"'\\]{6,64})\\?[\"']"
 )
-_CALL_HINT = rf"{_LETS_IN}[ \t]{{0,2}}=?[ \t]{{0,2}}\([^()\n\"']*\s*\\?[\"']"
+_CALL_HINT = rf"{_LETS_IN}\([^()\n\"']*\s*\\?[\"']"
 
 
 def _call(text: str, at: int, floor: int) -> Spans:
@@ -325,7 +325,7 @@ def by_places() -> Iterable[Shape]:
     yield Shape("Vault key", ("unseal", "recovery"), (_UNSEAL_HINT,), _by(_UNSEAL), is_folded=True)
     yield Shape("secret", ("kind",), (_OF_MANIFEST,), _manifest)
     yield Shape("password", _CALLS, tuple(rf"{re.escape(name)}\s{{0,8}}[\"']" for name in _CALLS), _by(_PAIR))
-    calls = ("credential", "basic", "auth", "login", "getconnection", "directoryentry")
+    calls = ("credential", "basic", "auth", "getconnection", "directoryentry")
     yield Shape("password", calls, (_CALL_HINT,), _call, is_folded=True)
     yield Shape("password", ("ConvertTo-SecureString",), (r"ConvertTo-SecureString[ \t]",), _by(_SECURE))
     credentials = r"(?i:username)\s{1,8}[\"'][^\"'\n]+[\"']\s+password\s"

@@ -55,7 +55,7 @@ NAMES = (
     "mailboxvalidator mailerlite mailjet mailmodo mailsac mailtrap maldatabase malshare malwarebazaar mandrill "
     "mangadex mangapi mapquest mariokarttour marketaux marketstack mattermost mavenlink maxmind meaningcloud "
     "mediastack meirra meistertask mercadolibre mercadopago mercedesbenz merriamwebster mesibo metaapi metabase "
-    "metacert microweather mindmeister mintlify mixcloud mixmax mixpanel mockaroo mojang mojoauth moonclerck "
+    "metacert microweather mindmeister mintlify mixcloud mixmax mistral mixpanel mockaroo mojang mojoauth moonclerck "
     "moonclerk moosend mrticktock musixmatch myanimelist myintervals napster nasdaqlink navitia netcore nethunt "
     "neutrinoapi newsapi newscatcher newsdata newsflash newsx nexmo nftport nicereply nlpcloud nophishy nordigen "
     "north7agent noticeable nounproject novadax nownodes nozbe nprone numverify nutritionix nylas oanda ocrspace "

@@ -51,9 +51,9 @@ WORD_END = r"(?![\w-]|\[redacted: )"
 
 
 PUBLIC = re.compile(
-    r"(?i:sha\d|md5|hash|digest|checksum|commit|revision|version|etag|public|fingerprint|integrity)|\bh1:"
+    r"(?i:sha\d|md5|hash|digest|checksum|commit|revision|version|etag|public|fingerprint|integrity|websocket)|\bh1:"
 )
-"""Words of names whose values are random and no secrets: digests, revisions, public keys."""
+"""Words of names whose values are random and no secrets: digests, revisions, public keys, what a handshake shows."""
 
 
 @cache

@@ -16,7 +16,7 @@ from penstock.text.secret_names import by_names
 from penstock.text.secret_places import by_places
 from penstock.text.secret_services import by_services
 from penstock.text.secret_shape import WORD_BEGINS, WORD_END, Shape, Spans, alternatives, compiled, to_tail
-from penstock.text.secret_values import is_strong, mixes_cases, reads_as_key
+from penstock.text.secret_values import count_changes, is_strong, mixes_cases, reads_as_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -79,7 +79,7 @@ def _own(words: tuple[str, ...], body: str, *, begins_a_word: bool) -> Callable[
     pattern = rf"(?:{alternatives(words)})(?:{body})"
 
     def spans(text: str, at: int, floor: int) -> Spans:
-        if begins_a_word and at != floor and not WORD_BEGINS.match(text, at):
+        if begins_a_word and at != floor and (not WORD_BEGINS.match(text, at) or _is_in_base64(text, at, _SHORT_CHARS)):
             return ()
         match = compiled(pattern).match(text, at)
         return to_tail(text, at, match.end()) if match else ()
@@ -94,10 +94,11 @@ _AWS_PAIR = rf"({_AWS}[\w-]*+)(?:[\s:;,|\"']{{1,8}}+([A-Za-z0-9/+]{{40}}(?![A-Za
 
 # In the midst of a program or picture in base64 all that is four letters long stands somewhere.
 _LONG_RUN, _LONG_CHARS = re.compile(r"[A-Za-z0-9+/]*"), 120
+_SHORT_CHARS = 24  # before a sign of base64, which begins a word as any sign does: in the digests of lock files
 
 
-def _is_in_base64(text: str, at: int) -> bool:
-    return at >= _LONG_CHARS and _LONG_RUN.fullmatch(text, at - _LONG_CHARS, at) is not None
+def _is_in_base64(text: str, at: int, chars: int = _LONG_CHARS) -> bool:
+    return at >= chars and _LONG_RUN.fullmatch(text, at - chars, at) is not None
 
 
 def _aws(text: str, at: int, floor: int) -> Spans:
@@ -145,7 +146,7 @@ _DISCORD_LEADS = tuple(first + second for first in "MNO" for second in "DTjz")
 _DISCORD_TOKEN = rf"{_DISCORD}[\w-]{{18,24}}+\.[\w-]{{6}}\.[\w-]{{27,40}}+"
 
 # Services put the kind of a key between their name and what is random.
-_KINDS = ("live", "prod", "production", "sandbox", "pat")
+_KINDS = ("live", "test", "prod", "production", "sandbox", "pat", "sk", "pw", "oauth", "api")
 _KIND_LEADS = tuple(f"{one}{kind}{other}" for kind in _KINDS for one in "_-" for other in "_-")
 _OF_KIND = _look_back(r"[A-Za-z]{2,16}(?:[_-][A-Za-z]{2,12}){0,2}", 48)
 _KIND = rf"[_-](?:{'|'.join(_KINDS)})[_-]([A-Za-z0-9]{{20,}}+)"
@@ -155,6 +156,23 @@ def _of_kind(text: str, at: int, floor: int) -> Spans:
     match = compiled(_KIND).match(text, at)
     start = _OF_KIND(text, at, floor) if match and reads_as_key(match[1]) and is_strong(match[1]) else -1
     return to_tail(text, start, match.end()) if match and start >= 0 else ()
+
+
+# A short word or two, a sign, and a long run of capitals, small letters and digits: so most services make keys now. Ids are
+# made so as well, but have 24 letters (`call_…`, `toolu_…`, `msg_…`), or hexadecimal ones.
+_SIGN_LEADS = tuple(f"{letter}{sign}" for letter in "abcdefghijklmnopqrstuvwxyz" for sign in "_-")
+_OWN_WORDS = _look_back(r"[A-Za-z][a-z0-9]{1,11}(?:[_-][a-z0-9]{1,10}){0,3}", 56)
+_OWN_RUN = r"[a-z][_-](?=[A-Z0-9]*+[a-z])(?=[a-z0-9]*+[A-Z])(?=[A-Za-z]*+[0-9])([A-Za-z0-9]{30,200}+)(?![\w/+=.-])"
+_MIN_OWN_CHANGES = 4  # from letters to digits and back: `xXF86VidModeGetAllModeLinesReq` has two
+_OWN_HINT = r"[a-z][_-][A-Za-z0-9]*(?:[0-9][A-Z]|[0-9][a-z]{1,3}[A-Z])[A-Za-z0-9]{12}"
+
+
+def _of_its_own(text: str, at: int, floor: int) -> Spans:
+    match = compiled(_OWN_RUN).match(text, at)
+    if match is None or not mixes_cases(match[1]) or count_changes(match[1]) < _MIN_OWN_CHANGES:
+        return ()
+    start = _OWN_WORDS(text, at + 1, floor)
+    return ((start, match.end()),) if start >= 0 else ()
 
 
 # The number of a row, and what its table knows as a digest; lines of pages have numbers too, and text behind them.
@@ -205,13 +223,15 @@ def _putty(text: str, at: int, floor: int) -> Spans:
 
 
 # A key in base64, as kubeconfig and manifests hold it.
-_PEM_IN_BASE64 = r"LS0tLS1CRUdJTi[A-Za-z0-9+/]{40,65536}+=*+"
+_PEM_IN_BASE64 = r"(?<![A-Za-z0-9+/])LS0tLS1CRUdJTi[A-Za-z0-9+/]{40,65536}+=*+"
 _PEM_HEAD_CHARS = 80  # of 60 bytes, which say what begins there
 
 
 def _encoded_key(text: str, at: int, floor: int) -> Spans:
     del floor
-    match = compiled(_PEM_IN_BASE64).match(text, at)
+    match = compiled(_PEM_IN_BASE64).match(
+        text, at
+    )  # where a word begins: each of many would be read to the end of all
     if match is None:
         return ()
     head = match[0][: min(_PEM_HEAD_CHARS, len(match[0]) // 4 * 4)]
@@ -253,7 +273,8 @@ SHAPES = (
     Shape("private key", (_TINK,), (re.escape(_TINK),), _in_object(_TINK, _TINK_VALUE)),
     *_own_formats(),
     Shape("API key", _KIND_LEADS, (rf"[_-](?:{'|'.join(_KINDS)})[_-][A-Za-z0-9]{{8}}",), _of_kind),
-    Shape("Laravel token", tuple(f"{digit}|" for digit in range(10)), (r"\d\|[A-Za-z0-9]{16}",), _numbered),
+    Shape("API key", _SIGN_LEADS, (_OWN_HINT,), _of_its_own),
+    Shape("Laravel token", tuple(f"{digit}|" for digit in range(10)), (r"\d\|[A-Za-z0-9]{30}",), _numbered),
     Shape("AWS key", ("AKIA", "ASIA", "ABIA", "ACCA", "A3T"), (r"(?:A3T[A-Z0-9]|A[KSBC][IC]A)[A-Z0-9]{8}",), _aws),
     Shape("JWT", (".eyJ",), (r"\.eyJ[\w-]{5}",), _jwt),
     Shape("Azure secret", ("Q~",), (r"Q~[\w.~-]{8}",), _around(r"[\w~.]{3}\d", 4, r"Q~[\w.~-]{31,34}+")),

@@ -41,7 +41,7 @@ def is_random(value: str) -> bool:
     run = max(_RUN.findall(value[:512]), key=len, default="")
     if mixes_cases(run) or _is_joined(value):
         return True
-    if len(run) < _MIN_RUN or sum(1 for _ in _CHANGE.finditer(run)) < 2 or _is_name(run):
+    if len(run) < _MIN_RUN or count_changes(run) < 2 or _is_name(run):
         return False
     counts = Counter(run).values()
     return -sum(n / len(run) * math.log2(n / len(run)) for n in counts) >= _MIN_ENTROPY
@@ -54,6 +54,11 @@ def _is_name(run: str) -> bool:
     words = len(pieces) - len(numbers)
     is_few = len(numbers) <= _MAX_NAME_NUMBERS and all(len(number) <= _MAX_NAME_DIGITS for number in numbers)
     return is_few and not run.islower() and not run.isupper() and len(run) >= _NAME_WORD_CHARS * words
+
+
+def count_changes(run: str) -> int:
+    """Return how often letters and digits change in a run of them."""
+    return sum(1 for _ in _CHANGE.finditer(run))
 
 
 def mixes_cases(run: str) -> bool:
@@ -94,7 +99,7 @@ def _is_joined(value: str) -> bool:
     return (
         len(joined) >= _MIN_JOINED
         and joined.isalnum()
-        and sum(1 for _ in _CHANGE.finditer(joined)) >= _MIN_JOINED_CHANGES
+        and count_changes(joined) >= _MIN_JOINED_CHANGES
         and mixes_cases(joined)
     )
 
@@ -110,7 +115,7 @@ def _is_mixed_run(run: str) -> bool:
     """Return whether letters and digits, or capitals and small letters, change often in a long run."""
     if mixes_cases(run):
         return True
-    changes = sum(1 for _ in _CHANGE.finditer(run))
+    changes = count_changes(run)
     if _HEX.fullmatch(run):
         return len(run) >= _MIN_HEX and changes >= _MIN_HEX_CHANGES
     return len(run) >= _MIN_MIXED and changes >= _MIN_MIXED_CHANGES and (run.islower() or run.isupper())
@@ -129,6 +134,6 @@ def is_strong(value: str) -> bool:
 
 def is_key(value: str) -> bool:
     """Return whether a value is what one calls a key: random, or an example of one."""
-    if len(value) < _MIN_LOOSE and sum(1 for _ in _CHANGE.finditer(value)) < _MIN_CHANGES:
+    if len(value) < _MIN_LOOSE and count_changes(value) < _MIN_CHANGES:
         return False
     return is_random(value) or counts_up(value)
