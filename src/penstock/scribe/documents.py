@@ -329,13 +329,18 @@ def _dead(paragraph: dict[str, Json]) -> dict[str, Json]:
 # ── how it went ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def _by_a_model(records: Iterable[TemplateRecord], field: str) -> list[TemplateRecord]:
+    """Return the records that may have words in a field: most are of the code, which has none."""
+    return [record for record in records if record.said is None or field in record.said]
+
+
 def _not_generated(template: Template) -> list[str]:
     """Return the names of the words that are missing, of those that there is something to say about."""
     return [
         name
         for name, words in _WORDS.items()
         if (not words.about or template[words.about])
-        and not any(record.every(words.field) for record in template[words.section])
+        and not any(record.every(words.field) for record in _by_a_model(template[words.section], words.field))
     ]
 
 

@@ -102,7 +102,7 @@ def cite(source: SourceLines, first_line: int, last_line: int | None = None) -> 
         first += 1
     if first > last:
         return ()
-    while not source.is_code(last):
+    while last > first and not source.is_code(last):
         last -= 1
     return (Citation(first, last, evidence_of(source, first)),)
 

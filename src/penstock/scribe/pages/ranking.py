@@ -44,9 +44,9 @@ _WORDS = frozenset(
 def kind_of_rule(rule: Json) -> RuleKind:
     """Return what a rule of a document decides on: data of the business, with or without a computation, or the running of it."""
     # A meaning is that of a level 88: the item that it stands for is what is decided on.
-    if all(
-        name.upper() in _WORDS or _is_plumbing(name) for condition in rule["conditions"] for name in _names(condition)
-    ) and all(_is_plumbing(name) for one in rule["meanings"] for name in _names(one["meaning"])[:1]):
+    if all(map(_is_of_plumbing, rule["conditions"])) and all(
+        _is_plumbing(name) for one in rule["meanings"] for name in _names(one["meaning"])[:1]
+    ):
         return "plumbing"
     return "computation" if any(map(_COMPUTES.search, rule["actions"])) else "decision"
 
@@ -54,6 +54,12 @@ def kind_of_rule(rule: Json) -> RuleKind:
 def _names(text: str) -> list[str]:
     """Return the names in a condition, what stands in quotes left out."""
     return _NAME.findall(_QUOTED.sub(" ", text) if "'" in text or '"' in text else text)
+
+
+@lru_cache(1 << 13)
+def _is_of_plumbing(condition: str) -> bool:
+    """Return whether a condition names nothing else; a rule is asked twice, for its page and for the estate's."""
+    return all(name.upper() in _WORDS or _is_plumbing(name) for name in _names(condition))
 
 
 @lru_cache(1 << 14)
