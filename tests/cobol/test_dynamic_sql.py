@@ -66,6 +66,25 @@ def test_a_statement_that_is_run_at_once_has_the_tables_of_the_text_that_reaches
     assert edges(found, *said) == ["P writes PROD.T1 is"]
 
 
+def test_a_text_that_is_composed_is_that_of_the_string_which_reaches() -> None:
+    """One buffer is cleared and composed anew for each statement; what two ways compose may be either."""
+    found = ran(
+        "MOVE SPACE TO ASKED",
+        "STRING 'DELETE FROM T1 WHERE A = ' PROC DELIMITED BY SIZE INTO ASKED",
+        "EXEC SQL EXECUTE IMMEDIATE :ASKED END-EXEC",
+        "MOVE SPACE TO ASKED",
+        "IF A = B",
+        "STRING 'INSERT INTO T2 ' TABLE-NAME DELIMITED BY SIZE INTO ASKED",
+        "ELSE",
+        "STRING 'UPDATE =T3 SET A = 1' DELIMITED BY SIZE INTO ASKED",
+        "END-IF",
+        "EXEC SQL PREPARE S1 FROM :ASKED END-EXEC",
+        "GOBACK.",
+    )
+    assert [one.tables for one in found.sql] == [("T1",), ("T2", "=T3")]
+    assert not any(one.is_sure for one in found.sql)
+
+
 def test_a_cursor_of_a_prepared_statement_reads_what_its_text_says() -> None:
     """A composed text has its literals and nothing sure; a table that is data is unknown."""
     said = (

@@ -61,9 +61,9 @@ class DynamicSql:
             return None
         reached = self._reaching.at_block(held, block)
         index = self._names.one(held)
-        # Where a STRING may have written the item no order of the two is looked for: each of its texts may be there.
-        composed = self._composed.get(index, []) if index is not None and not reached.is_sure else []
-        texts = {text.value: text for text in (*reached.values, *composed)}
+        composed = self._composed.get(index, []) if index is not None else []
+        strung = [text for text in composed if (text.line, text.copybook) in reached.strung]
+        texts = {text.value: text for text in (*reached.values, *strung)}
         return SqlText(tuple(texts.values()), reached.is_sure, reached.unknown)
 
     def _letters(self, name: str) -> str:

@@ -143,6 +143,7 @@ class Reaching:
             return known
         values: dict[str, Resolved] = {}
         unknown = ""
+        strung: set[tuple[int, str | None]] = set()
         # Breadth first over definitions: `MOVE A TO B` in a loop with `MOVE B TO A` brings nothing new the second time.
         queue: deque[tuple[int, int | None, tuple[int | None, ...]]] = deque([(index, node, ())])
         seen = {(index, node)}
@@ -160,6 +161,8 @@ class Reaching:
                         queue.append((*way, (*sizes, self._text_bytes(item))))
                 elif definition.text is None:
                     unknown = unknown or f"line {definition.line}: {definition.how} may give it any value"
+                    if definition.how == "STRING":
+                        strung.add((definition.line, definition.copybook))
                 elif definition.text == _BLANK:
                     is_blank = True
                 else:
@@ -170,7 +173,7 @@ class Reaching:
         if len(values) > MAX_VALUES:
             unknown = unknown or f"more than {MAX_VALUES} values can be there"
         found = tuple(values.values())[:MAX_VALUES]
-        result = ReachedValues(found, len(found) == 1 and not unknown and not is_blank, unknown)
+        result = ReachedValues(found, len(found) == 1 and not unknown and not is_blank, unknown, frozenset(strung))
         self._known[index, node] = result
         return result
 

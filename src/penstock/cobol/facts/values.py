@@ -257,6 +257,8 @@ class ReachedValues(NamedTuple):
     """Whether an item has one value, and nothing else can be there."""
     unknown: str
     """Why other values may be there that nothing tells, as a clause; "" where none may."""
+    strung: frozenset[tuple[int, str | None]] = frozenset()
+    """The STRINGs that may have composed what is there: line and copybook of each."""
 
 
 class PreparedSql(NamedTuple):
