@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -249,6 +250,8 @@ def _together(tried: list[tuple[str, bytes]]) -> Iterator[str]:
     largest_first = sorted(tried, key=lambda one: -len(one[1]))
     with ProcessPoolExecutor() as pool:
         for told in told_each_minute("R17", pool.map(_told, largest_first), len(tried)):
+            for fault in told[:3]:
+                print(f"R17: {fault}", file=sys.stderr, flush=True)
             yield from told
 
 
