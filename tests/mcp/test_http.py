@@ -464,6 +464,25 @@ def test_a_client_that_reads_slowly_gets_all_of_one_long_answer(monkeypatch: pyt
     assert seconds > 3 * 0.3
 
 
+def test_a_client_that_has_read_a_long_answer_may_rest_before_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock of who does not read stops with what there is to read."""
+
+    def client(port: int) -> list[int]:
+        connection, statuses = http.client.HTTPConnection("127.0.0.1", port), []
+        with contextlib.closing(connection):
+            for size, rest_seconds in ((30_000_000, 0), (10, 3 * 0.3)):
+                time.sleep(rest_seconds)
+                message = call("big", size=size)
+                connection.request("POST", "/mcp", json.dumps(message), _headers(port, message))
+                time.sleep(0.1)  # by now the buffers between us are full
+                with connection.getresponse() as answer:
+                    statuses.append(answer.status)
+                    assert len(answer.read()) >= size
+        return statuses
+
+    assert _serve_here(monkeypatch, client) == [200, 200]
+
+
 def test_a_client_that_sends_but_never_reads_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     """What it sends within an answer is no sign that it reads."""
     from penstock.mcp_server import connections
