@@ -445,6 +445,14 @@ def test_a_summary_takes_the_place_of_what_it_sums_up_and_is_kept_in_a_later_not
     assert "noted: The limit is 250." in "\n".join(entry.text for entry in later.visible())
 
 
+def test_a_single_turn_is_not_summed_up() -> None:
+    """Its summary would cost a call and take the place of one step; the newest turn stays."""
+    first, *others = fillers(3)
+    two, three = told("openai-chat", first, others[0]), told("openai-chat", first, *others)
+    assert summary_span(two) is None
+    assert summary_span(three) == (three.turns()[1].first, three.turns()[2].last)
+
+
 def test_a_summary_of_other_messages_is_not_taken() -> None:
     """Its span must be whole turns of what is shown now."""
     talk = told("openai-chat", *fillers(6))
