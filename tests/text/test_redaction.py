@@ -637,6 +637,7 @@ _TEXTS = st.lists(
 
 
 @given(_TEXTS)
+@example("acme_pro_Wq8n3RtZ0pLx5YbA7kTzN1wYdGfHuRxsk-ant-api03-" + "Ab3_-" * 20)
 @example("curl -X POST -u admin:s3cr3tcurl -X POST -u admin:s3cr3t")
 @example('kind: Secret\ndata:\n  user: YWRtaW4tdXNlcg==password = "correcthorsesk-ant-api03-' + "Ab3_-" * 20)
 def test_law_twice_is_once(text: str) -> None:

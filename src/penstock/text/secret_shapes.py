@@ -162,7 +162,7 @@ def _of_kind(text: str, at: int, floor: int) -> Spans:
 # made so as well, but have 24 letters (`call_…`, `toolu_…`, `msg_…`), or hexadecimal ones.
 _SIGN_LEADS = tuple(f"{letter}{sign}" for letter in "abcdefghijklmnopqrstuvwxyz" for sign in "_-")
 _OWN_WORDS = _look_back(r"[A-Za-z][a-z0-9]{1,11}(?:[_-][a-z0-9]{1,10}){0,3}", 56)
-_OWN_RUN = r"[a-z][_-](?=[A-Z0-9]*+[a-z])(?=[a-z0-9]*+[A-Z])(?=[A-Za-z]*+[0-9])([A-Za-z0-9]{30,200}+)(?![\w/+=.-])"
+_OWN_RUN = r"[a-z][_-](?=[A-Z0-9]*+[a-z])(?=[a-z0-9]*+[A-Z])(?=[A-Za-z]*+[0-9])([A-Za-z0-9]{30,200}+)(?![\w/+=.-]|\[redacted: )"
 _MIN_OWN_CHANGES = 4  # from letters to digits and back: `xXF86VidModeGetAllModeLinesReq` has two
 _OWN_HINT = r"[a-z][_-][A-Za-z0-9]*(?:[0-9][A-Z]|[0-9][a-z]{1,3}[A-Z])[A-Za-z0-9]{12}"
 
