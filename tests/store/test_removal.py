@@ -512,6 +512,88 @@ def test_what_a_nearly_full_disk_cannot_let_go_of_at_once_goes_one_by_one(
     assert store.check() == []
 
 
+class _WithoutRoom:
+    """A connection to a database whose disk has no room to write it anew."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    def execute(self, statement: str, parameters: Any = ()) -> Any:
+        if statement == "VACUUM":
+            full = sqlite3.OperationalError("database or disk is full")
+            full.sqlite_errorname = "SQLITE_FULL"
+            raise full
+        return self._connection.execute(statement, parameters)
+
+
+@pytest.mark.proves("S-17")
+def test_what_is_removed_without_room_to_write_anew_is_gone_and_said_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log is empty all the same, so that the next has the room; `gc` tells what went before it tells of the disk."""
+    path = str(tmp_path / "s")
+    with closing(SqliteStore(path)) as store:
+        for name in ("a", "b"):
+            store.append(name, 0, "asked", {"text": SECRET.decode() + "x" * 50_000})
+    connected = SqliteStore._connected
+    monkeypatch.setattr(SqliteStore, "_connected", lambda store: _WithoutRoom(connected(store)))
+    with closing(SqliteStore(path)) as store:
+        with pytest.raises(
+            StoreFault, match=r"has no room to write .* What was removed is gone.* `penstock store gc --store"
+        ) as no:
+            store.remove_sessions(["a"])
+        assert no.value.code == "disk_full"
+        assert [one.session for one in store.sessions()] == ["b"]
+        assert os.path.getsize(os.path.join(path, f"{DATABASE}-wal")) == 0
+        gc = ["store", "gc", "--max-bytes", "1", "--store", path]
+        assert main(gc) == 8
+        said = capsys.readouterr()
+        assert said.out.startswith("1 removed: ")
+        assert "has no room to write" in said.err
+        assert main([*gc, "--json"]) == 8
+        assert '"removed": [], ' in (told := capsys.readouterr().out)
+        assert '"fault": {"code": "disk_full"' in told
+
+
+@pytest.mark.proves("S-17")
+@pytest.mark.parametrize("deed", ["session", "artifact", "rule"])
+def test_on_a_full_disk_indexes_make_room_for_a_removal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deed: str
+) -> None:
+    """They are made anew by the next search; without any the disk is named, and nothing is tried twice."""
+    index = tmp_path / "s" / "ranked" / "tree"
+    with closing(SqliteStore(str(tmp_path / "s"))) as store:
+        handle = store.put(b"x" * 9_000)
+        store.append("a", 0, "returned", {}, handles=[handle])
+    with closing(SqliteStore(str(tmp_path / "s"))) as store:
+        let_go_of, tried = removal.RemovalTables._let_go_of, list[bool]()
+
+        def full(self: Tables, *given: Any) -> list[str]:
+            tried.append(index.exists())
+            if index.exists() or not index.parent.exists():
+                raise StoreFault("disk_full", "The disk is full.")
+            return let_go_of(self, *given)
+
+        monkeypatch.setattr(removal.RemovalTables, "_let_go_of", full)
+
+        def done() -> object:
+            if deed == "rule":
+                return store.collect(Retention(max_bytes=1))
+            return store.remove_sessions(["a"]) if deed == "session" else store.remove_artifact(handle)
+
+        with pytest.raises(StoreFault, match="The disk is full"):
+            done()
+        assert not any(tried)
+        tried.clear()
+        index.parent.mkdir(mode=0o700)
+        index.write_bytes(b"i" * 5_000)
+        assert done()
+    assert tried == [True, False]
+
+
 @pytest.mark.proves("S-17")
 def test_a_rule_takes_what_nothing_names_by_its_age_too(opened: Callable[..., Tables], clock: Clock) -> None:
     """An output that was kept after a session was used stays longer than it."""

@@ -17,7 +17,7 @@ from penstock.cli.completion import complete_handle
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from penstock.store import Removal, Store
+    from penstock.store import Removal, Store, StoreFault
     from penstock.text.allowance import Allowance
 
 _READ_BYTES = 256 * 1024
@@ -319,18 +319,31 @@ def gc_command(
     rules = Retention(max_days=max_days, max_bytes=max_bytes) or default_retention()
     with opened(store_url) as store:
         found = store.collect(rules, is_dry_run=dry_run)
-        if not dry_run:
-            store.scrub()
         left = store.size().used_bytes
+        fault = None if dry_run else _scrubbed(store)
     rows = [(one.what, one.name, f"{one.bytes:>12} bytes", _moment(one.at), one.why) for one in found]
     if as_json:
         removed = [answer.fields_of(one, "what", "name", "bytes", "at", "why") for one in found]
-        answer.print_json({"removed": removed, "dry_run": dry_run, "used_bytes": left})
-        return 0
+        told = {} if fault is None else {"fault": {"code": fault.code, "message": str(fault)}}
+        answer.print_json({"removed": removed, "dry_run": dry_run, "used_bytes": left, **told})
+        return answer.FAULT if fault else 0
     size = sum(one.bytes for one in found)
     click.echo(f"{len(found)} {'would be removed' if dry_run else 'removed'}: {size} bytes | {left} bytes are in use")
     _echo_rows(("what", "name", "size", "used", "why"), rows)
+    if fault is not None:  # told behind what went: that has gone whatever failed then
+        raise fault
     return 0
+
+
+def _scrubbed(store: Store) -> StoreFault | None:
+    """Write what a store keeps anew, without traces of what was removed; return why that could not be done."""
+    from penstock.store import StoreFault
+
+    try:
+        store.scrub()
+    except StoreFault as fault:
+        return fault
+    return None
 
 
 @store_command.command("rm", cls=HelpPage)

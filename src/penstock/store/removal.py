@@ -11,7 +11,7 @@ from __future__ import annotations
 from contextlib import suppress
 from heapq import merge
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from penstock.errors import ToolError
 from penstock.store.artifacts import HandleRow, used_bytes
@@ -22,10 +22,11 @@ from penstock.text import escape
 from penstock.text.calls import Call
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from penstock.store.database import Execute
 
+_Done = TypeVar("_Done")
 _WRITTEN_DOWN = 1_000  # removals that are remembered
 _FREED_TO = 0.9  # of a size that a rule sets: what is beyond it is looked for once in a while and not at each session
 _BY_HAND = "a person removed it"
@@ -109,6 +110,12 @@ class RemovalTables(JournalTables):
     def remove_sessions(self, sessions: Iterable[str]) -> list[Removal]:
         """Remove sessions for good; `Store.remove_sessions` says more."""
         names = list(dict.fromkeys(sessions))
+        gone, places = self._with_room(lambda: self._sessions_given_up(names))
+        self._removed_for_good(names, places)
+        return gone
+
+    def _sessions_given_up(self, names: Sequence[str]) -> tuple[list[Removal], list[str]]:
+        """Delete the rows of sessions; return what they were, and the places to remove."""
         gone: list[Removal] = []
         with self._writing() as execute:
             held = self._held(execute)
@@ -125,11 +132,16 @@ class RemovalTables(JournalTables):
             places = self._forgotten(execute, names, _BY_HAND)
             self._check_in_reach(places)
             places += self._leftovers(execute)
-        self._removed_for_good(names, places)
-        return gone
+        return gone, places
 
     def remove_artifact(self, handle: str) -> Removal:
         """Remove the content of an artifact for good; `Store.remove_artifact` says more."""
+        gone, places = self._with_room(lambda: self._artifact_given_up(handle))
+        self._removed_for_good((), places)
+        return gone
+
+    def _artifact_given_up(self, handle: str) -> tuple[Removal, list[str]]:
+        """Mark all handles of a content as gone; return what it was, and the places to remove."""
         with self._writing() as execute:
             row = self._kept_row(execute, handle)
             size = sum(int(n) for (n,) in execute("SELECT stored_bytes FROM contents WHERE digest = ?", (row.digest,)))
@@ -144,10 +156,23 @@ class RemovalTables(JournalTables):
             places = self._let_go_of(execute, [str(handle) for (handle,) in handles], _BY_HAND)
             self._check_in_reach(places)
             places += self._leftovers(execute)
-        self._removed_for_good((), places)
-        return Removal(
+        gone = Removal(
             what="artifact", name=row.handle, bytes=size, at=row.created, why=_BY_HAND, named_by=tuple(sessions)
         )
+        return gone, places
+
+    def _with_room(self, deed: Callable[[], _Done]) -> _Done:
+        """Do what takes room on the disk until it is done.
+
+        Where there is none it is done once more without the indexes of ranked search, which the next search makes anew.
+        """
+        try:
+            return deed()
+        except StoreFault as fault:
+            if fault.code != "disk_full" or not self._cache_bytes():
+                raise
+        self._remove_caches()
+        return deed()
 
     def _kept_row(self, execute: Execute, handle: str) -> HandleRow:
         """Return the row of a handle whose content is there still, though its time may be over. Raises `ToolError`."""
@@ -179,7 +204,7 @@ class RemovalTables(JournalTables):
         for the next: of what is left then whoever looks at the size hears.
         """
         try:
-            return self._collected_at_once(rules, share)
+            return self._with_room(lambda: self._collected_at_once(rules, share))
         except StoreFault as fault:
             if fault.code != "disk_full":
                 raise

@@ -450,6 +450,8 @@ class SqliteStore(FileTables):
         """Give free pages back and empty the log; who reads meanwhile keeps them until the next time."""
         with suppress(StoreFault, *_ERRORS), self._lock, self._exclusive():
             connection = self._connected()
+            # First the log, which takes room as long as it holds anything, and pages are moved by way of it.
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             # A statement without columns is stepped once by `execute`, which would free one page.
             connection.executescript("PRAGMA incremental_vacuum")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -458,17 +460,25 @@ class SqliteStore(FileTables):
         """Write the database anew, without a byte of what was deleted, and empty its log; `Store.scrub` says more."""
         # `secure_delete` overwrites what is deleted now; what lies in the gaps of pages from the time before, or from a page
         # that was split, goes only when everything is written anew. The log holds old pages until it is merged and cut off.
+        gc = f"penstock store gc{self._command_option()}"
         with self._lock, self._exclusive():
             connection = self._connected()
             try:
-                for pragma in _NEW_PRAGMAS:
-                    connection.execute(f"PRAGMA {pragma}")
-                connection.execute("VACUUM")
-                is_read = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+                try:
+                    for pragma in _NEW_PRAGMAS:
+                        connection.execute(f"PRAGMA {pragma}")
+                    connection.execute("VACUUM")
+                finally:
+                    # Also where there is no room to write anew: the log holds what was, and takes the room of the next removal.
+                    is_read = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
             except _ERRORS as error:
-                raise self._translated(error) from error
+                fault = self._translated(error)
+                if fault.code == "disk_full":
+                    said = f"The disk has no room to write {self.path}/{DATABASE} anew. What was removed is gone, and overwritten;"
+                    more = f"traces of it may lie between what is kept. Make some room; then `{gc}` takes them away."
+                    fault = StoreFault("disk_full", f"{said} {more}")
+                raise fault from error
         if is_read:
-            gc = f"penstock store gc{self._command_option()}"
             raise StoreFault(
                 "busy", f"Somebody reads {self.path}: what was removed is in its log still. `{gc}` takes it away later."
             )
