@@ -216,6 +216,28 @@ def test_a_chat_of_parts_is_put_together(thought: str, text: str, at: list[int],
         assert answer_words(body, "openai-chat") == text
 
 
+@given(texts.filter(bool), texts.filter(bool), cuts)
+def test_reasoning_of_openrouter_is_put_together(thought: str, gist: str, at: list[int]) -> None:
+    """A detail for each token is one detail, with the signature that came last; an encrypted one stays by itself."""
+    kinds = (("reasoning.text", "text", thought), ("reasoning.summary", "summary", gist))
+    told = [
+        delta(reasoning_details=[{"type": kind, key: piece, "index": index, "signature": None}])
+        for index, (kind, key, words) in enumerate(kinds)
+        for piece in pieces(words, at)
+    ]
+    signed: Json = {"type": "reasoning.summary", "index": 1, "signature": "c2ln"}
+    hidden: Json = {"type": "reasoning.encrypted", "data": "b64==", "index": 2}
+    told += [delta(reasoning_details=[signed, hidden]), delta(reasoning_details=[hidden], content="Yes.")]
+    body, _ = gathered("openai-chat", [*told, delta("stop"), "[DONE]"])
+    (kept,) = answer_messages(body, "openai-chat")
+    assert kept["reasoning_details"] == [
+        {"type": "reasoning.text", "text": thought, "index": 0, "signature": None},
+        {"type": "reasoning.summary", "summary": gist, "index": 1, "signature": "c2ln"},
+        hidden,
+        hidden,
+    ]
+
+
 def test_a_chat_goes_from_words_to_parts_and_back() -> None:
     """What was said before the first part is one; a part of another kind is left as it is."""
     reference = {"type": "reference", "reference_ids": [1]}

@@ -118,8 +118,10 @@ class ChunkReader:
         self._merge(choice, news, but=("index", "delta"))
         if not isinstance(delta, dict):
             return ""
-        self._merge(choice["message"], delta, but=("tool_calls", "content"))
+        self._merge(choice["message"], delta, but=("tool_calls", "content", "reasoning_details"))
         self._feed_content(choice["message"], delta.get("content"))
+        for detail in objects(delta.get("reasoning_details")):
+            self._feed_detail(choice["message"].setdefault("reasoning_details", []), detail)
         for call in objects(delta.get("tool_calls")):
             self._feed_call(index, choice["message"], call)
         # Noted as it comes, since it is asked at every chunk: looking at what has come would join all pieces anew each time.
@@ -159,6 +161,18 @@ class ChunkReader:
             return False
         update(last, news, but=("text", "thinking"))
         return True
+
+    def _feed_detail(self, details: list[Json], news: dict[str, Json]) -> None:
+        """Take a piece of OpenRouter's reasoning, or begin one: kind and index tell them apart; what is encrypted is whole."""
+        last = details[-1] if details else {}
+        is_more = all(news.get(key) is not None and last.get(key) == news[key] for key in ("type", "index"))
+        if not is_more or "data" in news:
+            details.append(dict(news))
+            return
+        for key in ("text", "summary"):
+            if isinstance(news.get(key), str):
+                self._texts.add(last, key, news[key])
+        update(last, news, but=("text", "summary"))
 
     def _feed_call(self, choice: int, message: dict[str, Json], news: dict[str, Json]) -> None:
         """Take a piece of a call, or begin one: calls are told apart by their index, and by their id where that is always 0."""
