@@ -11,7 +11,7 @@ Leaves to others: sentences (they stand in the rooms that say them), exit status
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from penstock.call import Call
@@ -48,6 +48,16 @@ the model (S-11)."""
 
 class PenstockError(Exception):
     """Everything that Penstock raises on purpose. Any other exception from it is a bug."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Python would call the class with its message alone: workers in other processes hand errors on, and wait for ever
+        # for one that cannot be read.
+        return _revived, (type(self), self.args), self.__dict__
+
+
+def _revived(kind: type[PenstockError], args: tuple[Any, ...]) -> PenstockError:
+    """Return an error as it was made, before its attributes are given back."""
+    return kind.__new__(kind, *args)
 
 
 class CallerError(PenstockError, ValueError):

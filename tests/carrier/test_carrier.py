@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -342,3 +342,56 @@ def test_a_provider_that_ran_its_own_tools_has_not_said_how_it_counts(wire: str)
     whole = {"model": "m", spoken: dialogue(140), **more}
     result = carrier.execute(lambda sent: answer(wire, given=size(sent)), whole)
     assert (result.attempts, result.request) == (1, whole)
+
+
+def test_a_caller_that_changes_its_messages_in_their_place_is_heard(store: Store) -> None:
+    """What was cut from a history is cut only from what says the same; the objects may be the same and say another thing."""
+    carrier = Carrier(wire="openai-chat", window_tokens=WINDOW, store=store)
+    request = {**history(60), "messages": [{"role": "system", "content": "It is ten."}, *history(60)["messages"]]}
+    with provider() as served:
+        send = poster(served)
+        assert carrier.execute(send, request).tokens_reduced
+        messages = request["messages"]
+        messages[0]["content"] = "It is eleven."
+        messages[3]["content"] = "a result that was read again"
+        messages += [{"role": "assistant", "content": "done"}, {"role": "user", "content": "And now?"}]
+        assert carrier.execute(send, request).success
+        sent = served.requests[-1].request["messages"]
+    assert sent[0]["content"] == "It is eleven."
+    assert "a result that was read again" in json.dumps(sent)
+
+
+def test_values_that_are_equal_in_python_stay_what_they_are(store: Store) -> None:
+    """Of two histories that differ in `true` and `1` each is sent its own."""
+    carrier = Carrier(wire="openai-chat", window_tokens=WINDOW, store=store)
+    with provider() as served:
+        send = poster(served)
+        for given in ("true", "1"):
+            request = json.loads(json.dumps(history(60)).replace('"content": null', f'"content": null, "x": {given}'))
+            assert carrier.execute(send, request).success
+            assert f'"x": {given}' in json.dumps(served.requests[-1].request)
+
+
+def test_a_caller_may_move_its_marks_of_a_cache(store: Store) -> None:
+    """A history is cut in the same places whichever of its messages is marked, and the marks are those of the request."""
+
+    def asked(turns: int) -> dict[str, Any]:
+        messages: list[Any] = [{"role": "user", "content": "Which is it?"}]
+        for number in range(turns):
+            text = "\n".join(f"{line}: the file of step {number}" for line in range(115 if number < 60 else 2))
+            use = {"type": "tool_use", "id": f"t{number}", "name": "ls", "input": {}}
+            result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": text}
+            messages += [{"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
+        messages[-1]["content"][-1]["cache_control"] = {"type": "ephemeral"}
+        return {"model": "claude", "max_tokens": 100, "messages": messages}
+
+    carrier = Carrier(wire="anthropic", window_tokens=WINDOW, store=store)
+    with LoopbackProvider("anthropic", WINDOW, policy=lambda _: say("done"), count=counts_more) as served:
+        send = poster(served)
+        shown = []
+        for turns in range(60, 64):
+            assert carrier.execute(send, asked(turns)).success
+            text = json.dumps(served.requests[-1].request["messages"])
+            assert text.count("cache_control") == 1
+            shown.append(text.replace(', "cache_control": {"type": "ephemeral"}', "").removesuffix("]"))
+    assert all(later.startswith(earlier) for earlier, later in pairwise(shown))

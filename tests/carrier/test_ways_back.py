@@ -13,7 +13,7 @@ from penstock import CallerError, execute, ways_back
 from penstock.carrier.ways_back import call_syntax
 from penstock.models import call, say
 from penstock.testing import LoopbackProvider
-from penstock.text.calls import CommandLine
+from penstock.text.calls import CommandLine, mcp
 from penstock.text.json_access import nested
 from penstock.wires import (
     WIRES,
@@ -157,3 +157,25 @@ def test_a_command_names_a_store_but_no_password(url: str | None, named: str | N
     """What stands in a stub goes to the provider."""
     request = {"model": "m", "messages": [{"role": "user", "content": "Hi."}]}
     assert call_syntax(request, "openai-chat", url) == CommandLine(store=named)
+
+
+@pytest.mark.parametrize("names", [("create_page",), ("confluence_get_page", "jira_find"), ("web_page", "find")])
+def test_pages_of_others_are_not_led_to(names: tuple[str, ...]) -> None:
+    """A stub would have a model create a page where it wants to read what was cut."""
+    tools = [{"name": name, "input_schema": {"type": "object"}} for name in names]
+    assert call_syntax({"tools": tools}, "anthropic") == CommandLine()
+
+
+@pytest.mark.parametrize(
+    ("names", "prefix"),
+    [
+        (("page", "find"), ""),
+        (("get_page", "mcp__penstock__ctx_find", "mcp__penstock__ctx_page"), "mcp__penstock__ctx_"),
+        (("back_page", "back_find"), "back_"),
+        (("ctx_page",), "ctx_"),
+    ],
+)
+def test_our_own_are_found_under_any_prefix(names: tuple[str, ...], prefix: str) -> None:
+    """Both of them, or the one by our own name where a host lets through no other."""
+    tools = [{"name": name, "input_schema": {"type": "object"}} for name in names]
+    assert call_syntax({"tools": tools}, "anthropic") == mcp(prefix)

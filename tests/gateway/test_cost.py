@@ -14,6 +14,7 @@ from penstock.carrier.stream_watch import StreamWatch
 from penstock.gateway import conversations
 from penstock.gateway.provider import Provider, Windows
 from penstock.text.tokens import Tokens
+from penstock.wires import digests
 from tests.gateway.standing import RecordingUpstream, Said, standing
 from tests.gateway.stories import body_of, story
 
@@ -70,10 +71,11 @@ def test_what_is_known_is_neither_read_nor_counted_again(tmp_path: Path, monkeyp
         standing(tmp_path, behind.url, windows=Windows((("*", 50_000),))) as gateway,
     ):
         gateway.ask("/v1/messages", body_of("anthropic", story(30)))
-        digests = counted(monkeypatch, conversations, "_digest")
+        known, opening = (counted(monkeypatch, room, "next_digest") for room in (conversations, digests))
         texts = counted(monkeypatch, Tokens, "count")
         gateway.ask("/v1/messages", body_of("anthropic", story(31)))
-        assert len(digests) == 4  # the two that are new, and the first, by which cuts and turns are found
+        assert len(known) == 2  # the two that are new
+        assert len(opening) == 2  # of what cuts are found by, and turns
         assert len(texts) <= 4
         before, compared = len(texts), counted(monkeypatch, Tokens, "__eq__")
         gateway.ask("/v1/messages", body_of("anthropic", story(31), model="n"))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from penstock.gateway import conversations
 from penstock.gateway.provider import Windows
 from penstock.models.sizes import estimate
 from penstock.models.steps import say
@@ -20,6 +21,8 @@ from tests.gateway.stories import body_of, path_of, story
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.gateway.standing import Came
 
 WINDOW = 12_000
 
@@ -264,3 +267,44 @@ def test_what_the_provider_makes_smaller_itself_is_left_to_it(tmp_path: Path) ->
         large = {**body_of("anthropic", story(30)), "context_management": clears}
         assert gateway.ask("/v1/messages", large).status == 200
         assert double.refused == 1
+
+
+@pytest.mark.proves("W-2")
+def test_cuts_stay_in_many_conversations_under_the_same_instructions(tmp_path: Path) -> None:
+    """A program says the same first in each of them; more are under way than are remembered of one beginning."""
+    window = 6_000
+    system = {"role": "system", "content": "You are an agent."}
+
+    def asked(number: int, turns: int) -> dict[str, Any]:
+        return {**body_of("openai-chat", [system, *story(40 + turns, 600, first=f"Task {number}.")]), "model": "m"}
+
+    shown: dict[int, str] = {}
+    windows = Windows((("m", window),))
+    with provider("openai-chat", window) as double, standing(tmp_path, upstream_of(double), windows=windows) as gateway:
+        for turns in range(3):
+            for number in range(conversations.MAX_BRANCHES + 4):
+                assert gateway.ask("/v1/chat/completions", asked(number, turns)).status == 200
+                sent = json.dumps(double.requests[-1].request["messages"]).removesuffix("]")
+                assert sent.startswith(shown.get(number, ""))
+                shown[number] = sent
+
+
+@pytest.mark.proves("W-6", "W-8")
+@pytest.mark.parametrize("differs", ["the key", "what is asked for"])
+def test_a_limit_is_of_those_who_have_it(differs: str, tmp_path: Path) -> None:
+    """Limits are of a plan, or of a window that a header asks for: to others what fits passes as it came."""
+    body = json.dumps(body_of("anthropic", story(20))).encode()
+    plain = {"content-type": "application/json", "x-api-key": "sk-one"}
+    larger = {**plain, "x-api-key": "sk-two"} if differs == "the key" else {**plain, "anthropic-beta": "context-1m"}
+    said = b'{"type": "error", "error": {"message": "prompt is too long: 61000 tokens > 12000 maximum"}}'
+
+    def answer(came: Came) -> Said:
+        headers = {name.lower(): value for name, value in came.headers}
+        is_large = headers.get("anthropic-beta") or headers["x-api-key"] == "sk-two"
+        fits = is_large or len(came.body) < 30_000
+        return Said(parts=(b'{"content": [{"type": "text", "text": "Fine."}]}',)) if fits else Said(400, parts=(said,))
+
+    with RecordingUpstream(answer) as upstream, standing(tmp_path, upstream.url) as gateway:
+        for headers in (plain, larger, plain):
+            assert gateway.post("/v1/messages", body, headers).status == 200
+    assert [came.body == body for came in upstream.came] == [True, False, True, False]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
+import http.client
 import json
 import re
+import zlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from penstock.gateway import own_calls
 from penstock.gateway.hidden_turns import HiddenTurns
 from penstock.gateway.provider import Windows
 from penstock.models.steps import call, calls, fail, say
@@ -17,14 +21,15 @@ from penstock.text.json_access import parsed
 from penstock.text.sse import EventSplitter, data_of
 from penstock.wires import answer_messages, load, messages_of, violations, wire_named
 from penstock.wires.hidden_calls import HiddenStep
-from tests.gateway.standing import standing
+from tests.gateway.standing import RecordingUpstream, Said, standing
 from tests.gateway.stories import body_of, is_in_path, path_of, story
 from tests.gateway.test_cuts import shared, upstream_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    from tests.gateway.standing import Got, Standing
+    from tests.gateway.standing import Came, Got, Standing
 
 WIRES = ["anthropic", "openai-chat", "openai-responses", "gemini"]
 WINDOW = 12_000
@@ -217,10 +222,11 @@ def test_tools_are_not_offered_where_a_request_forbids_them(wire: str, more: dic
 def test_who_wants_the_tools_from_the_beginning_has_them(offering: Any, expected: bool, tmp_path: Path) -> None:
     """One rewrite of the prefix is spared; with `never` there are none at all."""
     model = Reader("anthropic")
-    with LoopbackProvider("anthropic", 2_000, policy=model) as double:
-        windows = Windows((("m", 300),))
-        with standing(tmp_path, upstream_of(double), windows=windows, offering=offering) as gateway:
-            asked(gateway, "anthropic", story(1, 200))
+    with (
+        LoopbackProvider("anthropic", 2_000, policy=model) as double,
+        standing(tmp_path, upstream_of(double), offering=offering) as gateway,
+    ):
+        asked(gateway, "anthropic", story(1, 200))
     assert model.offered == [expected]
 
 
@@ -331,3 +337,115 @@ def test_a_handle_of_somebody_else_is_not_opened(tmp_path: Path) -> None:
             assert gateway.ask("/v1/messages", other, {"x-api-key": "two"}).status == 200
         assert secret not in json.dumps(double.requests[-1].request)
         assert "tried" in json.dumps(double.requests[-1].request)
+
+
+@pytest.mark.proves("W-3")
+@pytest.mark.parametrize("name", ["confluence_get_page", "ctx_find"])
+def test_tools_of_others_take_no_way_back_away(name: str, tmp_path: Path) -> None:
+    """A page of somebody else's is none of ours; where a name of ours is taken, nothing is added under it."""
+    own = {"name": name, "input_schema": {"type": "object"}}
+    with LoopbackProvider("anthropic", WINDOW, policy=lambda _: say("Fine.")) as double:
+        with standing(tmp_path, upstream_of(double), windows=Windows((("m", WINDOW),))) as gateway:
+            assert gateway.ask("/v1/messages", {**body_of("anthropic", story(60, 1_000)), "tools": [own]}).status == 200
+        sent = double.requests[-1].request
+    offered = [tool["name"] for tool in sent["tools"]]
+    assert offered == ([name] if name == "ctx_find" else [name, "ctx_page", "ctx_find"])
+    assert ("penstock page " if name == "ctx_find" else "ctx_page(handle=") in json.dumps(sent["messages"])
+
+
+def _reading(came: Came) -> list[dict[str, Any]]:
+    """Return the chunks of a model that reads back what was cut, once, and then says so."""
+    stub = re.search(rb'ctx_page\(handle=\\\\?"(\w+)', came.body)
+    if not stub or b'"ctx_page"' not in came.body or b"call_own" in came.body:
+        made: dict[str, Any] = {"role": "assistant", "content": "I have read it."}
+        return [{"index": 0, "delta": made}, {"index": 0, "delta": {}, "finish_reason": "stop"}]
+    function = {"name": "ctx_page", "arguments": json.dumps({"handle": stub[1].decode()})}
+    asked = {"index": 0, "id": "call_own", "type": "function", "function": function}
+    return [
+        {"index": 0, "delta": {"role": "assistant", "tool_calls": [asked]}},
+        {"index": 0, "delta": {}, "finish_reason": "tool_calls"},
+    ]
+
+
+def _said(came: Came, mark: bytes) -> Said:
+    """Return the answer of that model, streamed where it was asked so, with a mark of UTF-8 before it or none."""
+    choices = _reading(came)
+    if b'"stream": true' in came.body:
+        events = [{"id": "c", "choices": [choice]} for choice in choices]
+        body = b"".join(b"data: %b\n\n" % json.dumps(event).encode() for event in events) + b"data: [DONE]\n\n"
+        return Said(headers=(("content-type", "text/event-stream"),), parts=(mark + body,))
+    whole = {"index": 0, "message": choices[0]["delta"], "finish_reason": choices[1]["finish_reason"]}
+    return Said(parts=(mark + json.dumps({"id": "c", "choices": [whole]}).encode(),))
+
+
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "": bytes,
+    "gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "deflate, without its head": lambda body: zlib.compress(body)[2:-4],
+    "gzip, each part for itself": lambda body: b"".join(
+        gzip.compress(body[at : at + 90]) for at in range(0, len(body), 90)
+    ),
+}
+
+
+@pytest.mark.proves("W-3")
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["", "marked"])
+@pytest.mark.parametrize("packing", PACKERS)
+def test_no_call_of_ours_is_seen_however_an_answer_is_written(
+    packing: str, mark: bytes, more: dict[str, Any], tmp_path: Path
+) -> None:
+    """Some servers pack though they are asked not to, some begin with the mark of UTF-8, and each answer of a turn has it."""
+
+    def answer(came: Came) -> Said:
+        assert ("accept-encoding", "identity") in [(name.lower(), value) for name, value in came.headers]
+        said = _said(came, mark)
+        body = PACKERS[packing](b"".join(part for part in said.parts if isinstance(part, bytes)))
+        coding = packing.partition(",")[0]
+        return said._replace(
+            headers=(*said.headers, *([("content-encoding", coding)] if coding else [])), parts=(body,)
+        )
+
+    windows = Windows((("m", WINDOW),))
+    with RecordingUpstream(answer) as upstream, standing(tmp_path, upstream.url, windows=windows) as gateway:
+        body = {**body_of("openai-chat", story(60, 1_000)), "tools": [TOOL["openai-chat"]], **more}
+        headers = {"content-type": "application/json", "accept-encoding": "gzip, deflate"}
+        got = gateway.ask("/v1/chat/completions", body, headers)
+    assert len(upstream.came) == 2
+    assert "content-encoding" not in got.headers
+    assert b"I have read it." in got.body
+    assert b"ctx_page" not in got.body
+    assert b"\xef\xbb\xbf" not in got.body[3:]
+
+
+@pytest.mark.proves("W-3")
+def test_an_error_in_the_place_of_a_later_answer_is_an_event(tmp_path: Path) -> None:
+    """With HTTP 200 and as JSON, in the midst of a stream no client would see it: it would take the turn for over."""
+
+    def answer(came: Came) -> Said:
+        error = Said(parts=(b'{"error": {"message": "overloaded, try later"}}',))
+        return error if b"call_own" in came.body else _said(came, b"")
+
+    windows = Windows((("m", WINDOW),))
+    with RecordingUpstream(answer) as upstream, standing(tmp_path, upstream.url, windows=windows) as gateway:
+        body = {**body_of("openai-chat", story(60, 1_000)), "tools": [TOOL["openai-chat"]], "stream": True}
+        got = gateway.ask("/v1/chat/completions", body)
+    assert b'\ndata: {"error": {"message": "overloaded, try later"}}\n\n' in b"\n" + got.body
+
+
+@pytest.mark.proves("W-3", "W-8")
+def test_an_endless_event_breaks_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What would have to be held to be looked at has a bound; the client's stream breaks off, and looks whole to nobody."""
+    monkeypatch.setattr(own_calls, "MAX_READ_BYTES", 1 << 20)
+
+    def answer(came: Came) -> Said:
+        del came
+        head = b'data: {"id": "c", "choices": [{"index": 0, "delta": {"content": "Hi."}}]}\n\ndata: {"id": "'
+        return Said(headers=(("content-type", "text/event-stream"),), parts=(head, *[b"a" * (1 << 16)] * 40))
+
+    windows = Windows((("m", WINDOW),))
+    with RecordingUpstream(answer) as upstream, standing(tmp_path, upstream.url, windows=windows) as gateway:
+        body = {**body_of("openai-chat", story(60, 1_000)), "tools": [TOOL["openai-chat"]], "stream": True}
+        with gateway.stream("/v1/chat/completions", body) as got, pytest.raises(http.client.IncompleteRead) as broken:
+            got.read()
+    assert b"Hi." in broken.value.partial

@@ -61,3 +61,19 @@ def test_a_request_that_cannot_be_unpacked_passes(tmp_path: Any) -> None:
             headers = {"content-type": "application/json", "content-encoding": coding}
             assert gateway.post("/v1/messages", body, headers).status == 200
         assert [came.body for came in behind.came] == [body for _, body in cases]
+
+
+@pytest.mark.proves("W-1", "W-4")
+def test_a_mark_of_utf_8_before_a_request_is_read_over(tmp_path: Any) -> None:
+    """It passes where nothing is cut, and stands before nothing that is written anew."""
+    small, large = (b"\xef\xbb\xbf" + json.dumps(body_of("anthropic", story(turns))).encode() for turns in (1, 30))
+    with (
+        RecordingUpstream(lambda _: Said(parts=(b'{"content": [], "usage": {"input_tokens": 5}}',))) as behind,
+        standing(tmp_path, behind.url, windows=Windows((("m", 8_000),))) as gateway,
+    ):
+        for body in (small, large):
+            assert gateway.post("/v1/messages", body).status == 200
+    kept, cut = behind.came
+    assert kept.body == small
+    assert json.loads(cut.body)["messages"]
+    assert len(cut.body) < len(large) / 2

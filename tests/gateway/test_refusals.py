@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import tracemalloc
+import zlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -50,6 +52,16 @@ REFUSALS = {
             b"event: ping\ndata: {}\n\n",
             b'event: error\ndata: {"type": "error", "error": {"message": "%b"}}\n\n' % WORDS.encode(),
         ),
+    ),
+    "event behind a mark of UTF-8": Said(
+        200,
+        (("content-type", "text/event-stream"),),
+        (b'\xef\xbb\xbfdata: {"type": "error", "error": {"message": "%b"}}\n\n' % WORDS.encode(),),
+    ),
+    "packed without a head": Said(
+        400,
+        (("content-type", "application/json"), ("content-encoding", "deflate")),
+        (zlib.compress(json.dumps({"type": "error", "error": {"type": "x", "message": WORDS}}).encode())[2:-4],),
     ),
     "empty 413": Said(413, parts=(b"",)),
     "page of a proxy": Said(
@@ -288,3 +300,23 @@ def test_a_reply_longer_than_the_window_is_no_reason_to_be_refused(tmp_path: Pat
             got = gateway.ask("/v1/messages", {**body_of("anthropic", story(turns, 4_000)), "max_tokens": 128_000})
             assert got.status == 200
     assert sum(len(came.body) * 13 // 40 > 12_000 for came in behind.came) <= 2
+
+
+@pytest.mark.proves("W-8")
+@pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
+def test_an_answer_that_unpacks_to_no_end_passes(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few megabytes may hold some thousand times as much: only a bounded part is looked at, and none of it is held."""
+    monkeypatch.setattr(answers, "MAX_READ_BYTES", 4 << 20)
+    packing = zlib.compressobj(9, zlib.DEFLATED, 31)
+    bomb = b"".join(packing.compress(b" " * (1 << 20)) for _ in range(512)) + packing.flush()
+    headers = (("content-type", kind), ("content-encoding", "gzip"))
+    with (
+        RecordingUpstream(lambda _: Said(200, headers, (bomb,))) as upstream,
+        standing(tmp_path, upstream.url) as gateway,
+    ):
+        tracemalloc.start()
+        got = gateway.ask("/v1/messages", body_of("anthropic", story(1)))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert got.body == bomb
+    assert peak < 64 << 20

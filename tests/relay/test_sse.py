@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from penstock.carrier.raw_events import RawEvents
 from penstock.relay.sse import Events
-from penstock.text.sse import data_of, field_of, with_data
+from penstock.text.sse import EventSplitter, data_of, field_of, with_data
+from tests.growth import BOUND, growth
 from tests.relay.test_conversation import quiet_talk
 from tests.relay.traffic import FLOOD, answer, call, cut_anywhere, text_result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ENDS = st.sampled_from([b"\n", b"\r\n", b"\r"])
 LINES = st.sampled_from(
@@ -92,3 +98,18 @@ def test_a_long_event_passes_before_its_end_unless_it_may_be_an_answer() -> None
     (frame,) = stream.feed(b"\n\n")
     assert frame.is_message
     assert json.loads(data_of(frame.raw) or b"")["id"] == 1
+
+
+@pytest.mark.parametrize("reader", [EventSplitter, lambda: RawEvents("openai-chat")], ids=["splitter", "events"])
+def test_a_long_event_takes_a_time_that_grows_with_it(reader: Callable[[], Any]) -> None:
+    """It comes in blocks, and what is held of it is not gone over with each."""
+
+    def work(blocks: int) -> Callable[[], object]:
+        def run() -> None:
+            made = reader()
+            for block in (b'data: {"a": 1}\n\ndata: {"b": "', *[b"x" * 4_096] * blocks, b'"}\n\n'):
+                assert len([*made.feed(block)]) <= 1
+
+        return run
+
+    assert growth(work, 1_000) < BOUND

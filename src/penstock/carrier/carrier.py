@@ -22,7 +22,8 @@ from penstock.carrier.memory import LIFETIME_SECONDS, Memory
 from penstock.carrier.refused import RefusedRequests
 from penstock.carrier.steps import CarrySettings
 from penstock.context.recovery import MAX_CALLS
-from penstock.wires import load_request, messages_of, model_of, wire_named
+from penstock.wires import load_request, model_of, wire_named
+from penstock.wires.digests import chain_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -41,10 +42,16 @@ MAX_CONVERSATIONS = 64
 
 
 class _Conversation(NamedTuple):
-    """A conversation as its caller writes it, and as it is shown."""
+    """A conversation as it is shown."""
 
-    written: list[Json]
+    digest: str
+    """Of all its messages as they came: their caller may change the objects."""
     transcript: Transcript
+
+    def begins(self, digests: Sequence[str]) -> bool:
+        """Whether a history, given the digests of its beginnings, goes on with it."""
+        length = len(self.transcript.entries)
+        return 0 < length <= len(digests) and digests[length - 1] == self.digest
 
 
 class Carrier:
@@ -180,7 +187,7 @@ class Carrier:
             for request, overflow in course.refused:
                 self._refused.add(request, overflow, self._clock())
         if course.result.success and course.result.transcript is not None:
-            self._remember(course.request, course.result.transcript)
+            self._remember(course.result.transcript)
 
     def _learn_answer(self, course: Course) -> None:
         """Remember what an answer reported, which a stream does at its end."""
@@ -192,28 +199,37 @@ class Carrier:
 
     def _recalled(self, request: Json) -> Transcript | None:
         """Return the transcript of the longest known conversation that a request goes on with; None where it is a new one."""
-        wire = self._settings.wire
-        written = messages_of(request, wire)
-        if not isinstance(written, list):
-            return None
         with self._lock:
-            earlier = [one for one in self._conversations if one.written == written[: len(one.written)]]
+            known = list(self._conversations)
+        if not known:
+            return None
+        loaded = load_request(request, self._settings.wire)
+        digests = _digests_of(loaded)
+        earlier = [one.transcript for one in known if one.begins(digests)]
         if not earlier:
             return None
         # A conversation may be known at several lengths, as when a caller went back and asked something else: the
-        # longest that this one goes on with has its newest cuts. Comparing lists stops at the first message that
-        # differs.
-        known = max(earlier, key=lambda one: len(one.written))
-        loaded = load_request(request, wire)
-        # Instructions and tools are those of the new request: callers change them between turns, and no cut is in them.
-        carried = replace(known.transcript, system=loaded.system, tools=loaded.tools)
-        return carried.append(*written[len(known.written) :])
+        # longest that this one goes on with has its newest cuts.
+        longest = max(earlier, key=lambda transcript: len(transcript.entries))
+        # What is sent are the messages of this request, marks of caches and all; what was counted before is not counted again.
+        for before, entry in zip(longest.entries, loaded.entries, strict=False):
+            if before.raw == entry.raw:
+                entry.counts[:] = before.counts
+        return replace(loaded, edits=longest.edits)
 
-    def _remember(self, request: Json, transcript: Transcript) -> None:
+    def _remember(self, transcript: Transcript) -> None:
         """Keep what was cut from a conversation, where anything was."""
-        written = messages_of(request, self._settings.wire)
-        if not transcript.edits or not isinstance(written, list) or len(transcript.entries) != len(written):
+        digests = _digests_of(transcript) if transcript.edits else []
+        if not digests:
             return
         with self._lock:
-            others = [one for one in self._conversations if one.written != written[: len(one.written)]]
-            self._conversations = [*others[1 - MAX_CONVERSATIONS :], _Conversation(list(written), transcript)]
+            others = [one for one in self._conversations if not one.begins(digests)]
+            self._conversations = [*others[1 - MAX_CONVERSATIONS :], _Conversation(digests[-1], transcript)]
+
+
+def _digests_of(transcript: Transcript) -> list[str]:
+    """Return the digests of all beginnings of a history; none of what JSON cannot hold: it could not be told from another."""
+    try:
+        return chain_of([entry.raw for entry in transcript.entries])
+    except (TypeError, ValueError, RecursionError):
+        return []

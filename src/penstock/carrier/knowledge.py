@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from penstock.store import Store
 
 
+# Names of models come from clients.
+MAX_MODELS = 4_096
+"""How many models are known at once; the one read longest ago is forgotten, but for what the store has of it."""
+
+
 class _Held(NamedTuple):
     memory: Memory
     learned_at: float
@@ -56,7 +61,11 @@ class Knowledge:
         with self._lock:
             held = self._held.get(model)
             if held is None or (self._fresh_seconds is not None and now - held.read_at >= self._fresh_seconds):
-                held = self._held[model] = self._read(model, held, now)
+                held = self._read(model, held, now)
+                self._held.pop(model, None)  # so that it counts among the newest
+                self._held[model] = held
+                if len(self._held) > MAX_MODELS:
+                    del self._held[next(iter(self._held))]
         return held.memory if now - held.learned_at < LIFETIME_SECONDS else Memory()
 
     def update(self, model: str, learn: Callable[[Memory], Memory]) -> None:
@@ -64,7 +73,7 @@ class Knowledge:
         self.of(model)  # read from the store, where nothing was asked of it yet
         with self._lock:
             now = self._clock()
-            held = self._held[model]
+            held = self._held.get(model) or _Held(Memory(), now, now)
             before = held.memory if now - held.learned_at < LIFETIME_SECONDS else Memory()
             memory = learn(before)
             self._held[model] = _Held(memory, now, held.read_at)

@@ -38,7 +38,8 @@ class RawEvents:
         self._frames = frames() if frames is not None else None
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._rest = ""
-        """What came behind the last whole line."""
+        """What came behind the last whole line, with the parts behind it."""
+        self._parts: list[str] = []
         self._is_sse: bool | None = None
         self._has_ends = False
         """Whether any line came with its end, so that a block without one may be a part of a line."""
@@ -68,8 +69,16 @@ class RawEvents:
             yield from self._line(line)
             yield from self._line("")
             return
+        if self._is_sse is None:  # the mark of UTF-8 is no part of what it stands before
+            text = text.removeprefix("\ufeff")
+        if self._is_sse and self._has_ends and "\n" not in text and not text.rstrip().endswith(("}", "]")):
+            self._parts.append(
+                text
+            )  # of a long line; put together with each part it would take the square of its length
+            return
         self._has_ends = self._has_ends or "\n" in text
-        *lines, self._rest = (self._rest + text).split("\n")
+        *lines, self._rest = "".join([self._rest, *self._parts, text]).split("\n")
+        self._parts.clear()
         if self._is_sse is None and not self._is_told(
             next((line for line in [*lines, self._rest] if line.strip()), "")
         ):
@@ -87,7 +96,7 @@ class RawEvents:
     def finish(self) -> Iterator[Json]:
         """Yield the events that the end of the stream completes."""
         if self._is_sse:
-            yield from self._line(self._rest)
+            yield from self._line("".join([self._rest, *self._parts]))
             yield from self._line("")
         elif self._body:
             is_json, event = parsed("".join(self._body))
@@ -96,7 +105,7 @@ class RawEvents:
 
     def _is_told(self, line: str) -> bool:
         """Whether it is known by now what comes; a first block may end within the name of a field."""
-        start = line.lstrip("\ufeff \t")
+        start = line.lstrip(" \t")
         if not start or any(field.startswith(start) and field != start for field in _FIELDS):
             return False
         self._is_sse = start.startswith(_FIELDS)

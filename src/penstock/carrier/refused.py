@@ -39,23 +39,23 @@ class RefusedRequests:
         self._wire, self._lifetime_seconds = wire, lifetime_seconds
         self._said: dict[bytes, _Said] = {}
 
-    def add(self, request: Json, overflow: Overflow, now_seconds: float) -> None:
-        """Remember that a request was refused, and with which words."""
-        for whole in self._digests(request)[-1:]:
+    def add(self, request: Json, overflow: Overflow, now_seconds: float, plan: str = "") -> None:
+        """Remember that a request was refused, with which words, and under whose limits."""
+        for whole in self._digests(request, plan)[-1:]:
             self._said.pop(whole, None)  # so that it counts among the newest
             self._said[whole] = _Said(overflow, now_seconds)
         while len(self._said) > MAX_REFUSED:
             del self._said[next(iter(self._said))]
 
-    def said_of(self, request: Json, now_seconds: float) -> Overflow | None:
-        """Return what was said of a request, or of one that it begins with; None where nothing of it was refused.
+    def said_of(self, request: Json, now_seconds: float, plan: str = "") -> Overflow | None:
+        """Return what was said of a request, or of one that it begins with, under these limits; None where nothing was refused.
 
         Of a longer one the sizes that were stated are not true, only the limit.
         """
         if not self._said:
             return None
         found: Overflow | None = None
-        for digest in self._digests(request):
+        for digest in self._digests(request, plan):
             said = self._said.get(digest)
             is_believed = said is not None and now_seconds - said.at_seconds < self._lifetime_seconds
             if said is not None and is_believed:
@@ -64,7 +64,7 @@ class RefusedRequests:
                 found = Overflow(kind=found.kind, limit=found.limit, unit=found.unit)
         return found
 
-    def _digests(self, request: Json) -> list[bytes]:
+    def _digests(self, request: Json, plan: str) -> list[bytes]:
         """Return digests of a request's first message, of its first two, … with everything else that it holds; the last is of all.
 
         None of what JSON cannot hold: it could not be told from another.
@@ -74,7 +74,7 @@ class RefusedRequests:
         rest = {name: held for name, held in request.items() if name != key} if isinstance(request, dict) else None
         made: list[bytes] = []
         try:
-            digest = hashlib.sha256(_written(rest))
+            digest = hashlib.sha256(plan.encode() + _written(rest))
             for message in messages if isinstance(messages, list) else [messages]:
                 digest.update(b"\0" + _written(message))
                 made.append(digest.digest())

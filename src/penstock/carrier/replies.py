@@ -40,7 +40,7 @@ def plain(value: Any) -> Json:
     if isinstance(value, list):
         return value
     if isinstance(value, bytes | bytearray | str):
-        return _read(value if isinstance(value, str) else bytes(value).decode("utf-8", "replace"))
+        return _read(value if isinstance(value, str) else bytes(value).decode("utf-8-sig", "replace"))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
     # pydantic and the SDKs on it have `model_dump`, older ones `to_dict`; `json` is a response's body for httpx and

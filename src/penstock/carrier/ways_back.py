@@ -19,7 +19,7 @@ from penstock.tools import TOOLS, Tools
 from penstock.wires import ToolCall, answer_messages, load, result_messages, tool_definitions, wire_named
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from typing import Any
 
     from penstock.store import Store
@@ -137,6 +137,16 @@ def ways_back(wire: str, store: Store | None = None, *, prefix: str = PREFIX) ->
     return WaysBack(wire, store, prefix=prefix)
 
 
+def offered_prefix(names: Collection[str]) -> str | None:
+    """Return what stands before the names of the two tools where both are among some tools' names; None where they are not.
+
+    A host puts its own prefix before them, as in `mcp__penstock__ctx_page`. A page alone is somebody else's: `create_page`.
+    """
+    page, find = _OFFERED
+    heads = [name.removesuffix(page) for name in names if name == page or name.endswith(f"_{page}")]
+    return next((head for head in heads if head.endswith(PREFIX) or head + find in names), None)
+
+
 def call_syntax(request: Json, wire: str, store_url: str | None = None) -> Dialect:
     """Return the syntax in which stubs of a request name the way back: the request's own tools, else the command line.
 
@@ -148,10 +158,7 @@ def call_syntax(request: Json, wire: str, store_url: str | None = None) -> Diale
     """
     spoken = wire_named(wire)
     names = spoken.codec.tool_names(spoken.body.tools_of(request))
-    pages = [name for name in names if name == "page" or name.endswith("_page")]
-    # A request may offer our page tool under a host's prefix, as `mcp__penstock__ctx_page`: stubs name it as the model
-    # knows it.
-    if pages:
-        return mcp(pages[0].removesuffix("page"))
+    if (prefix := offered_prefix(names)) is not None:
+        return mcp(prefix)
     is_named = store_url is not None and store_url != default_url() and "@" not in store_url
     return CommandLine(store=store_url if is_named else None)

@@ -10,17 +10,17 @@ bodies are unpacked for reading only. Leaves to others: what follows from a refu
 from __future__ import annotations
 
 import asyncio
-import zlib
 from typing import TYPE_CHECKING, Final, Protocol
 
 from penstock.carrier.steps import SendOutcome
 from penstock.carrier.stream_watch import StreamRefused, StreamWatch
+from penstock.gateway.packed import BOM, CODING, unpacker_of
 from penstock.text.json_access import Json, parsed
 from penstock.wires import wire_named
 from penstock.wires.failures import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 
     Pairs = Sequence[tuple[bytes, bytes]]
 
@@ -29,7 +29,7 @@ READABLE_CODINGS: Final = ("gzip", "deflate", "identity")
 HOLD_SECONDS: Final = 10.0
 """How long a stream without content is held from its first event on: a request is refused for its size before it is worked on."""
 MAX_READ_BYTES: Final = 64 << 20
-"""How much of an answer that is no stream is held to be read; a larger one passes as it comes."""
+"""How much of an answer is read, unpacked; what is larger passes as it comes."""
 
 
 class UpstreamAnswer(Protocol):
@@ -68,7 +68,8 @@ class HeldAnswer:
         self._coming: asyncio.Future[bytes | None] | None = None
         """The next block, where somebody waited for it and has gone on."""
         self._watch: StreamWatch | None = None
-        self._unpack = _unpacker(_header(answer.headers, b"content-encoding"))
+        self._unpacker = unpacker_of(_header(answer.headers, CODING))
+        self._read_bytes = 0
 
     @property
     def status(self) -> int:
@@ -99,14 +100,14 @@ class HeldAnswer:
             raise
 
     async def _outcome(self, wire: str, on_end: Callable[[Json], None] | None) -> SendOutcome:
-        if self._unpack is None:
+        if self._unpacker is None:
             return SendOutcome(self)  # packed in a way that is not known here: passed on unseen
         if self.status < 400 and self.kind == wire_named(wire).answers.stream_type:
             return await self._stream_outcome(wire, on_end)
         body = await self._whole()
         if body is None:
             return SendOutcome(self)
-        text = body.decode("utf-8", "replace")
+        text = body.removeprefix(BOM).decode("utf-8", "replace")
         is_json, value = parsed(text)
         held = value if is_json else text
         if self.status >= 400:
@@ -119,7 +120,8 @@ class HeldAnswer:
         try:
             while (block := await self._next(until)) is not None:
                 self._head.append(block)
-                if watch.has_begun(self._unpacked(block)):
+                # All of a block is looked at: what it holds behind the first content belongs to the answer too.
+                if any(tuple(map(watch.has_begun, self._pieces(block)))):
                     break
                 until = until or asyncio.get_running_loop().time() + HOLD_SECONDS
             if block is None and self._coming is None:
@@ -143,20 +145,24 @@ class HeldAnswer:
 
     async def _whole(self) -> bytes | None:
         """Return the body, unpacked; None where it is too large to be held."""
-        size = 0
+        made: list[bytes] = []
+        packed_bytes = 0
         async for block in self._blocks:
             self._head.append(block)
-            size += len(block)
-            if size > MAX_READ_BYTES:
+            packed_bytes += len(block)
+            made += self._pieces(block)
+            if max(packed_bytes, self._read_bytes) > MAX_READ_BYTES:
                 return None
-        return self._unpacked(b"".join(self._head))
+        return b"".join(made)
 
-    def _unpacked(self, block: bytes) -> bytes:
-        assert self._unpack is not None  # noqa: S101 - asked for before anything is read
-        try:
-            return self._unpack(block)
-        except zlib.error:
-            return block  # packed otherwise than it says: whatever it is, it is the client's to see
+    def _pieces(self, block: bytes) -> Iterator[bytes]:
+        """Yield what a block holds, unpacked, as long as not too much was read."""
+        assert self._unpacker is not None  # noqa: S101 - asked for before anything is read
+        for piece in self._unpacker.pieces(block):
+            self._read_bytes += len(piece)
+            if self._read_bytes > MAX_READ_BYTES:
+                return
+            yield piece
 
     async def blocks(self) -> AsyncIterator[bytes]:
         """Yield the body as it came: what was held, and the rest as it comes."""
@@ -178,8 +184,11 @@ class HeldAnswer:
 
     def _look(self, block: bytes) -> None:
         try:
-            self._watch.look(self._unpacked(block))  # type: ignore[union-attr]
+            for piece in self._pieces(block):
+                self._watch.look(piece)  # type: ignore[union-attr]
         except StreamRefused:  # behind the first content it is the client's to see
+            self._watch = None
+        if self._read_bytes > MAX_READ_BYTES:
             self._watch = None
 
     def _end(self) -> None:
@@ -208,13 +217,32 @@ def _header(headers: Pairs, name: bytes) -> str:
     return next((value.decode("latin-1") for key, value in headers if key == name), "")
 
 
-def _unpacker(coding: str) -> Callable[[bytes], bytes] | None:
-    """Return what unpacks the blocks of a body one after the other; None for a coding that is not known."""
-    coding = coding.strip().lower()
-    if coding in {"", "identity"}:
-        return bytes
-    if coding in {"gzip", "x-gzip"}:
-        return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress
-    if coding == "deflate":
-        return zlib.decompressobj().decompress
-    return None
+class Unpacked:
+    """An answer that came packed, as if it had not.
+
+    Args:
+        answer: as the upstream gives it, packed in a way that is known here.
+    """
+
+    def __init__(self, answer: UpstreamAnswer) -> None:
+        self._answer = answer
+        self.status = answer.status
+        self.headers = [pair for pair in answer.headers if pair[0] not in {CODING, b"content-length"}]
+
+    async def blocks(self) -> AsyncIterator[bytes]:
+        """Yield the body as it comes, unpacked."""
+        unpacker = unpacker_of(_header(self._answer.headers, CODING))
+        assert unpacker is not None  # noqa: S101 - asked for before
+        async for block in self._answer.blocks():
+            for piece in unpacker.pieces(block):
+                yield piece
+
+    async def close(self) -> None:
+        """Let go of it."""
+        await self._answer.close()
+
+
+def unpacked_answer(answer: UpstreamAnswer) -> UpstreamAnswer:
+    """Return an answer whose body can be read and written into: unpacked, where its server packed it though asked not to."""
+    coding = _header(answer.headers, CODING)
+    return answer if coding in {"", "identity"} or unpacker_of(coding) is None else Unpacked(answer)

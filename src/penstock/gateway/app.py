@@ -17,13 +17,13 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from penstock.gateway.answers import HeldAnswer
+from penstock.gateway.answers import HeldAnswer, unpacked_answer
 from penstock.gateway.conversations import Conversations
-from penstock.gateway.credentials import digest_key, owner_of
+from penstock.gateway.credentials import digest_key, owner_of, plan_of
 from penstock.gateway.hidden_turns import HiddenTurns
 from penstock.gateway.incoming import Request
 from penstock.gateway.own_calls import OwnCalls
-from penstock.gateway.packed import PackedBody, is_packed, unpacked
+from penstock.gateway.packed import BOM, PackedBody, is_packed, unpacked
 from penstock.gateway.page import PAGES, answer_page
 from penstock.gateway.passage import Passage, Passed, is_refused_for_size
 from penstock.gateway.provider import Memories, Provider, Windows
@@ -39,11 +39,12 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 
     from penstock.carrier.steps import SendOutcome
+    from penstock.gateway.answers import UpstreamAnswer
     from penstock.gateway.passage import PostBody
     from penstock.gateway.provider import Offering
     from penstock.gateway.routes import Route
     from penstock.gateway.telemetry import Telemetry
-    from penstock.gateway.upstream import Upstream, UpstreamResponse
+    from penstock.gateway.upstream import Upstream
     from penstock.mcp_server.listening import ServedNames
     from penstock.store import Store
     from penstock.text.json_access import Json
@@ -183,12 +184,13 @@ class Gateway:
         # A client that hangs up ends the request at the provider, where it costs money, whether an answer has begun or not.
         with _WhileHeard(scope["state"][OF_CONNECTION][LOST]):
             try:
-                packed = PackedBody(body, body)
+                packed = PackedBody(body, body.removeprefix(BOM))
                 if route is not None and is_packed(headers):
                     packed = await asyncio.to_thread(unpacked, body, headers, MAX_BODY_BYTES)
                 post = partial(self._post, scope["method"], url, headers, packed, signed)
-                whose = partial(owner_of, headers, query, self._digest_key)
-                passing = self._pass(route, base_url, packed.plain, whose, post)
+                owner = owner_of(headers, query, self._digest_key)
+                request = Request(route, packed.plain, owner, plan_of(headers, owner)) if route is not None else None
+                passing = self._pass(base_url, packed.plain, request, post)
                 await self._pass_on(passing, send, scope, route, base_url)
             except Disconnected as error:
                 raise Refusing(_STATUS_OF[error.kind], f"{base_url} did not answer: {error}") from error
@@ -202,7 +204,7 @@ class Gateway:
         signed: Callable[[str, bytes], Pairs] | None,
         plain: bytes,
         is_unpacked: bool,
-    ) -> UpstreamResponse:
+    ) -> UpstreamAnswer:
         """Send a client's request with a body that was made of its own."""
         # Signed again for each try, since a signature is over the body, and a body that was cut is another one.
         raw, own = packed.sent(plain, headers)
@@ -210,24 +212,25 @@ class Gateway:
         if is_unpacked:
             # Taken away, it would leave the provider free to pack as it likes.
             own = [(name, b"identity" if name == b"accept-encoding" else value) for name, value in own]
-        return await self._upstream.send(method, url, own, raw or None)
+        answer = await self._upstream.send(method, url, own, raw or None)
+        return unpacked_answer(answer) if is_unpacked else answer
 
     async def _pass(
-        self, route: Route | None, base_url: str, body: bytes, whose: Callable[[], str], post: PostBody
+        self, base_url: str, body: bytes, request: Request | None, post: PostBody
     ) -> tuple[HeldAnswer | OwnCalls, Passed]:
         """Return the answer of a request, and what was done with it."""
-        if route is None:
+        if request is None:
             return HeldAnswer(await post(body, False)), Passed(wire="", bytes_in=len(body))
+        route = request.route
         unread = Passed(wire=route.wire, model=route.model, bytes_in=len(body), is_count=route.is_count)
         if not _is_text(body):
             return HeldAnswer(await post(body, False)), unread
         unread.model = route.model or _model_in(body)
         provider = self._provider(route.wire, base_url)
-        request = Request(route, body)
         if self._observes:
-            return await self._observed(provider, request, whose(), post, unread)
+            return await self._observed(provider, request, post, unread)
         try:
-            return await self._fitted(provider, request, whose, post, unread)
+            return await self._fitted(provider, request, post, unread)
         except (Disconnected, Refusing):
             raise
         # A store that cannot be used, or a mistake of ours: a request that fits is answered all the same.
@@ -237,25 +240,23 @@ class Gateway:
             return HeldAnswer(await post(body, False)), unread
 
     async def _fitted(
-        self, provider: Provider, request: Request, whose: Callable[[], str], post: PostBody, unread: Passed
+        self, provider: Provider, request: Request, post: PostBody, unread: Passed
     ) -> tuple[HeldAnswer | OwnCalls, Passed]:
         """Return the answer of a request that is made to fit, and what was done with it."""
-        route, body = request
+        route, body = request.route, request.raw
         # Most requests: so small in bytes that no way of counting could bring them past the window. They pass unparsed,
         # and only if one is refused for its size after all is it read.
-        if provider.fits_unread(body, unread.model):
+        if provider.fits_unread(request, unread.model):
             held = HeldAnswer(await post(body, False))
             outcome = await held.outcome(route.wire)
             if not is_refused_for_size(outcome, route.wire) or route.is_count:
                 return held, unread
-            owner = whose()
-            passage = await asyncio.to_thread(provider.begin, request, owner)
+            passage = await asyncio.to_thread(provider.begin, request)
             if passage is None:
                 unread.unread_because = _UNREADABLE
                 return held, unread
-            return await self._carry(provider, passage, owner, post, (held, outcome)), passage.passed
-        owner = whose()
-        passage = await asyncio.to_thread(provider.begin, request, owner)
+            return await self._carry(provider, passage, post, (held, outcome)), passage.passed
+        passage = await asyncio.to_thread(provider.begin, request)
         if passage is None:
             unread.unread_because = _UNREADABLE
             return HeldAnswer(await post(body, False)), unread
@@ -263,13 +264,12 @@ class Gateway:
         # would have it compact what we make fit.
         if route.is_count:
             return HeldAnswer(await post(await asyncio.to_thread(passage.trimmed), False)), passage.passed
-        return await self._carry(provider, passage, owner, post), passage.passed
+        return await self._carry(provider, passage, post), passage.passed
 
     async def _carry(
         self,
         provider: Provider,
         passage: Passage,
-        owner: str,
         post: PostBody,
         refused: tuple[HeldAnswer, SendOutcome] | None = None,
     ) -> HeldAnswer | OwnCalls:
@@ -278,21 +278,22 @@ class Gateway:
         if not passage.is_offered or held.status != 200:
             return held
 
+        asked = passage.incoming.request
+
         async def ask_again(said: list[Json], may_read: bool) -> HeldAnswer:
-            raw = passage.incoming.followed_by(said)
-            request = Request(passage.incoming.request.route, raw)
+            request = asked._replace(raw=passage.incoming.followed_by(said))
             # In a thread, as all that reads a request: 1 MB of JSON takes tens of milliseconds, in which no stream
             # under way would go on.
-            following = await asyncio.to_thread(provider.begin, request, owner, is_follow_up=True, may_read=may_read)
+            following = await asyncio.to_thread(provider.begin, request, is_follow_up=True, may_read=may_read)
             assert following is not None  # noqa: S101 - it was read before
             passage.passed.follow_ups.append(following.passed)
             return await following.carry(post)
 
         def keep(steps: list[HiddenStep]) -> None:
             passage.passed.answered_calls = sum(len(step.calls) for step in steps)
-            provider.keep(passage.incoming, owner, steps)
+            provider.keep(passage.incoming, steps)
 
-        turn = OwnCalls(provider.wire, held, provider.ways_of(owner), ask_again, keep)
+        turn = OwnCalls(provider.wire, held, provider.ways_of(asked.owner), ask_again, keep)
         try:
             await turn.begin()
         except BaseException:
@@ -301,13 +302,13 @@ class Gateway:
         return turn
 
     async def _observed(
-        self, provider: Provider, request: Request, owner: str, post: PostBody, unread: Passed
+        self, provider: Provider, request: Request, post: PostBody, unread: Passed
     ) -> tuple[HeldAnswer, Passed]:
         """Return the answer of a request that passed as it came, and what would have been done with it."""
         if unread.is_count:
             return HeldAnswer(await post(request.raw, False)), unread
         # To look on must cost the client nothing: what is to be learned is worked out while its answer is on the way.
-        reading = asyncio.ensure_future(asyncio.to_thread(provider.begin, request, owner))  # while the provider thinks
+        reading = asyncio.ensure_future(asyncio.to_thread(provider.begin, request))  # while the provider thinks
         try:
             held = HeldAnswer(await post(request.raw, False))
         finally:

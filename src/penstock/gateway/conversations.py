@@ -9,7 +9,6 @@ found. Leaves to others: what is cut, and when (`carrier`).
 
 from __future__ import annotations
 
-import hashlib
 import json
 import threading
 from collections import OrderedDict
@@ -17,13 +16,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.text import stand_ins
-from penstock.text.json_access import Json, string, type_of
 from penstock.wires import Collapsed, Entry, Transcript, edits_from, edits_to, entry_of
+from penstock.wires.digests import next_digest, opening_digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.store import Store
+    from penstock.text.json_access import Json
     from penstock.wires import Edit
 
 # A message takes some four times its bytes once it is read and counted.
@@ -32,7 +32,7 @@ MAX_HELD_BYTES = 16 << 20
 MESSAGE_BYTES = 512
 """What a message counts beside its bytes: of short ones that is the most of what they take."""
 MAX_BRANCHES = 16
-"""How many histories with the same first message are remembered, the newest: a prompt that is said often begins many."""
+"""How many histories that begin alike are remembered, the newest: a prompt that is said often begins many."""
 
 
 class _Cut(NamedTuple):
@@ -102,7 +102,7 @@ class Conversations:
             system: the instructions beside it.
             tools: the tools beside it.
         """
-        name = f"gateway cuts {owner} {wire} {first_digest(messages)}"
+        name = f"gateway cuts {owner} {wire} {opening_digest(messages, wire)}"
         with self._lock:
             before = self._read.get(name)
         entries, digests = _read_on(before, messages, wire)
@@ -167,19 +167,6 @@ def _edits_of(known: Sequence[_Cut], entries: Sequence[Entry], digests: Sequence
     return () if any(place in span for place in needed for span in spans) else edits
 
 
-def first_digest(messages: Sequence[Json]) -> str:
-    """Return the digest of a history's first message, by which all its turns are found."""
-    return _digest(b"", messages[0]) if messages else ""
-
-
-def chain_of(messages: Sequence[Json]) -> list[str]:
-    """Return the digests of all beginnings of a history, the shortest first."""
-    made: list[str] = []
-    for message in messages:
-        made.append(_digest(made[-1].encode() if made else b"", message))
-    return made
-
-
 def _last_of(edit: Edit) -> int:
     """Return the last place that an edit is of."""
     return edit.last if isinstance(edit, Collapsed) else edit.index
@@ -196,52 +183,12 @@ def _read_on(before: _Read | None, messages: Sequence[Json], wire: str) -> tuple
             entries.append(known)
             digests.append(before.digests[place])
             continue
-        digest = _digest(digests[-1].encode() if digests else b"", raw)
+        digest = next_digest(digests[-1] if digests else "", raw)
         same = same and before is not None and place < len(before.digests) and before.digests[place] == digest
         entry = entry_of(raw, wire, place, messages[place - 1] if place else None)
         entries.append(replace(entry, is_note=True) if stand_ins.is_note(entry.text) else entry)
         digests.append(digest)
     return tuple(entries), tuple(digests)
-
-
-def _digest(before: bytes, message: Json) -> str:
-    """Return a digest of a message and all before it, without marks of prompt caches."""
-    plain = _WRITER.encode(_unmarked(message)).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(before + b"\0" + plain, digest_size=16).hexdigest()
-
-
-_WRITER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, check_circular=False)
-_LONG_CHARS = 1_000
-_MARKS = frozenset({"cache_control", "cachePoint"})
-
-
-def _unmarked(value: Json, levels: int = 20) -> Json:
-    """Return a message without marks, and a lone text as the text: to mark it a client makes a list of it, for a turn.
-
-    A long text is its digest, which costs a quarter of writing it as JSON. What lies deeper than so many levels has no
-    marks, and may be deeper than Python calls itself.
-    """
-    if not levels:
-        return value
-    if isinstance(value, str):
-        if len(value) < _LONG_CHARS:
-            return value
-        digest = hashlib.blake2b(value.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-        return f"\0{len(value)} {digest}"
-    if isinstance(value, dict):
-        made = {name: _unmarked(held, levels - 1) for name, held in value.items() if name not in _MARKS}
-        content = made.get("content")
-        if isinstance(content, list) and len(content) == 1 and type_of(content[0]) == "text" and len(content[0]) == 2:
-            made["content"] = string(content[0].get("text"))
-        return made
-    if isinstance(value, list):
-        # A mark may be an item of its own.
-        return [
-            _unmarked(item, levels - 1)
-            for item in value
-            if not (isinstance(item, dict) and item.keys() <= _MARKS and item)
-        ]
-    return value
 
 
 def _written(cuts: Sequence[_Cut]) -> str:

@@ -7,6 +7,7 @@ credentials have two digests; without the store's number none can be computed.
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import secrets
 from typing import TYPE_CHECKING, Final
@@ -41,6 +42,19 @@ def owner_of(headers: Iterable[tuple[bytes, bytes]], query: str, key: bytes) -> 
     shown = [name + b"\0" + value for name, value in headers if name in KEY_HEADERS]
     shown += [part.encode() for part in query.split("&") if part.startswith("key=")]
     return hmac.digest(key, b"\n".join(sorted(_stable(one) for one in shown)), "sha256").hex()[:32]
+
+
+def plan_of(headers: Iterable[tuple[bytes, bytes]], owner: str) -> str:
+    """Return a digest of what decides how large a request may be: whose it is, and what it asks for that not everybody gets.
+
+    Limits differ by the plan behind a key, and by what a header switches on, as Anthropic's longer window.
+
+    Args:
+        headers: names in lower case.
+        owner: what `owner_of` returned.
+    """
+    asked = sorted(name + b"\0" + value for name, value in headers if name.endswith(b"-beta"))
+    return hashlib.blake2b(b"\n".join([owner.encode(), *asked]), digest_size=16).hexdigest()
 
 
 def _stable(shown: bytes) -> bytes:

@@ -13,8 +13,8 @@ import threading
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock.gateway.conversations import chain_of, first_digest
 from penstock.wires import wire_named
+from penstock.wires.digests import chain_of, opening_digest
 from penstock.wires.hidden_calls import HiddenStep
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class HiddenTurns:
 
 
 def _name(owner: str, wire: str, messages: Sequence[Json]) -> str:
-    return f"gateway turns {owner} {wire} {first_digest(messages)}"
+    return f"gateway turns {owner} {wire} {opening_digest(messages, wire)}"
 
 
 def _written(turns: Sequence[_Turn]) -> str:

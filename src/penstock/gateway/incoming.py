@@ -29,6 +29,10 @@ class Request(NamedTuple):
 
     route: Route
     raw: bytes
+    owner: str
+    """A digest of who sends it."""
+    plan: str
+    """A digest of whose limits hold for it."""
 
 
 class Incoming:

@@ -13,12 +13,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from penstock.errors import PenstockError
+from penstock.gateway.answers import MAX_READ_BYTES
+from penstock.gateway.packed import BOM
 from penstock.text.json_access import parsed
 from penstock.text.json_edits import edits_between, written
 from penstock.text.json_slices import splice
 from penstock.text.sse import EventSplitter, data_of, with_data
 from penstock.wires import result_messages, wire_named
-from penstock.wires.failures import Refused, Unreadable
+from penstock.wires.failures import Disconnected, Refused, Unreadable
 from penstock.wires.hidden_calls import HiddenStep
 
 if TYPE_CHECKING:
@@ -69,13 +71,14 @@ class OwnCalls:
         """Answer calls of our tools in an answer that is no stream; in a stream they are answered as it passes."""
         while not self._is_stream and self._held.status == 200:
             raw = b"".join([block async for block in self._held.blocks()])
-            is_json, body = parsed(raw.decode("utf-8", "replace"))
+            plain = raw.removeprefix(BOM)
+            is_json, body = parsed(plain.decode("utf-8", "replace"))
             if not is_json or not isinstance(body, dict) or not wire_named(self._wire).answers.is_answer(body):
                 self._body = raw
                 return
             shown = self._hider.body(body)
             has_calls = await self._answer(body)
-            self._body = splice(raw, edits_between(raw, body, shown)) if self._steps else raw
+            self._body = splice(plain, edits_between(plain, body, shown)) if self._steps else raw
             if not has_calls or not self._hider.hides_all() or not self._may_go_on():
                 return
             await self._go_on()
@@ -102,12 +105,16 @@ class OwnCalls:
             return
         while True:
             events, reader = EventSplitter(), wire_named(self._wire).answers.stream()
-            is_kept, held_end = False, b""
+            is_first, is_kept, held_end = True, False, b""
             async for block in self._held.blocks():
                 out = []
                 for event in events.feed(block):
-                    shown = self._event(event, reader)
+                    # Before the events of a stream a mark may stand, which is no part of them, and nowhere else.
+                    mark = BOM if is_first and event.startswith(BOM) else b""
+                    shown = self._event(event.removeprefix(mark), reader)
+                    out.append(b"" if self._steps else mark)
                     out.append(shown)
+                    is_first = False
                     held_end += event if reader.is_complete and not shown else b""
                     # The reason of the end is the last thing before it that a client waits for.
                     if not is_kept and reader.is_complete:
@@ -115,6 +122,8 @@ class OwnCalls:
                         await self._answer(reader.body())
                 if passed := b"".join(out):
                     yield passed
+                if events.held_bytes > MAX_READ_BYTES:
+                    raise Disconnected("closed", f"an event of more than {MAX_READ_BYTES} bytes")
             yield events.end()
             if not self._hider.hides_all():
                 return
@@ -128,7 +137,7 @@ class OwnCalls:
                 await going_on
             finally:
                 going_on.cancel()
-            if self._held.status != 200:
+            if self._held.status != 200 or self._held.kind != wire_named(self._wire).answers.stream_type:
                 yield await self._error()
                 return
 

@@ -1,7 +1,8 @@
 """What does a packed body hold? Requests are unpacked to be read, and go on packed as they came where nothing is changed.
 
-Laws: no more is unpacked than a body may have, whatever a small one claims to hold; what is not whole, or packed in a way that is
-not known here, is left as it is, and passes unseen. Pure. Leaves to others: what is read in it (`incoming`).
+An answer is unpacked block by block. Laws: no more is unpacked of a request than it may have, and of an answer at once no more than
+a piece, whatever a small one claims to hold; what is not whole, or packed in a way that is not known here, is left as it is, and
+passes unseen. Pure. Leaves to others: what is read in it (`incoming`, `answers`).
 """
 
 from __future__ import annotations
@@ -11,11 +12,16 @@ import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     Pairs = list[tuple[bytes, bytes]]
 
 CODING = b"content-encoding"
+BOM = b"\xef\xbb\xbf"
+"""What some programs write before UTF-8: no part of JSON, and read over by those who take it."""
+_PIECE_BYTES = 1 << 20
+_GZIP_BITS = 16 + zlib.MAX_WBITS
+_GZIP_MAGIC = b"\x1f\x8b"
 
 
 class PackedBody(NamedTuple):
@@ -53,12 +59,68 @@ def unpacked(body: bytes, headers: Pairs, max_bytes: int) -> PackedBody:
     codings = [value.strip().lower() for name, value in headers if name == CODING]
     unpack = _UNPACKERS.get(codings[0]) if len(codings) == 1 else None
     plain = unpack(body, max_bytes) if unpack is not None else None
-    return PackedBody(body, body if plain is None else plain)
+    return PackedBody(body, (body if plain is None else plain).removeprefix(BOM))
 
 
-def _inflated(window_bits: int) -> Callable[[bytes, int], bytes | None]:
+class Unpacker:
+    """Unpacks the blocks of an answer one after the other.
+
+    Args:
+        coding: `gzip`, `deflate` or `identity`.
+    """
+
+    def __init__(self, coding: str) -> None:
+        self._coding = coding
+        self._reader: zlib._Decompress | None = None
+        self._head, self._is_behind_one = b"", False
+
+    def pieces(self, block: bytes) -> Iterator[bytes]:
+        """Yield what a block holds, each piece of a bounded size; a block that is packed otherwise than it says, as it is."""
+        if self._coding == "identity":
+            yield block
+            return
+        block, self._head = self._head + block, b""
+        piece = b""
+        while block or len(piece) == _PIECE_BYTES:
+            if self._reader is None:
+                if len(block) < len(_GZIP_MAGIC):  # not enough to tell what it is
+                    self._head = block
+                    return
+                # Who packs each part for itself puts one stream behind the other; anything else there is filling.
+                if self._is_behind_one and not block.startswith(_GZIP_MAGIC):
+                    return
+                self._reader = zlib.decompressobj(_window_bits(self._coding, block))
+            try:
+                piece = self._reader.decompress(block, _PIECE_BYTES)
+            except zlib.error:
+                self._coding = "identity"
+                yield block
+                return
+            if piece:
+                yield piece
+            block = self._reader.unconsumed_tail
+            if self._reader.eof:
+                block, piece = self._reader.unused_data, b""
+                self._reader, self._is_behind_one = None, True
+
+
+def unpacker_of(coding: str) -> Unpacker | None:
+    """Return what unpacks an answer in a content coding; None for one that is not known here."""
+    named = coding.strip().lower() or "identity"
+    return Unpacker(named.removeprefix("x-")) if named in {"identity", "gzip", "x-gzip", "deflate"} else None
+
+
+def _window_bits(coding: str, block: bytes) -> int:
+    """Return how zlib is to read a body that begins so: `deflate` means its format, and many leave out the head of it."""
+    if coding != "deflate":
+        return _GZIP_BITS
+    has_head = block[0] & 0x0F == 8 and int.from_bytes(block[:2]) % 31 == 0
+    return zlib.MAX_WBITS if has_head else -zlib.MAX_WBITS
+
+
+def _inflated(coding: str) -> Callable[[bytes, int], bytes | None]:
     def inflate(body: bytes, max_bytes: int) -> bytes | None:
-        reader = zlib.decompressobj(window_bits)
+        reader = zlib.decompressobj(_window_bits(coding, body.ljust(2)))
         try:
             plain = reader.decompress(body, max_bytes + 1)
         except zlib.error:
@@ -87,8 +149,8 @@ def _of_zstd(body: bytes, max_bytes: int) -> bytes | None:
 
 
 _UNPACKERS: dict[bytes, Callable[[bytes, int], bytes | None]] = {
-    b"gzip": _inflated(16 + zlib.MAX_WBITS),
-    b"x-gzip": _inflated(16 + zlib.MAX_WBITS),
-    b"deflate": _inflated(zlib.MAX_WBITS),
+    b"gzip": _inflated("gzip"),
+    b"x-gzip": _inflated("gzip"),
+    b"deflate": _inflated("deflate"),
     b"zstd": _of_zstd,
 }

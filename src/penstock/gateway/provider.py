@@ -1,8 +1,8 @@
 """One API at one address: what is known of it, and of the conversations that it holds with clients.
 
 A request of a client begins here: it is read, what the client does not know of is put back, and what was cut before is cut again.
-Law: what one request taught holds for the next, of every client; what was cut and answered holds for its own client alone. Leaves
-to others: the way of one request (`passage`).
+Laws: what one request taught holds for the next under the same plan, since limits are a plan's; what was cut and answered holds for
+its own client alone. Leaves to others: the way of one request (`passage`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from penstock.carrier.knowledge import Knowledge
 from penstock.carrier.memory import LIFETIME_SECONDS, Memory
 from penstock.carrier.refused import RefusedRequests
 from penstock.carrier.steps import CarrySettings
-from penstock.carrier.ways_back import PREFIX
+from penstock.carrier.ways_back import PREFIX, offered_prefix
 from penstock.gateway.incoming import read_request
 from penstock.gateway.known_bodies import KnownBodies
 from penstock.gateway.owned import owned
@@ -96,27 +96,27 @@ class Provider:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.wire, self.offering = wire, offering
-        self._tools = WaysBack(wire, memories.store).definitions
+        ways = WaysBack(wire, memories.store)
+        self._tools, self._names = ways.definitions, frozenset(ways.names)
         self._memories, self._windows, self._clock = memories, windows, clock
         self._knowledge = Knowledge(wire, endpoint, memories.store, clock, fresh_seconds=FRESH_SECONDS)
         self._bodies = KnownBodies(wire_named(wire).body.messages_key)
         self._refused = RefusedRequests(wire, LIFETIME_SECONDS)
 
-    def fits_unread(self, raw: bytes, model: str) -> bool:
-        """Return whether a body fits whatever stands in it: no token has less than a byte."""
-        return len(raw) < self._knowledge.of(model).never_refused(self._windows.of(model))
+    def fits_unread(self, request: Request, model: str) -> bool:
+        """Return whether a body fits whatever stands in it, and nothing is added: no token has less than a byte."""
+        known = self._knowledge.of(_planned(request, model))
+        return self.offering != "always" and len(request.raw) < known.never_refused(self._windows.of(model))
 
-    def begin(
-        self, request: Request, owner: str, *, is_follow_up: bool = False, may_read: bool = True
-    ) -> Passage | None:
+    def begin(self, request: Request, *, is_follow_up: bool = False, may_read: bool = True) -> Passage | None:
         """Return a request on its way; None for a body that is none of this API, which passes as it came.
 
         Args:
             request: as it came.
-            owner: a digest of who sends it.
             is_follow_up: whether it is ours, sent for a client with the results of calls that we answered.
             may_read: whether the two tools may go with it.
         """
+        owner = request.owner
         incoming = read_request(request, partial(self._bodies.parsed, owner=owner))
         if incoming is None:
             return None
@@ -135,7 +135,7 @@ class Provider:
             system=layout.system_of(whole),
             tools=[*objects(tools), *self._tools] if offers else tools,
         )
-        memory = self._knowledge.of(model)
+        memory = self._knowledge.of(_planned(request, model))
         window = memory.window(self._windows.of(model))
         is_theirs = not is_whole(whole, self.wire)
         settings = CarrySettings(
@@ -152,7 +152,7 @@ class Provider:
             counter=_counter_of(family(model_of(whole) or "o200k")),
         )
         course = Course(whole, settings, known.transcript)
-        course.refused_before = lambda asked: self._refused.said_of(asked, self._clock())
+        course.refused_before = lambda asked: self._refused.said_of(asked, self._clock(), request.plan)
         passage = Passage(self, incoming, model, known, course, tools=self._tools if offers and may_read else ())
         passage.always_offers = is_follow_up or self.offering == "always"
         passage.begin()
@@ -165,18 +165,19 @@ class Provider:
         if hidden is None or not hidden.is_possible(whole):
             return False
         names = wire.codec.tool_names(wire.body.tools_of(whole))
-        return not any(name == "page" or name.endswith("_page") for name in names)
+        return offered_prefix(names) is None and self._names.isdisjoint(names)
 
     def learn(self, passage: Passage) -> None:
         """Remember what the refusals and the answer of a request have shown."""
         course = passage.course
+        planned = _planned(passage.incoming.request, passage.model)
         if course.learnable:
-            self._knowledge.update(passage.model, lambda known: reduce(Memory.refused, course.learnable, known))
+            self._knowledge.update(planned, lambda known: reduce(Memory.refused, course.learnable, known))
         for refused, overflow in course.refused:
-            self._refused.add(refused, overflow, self._clock())
+            self._refused.add(refused, overflow, self._clock(), passage.incoming.request.plan)
         self.learn_answer(passage)
         believed = self._windows.of(passage.model)
-        window = min(believed, self._knowledge.of(passage.model).limit_tokens or believed)
+        window = min(believed, self._knowledge.of(planned).limit_tokens or believed)
         passage.passed.window_tokens = None if window >= UNKNOWN_WINDOW_TOKENS else window
         # What would have been cut would be cut in the next turn too.
         is_cut = course.result.success or (passage.passed.is_observed and not passage.passed.is_irreducible)
@@ -187,12 +188,18 @@ class Provider:
         """Remember what an answer reported, which a stream does at its end."""
         if passage.course.answered is not None:
             counts, reported = passage.course.answered
-            self._knowledge.update(passage.model, lambda known: known.answered(counts, reported))
+            planned = _planned(passage.incoming.request, passage.model)
+            self._knowledge.update(planned, lambda known: known.answered(counts, reported))
 
     def ways_of(self, owner: str) -> WaysBack:
         """Return what answers calls of the two tools for a client."""
         return WaysBack(self.wire, owned(self._memories.store, owner))
 
-    def keep(self, incoming: Incoming, owner: str, steps: Sequence[HiddenStep]) -> None:
+    def keep(self, incoming: Incoming, steps: Sequence[HiddenStep]) -> None:
         """Remember what was answered in the turn that follows a client's messages."""
-        self._memories.turns.remember(owner, self.wire, incoming.messages, steps)
+        self._memories.turns.remember(incoming.request.owner, self.wire, incoming.messages, steps)
+
+
+def _planned(request: Request, model: str) -> str:
+    """Return the name of a model under the plan of who asks for it."""
+    return f"{model} {request.plan}"

@@ -62,6 +62,11 @@ class EventSplitter:
         """Return what came behind the last whole event."""
         return bytes(self._held)
 
+    @property
+    def held_bytes(self) -> int:
+        """How much came behind the last whole event by now."""
+        return len(self._held)
+
 
 def lines_of(event: bytes) -> Iterator[tuple[int, int]]:
     """Yield where each line of an event begins and ends."""
