@@ -33,7 +33,7 @@ MAX_BYTES = 32 << 20
 _EXAMPLES = 5
 # Enough to find names by: a COPY in a comment or a literal may make a copybook of a file, which then nobody copies.
 # In capitals, and without anything in front of its first letters: what begins with letters is looked for six times as fast.
-_COPY = re.compile(rb"COPY(?<!\wCOPY)\s+[\"']?(?:[\w.$#@~:-]*+[\\/])*+([\w$#@-]+(?:\.\w+)?)")
+_COPY = re.compile(rb"COPY(?<!\wCOPY)\s+[\"']?(?:[\w.$#@~:\\/-]*[\\/])?([\w$#@-]+(?:\.\w+)?)")
 HEAD_BYTES = 8_192
 """How much of a file tells what it is."""
 

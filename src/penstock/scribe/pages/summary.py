@@ -29,16 +29,6 @@ class PackedDocument(NamedTuple):
     namings: list[Naming]
 
 
-class _Summary(dict[str, Any]):
-    """A reduced document; its longest lists, which two of a dozen readers want, are made for who asks for one of them."""
-
-    def __missing__(self, name: str) -> Json:
-        if _REST not in self:
-            raise KeyError(name)
-        self.update(marshal.loads(self.pop(_REST)))  # noqa: S302  # bytes of our own, of this run
-        return self[name]
-
-
 class Summaries(Mapping[str, dict[str, Any]]):
     """The reduced documents of an estate by the ids of their pages.
 
@@ -54,7 +44,8 @@ class Summaries(Mapping[str, dict[str, Any]]):
         self._packed[page] = summary.packed
 
     def __getitem__(self, page: str) -> dict[str, Json]:
-        return _Summary(marshal.loads(self._packed[page]))  # noqa: S302  # bytes of our own, of this run
+        made: dict[str, Json] = marshal.loads(self._packed[page])  # noqa: S302  # bytes of our own, of this run
+        return made
 
     def __contains__(self, page: object) -> bool:
         return page in self._packed
@@ -68,7 +59,6 @@ class Summaries(Mapping[str, dict[str, Any]]):
 
 MOST_OF_ONE = 5
 """The rules and paragraphs of one program that the lists of the estate have."""
-_REST = "rest"
 _WHOLE = ("header", "copybooks_used", "copybooks_not_found", "complexity")
 _OF_CALL = ("program_name", "call_type", "resolved_from")
 _OF_PARAGRAPH = ("paragraph_name", "start_line")
@@ -78,17 +68,7 @@ def summary_of(document: Json) -> PackedDocument:
     """Return what the pages of the estate need of a document."""
     context, purpose = document["calling_context"], document["purpose"]
     is_copybook = document["header"]["file_type"] == "copybook"
-    rest: dict[str, Json] = {
-        "paragraphs": [{name: one[name] for name in _OF_PARAGRAPH} for one in document["paragraphs"]],
-        # Links lead to the rows of a copybook's data, and none to those of a program's own.
-        "data_items": [
-            {"name": item["name"], "copybook": None, "citations": [{"first_line": line}]}
-            for item in document["data_items"]
-            if is_copybook and (line := line_of_item(item)) is not None
-        ],
-    }
     made: dict[str, Json] = {
-        _REST: marshal.dumps(rest),
         **{name: document[name] for name in _WHOLE},
         "purpose": purpose and {"summary": purpose["summary"]},
         "called_programs": [{name: call[name] for name in _OF_CALL} for call in document["called_programs"]],
@@ -96,6 +76,13 @@ def summary_of(document: Json) -> PackedDocument:
         "crud": [
             {"resource": one["resource"], "kind": one["kind"], **{deed: one[deed][:1] for deed in DEEDS}}
             for one in document["crud"]
+        ],
+        "paragraphs": [{name: one[name] for name in _OF_PARAGRAPH} for one in document["paragraphs"]],
+        # Links lead to the rows of a copybook's data, and none to those of a program's own.
+        "data_items": [
+            {"name": item["name"], "copybook": None, "citations": [{"first_line": line}]}
+            for item in document["data_items"]
+            if is_copybook and (line := line_of_item(item)) is not None
         ],
         "dead_code": [{"paragraph_name": one["paragraph_name"]} for one in document["dead_code"]],
         "coverage": {"chunks_failed": [{"reason": one["reason"]} for one in document["coverage"]["chunks_failed"]]},
