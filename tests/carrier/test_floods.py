@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,8 @@ import pytest
 from tests.carrier.conftest import poster
 
 from penstock import execute
-from penstock.models import say
+from penstock.context.sized import ESTIMATOR
+from penstock.models import Refused, say
 from penstock.testing import LoopbackProvider
 
 if TYPE_CHECKING:
@@ -84,6 +86,35 @@ def test_a_recursive_listing_of_50000_files_does_not_end_a_session_of_32768_toke
             result = execute(send, request, wire="openai-chat", window_tokens=32_768, store=store)
             assert (result.success, result.strategy) == (True, "normal")
         assert provider.refused == 0
+
+
+@pytest.mark.proves("R-1")
+@pytest.mark.parametrize("factor", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("script", ["Latin", "Chinese"])
+def test_a_long_chat_without_tools_keeps_most_of_its_window(script: str, factor: float, store: Store) -> None:
+    """Its oldest turns become short notes whoever counts; it was cut to a fiftieth where notes of dear letters were too long."""
+    letters = "".join(map(chr, range(0x4E00, 0x5200))) if script == "Chinese" else "abcdefghijklmnopqrstuvwxyz    "
+    dice = random.Random(7)
+    roles = ["user", "assistant"] * 30 + ["user"]
+    messages = [{"role": role, "content": "".join(dice.choices(letters, k=600))} for role in roles]
+    request = {"model": "m", "messages": messages}
+
+    def counted(body: Any) -> int:
+        return round(factor * sum(ESTIMATOR.count(one["content"]).tokens for one in body["messages"]))
+
+    limit = counted(request) * 199 // 200
+    sent: list[int] = []
+
+    def send(body: Any) -> Any:
+        sent.append(counted(body))
+        if sent[-1] > limit:
+            words = f"This model's maximum context length is {limit} tokens. However, your messages resulted in {sent[-1]} tokens."
+            raise Refused(400, {"error": {"message": words, "code": "context_length_exceeded"}})
+        return {"choices": [{"message": {"role": "assistant", "content": "done"}}]}
+
+    result = execute(send, request, wire="openai-chat", window_tokens=1_000_000, store=store)
+    assert (result.success, result.attempts) == (True, 2)
+    assert sent[-1] > 0.8 * limit
 
 
 @pytest.mark.proves("O-9")

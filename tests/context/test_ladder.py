@@ -319,7 +319,7 @@ def test_a_rung_that_is_larger_than_the_wanted_one_does_not_stand_for_it(monkeyp
 @pytest.mark.parametrize("wording", WORDINGS)
 @pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize(
-    ("above", "lines"), [(0, 400), (1, 30), (2, 30)], ids=["whole request", "long handoff", "short handoff"]
+    ("above", "lines"), [(0, 400), (1, 100), (2, 100)], ids=["whole request", "long handoff", "short handoff"]
 )
 def test_the_limit_lies_just_above_the_shortest_floor(wire: str, wording: str, above: int, lines: int) -> None:
     """However much was trimmed before sending, the last call leaves the handoff out where it might not fit."""

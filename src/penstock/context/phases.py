@@ -175,23 +175,26 @@ class SpanRungs:
         """Return the note for some turns, or None where it would not shrink or would only replace a single note."""
         key = turns[0].first, turns[-1].last
         if key not in self._written:
-            share = self._note_share(*key)
-            # Where most of what goes pays for nothing, the line alone is tried as well: a longer row of turns should not be without
-            # a note because its words would be dear.
-            shares = [share, 0.0] if share < NOTE_SHARE and not self._users else [share]
-            steps = (
-                span_step(self._view, "spans", turns, users=self._users, note_share=share, can_be_bare=not self._users)
-                for share in shares
-            )
             is_one_note = all(turn.kind == "note" for turn in turns)
-            self._written[key] = None if is_one_note else next(filter(self._is_worth_it, steps), None)
+            self._written[key] = None if is_one_note else self._shrinking(turns, self._note_share(*key))
         return self._written[key]
 
-    def _is_worth_it(self, step: PlanStep) -> bool:
-        """Whether a note is worth its place: smaller by our own count where words of the user go too, else whoever counts."""
+    def _shrinking(self, turns: Sequence[Turn], share: float) -> PlanStep | None:
+        """Return the longest note that is smaller than what it stands for; None where none is."""
+        # Where most of what goes pays for nothing, the line alone is tried as well: a longer row of turns should not be without
+        # a note because its words would be dear. And the words of a user may be of a script whose characters take four times
+        # what the share was made for.
+        shares = [share, share / 4, 0.0] if self._users else [share, 0.0] if share < NOTE_SHARE else [share]
+        larger: list[PlanStep] = []
+        for one in shares:
+            is_bare = not self._users or not one
+            step = span_step(self._view, "spans", turns, users=self._users, note_share=one, can_be_bare=is_bare)
+            if self._is_smaller(step):
+                return step
+            larger.append(step)
         # Between words of the user that stay, each answer would become a note of its own, and many small notes are not
         # smaller for certain: such turns wait for the phase that takes those words too, and makes one note of all.
-        return step.after_tokens < step.before_tokens if self._users else self._is_smaller(step)
+        return next((step for step in larger if self._users and step.after_tokens < step.before_tokens), None)
 
     def _note_share(self, first: int, last: int) -> float:
         """Return the characters that a note may have for each token of these messages, most of which may pay for nothing."""
