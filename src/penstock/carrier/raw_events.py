@@ -38,7 +38,7 @@ class RawEvents:
         self._frames = frames() if frames is not None else None
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._rest = ""
-        """What came behind the last whole line, with the parts behind it."""
+        """What came behind the last whole line, but for the parts behind it."""
         self._parts: list[str] = []
         self._is_sse: bool | None = None
         self._has_ends = False
@@ -72,9 +72,8 @@ class RawEvents:
         if self._is_sse is None:  # the mark of UTF-8 is no part of what it stands before
             text = text.removeprefix("\ufeff")
         if self._is_sse and self._has_ends and "\n" not in text and not text.rstrip().endswith(("}", "]")):
-            self._parts.append(
-                text
-            )  # of a long line; put together with each part it would take the square of its length
+            # Of a long line, which would take the square of its length if it were put together with each part.
+            self._parts.append(text)
             return
         self._has_ends = self._has_ends or "\n" in text
         *lines, self._rest = "".join([self._rest, *self._parts, text]).split("\n")

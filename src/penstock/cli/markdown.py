@@ -36,7 +36,7 @@ class MarkdownWriter:
 
     def __init__(self) -> None:
         self._lines: list[str] = []
-        """The whole lines of the block that is not."""
+        """Those lines of the newest block that have ended."""
         self._rest = ""
         self._fence = ""
         """What has opened the fence that the next line stands in; empty where it stands in none."""

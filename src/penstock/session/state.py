@@ -37,10 +37,8 @@ person's next words.
 
 # None means that what the event holds decides the phase: its handler sets it.
 TRANSITIONS: dict[Phase, dict[str, Phase | None]] = {
-    "idle": {
-        "Prompted": "ready",
-        "HandedOff": "idle",
-    },  # the second where another session's handoff is what it begins with
+    # A handoff of another session may be what this one begins with.
+    "idle": {"Prompted": "ready", "HandedOff": "idle"},
     "ready": {
         "Replied": None,  # calls: `calling`; else the turn of the user: `idle`
         "Refused": "refused",

@@ -47,10 +47,10 @@ ANYWHERE = (
     KeyFormat("password hash", "$1$ $apr1$", rf"{_CRYPT}{{1,8}}+\${_CRYPT}{{22}}"),
     KeyFormat("password hash", "$5$ $6$ $8$", rf"(?:rounds=\d{{1,9}}\$)?{_CRYPT}{{1,16}}+\${_CRYPT}{{43}}{_CRYPT}*+"),
     KeyFormat("Kerberos hash", "$krb5asrep$ $krb5tgs$", r"[^\s:$]{1,64}[:$][^\s]{32}[0-9a-fA-F$]*+"),
+    KeyFormat("1Password recovery key", "1PRK-", r"(?:[A-Z0-9]{4}-){12}[A-Z0-9]{4}"),
     KeyFormat("1Password token", "ops_eyJ", r"[\w+/-]{100}[\w+/=-]*+"),
     KeyFormat("Adafruit key", "aio_", _DIGIT + r"[A-Za-z0-9]{28}"),
     KeyFormat("Adobe secret", "p8e-", r"[A-Za-z0-9]{32}"),
-    KeyFormat("1Password recovery key", "1PRK-", r"(?:[A-Z0-9]{4}-){12}[A-Z0-9]{4}"),
     KeyFormat("age key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{58}"),
     KeyFormat("Aikido secret", "AIK_SECRET_ AIK_RUNTIME_", r"[\w-]{24}"),
     KeyFormat("Aiven password", "AVNS_", _DIGIT + r"[\w-]{16}"),
@@ -74,8 +74,8 @@ ANYWHERE = (
     KeyFormat("ConfigCat key", "configcat-sdk-1/ configcat-sdk-2/", r"[\w-]{22}/[\w-]{22}"),
     KeyFormat("Contentful token", "CFPAT-", r"[\w-]{43}"),
     KeyFormat("Defined Networking key", "dnkey-", r"[\w=-]{26}-[\w=-]{50}[\w=-]*+"),
-    KeyFormat("Docker token", "SWMTKN-1-", r"[a-z0-9]{40,60}-[a-z0-9]{20}"),
     KeyFormat("DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", r"[A-Fa-f0-9]{64}"),
+    KeyFormat("Docker token", "SWMTKN-1-", r"[a-z0-9]{40,60}-[a-z0-9]{20}"),
     KeyFormat("Docker token", "dckr_pat_ dckr_oat_", r"[\w-]{20}"),
     KeyFormat(
         "Doppler token", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", r"(?:[a-z0-9_-]{2,35}+\.)?[A-Za-z0-9]{40}"
