@@ -282,6 +282,60 @@ def test_a_search_goes_on_through_the_child_as_it_does_through_re2(
 
 
 @pytest.mark.proves("L-7")
+@pytest.mark.parametrize("engine", [re2, None])
+@pytest.mark.parametrize(
+    ("pattern", "line"),
+    [
+        (r"\x41bcd", "Abcd"),
+        (r"\x{41}bcd", "Abcd"),
+        (r"\101bcd", "Abcd"),
+        (r"\pLabc", "xabc"),
+        (r"\p{L}abc", "xabc"),
+        (r"\PLabc", "5abc"),
+        (r"\pNabcd", "5abcd"),
+    ],
+)
+def test_what_an_escape_takes_is_no_text_of_its_own(
+    pattern: str, line: str, engine: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search that first looks for text which every match holds does not look for half of an escape."""
+    monkeypatch.setitem(sys.modules, "re2", engine)
+    block = f"-\n{line}\n".encode()
+    assert line_finder(pattern)(block, 0, len(block) - 1) == (2, 2 + len(line))
+
+
+@pytest.mark.proves("L-7")
+@pytest.mark.parametrize("engine", [re2, None])
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        (r"\s$", [2]),
+        (r"[^a-z]$", [2]),
+        (r"^.$", [4]),
+        (r"e.*$", [1, 5]),
+        (r"[^x]*", [1, 2, 3, 4, 5]),
+        (r"ee\B", []),
+        (r"\s{2}", []),
+        (r"\r", [1, 2, 3, 4, 5]),
+        (r"[ab]\x0d$", [4]),
+        (r"h\s", [5]),
+    ],
+)
+def test_the_carriage_return_of_a_line_end_is_none_of_the_line(
+    pattern: str, found: list[int], engine: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only a pattern that names one finds it; one within a line is text."""
+    monkeypatch.setitem(sys.modules, "re2", engine)
+    lines = [b"one", b"two ", b"", b"a", b"th\ree"]
+    block = b"".join(line + b"\r\n" for line in lines)
+    find, at, numbers = line_finder(pattern), 0, []
+    while at < len(block) and (span := find(block, at, len(block) - 1)) is not None:
+        numbers.append(block.count(b"\n", 0, span[0]) + 1)
+        at = block.find(b"\n", span[1]) + 1
+    assert numbers == found
+
+
+@pytest.mark.proves("L-7")
 def test_names_are_chosen_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     """A listing with a regular expression: names with line feeds, with bytes that are no text, none at all."""
     names = ["a.py", "b.txt", "new\nline.py", os.fsdecode(b"\xff.py"), "é.py"]

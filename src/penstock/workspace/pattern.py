@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 from penstock.errors import ToolError
 from penstock.text import escape
 from penstock.workspace import globs
+from penstock.workspace.line_ends import first
 
 if TYPE_CHECKING:
     from penstock.workspace.deadline import Deadline
@@ -92,15 +93,15 @@ class Expression(Protocol):
 class _Linear:
     """An expression on RE2."""
 
-    __slots__ = ("_search",)
+    __slots__ = ("_line_end", "_search")
 
-    def __init__(self, search: Callable[..., re.Match[bytes] | None]) -> None:
+    def __init__(self, search: Callable[..., re.Match[bytes] | None], in_lines: bool) -> None:
         self._search = search
+        self._line_end = b"\r\n" if in_lines else b""
 
     def find(self, data: bytes, start: int, end: int) -> tuple[int, int] | None:
         """Return where the first match between two places begins and ends, None for none."""
-        match = self._search(data, start, end)
-        return None if match is None else match.span()
+        return first(self._search, data, start, end, self._line_end)
 
     def matching(self, texts: list[bytes]) -> list[bool]:
         """Return which of several texts have a match."""
@@ -118,9 +119,17 @@ def has_linear_engine() -> bool:
 
 
 def _expression(
-    pattern: str, *, flags: str = "", never_newline: bool = False, deadline: Deadline | None = None
+    pattern: str,
+    *,
+    flags: str = "",
+    never_newline: bool = False,
+    in_lines: bool = False,
+    deadline: Deadline | None = None,
 ) -> Expression:
-    """Return the pattern on the engine that this machine has, over bytes. What RE2 lacks is refused by name on both."""
+    """Return the pattern on the engine that this machine has, over bytes. What RE2 lacks is refused by name on both.
+
+    With `in_lines` no match takes the carriage return of a line end.
+    """
     try:
         whole = (flags + pattern).encode()
     except UnicodeEncodeError:
@@ -128,20 +137,22 @@ def _expression(
     try:
         import re2
     except ImportError:
-        return _without_re2(pattern, flags=flags, never_newline=never_newline, deadline=deadline)
+        return _without_re2(pattern, flags=flags, never_newline=never_newline, in_lines=in_lines, deadline=deadline)
     re2.purge()  # or it keeps 128 patterns, each with the states that its searches made: 3 MB, 8 at most
     options = re2.Options()
     options.log_errors = False
     options.never_nl = never_newline
     options.never_capture = True  # only the whole match is asked for; 400 groups made each match 30 times dearer
     try:
-        return _Linear(re2.compile(whole, options).search)
+        return _Linear(re2.compile(whole, options).search, in_lines)
     except re2.error as error:
         raw = error.args[0] if error.args else b""
         raise _refused(raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw), flags, pattern) from None
 
 
-def _without_re2(pattern: str, *, flags: str, never_newline: bool, deadline: Deadline | None) -> Expression:
+def _without_re2(
+    pattern: str, *, flags: str, never_newline: bool, in_lines: bool, deadline: Deadline | None
+) -> Expression:
     """Return the pattern on `re` in a child, translated so that it means what RE2 would take it for. Raises `ToolError`."""
     from penstock.workspace import re2_syntax, re_child
 
@@ -152,7 +163,8 @@ def _without_re2(pattern: str, *, flags: str, never_newline: bool, deadline: Dea
             "A search for the text as it stands works: give literal=True.",
         )
     try:
-        return re_child.Matcher(re2_syntax.translate(flags + pattern, never_newline=never_newline), deadline)
+        translated = re2_syntax.translate(flags + pattern, never_newline=never_newline)
+        return re_child.Matcher(translated, deadline, in_lines=in_lines)
     except re2_syntax.UnreadablePattern as error:
         raise _refused(str(error), flags, pattern) from None
     except re2_syntax.NotHere as error:
@@ -183,7 +195,12 @@ LineFinder = Callable[[bytes, int, int], tuple[int, int] | None]
 """A function of whole lines and two places in them, which returns where the first match between these begins and ends."""
 
 # Parts of a pattern in which `$`, `\n` and `\A` mean something, and those in which they do not.
-_PART = re.compile(r"\\Q.*?(?:\\E|\Z)|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\\.|.", re.DOTALL)
+_PART = re.compile(
+    r"\\Q.*?(?:\\E|\Z)|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]"
+    r"|\\[pP](?:\{[^}]*\}|.)|\\x(?:\{[^}]*\}|..)|\\[0-7]{1,3}|\\.|.",
+    re.DOTALL,
+)
+_CARRIAGE_RETURN = re.compile(r"\r|\\r|\\x(?:0d|\{0*d\})|\\0?15", re.IGNORECASE)
 _SPECIAL = re.compile(r"[!-/:-@\[-`{-~]")
 _SHORTEST_NEEDLE = 3
 _TRIES = 8
@@ -227,9 +244,11 @@ def line_finder(
     # `\A`, `\z` and `(?-m)` speak of the text as a whole, which in a block of lines would be the block.
     if not literal and (r"\A" in parts or r"\z" in parts or _WHOLE_TEXT.search(pattern)):
         return _each_line(compiled.find)
-    # `\r\n` is a line end too: `$` matches before it, as in `rg --crlf`. The carriage return may be part of the match then.
+    # `\r\n` is a line end too: `$` matches before it, and nothing else takes its carriage return, as in `rg --crlf`. A
+    # pattern that names a carriage return looks for that one as well.
     lines = "".join(r"(?:\r?$)" if part == "$" else part for part in parts)
-    find = _expression(lines, flags=f"(?m){flags}", never_newline=True, deadline=deadline).find
+    in_lines = not any(map(_CARRIAGE_RETURN.search, parts))
+    find = _expression(lines, flags=f"(?m){flags}", never_newline=True, in_lines=in_lines, deadline=deadline).find
     needle, leads = _required(parts, ignore_case=ignore_case)
     if len(needle) < _SHORTEST_NEEDLE:
         return find

@@ -30,9 +30,10 @@ from typing import TYPE_CHECKING, NoReturn
 from penstock.errors import ToolError
 from penstock.workspace import turns
 from penstock.workspace.deadline import WALK_SECONDS, Deadline
+from penstock.workspace.line_ends import first
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from penstock.workspace.line_ends import Searching
 
     Span = tuple[int, int]
 
@@ -57,10 +58,12 @@ class Matcher:
     Args:
         expression: What `re2_syntax.translate` returned.
         deadline: That of the call for which the pattern was made; without one a question may take `WALK_SECONDS`.
+        in_lines: Whether no match takes the carriage return of a line end.
     """
 
-    def __init__(self, expression: str, deadline: Deadline | None = None) -> None:
+    def __init__(self, expression: str, deadline: Deadline | None = None, *, in_lines: bool = False) -> None:
         self._expression = expression
+        self._in_lines = in_lines
         self._deadline = deadline
         self._child = -1
         self._questions = self._answers = -1
@@ -183,7 +186,7 @@ class Matcher:
                 "busy", f"No process could be started for the pattern: {error.strerror}. Try again."
             ) from error
         if self._child == 0:
-            _serve(asked, answered, self._expression)
+            _serve(asked, answered, self._expression, self._in_lines)
         os.close(asked)
         os.close(answered)
 
@@ -208,7 +211,7 @@ def _send(descriptor: int, data: bytes) -> None:
 # ── the child ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _serve(asked: int, answered: int, expression: str) -> NoReturn:
+def _serve(asked: int, answered: int, expression: str, in_lines: bool) -> NoReturn:
     """Answer questions, in the child, until nobody asks any more.
 
     Nothing may get past this: behind it the parent's own work would go on twice. So it ends with `os._exit`, which runs
@@ -236,7 +239,7 @@ def _serve(asked: int, answered: int, expression: str) -> NoReturn:
                 names = data.decode("utf-8", "surrogateescape").split("\0")
                 found = [at for at, name in enumerate(names) if search(name)]
             else:
-                found = text.row(search, start, end)
+                found = text.row(search, start, end, in_lines)
             signal.setitimer(signal.ITIMER_REAL, 0)
             _send(answered, struct.pack(f"<Q{len(found)}q", len(found), *found))
     except BaseException:  # noqa: BLE001, S110 - the parent sees the end of the pipe
@@ -304,15 +307,16 @@ class _Text:
                 part = self._text[at : at + _STEP].encode("utf-8", "surrogateescape")
                 self._marks.append(self._marks[-1] + len(part))
 
-    def row(self, search: Callable[[str, int, int], re.Match[str] | None], start: int, end: int) -> list[int]:
+    def row(self, search: Searching[str], start: int, end: int, in_lines: bool) -> list[int]:
         """Return the first match of every line between two places, as places in the bytes: beginnings and ends in turn."""
         text, found = self._text, list[int]()
         at, last = self._char_at(start), self._char_at(end)
-        while at <= last and len(found) < 2 * _ROW and (match := search(text, at, last)) is not None:
-            begin, stop = match.span()
+        line_end = "\r\n" if in_lines else ""
+        while at <= last and len(found) < 2 * _ROW and (span := first(search, text, at, last, line_end)) is not None:
+            begin, stop = span
             found += (self._byte_at(begin), self._byte_at(stop))
-            line_end = text.find("\n", stop)
-            at = (len(text) if line_end < 0 else line_end) + 1
+            behind = text.find("\n", stop)
+            at = (len(text) if behind < 0 else behind) + 1
         return found
 
     def _char_at(self, byte: int) -> int:

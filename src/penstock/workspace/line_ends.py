@@ -1,0 +1,41 @@
+r"""Where a line ends in `\r\n`, its carriage return is no part of it: what may match is the line without it.
+
+An engine knows one line end, the line feed, and would let `.`, `\s` or `[^a]` take the carriage return before it. Law: what
+`first` returns is a match in the line alone. Keeps out: which patterns speak of a carriage return themselves (`pattern`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, AnyStr
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable
+
+    Searching = Callable[[AnyStr, int, int], re.Match[AnyStr] | None]
+    """`search` of a compiled expression: the text, where a match may begin, where it ends at the latest."""
+
+
+def first(search: Searching[AnyStr], text: AnyStr, start: int, end: int, line_end: AnyStr) -> tuple[int, int] | None:
+    """Return where the first match between two places begins and ends, None for none.
+
+    Args:
+        search: That of an expression in which `$` takes the carriage return of a line end too.
+        text: Whole lines.
+        start: Where a match may begin.
+        end: Where it ends at the latest.
+        line_end: The two characters, in the type of `text`; empty where a carriage return may match.
+    """
+    while (match := search(text, start, end)) is not None:
+        begin, stop = match.span()
+        if not line_end or text[stop - 1 : stop + 1] != line_end:
+            return begin, stop
+        # A copy of the line: an engine that is told where to stop still sees what stands behind.
+        line_start = text.rfind(line_end[1:], 0, begin) + 1
+        line = text[line_start : stop - 1]
+        if (match := search(line, max(start - line_start, 0), len(line))) is not None:
+            return line_start + match.start(), line_start + match.end()
+        start = stop + 1
+        if start > end:
+            break
+    return None
