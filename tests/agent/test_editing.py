@@ -69,6 +69,19 @@ def test_a_text_that_stands_once_is_replaced(root: Root, folder: Path) -> None:
     assert os.listdir(folder) == ["a.py"]
 
 
+def test_no_edit_makes_a_file_that_could_not_be_edited_again(root: Root, folder: Path) -> None:
+    """A change to exactly the bound is made; one byte more is refused, and nothing is written or made."""
+    file = folder / "a.txt"
+    file.write_bytes(b"old" + b"x" * (MAX_BYTES - 4))
+    refused = [edit(root, "a.txt", "old", "older"), write(root, "new.txt", "x" * (MAX_BYTES + 1))]
+    assert all(f"{MAX_BYTES + 1} bytes are more than the {MAX_BYTES}" in one.text for one in refused)
+    assert os.listdir(folder) == ["a.txt"]
+    assert file.stat().st_size == MAX_BYTES - 1
+    assert not edit(root, "a.txt", "old", "olde").failed
+    assert file.stat().st_size == MAX_BYTES
+    assert not edit(root, "a.txt", "olde", "old").failed
+
+
 def test_a_text_that_stands_more_than_once_is_not_touched(root: Root, folder: Path) -> None:
     """The answer says how often and where, also where the places overlap."""
     file = folder / "a.txt"

@@ -168,6 +168,15 @@ def test_guarding_twice_changes_nothing(store: Store) -> None:
     assert again == once  # the same result, the same handle
 
 
+@pytest.mark.proves("G-1", "G-8")
+def test_what_a_tool_fitted_itself_is_still_held_to_the_limit(store: Store) -> None:
+    """Only a page says that it bounds itself; what somebody fitted to more room does not."""
+    for limit in (len(LARGE), 50_000):
+        fitted = fitting.fit(LARGE, Allowance.chars(limit))
+        assert fitted.is_cut == (limit < len(LARGE))
+        assert len(guard_output(fitted, "ls", store=store, limits=OutputLimits(chars=2_000))) <= 2_000
+
+
 @pytest.mark.proves("G-8")
 def test_a_page_is_not_cut_again(store: Store) -> None:
     """What a paging tool bounded itself passes whole, whatever its size."""

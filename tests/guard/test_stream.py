@@ -138,6 +138,22 @@ def test_a_source_that_fails_is_named_and_what_came_is_kept(store: Store, lines:
         assert kept(store, passed.handles[1]) == came[-500:]
 
 
+@pytest.mark.parametrize("beyond", [-1, 0, 1])
+def test_no_output_that_broke_off_looks_whole(beyond: int) -> None:
+    """Where its end is told changes from an error to a notice at one byte; it is told on either side of that."""
+    came = b"x" * (4 * 600 + 8 + beyond)
+
+    def parts() -> Iterator[bytes]:
+        yield came
+        raise OSError(errno.EIO, "the line is dead")
+
+    if beyond <= 0:
+        with pytest.raises(OSError, match="the line is dead"):
+            stream.drain(parts(), Allowance.chars(600))
+    else:
+        assert f"broke off after {len(came)} bytes" in stream.drain(parts(), Allowance.chars(600)).result
+
+
 def test_the_notice_of_a_source_that_failed_leads_to_what_came(store: Store) -> None:
     """Its error and the handle; where nothing is kept, the error all the same."""
 

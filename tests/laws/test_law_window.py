@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from typing import TYPE_CHECKING
 
@@ -97,7 +98,8 @@ def _encoding(data: bytes) -> Encoding:
 
 
 def _text(encoding: Encoding, data: bytes, start_byte: int = 0) -> str:
-    return encoding.decode(data[encoding.bom_at(start_byte) :])[0]
+    mark = b"" if start_byte else _CODECS.get(encoding.codec, codecs.BOM_UTF8)
+    return encoding.decode(data.removeprefix(mark))[0]
 
 
 @given(data=CONTENTS, max_bytes=st.integers(0, 90), cap=st.integers(1, 120))

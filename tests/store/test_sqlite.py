@@ -88,10 +88,23 @@ def test_another_users_folder_is_refused(tmp_path: Path) -> None:
         SqliteStore(str(other))
 
 
-def test_a_network_file_system_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("number", "name"),  # of the kernel's `magic.h`; that of Lustre is in its own sources
+    [
+        (0x6969, "NFS"),
+        (0x517B, "SMB"),
+        (0xFE534D42, "SMB"),
+        (0xFF534D42, "CIFS"),
+        (0x5346414F, "AFS"),
+        (0x00C36400, "Ceph"),
+        (0x0BD00BD0, "Lustre"),
+        (0x01021997, "9P"),
+    ],
+)
+def test_a_network_file_system_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch, number: int, name: str) -> None:
     """Locks and flushes cannot be relied on there (H31)."""
-    monkeypatch.setattr(system, "file_system", lambda descriptor: 0x6969)
-    with pytest.raises(CallerError, match="NFS"):
+    monkeypatch.setattr(system, "file_system", lambda descriptor: number)
+    with pytest.raises(CallerError, match=f"is on {name}, where"):
         SqliteStore(str(path))
 
 

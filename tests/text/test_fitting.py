@@ -73,6 +73,16 @@ def test_head_or_tail_is_kept(keep: str, has: str, has_not: str) -> None:
     assert has_not not in fitted.split("\n", 3)[3]
 
 
+@pytest.mark.proves("G-5")
+def test_both_ends_have_equal_shares() -> None:
+    """Where no line end moves them, to a character."""
+    fitted = fit("a" * 5_000 + "b" * 5_000, Allowance.chars(1_000), Keep.ENDS)
+    _, _, _, head, _, tail = fitted.split("\n")
+    assert set(head) == {"a"}
+    assert set(tail) == {"b"}
+    assert 0 <= len(tail) - len(head) <= 1
+
+
 @pytest.mark.proves("G-2", "G-5")
 def test_both_ends_are_kept_with_the_gap_counted() -> None:
     """What is not shown lies between, in lines and characters."""
@@ -113,12 +123,35 @@ def test_a_fitted_text_that_must_be_smaller_keeps_its_handle() -> None:
     twice = fit(once, Allowance.chars(700), name="ls")
     assert (twice.handle, twice.whole_lines, twice.count("OUTPUT TRUNCATED")) == ("H", 10_000, 1)
     assert fit(once, Allowance.chars(6_000)) is once
+    assert fit(once, Allowance.chars(700), handle="NEWER").handle == "NEWER"
+
+
+@pytest.mark.proves("G-2")
+def test_a_fitted_text_that_must_be_smaller_keeps_its_way() -> None:
+    """What a notice said instead of calls is said again, unless there is something newer to say."""
+    once = fit(LINES, Allowance.chars(5_000), way="Ask for a shorter list.")
+    assert "Ask for a shorter list." in fit(once, Allowance.chars(700))
+    assert "Ask again." in fit(once, Allowance.chars(700), way="Ask again.")
+    assert fit(once, Allowance.chars(60)).way == "Ask for a shorter list."
+
+
+@pytest.mark.proves("G-2")
+@pytest.mark.parametrize("keep", list(Keep))
+@pytest.mark.parametrize("text", [LINES, "x" * 20_000, "[" + "1, " * 9_000 + "1]"], ids=["lines", "line", "json"])
+def test_what_was_fitted_before_is_cut_as_if_it_had_not_been(keep: Keep, text: str) -> None:
+    """Where it was left whole and where it was cut: not a character at its edges goes with the first notice, or stays of it."""
+    small = Allowance.chars(700)
+    direct = fit(text, small, keep)
+    assert fit(fit(text, Allowance.chars(len(text))), small, keep) == direct
+    assert fit(fit(text, Allowance.chars(5_000), keep), small, keep) == direct
 
 
 @pytest.mark.proves("G-2")
 def test_where_the_notice_does_not_fit_the_way_does() -> None:
     """A small room still leads to the whole; a tiny one holds the beginning of the notice."""
-    assert fit(LINES, Allowance.chars(60), handle="H") == '[OUTPUT TRUNCATED] page(handle="H")'
+    brief = fit(LINES, Allowance.chars(60), handle="H")
+    assert brief == '[OUTPUT TRUNCATED] page(handle="H")'
+    assert (brief.shown_chars, brief.shown_tokens, brief.notice_chars) == (0, 0, len(brief))
     assert fit(LINES, Allowance.chars(5)) == "[OUTP"
     assert fit(LINES, Allowance.chars(0)) == ""
 
@@ -144,6 +177,8 @@ def test_json_on_one_line_is_cut_between_records(container: type) -> None:
     shown = json.loads(closed)
     assert list(shown if container is list else shown.values()) == records[: len(shown)]
     assert len(shown) > 10
+    following = json.dumps(value)[len(body) :].partition('{"n"')[0] + json.dumps(records[len(shown)])
+    assert len(fitted) + len(following) > 2_000  # one more had no room
 
 
 @pytest.mark.proves("G-6")
@@ -176,4 +211,5 @@ def test_results_that_arrive_together_share_one_allowance() -> None:
     assert fitted[3].is_cut
     assert share([10, 500, 2_000], 900) == [10, 445, 445]
     assert share([10, 20], 900) == [10, 20]
+    assert share([5, 7], 11) == [5, 6]  # exactly an equal share leaves the rest all that is left
     assert share([], 10) == []

@@ -241,6 +241,7 @@ def test_a_byte_order_mark_is_counted_and_not_shown(tmp_path: Path) -> None:
         tools.view("f"),
     ):
         assert "bytes 0-11 of 11" in text
+        assert "one" in printed.body(text)
         assert "\ufeff" not in text
         assert "escaped" not in text
     assert printed.header(tools.read_file("f", start_byte=7)).start_byte == 7

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import stat
@@ -244,10 +245,21 @@ def test_a_drawn_page_replaces_its_like_alone(file: Path) -> None:
     with pytest.raises(CallerError, match=r"pipe cannot be replaced: .*Name another file"):
         replace_drawn(str(file.parent / "pipe"), page)
     assert file.read_bytes() == OLD
-    for old in (b"", b"<!DOCTYPE html>\n<p>old"):
+    picture = b'<svg width="9" xmlns="http://www.w3.org/2000/svg"/>'
+    for old, new in [
+        (b"", page),
+        (b"<!DOCTYPE html>\n<p>old", page),
+        (b'<svg xmlns="http://www.w3.org/2000/svg"/>', picture),
+    ]:
         file.write_bytes(old)
-        replace_drawn(str(file), page)
-        assert file.read_bytes() == page
+        replace_drawn(str(file), new)
+        assert file.read_bytes() == new
+    for old, new in [(picture, page), (page, picture), (b"<!-- a note", page)]:
+        file.write_bytes(old)
+        with pytest.raises(CallerError, match="is no such page or picture"):
+            replace_drawn(str(file), new)
+        assert file.read_bytes() == old
+    file.write_bytes(page)
     (file.parent / "link").symlink_to(file.name)
     replace_drawn(str(file.parent / "link"), page + b"er")
     assert (file.parent / "link").is_symlink()
@@ -374,3 +386,63 @@ def test_what_is_opened_of_ours_is_a_regular_file_of_this_user(file: Path, monke
             with pytest.raises(CallerError, match="no regular file of this user"):
                 folder.open(name)
     folder.close()
+
+
+@pytest.mark.parametrize(
+    ("number", "flushed"),  # of the kernel's `magic.h`
+    [(0xEF53, ["file"]), (0x58465342, ["file"]), (0x9123683E, ["file"]), (0x01021994, ["file", "folder"])],
+    ids=["ext4", "XFS", "Btrfs", "tmpfs"],
+)
+def test_the_folder_is_flushed_where_a_file_does_not_carry_its_name(
+    file: Path, monkeypatch: pytest.MonkeyPatch, number: int, flushed: list[str]
+) -> None:
+    """A new file outlives a power cut under its name; a flush is the dearest thing that a store does."""
+    done: list[str] = []
+    real = os.fsync
+
+    def noted(descriptor: int) -> None:
+        done.append("folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "file")
+        real(descriptor)
+
+    monkeypatch.setattr(system, "file_system", lambda descriptor: number)
+    monkeypatch.setattr(os, "fsync", noted)
+    folder = OwnFolder(str(file.parent))
+    folder.flush(file.name)
+    folder.close()
+    assert done == flushed
+
+
+def test_a_home_that_is_not_there_is_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Systems write so that a user has none; what lies elsewhere is made, also where its name only begins like the home."""
+    home = tmp_path / "home"
+    monkeypatch.setenv("HOME", str(home))
+    for path in (home, home / ".local" / "state"):
+        with pytest.raises(CallerError, match=f"The home folder {home} is not there"):
+            OwnFolder(str(path / "penstock"))
+    assert not home.exists()
+    OwnFolder(str(tmp_path / "homes" / "penstock")).close()
+    assert (tmp_path / "homes" / "penstock").is_dir()
+    home.mkdir()
+    OwnFolder(str(home / ".local" / "state" / "penstock")).close()
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_windows_replaces_with_a_backup_that_takes_our_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, works: bool
+) -> None:
+    """Two files have swapped their names, or nothing has happened and that is said."""
+
+    def replace_file(there: str, ours: str, backup: str, *_: object) -> int:
+        if works:
+            os.rename(there, backup)
+            os.rename(ours, there)
+        return int(works)
+
+    monkeypatch.setattr(sys, "platform", "win32")
+    library = mock.Mock(ReplaceFileW=replace_file)
+    monkeypatch.setattr(ctypes, "WinDLL", lambda *_, **__: library, raising=False)
+    (tmp_path / "beside").write_bytes(NEW)
+    (tmp_path / "file").write_bytes(OLD)
+    assert renames.exchange(str(tmp_path), "beside", b"file") is works
+    assert [(tmp_path / name).read_bytes() for name in ("beside", "file")] == ([OLD, NEW] if works else [NEW, OLD])
+    assert sorted(os.listdir(tmp_path)) == ["beside", "file"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -179,6 +180,20 @@ def test_a_line_that_is_not_reached_in_time_says_how_far_it_got(large: Path) -> 
     (again,) = printed.calls_in(result.text)
     tools.read_seconds = 30.0
     assert "3900001|fifteen chars.." in printed.follow(tools, again)
+
+
+@pytest.mark.proves("V-6", "V-8", "L-9")
+def test_a_line_whose_end_is_not_reached_in_time_is_shown_as_far_as_it_is_known(tmp_path: Path) -> None:
+    """It hides "at least" so much, its rest is the next page; with time, the same call knows its end."""
+    (tmp_path / "f").write_bytes(b"x" * (3 * MIB) + b"\nz\n")
+    tools = Tools(tmp_path, read_seconds=0.0)
+    text = tools.view("f")
+    assert "showing lines 1-1 of at least 1 total" in text
+    assert "stopped at the deadline of the call" in text
+    assert re.search(r"x…\[at least \d+ bytes hidden: ", text)
+    assert printed.header(text).next == Call("read_file", {"path": "f", "start_byte": 2000})
+    tools.read_seconds = 30.0
+    assert f"x…[{3 * MIB - 2000} bytes hidden: " in tools.view("f")
 
 
 @pytest.mark.proves("V-10")

@@ -134,7 +134,7 @@ def fit(
                 return _guarded(shown, whole, whole.chars, tokens(shown), handle, way, None)
     # Only as much as could ever fit is looked at: escaping and counting a gigabyte to show a page would cost seconds.
     window = max_chars(allowance)
-    head, tail = text[:window], text[max(0, len(text) - window) :]
+    head, tail = text[:window], text[-window:]
     return fit_ends(
         head, tail, whole, allowance, keep, handle, name=name, way=way, dialect=dialect, chars_per_token=chars_per_token
     )
@@ -198,11 +198,6 @@ def fit_ends(
 
     room = _longest(most, lambda n: allowance.holds(render(*cut(n))), near())
     body, shown = cut(room)
-    # "Fits at n, so below" is not quite true: a cut that moves to a line end, or ends between records, can be the
-    # longer one. Then the room falls by tenths.
-    while room and not allowance.holds(render(body, shown)):
-        room = room * 9 // 10
-        body, shown = cut(room)
     return _guarded(render(body, shown), whole, len(shown), tokens(shown), handle, way, len(notice(shown)) + bool(body))
 
 

@@ -86,13 +86,10 @@ def _renamed(folder: system.Folder, old: str, new: bytes, flags: int) -> bool:
 @cache
 def _function() -> Callable[..., int] | None:
     """Return the system's call; None where it has none."""
-    arguments = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
     try:
         library = ctypes.CDLL(None, use_errno=True)
         if hasattr(library, _FUNCTION):
-            function = library[_FUNCTION]
-            function.argtypes = arguments
-            return function
+            return library[_FUNCTION]
         # Some C libraries have no function for the call that their kernel has.
         import platform
 
@@ -100,7 +97,8 @@ def _function() -> Callable[..., int] | None:
         syscall = library.syscall
     except (AttributeError, KeyError, OSError, TypeError):
         return None
-    syscall.restype, syscall.argtypes = ctypes.c_long, (ctypes.c_long, *arguments)
+    arguments = (ctypes.c_long, ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+    syscall.restype, syscall.argtypes = ctypes.c_long, arguments
     return partial(syscall, number)
 
 

@@ -399,8 +399,6 @@ class Root:
         """
         if isinstance(folder, str):
             status = self.status_in(folder, name)
-            if stat.S_ISLNK(status.st_mode):
-                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
             if not stat.S_ISREG(status.st_mode):
                 raise OSError(errno.EINVAL, "not a regular file")
             return self._open_seen(folder, name, status)
