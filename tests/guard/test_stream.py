@@ -233,10 +233,14 @@ def test_memory_does_not_grow_with_the_pipe(store: Store) -> None:
     assert peak < 8 << 20
 
 
-def test_the_end_of_what_is_no_text_keeps_its_first_bytes_where_it_is_the_whole() -> None:
-    """Only what may begin within a character loses the rest of it."""
-    ends = stream._Ends(8)
-    assert list(ends.watched([b"\x80\x80 whole"])) == [b"\x80\x80 whole"]
-    assert ends.tail_text() == "\\x80\\x80 whole"
-    assert list(ends.watched(["ü end of".encode()])) == ["ü end of".encode()]
-    assert ends.tail_text() == " end of"
+@pytest.mark.parametrize("character", ["é", "日", "😀"])
+@pytest.mark.parametrize("keep", [Keep.TAIL, Keep.ENDS])
+def test_no_half_of_a_character_is_shown(character: str, keep: Keep) -> None:
+    """Wherever in the last one the bytes begin that are held, and in whatever pieces they came."""
+    for lead in range(5):
+        data = b"a" * lead + character.encode() * 3_000
+        for size in (len(data), 7):
+            parts = (data[at : at + size] for at in range(0, len(data), size))
+            *_, tail = stream.drain(parts, Allowance.chars(700), keep).result.split("\n")
+            assert set(tail) == {character}
+            assert len(tail) > 200

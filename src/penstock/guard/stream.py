@@ -243,13 +243,8 @@ class _Ends:
         return bytes(self._head).decode("utf-8", "backslashreplace")
 
     def tail_text(self) -> str:
-        """Return the text of the last `hold` bytes from a character boundary on."""
-        tail = b"".join(self._tail)[-self.hold :]
-        # A character of UTF-8 has at most three continuation bytes; where four stand in a row it is no UTF-8, and
-        # nothing is dropped.
-        if self.bytes > len(tail):  # it may begin within a character
-            tail = tail[next((at for at in range(4) if tail[at : at + 1] < b"\x80" or tail[at] >= 0xC0), 0) :]
-        return tail.decode("utf-8", "backslashreplace")
+        """Return the text of the last `hold` bytes; half a character at their beginning lies before all that is shown."""
+        return b"".join(self._tail)[-self.hold :].decode("utf-8", "backslashreplace")
 
     def measured(self, tokens: Callable[[str], int]) -> Whole:
         """Return the measures of everything: exact, but for tokens, which are scaled up from the first 65,536 characters."""
