@@ -21,8 +21,8 @@ from tests.mcp.conftest import REPOSITORY, TOKEN, call, request
 from tests.mcp.double_server import TABLE, Doubles
 
 from penstock.errors import CallerError
+from penstock.mcp_server import frames, token
 from penstock.mcp_server import http as http_server
-from penstock.mcp_server import token
 from penstock.mcp_server.listening import listen, serve_app
 
 if TYPE_CHECKING:
@@ -191,6 +191,30 @@ def test_two_hosts_are_refused(doubles_port: int) -> None:
     host = f"Host: 127.0.0.1:{doubles_port}\r\n".encode()
     sent = b"POST /mcp HTTP/1.1\r\n" + host * 2 + b"Content-Length: 0\r\n\r\n"
     assert _until_closed(_raw(doubles_port, sent)).startswith(b"HTTP/1.1 400")
+
+
+def test_a_message_that_is_announced_too_long_is_refused_before_it_comes(doubles_port: int) -> None:
+    """Nobody has to send four MiB to learn that five are too many."""
+    headers = {**_headers(doubles_port, call("echo")), "Content-Length": str(frames.MAX_BYTES + 1)}
+    head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    with _raw(doubles_port, f"POST /mcp HTTP/1.1\r\n{head}\r\n".encode()) as connection:
+        assert connection.recv(64).startswith(b"HTTP/1.1 413 ")
+
+
+@pytest.mark.parametrize("is_chunked", [False, True])
+@pytest.mark.parametrize(("beyond", "status"), [(0, 200), (1, 413)])
+def test_a_message_may_be_as_long_as_the_bound_and_no_longer(
+    doubles_port: int, is_chunked: bool, beyond: int, status: int
+) -> None:
+    """Four MiB to the byte, announced or counted."""
+    body = json.dumps(call("echo", text="hi")).encode().ljust(frames.MAX_BYTES + beyond)
+    if not is_chunked:
+        assert _post(doubles_port, body, _headers(doubles_port, call("echo")))[0] == status
+        return
+    head = "".join(f"{name}: {value}\r\n" for name, value in _headers(doubles_port, call("echo")).items())
+    sent = f"POST /mcp HTTP/1.1\r\n{head}Transfer-Encoding: chunked\r\n\r\n{len(body):x}\r\n"
+    with _raw(doubles_port, sent.encode() + body + b"\r\n0\r\n\r\n") as connection:
+        assert connection.recv(64).startswith(f"HTTP/1.1 {status} ".encode())
 
 
 def test_a_chunked_body_without_end_is_refused_at_the_cap(doubles_port: int) -> None:
@@ -520,6 +544,71 @@ def test_a_client_that_sends_but_never_reads_is_closed(monkeypatch: pytest.Monke
             await serving
 
     assert asyncio.run(steps()) < 30_000_000
+
+
+@pytest.mark.proves("L-9")
+def test_beyond_the_most_connections_the_oldest_that_waits_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One more is served, and it costs the one that has waited longest; no other."""
+    from penstock.mcp_server import connections
+
+    monkeypatch.setattr(connections.Clocked, "max_connections", 2)
+
+    def client(port: int) -> list[bool]:
+        sent = _request(port, call("echo", text="hi"))
+        with contextlib.ExitStack() as stack:
+            opened = []
+            for _ in range(3):
+                opened.append(stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=10)))
+                assert _answered(opened[-1], sent)
+            return [_answered(one, sent) for one in opened]
+
+    assert _serve_here(monkeypatch, client) == [False, True, True]
+
+
+@pytest.mark.proves("L-9")
+def test_another_machine_has_so_many_connections_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one beyond is refused, those that it has are left, and one that it gives up makes room."""
+    from penstock.mcp_server import connections
+
+    monkeypatch.setattr(connections.Clocked, "max_connections_per_peer", 2)
+    monkeypatch.setattr(connections, "is_loopback", lambda address: False)
+
+    def client(port: int) -> list[bool]:
+        sent = _request(port, call("echo", text="hi"))
+
+        def connected() -> socket.socket:
+            return stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=10))
+
+        with contextlib.ExitStack() as stack:
+            opened = [connected()]
+            said = [_answered(opened[0], sent)]
+            opened += [connected(), connected()]
+            said += [_answered(one, sent) for one in (opened[1], opened[2], opened[0])]
+            opened[0].shutdown(socket.SHUT_WR)
+            assert opened[0].recv(1) == b""
+            return [*said, _answered(connected(), sent)]
+
+    assert _serve_here(monkeypatch, client) == [True, True, False, True, True]
+
+
+def _answered(connection: socket.socket, sent: bytes) -> bool:
+    """Whether a connection, which stays open, gets the answer to a request."""
+    try:
+        connection.sendall(sent)
+        response = http.client.HTTPResponse(connection)
+        response.begin()
+    except OSError:
+        return False
+    response.read()
+    return response.status == 200
+
+
+def test_a_body_that_is_refused_ends_no_connection(doubles_port: int) -> None:
+    """A mistake is answered, and the next request of the same client is served on the same connection."""
+    sent = _request(doubles_port, call("echo", text="hi"))
+    with socket.create_connection(("127.0.0.1", doubles_port), timeout=10) as connection:
+        assert not _answered(connection, sent[:-1] + b"]")
+        assert _answered(connection, sent)
 
 
 def test_a_byte_now_and_then_does_not_keep_a_header_open(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 import threading
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -424,11 +425,19 @@ def test_threads_share_a_store(store: Tables) -> None:
 
 
 def test_a_closed_store_says_so(store: Tables) -> None:
-    """Nothing is done after close, and closing twice is no error."""
+    """Nothing is done after close, whether content is a row or a file of its own, and closing twice is no error."""
+    contents = [b"small", random.Random(1).randbytes(1 << 20)]
+    handles = [store.put(content) for content in contents]
     store.close()
     store.close()
-    with pytest.raises(CallerError, match="closed"):
-        store.size()
+    deeds: list[Callable[[], object]] = [
+        store.size,
+        *(partial(store.put, b"other " + content) for content in contents),
+        *(partial(store.read, handle, 0, 10) for handle in handles),
+    ]
+    for deed in deeds:
+        with pytest.raises(CallerError, match="closed"):
+            deed()
 
 
 def test_facts_name_what_durability_rests_on(store: Tables) -> None:

@@ -25,7 +25,7 @@ from penstock.store import sqlite as backend
 from penstock.store.journal import JournalRow
 from penstock.store.pieces import PIECE_BYTES
 from penstock.store.sqlite import DATABASE, SqliteStore
-from penstock.workspace import own_files, system
+from penstock.workspace import locks, own_files, system
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -711,3 +711,26 @@ def test_a_new_artifact_looks_at_no_row_of_the_others(store: SqliteStore) -> Non
     ]
     assert not found
     assert len(asked) > 5
+
+
+def test_the_log_is_merged_under_the_lock_of_whoever_writes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To merge is to write: a close asks for the lock, waits, and closes all the same where another holds it too long."""
+    asked: list[bool] = []
+    real = locks.acquire
+
+    def acquire(descriptor: int) -> bool:
+        asked.append(real(descriptor))
+        return asked[-1]
+
+    store = SqliteStore(str(path))
+    store.put(LARGE)
+    monkeypatch.setattr(locks, "acquire", acquire)
+    store.close()
+    assert asked == [True]
+    store, other = SqliteStore(str(path), wait_seconds=0.01), SqliteStore(str(path))
+    asked.clear()
+    with other._exclusive():
+        asked.clear()
+        store.close()
+    assert set(asked) == {False}
+    other.close()
