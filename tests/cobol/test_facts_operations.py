@@ -313,6 +313,18 @@ def test_enter_calls_a_routine_of_another_language(
     assert found.undeclared == ()
 
 
+def test_a_call_of_blanks_reaches_no_program() -> None:
+    """Such a program would be missing from every estate."""
+    (call,) = ran("CALL '  ' USING A").calls
+    assert (call.target, call.names, call.unknown) == ("'  '", (), "the name is blank")
+
+
+def test_invoke_of_nonstop_names_the_table_whose_record_it_is() -> None:
+    """It puts the record there that SQL/MP keeps, of a table or of the name that stands for one."""
+    found = ran("EXEC SQL INVOKE =ORDERS AS ORDER-REC END-EXEC.", "EXEC SQL INVOKE FEES END-EXEC.")
+    assert [(one.operation, one.tables) for one in found.sql] == [("INVOKE", ("=ORDERS",)), ("INVOKE", ("FEES",))]
+
+
 def test_enter_may_change_what_it_is_given() -> None:
     """A program that is called by name after an ENTER has its name from wherever that put it."""
     data = ("01  A PIC X(8) VALUE 'SUB1'.",)

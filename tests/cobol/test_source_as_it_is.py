@@ -238,6 +238,54 @@ def test_a_folder_in_front_of_a_name_chooses_between_copybooks() -> None:
     assert shelf.path(r"c:\old\rates.cpy") == shelf.path("rates.cpy") == "a/rates.cpy"
 
 
+def test_of_several_copybooks_the_nearest_is_taken() -> None:
+    """An estate that holds its old sources, too, has each copybook several times: each program means its own."""
+    texts = {"bak/lib/RATES.cpy": b"01 B PIC X.", "live/lib/RATES.cpy": b"01 L PIC X.", "RATES.cpy": b"01 R PIC X."}
+    for files in (texts, dict(reversed(texts.items()))):
+        shelf = Copybooks([(path, "copybook", text) for path, text in files.items()])
+        assert shelf.path("RATES", None, "live/src/PAY.cbl") == "live/lib/RATES.cpy"
+        assert shelf.path("RATES", None, "bak/src/PAY.cbl") == "bak/lib/RATES.cpy"
+        assert shelf.path("RATES", None, "PAY.cbl") == shelf.path("RATES") == "RATES.cpy"
+
+
+def test_a_library_of_nonstop_holds_many_copybooks() -> None:
+    """COPY names a section of the file that is named behind OF; its lines are those of that file."""
+    library = (
+        b"?SECTION RATES\n 01  RATE PIC 9.\n?section TAXES, ANSI\n 01  TAX PIC 9(3).\n?Section ENDS\n 01  E PIC X.\n"
+    )
+    shelf = Copybooks([("msglib.cbl", "cobol", library), ("PAY.cbl", "cobol", b"?SECTION TAXES\n 01  T PIC X.\n")])
+    book = shelf.beside("PAY.cbl")("TAXES", "=MSGLIB")
+    assert book is not None
+    assert [(entry.name, entry.line) for program in book for entry in program.entries] == [("TAX", 4)]
+    assert shelf.path("taxes", "=MSGLIB", "PAY.cbl") == "msglib.cbl"
+    assert shelf.path("TAXES") is shelf.path("FEES", "=MSGLIB") is None
+
+
+@pytest.mark.parametrize("columns", ["", " " * 6])
+def test_a_directive_of_nonstop_is_no_code(columns: str) -> None:
+    """It stands where the compiler looks for an indicator: in column 1, and in column 7 of the format of ANSI."""
+    lines = [
+        "PROGRAM-ID. A.",
+        "PROCEDURE DIVISION.",
+        "MAIN.",
+        "    DISPLAY 'A'",
+        "?NOLIST",
+        "        'B?'.",
+        "    STOP RUN.",
+    ]
+    source = scan("\n".join(f"{columns}{line if line[0] == '?' else f' {line}'}" for line in lines))
+    assert [(one.verb, one.line, one.end_line) for one in source.programs[0].statements] == [
+        ("DISPLAY", 4, 6),
+        ("STOP RUN", 7, 7),
+    ]
+    assert (source.kinds[4], source.warnings) == ("directive", ())
+
+
+def test_a_listing_of_a_compiler_is_no_program() -> None:
+    """Nor what a preprocessor leaves behind: each would be a second program of the same name."""
+    assert {kind_of(f"PAY.{suffix}", PROGRAM.encode()) for suffix in ("lst", "lis", "trc")} == {None}
+
+
 def test_a_picture_and_a_word_behind_a_sign_are_no_copybooks() -> None:
     """COPY RESOURCE puts a picture into the program that is built, and `@Copy` is a method of a control that is declared."""
     text = fixed(

@@ -158,3 +158,20 @@ def test_what_was_made_of_a_program_is_free_as_soon_as_nobody_names_it() -> None
     finally:
         if was_on:
             gc.enable()
+
+
+def test_a_branch_that_does_something_twice_says_so_twice() -> None:
+    """What a branch does is a sequence: as a set of texts the second PERFORM was lost."""
+    said = ["IF A = 1", "    PERFORM B", "    MOVE 2 TO A", "    PERFORM B", "END-IF."]
+    lines = [
+        "PROGRAM-ID. T.",
+        "DATA DIVISION.",
+        "WORKING-STORAGE SECTION.",
+        "01  A PIC 9.",
+        "PROCEDURE DIVISION.",
+        "M.",
+        *said,
+    ]
+    text = "".join(f"       {line}\n" for line in [*lines, "    GOBACK.", "B.", "    EXIT."])
+    ((_, (document,)),) = run([subject(text, "t.cbl")]).documents
+    assert document["business_rules"][0]["actions"] == ["THEN: PERFORM B", "THEN: MOVE 2 TO A", "THEN: PERFORM B"]

@@ -5,7 +5,7 @@ comments, debug lines, directives, columns 73 to 80. A continued line follows th
 in place of a newline, so that a literal or word may run on and lines still count.
 
 Keeps out tokens and names: nothing here knows a verb, only the few words that change how columns are read (CBL,
-PROCESS, the directives, EJECT, WITH DEBUGGING MODE).
+PROCESS, the directives, EJECT, WITH DEBUGGING MODE, the `?SECTION` that begins a member of a library).
 
 Law: any bytes are read, in linear time; the lines are those of the file, one for one.
 """
@@ -63,10 +63,11 @@ _RUNS_ON = re.compile(r"[ ]{5}\d\d[ ]|[ ]{0,5}(?:\*>|[A-Za-z][\w-]*+(?<=[ \w-]{7
 """A line that begins in the margin and goes on over column 7 with a word, or is a comment of free format."""
 _NUMBERED = re.compile(r"\d{1,6}(?=[ ])")
 _CARD = re.compile(r"[ \d]{6}[*/-]")
-_MARKS = ("\t", "*>", ">>", "$")
+_ORDER = re.compile(r"\?[A-Za-z]")  # of NonStop's compiler, where its lines have their indicator
+_MARKS = ("\t", "*>", ">>", "$", "?")
 _FORMATS: dict[str, Format] = {"fixed": "fixed", "free": "free", "variable": "variable"}
 _NOTHING = {0: " ", 0x1A: " "}  # what fills records, and what ended files
-_NO_INDICATORS = frozenset("$>")
+_NO_INDICATORS = frozenset("$>?")
 _INDICATORS = frozenset(["", *" *-/Dd$"])
 
 
@@ -368,6 +369,10 @@ class _Page:
             self.code[start + index] = _uncommented(self.code[start + index])
         if self._includes:
             odd = self._included(start, lines, odd)
+        for index in self.having("?", lines):
+            if _ORDER.match(lines[index], 0 if form == "free" else _AREA_A - 1):
+                self.marked[start + index] = "directive"
+                self.code[start + index] = ""
         if start == 0:
             self._options()
         for index in odd:

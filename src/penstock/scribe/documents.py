@@ -78,12 +78,16 @@ class _Field(NamedTuple):
     """One field of a listed item: `one` value, `many`, `text` of a model, or `rows` of values under the names of `row`."""
 
     name: str
-    shape: Literal["one", "many", "text", "rows"] = "one"
+    shape: Literal["one", "list", "many", "text", "rows"] = "one"
     row: tuple[str, ...] = ()
 
 
 def _one(*names: str) -> tuple[_Field, ...]:
     return tuple(map(_Field, names))
+
+
+def _list(*names: str) -> tuple[_Field, ...]:
+    return tuple(_Field(name, "list") for name in names)
 
 
 def _many(*names: str) -> tuple[_Field, ...]:
@@ -109,7 +113,8 @@ _LISTS: dict[str, tuple[_Field, ...]] = {
     "business_rules": (
         *_one("rule_id", "paragraph"),
         *_text("logic_summary", "description"),
-        *_many("conditions", "actions"),
+        *_many("conditions"),
+        *_list("actions"),
         *_rows("meanings", "name", "meaning"),
     ),
     "copybooks_used": (
@@ -275,6 +280,9 @@ def _item(record: TemplateRecord, fields: Sequence[_Field]) -> dict[str, Json]:
         if shape == "one":
             said = (given[0] if given else None) if type(given) is list else given
             item[name] = _plain(said) if type(said) is tuple else said
+        elif shape == "list":
+            ordered = given[0] if type(given) is list and given else given
+            item[name] = _plain(ordered) if ordered else []
         elif given is None:
             item[name] = None if shape == "text" else []
         else:

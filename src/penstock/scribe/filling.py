@@ -372,7 +372,8 @@ def _rule(rule: BranchRule) -> dict[str, Plain]:
         "paragraph": paragraph_name(rule.paragraph),
         "conditions": [rule.condition, *whens],
         "meanings": list(rule.meanings),
-        "actions": [f"{branch.label}: {action.text}" for branch in rule.branches for action in branch.actions],
+        # One value and no set of them: what a branch does twice stands there twice.
+        "actions": tuple([f"{branch.label}: {action.text}" for branch in rule.branches for action in branch.actions]),
     }
 
 

@@ -1,19 +1,23 @@
 """Find the copybook of a name among the files of an estate, maps included as CICS would make them.
 
 Keeps out opening files: their bytes are given. Laws: the same files give the same answer in any order; a copybook
-comes before a program of the same name, a file before what a map source makes; no file is its own copybook.
+comes before a program of the same name, a file before what a map source makes; of several the one that lies nearest to
+who copies it; no file is its own copybook.
 """
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import key
 from .members import stem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
+    from ..program import Format
     from ..source import ScannedSource
     from .bms import Mapset
     from .kinds import Kind
@@ -25,6 +29,8 @@ _ORDER: dict[Kind, int] = {"copybook": 0, "dclgen": 1, "cobol": 3}
 
 _MEMBER_LETTERS = 8
 """How long the name of a member is: a compiler on a host looks for no more of a longer one."""
+# NonStop's COBOL keeps many members in one file, each from such a line to the next; COPY names the file behind OF.
+_SECTION = re.compile(rb"(?mi)^(?:[^\n]{6})?\?SECTION[ \t]+([\w-]+)")
 
 
 class Copybooks:
@@ -49,7 +55,8 @@ class Copybooks:
                 self._found.setdefault(name, []).append(_Shelved(2, path, mapset))
         for rows in self._found.values():
             rows.sort(key=lambda row: row[:2])
-        self._scanned: dict[str, ScannedSource] = {}
+        self._scanned: dict[tuple[str, str], ScannedSource] = {}
+        self._sections: dict[str, list[_Shelved]] | None = None
 
     def __call__(self, name: str, library: str | None) -> ScannedSource | None:
         """Return a copybook, scanned; None where there is none."""
@@ -62,9 +69,10 @@ class Copybooks:
             row = self._row(name, library, path)
             if row is None:
                 return None
-            if row.path not in self._scanned:
-                self._scanned[row.path] = _scanned(row.content)
-            return self._scanned[row.path]
+            at = row.path, row.section
+            if at not in self._scanned:
+                self._scanned[at] = _scanned(row)
+            return self._scanned[at]
 
         return found
 
@@ -98,22 +106,58 @@ class Copybooks:
             rows = [row for row in rows if key(row.path.rpartition("/")[2]) == written] or rows
         if library is not None:
             rows = [row for row in rows if key(library) in map(key, row.path.split("/")[:-1])] or rows
-        return rows[0] if rows else None
+            rows = rows or [row for row in self._section(member) if row.path != beside]
+        return min(rows, key=lambda row: (row.order, -_shared(row.path, beside)), default=None)
+
+    def _section(self, name: str) -> list[_Shelved]:
+        """Return the members of that name within files; they are looked for when the first is asked for."""
+        if self._sections is None:
+            self._sections = {}
+            files = {row.path: row for rows in self._found.values() for row in rows}
+            for _, row in sorted(files.items()):
+                for member in _members(row):
+                    self._sections.setdefault(key(member.section), []).append(member)
+        return self._sections.get(name, [])
 
 
 class _Shelved(NamedTuple):
-    """A file, or a map source, as a copybook: the lower its order, the sooner it is taken."""
+    """A file, a map source or a member within a file, as a copybook: the lower its order, the sooner it is taken."""
 
     order: int
     path: str
     content: CopybookText | Mapset
+    section: str = ""
+    format: Format | None = None
 
 
-def _scanned(content: CopybookText | Mapset) -> ScannedSource:
+def _shared(path: str, other: str) -> int:
+    """Return in how many folders, from the outermost on, both of two files lie."""
+    pairs = zip(path.split("/")[:-1], other.split("/")[:-1], strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _members(row: _Shelved) -> Iterator[_Shelved]:
+    """Yield the members of a file that has several; each keeps the line numbers of its file."""
+    data = row.content() if callable(row.content) else row.content
+    if not isinstance(data, bytes) or b"?" not in data or not (begins := list(_SECTION.finditer(data))):
+        return
+    from .. import scan
+
+    form = scan(data).format
+    for name, (begin, end) in zip(
+        [begin[1] for begin in begins], pairwise([*(begin.start() for begin in begins), len(data)]), strict=True
+    ):
+        yield row._replace(
+            content=b"\n" * data.count(b"\n", 0, begin) + data[begin:end], section=name.decode(), format=form
+        )
+
+
+def _scanned(row: _Shelved) -> ScannedSource:
     """Scan a copybook, or the one that a map makes."""
     from .. import scan
     from .bms import copybook
 
-    if callable(content):
-        content = content()
-    return scan(content) if isinstance(content, bytes) else scan(copybook(content), source_format="fixed")
+    content = row.content() if callable(row.content) else row.content
+    if isinstance(content, bytes):
+        return scan(content, source_format=row.format)
+    return scan(copybook(content), source_format="fixed")

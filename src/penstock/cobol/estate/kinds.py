@@ -66,7 +66,7 @@ _TEXTS = frozenset({"", "txt", "inc", "src", "sql", "ctl", "mbr", "pds"})
 """Suffixes that say nothing: what the file says decides."""
 _OTHERS_TEXT = """
     md rst adoc tex html htm xml json jsonl yaml yml toml csv tsv ini cfg conf properties py java kt scala c h cpp hpp
-    cs js ts jsx tsx go rs rb php pl sh bat cmd ps1 rexx rex vue css scss sass less svg lst list listing log out rpt
+    cs js ts jsx tsx go rs rb php pl sh bat cmd ps1 rexx rex vue css scss sass less svg lst lis list listing trc log out rpt
     bak old orig rej diff patch idy int gnt lbr exe dll so zip gz tar pdf doc docx xls xlsx ppt pptx png jpg jpeg gif
     ico lock
 """

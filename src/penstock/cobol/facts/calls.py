@@ -195,8 +195,9 @@ def _called(call: WrittenCall, code: Code, reaching: Reaching, constants: Mappin
     static = call.target[:1] in "'\""
     constant = None if static else constants.get(key(call.target))
     reached = None if static or constant is not None else reaching.at(call.target, call.site)
+    name = call.target.strip("'\"").strip() if static else ""
     return ProgramCall(
-        target=call.target.strip("'\"").strip() if static else call.target,
+        target=name or call.target,
         call_type="static" if static else "dynamic",
         resolved=reached.values if reached else (constant,) if constant is not None else (),
         parameters=call.parameters,
@@ -205,7 +206,7 @@ def _called(call: WrittenCall, code: Code, reaching: Reaching, constants: Mappin
         paragraph=code.name(call.paragraph),
         copybook=call.copybook,
         is_sure=reached is None or reached.is_sure,
-        unknown=reached.unknown if reached else "",
+        unknown=reached.unknown if reached else "the name is blank" if static and not name else "",
         returned=call.returned.names,
     )
 

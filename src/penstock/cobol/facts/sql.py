@@ -108,6 +108,8 @@ def _operation(block: Block, code: Code) -> SqlOperation | None:
         name = _verb(upper)
         if upper[-4:-1] == ["WHERE", "CURRENT", "OF"]:
             cursor = words[-1]
+    elif name == "INVOKE":  # NonStop SQL puts the record of a table there, as a DCLGEN does
+        tables = _tables(["FROM", *words[1:]], ["FROM", *upper[1:]])
     elif name == "WHENEVER":
         name = " ".join(upper[: 3 if upper[1:2] == ["NOT"] else 2])
     elif name == "EXECUTE" and upper[1:2] != ["IMMEDIATE"]:

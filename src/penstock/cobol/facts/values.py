@@ -416,15 +416,14 @@ class ProgramCall(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The programs (or transactions) that it may reach; empty where that is not known."""
+        """The programs (or transactions) that it may reach; empty where that is not known, and where the name is blank."""
         literal = (
             self.call_type == "static" or METHOD in self.target or (not self.resolved and self.target[:1] in "'\"")
         )
-        return (
-            (self.target.strip("'\"").strip(),)
-            if literal
-            else tuple(dict.fromkeys(found.value for found in self.resolved))
-        )
+        if literal:
+            name = self.target.strip("'\"").strip()
+            return (name,) if name else ()
+        return tuple(dict.fromkeys(found.value for found in self.resolved))
 
 
 class ControlEdge(NamedTuple):

@@ -270,7 +270,7 @@ class _Drawing:
         citations = self._cite(call.line, call.copybook, call.end_line)
         for name, certainty, why in _targets(call.names, call.is_sure, _reason(call)):
             self._add(self._me, verb, NodeId(kind, name), certainty, (*citations, *self._given(call)), why)  # type: ignore[arg-type]
-        if call.unknown or not call.names:
+        if (call.unknown or not call.names) and call.target[0] not in "'\"":
             field = self._data.one(call.target)
             held = self._field(field) if field is not None else NodeId("field", f"{self._name}.{key(call.target)}")
             why = call.unknown or "nothing in the program gives it a value"
