@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.cobol import ScannedSource, reading, scan
+from penstock.cobol.facts import facts
 from penstock.cobol.reading import BREAK
 
 from .sources import names, one, program, verbs
@@ -400,3 +401,43 @@ def test_lines_that_two_ask_for_at_once_are_there_once(monkeypatch: pytest.Monke
     assert source.all_shown() == each
     assert others == [each[1], *each]
     assert source.all_shown() == each
+
+
+JAPANESE = """\
+000100 PROGRAM-ID. A.
+000200 DATA DIVISION.
+000300 WORKING-STORAGE SECTION.
+000400 01  画面－職級      PIC 9(2).
+000500* １．顧客情報を更新する。
+000600 PROCEDURE DIVISION.
+000700 受付処理 SECTION.
+000800     MOVE NC"管理者" TO 画面－職級 .
+000900     PERFORM 更新処理.
+001000 更新処理 SECTION.
+001100     DISPLAY "印刷" 画面－職級.
+"""
+
+
+@pytest.mark.parametrize("encoding", ["cp932", "utf-8"])
+def test_a_program_in_japanese_is_read_in_shift_jis(encoding: str) -> None:
+    """Its names are words whose hyphen is as wide as its letters; columns count bytes, so that the numbers of cards are no code."""
+    cards = [line.encode(encoding) for line in JAPANESE.splitlines()]
+    if encoding == "cp932":
+        cards = [card.ljust(72) + b"MOVE 1" for card in cards]
+    source = scan(b"\r\n".join(cards))
+    (program,) = source.programs
+    assert source.encoding == encoding
+    assert [section.name for section in program.sections] == ["受付処理", "更新処理"]
+    assert [perform.target for perform in program.performs] == ["更新処理"]
+    assert [statement.verb for statement in program.statements] == ["MOVE", "PERFORM", "DISPLAY"]
+    (item,) = facts(source, program).items
+    assert (item.name, item.read_lines, item.written_lines) == ("画面－職級", (11,), (8,))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["MOVE 'Prüfung, größer' TO A", "DISPLAY 'état déjà prêté'", "* It’s “said” – as è, ò, à", "* ação não, opções"],
+)
+def test_letters_of_europe_are_no_japanese(text: str) -> None:
+    """One letter with an accent and the letter behind it make a pair of Shift-JIS, too, but no two such stand together."""
+    assert scan(f"       {text}.\n".encode("cp1252")).encoding == "latin-1"

@@ -607,8 +607,15 @@ def _depths(code: str) -> str:
     return " ".join(f"{said.verb} {said.depth}" for said in found.statements if said.verb != "EXIT")
 
 
-def test_a_convention_may_stand_before_the_parameters() -> None:
+@pytest.mark.parametrize("convention", ["EXTERN", "WITH STDCALL LINKAGE", "WITH C LINKAGE"])
+def test_a_convention_may_stand_before_the_parameters(convention: str) -> None:
     """`PROCEDURE DIVISION EXTERN USING`: the parameters are those of USING, and EXTERN is no paragraph."""
-    header = ("PROCEDURE DIVISION EXTERN USING BY VALUE A", "    RETURNING B.")
+    header = (f"PROCEDURE DIVISION {convention} USING BY VALUE A", "    RETURNING B.")
     (found,) = scan(fixed("PROGRAM-ID. P.", *header, "MAIN.", "    GOBACK."))
     assert (found.using, names(found), found.unread) == (("A",), ["MAIN"], ())
+
+
+def test_a_convention_may_stand_alone() -> None:
+    """A program that takes nothing may say how it is called."""
+    (found,) = scan(fixed("PROGRAM-ID. P.", "PROCEDURE DIVISION WITH C LINKAGE.", "MAIN.", "    GOBACK."))
+    assert (found.using, names(found), found.unread) == ((), ["MAIN"], ())

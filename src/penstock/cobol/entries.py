@@ -19,9 +19,10 @@ _ATTRIBUTE = (
     r"(?:(?:IS|INITIAL|COMMON|RECURSIVE|REENTRANT|PROGRAM|PROTOTYPE|EXTERNAL|FINAL|OVERRIDE|STATIC)(?![\w-])"
     rf"|(?:AS|INHERITS(?>\s++FROM|))\s++(?:{LITERAL}|{_NAME}))"
 )
-# EXTERN, STDCALL or a mnemonic name: how the program is called, in front of its parameters
+# EXTERN, STDCALL or a mnemonic name: how the program is called, in front of its parameters; Fujitsu says WITH C LINKAGE
 _CONVENTION = (
-    rf"(?!(?:USING|CHAINING|RETURNING|GIVING)(?![\w-])){_NAME}(?=\s++(?:USING|CHAINING|RETURNING|GIVING)(?![\w-]))"
+    rf"(?>(?:WITH\s++)?+)(?!(?:USING|CHAINING|RETURNING|GIVING)(?![\w-])){_NAME}"
+    rf"(?>\s++LINKAGE|)(?=\s++(?:USING|CHAINING|RETURNING|GIVING)(?![\w-]))"
 )
 # a period that is missing before a header or block ends its entry all the same
 # What is left of a sentence: literals whole, periods only where more follows at once (`9.99`), and lines up to one
@@ -34,7 +35,8 @@ _BODY = (
 
 ENTRY = re.compile(
     rf"[\s,;.]*+(?:(?P<block>{BLOCK})(?>\s*+{PERIOD}|)"
-    rf"|(?P<division>{_DIVISIONS})(?>(?>\s++{_CONVENTION}|)(?P<using>\s++(?:USING|CHAINING|RETURNING|GIVING)(?![\w-])[^.]*+)|)(?>\s*+\.|)"
+    rf"|(?P<division>{_DIVISIONS})(?>(?>\s++{_CONVENTION}|)(?P<using>\s++(?:USING|CHAINING|RETURNING|GIVING)(?![\w-])[^.]*+)"
+    rf"|\s++WITH\s++{_NAME}\s++LINKAGE(?![\w-])|)(?>\s*+\.|)"
     rf"|(?P<ends>END)\s++(?P<unit>{_UNITS})(?![\w-])\s*+(?>(?P<ended>{LITERAL}|{_NAME})|)(?>\s*+\.|)"
     rf"|(?P<id>{_IDS})\s*+\.?+\s*+(?>(?P<name>{LITERAL}|{_NAME})|)"
     rf"(?>(?:\s++{_ATTRIBUTE})*)(?>\s*+\.|)"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .program import TokenKind
 
 # A word that is continued: letters, breaks, letters. One match takes all its pieces.
-_BROKEN = re.compile(rf"{BREAK}(?<=[\w-]{BREAK})(?>(?:{BREAK}*+[\w#@$:-]++)+)")
+_BROKEN = re.compile(rf"{BREAK}(?<=[\w\uff0d-]{BREAK})(?>(?:{BREAK}*+[\w#@$:\uff0d-]++)+)")
 _UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 
 WORD = r"[^\s.'\"(),;=<>+*/&]++"
@@ -81,12 +81,13 @@ COPIED = re.compile(
 )
 """A COPY statement with its parts as groups: `via`, `dictionary`, `resource`, `name`, `library` and `pairs`."""
 
+# U+FF0D is the hyphen of a name in Japanese, as wide as its letters.
 # The order is the law of the alternatives: a block before its words, a number before a period, a period before a
 # mark. The last alternative takes any character, so that the tokens tile the code.
 _TOKEN = re.compile(
-    rf"{GAP}(?:(?P<block>{EXEC})|(?P<literal>(?:[XZNGBHU]{{1,2}})?(?=['\"]){LITERAL})|(?P<pseudo>{PSEUDO})"
+    rf"{GAP}(?:(?P<block>{EXEC})|(?P<literal>(?:NC|[XZNGBHU]{{1,2}}|)(?=['\"]){LITERAL})|(?P<pseudo>{PSEUDO})"
     rf"|(?P<number>[+-]?(?:\d++(?:[.,]\d++)?|\.\d++)(?![\w-]))|(?P<period>{PERIOD})"
-    rf"|(?P<word>[\w#@$-]++|:\w[\w-]*+:[\w#@$-]*+)|(?P<mark>\*\*|[<>]=|<>|\S)|\Z)"
+    rf"|(?P<word>[\w#@$\uff0d-]++|:\w[\w-]*+:[\w#@$-]*+)|(?P<mark>\*\*|[<>]=|<>|\S)|\Z)"
 )
 _KINDS: dict[str, TokenKind] = {
     "block": "exec",

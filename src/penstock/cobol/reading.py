@@ -33,6 +33,8 @@ _AREA_A, _IDENTIFICATION = 7, 72  # the columns where code begins and ends, coun
 _PROBED_LINES = 500
 # In EBCDIC a record may end with NEL or with LF, depending on the tool that transferred it.
 _RECORD_MARKS = {"cp037": (b"\x15", b"\x25")}
+_SHIFT_JIS = "cp932"
+_PAIRS_OF_BYTES = re.compile(rb"(?:[\x81-\x9f\xe0-\xfc][\x40-\x7e\x80-\xfc])++")
 _WIDE = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}  # by the mark that they begin with
 
 # The expressions are possessive throughout: a line of a megabyte of blanks must not be tried from every column.
@@ -100,7 +102,7 @@ def read(data: bytes, source_format: Format | None = None, *, debug_lines: bool 
     """
     encoding = _encoding(data)
     lines, offsets = _records(data, encoding)
-    page = _Page(lines)
+    page = _Page(lines, is_wide=encoding == _SHIFT_JIS)
     page.warnings += _unended(data, lines, encoding)
     switches = _switches(page, source_format)
     bounds = [line for line, _ in switches[1:]] + [len(lines) + 1]
@@ -157,8 +159,8 @@ def all_shown(lines: Sequence[str], form: Format, kinds: Sequence[LineKind]) -> 
 def _encoding(data: bytes) -> str:
     """Return the codec of a file, told by its bytes alone.
 
-    No file is refused: what is neither UTF-16 by its mark, nor EBCDIC by its blanks, nor valid UTF-8 is Latin-1,
-    which decodes any byte to one character and so keeps the columns.
+    No file is refused: what is neither UTF-16 by its mark, nor EBCDIC by its blanks, nor valid UTF-8, nor Japanese
+    by its pairs of bytes is Latin-1, which decodes any byte to one character and so keeps the columns.
     """
     if data.isascii():
         return "utf-8"
@@ -169,7 +171,22 @@ def _encoding(data: bytes) -> str:
     sample = data[:65_536]
     if sample.count(b"\x40") > max(len(sample) // 20, 4 * sample.count(b"\x20")):
         return "cp037"
-    return "utf-8" if _is_text(data, "utf-8") else "latin-1"
+    if _is_text(data, "utf-8"):
+        return "utf-8"
+    return _SHIFT_JIS if _is_japanese(data) else "latin-1"
+
+
+def _is_japanese(data: bytes) -> bool:
+    """Return whether a file that is no UTF-8 is in Shift-JIS: its letters of two bytes stand together and are usual ones.
+
+    A letter with an accent makes such a pair with the letter behind it, but one pair alone, and of other lead bytes:
+    those of kana, of signs and of the first thousands of kanji are controls in Latin-1, or the quotes of Windows.
+    """
+    runs = _PAIRS_OF_BYTES.findall(data)
+    leads = b"".join([run[::2] for run in runs])
+    together = sum(len(run) // 2 for run in runs if len(run) > 2)
+    usual = sum(map(leads.count, range(0x81, 0x99)))
+    return together * 2 > len(leads) and usual * 4 > len(leads) * 3 and _is_text(data, _SHIFT_JIS)
 
 
 def _is_text(data: bytes, encoding: str) -> bool:
@@ -320,7 +337,13 @@ class _Page:
     `read` takes stretches of one format in order; `debug`, `joined` and `kinds` are asked afterwards, once each.
     """
 
-    def __init__(self, lines: list[str]) -> None:
+    def __init__(self, lines: list[str], *, is_wide: bool = False) -> None:
+        """Take the lines of a file.
+
+        Args:
+            lines: The lines, decoded.
+            is_wide: Whether columns are those of a codec in which a letter may take two.
+        """
         text = "\n".join(lines)
         upper = text.upper()
         # Most files have neither tabs nor directives: one search through the text saves a search in every line.
@@ -328,6 +351,7 @@ class _Page:
         self._lists = any(word in upper for word in ("EJECT", "SKIP", "TITLE"))
         self._includes = "-INC" in upper or "++INCLUDE" in upper
         self.lines = lines
+        self._is_wide = is_wide
         self.code: list[str] = []
         self.marked: dict[int, LineKind] = {}  # by index
         self.breaks: set[int] = set()  # by number: the line is joined to the one before
@@ -350,6 +374,8 @@ class _Page:
         tabbed = self.having("\t", lines)
         for index in tabbed:
             lines[index] = lines[index].expandtabs(_TAB)
+        if self._is_wide and form == "fixed":
+            lines = [line if line.isascii() else _in_columns(line) for line in lines]
         odd: list[int] = []
         stop = _IDENTIFICATION if form == "fixed" else None
         if form == "free":
@@ -515,6 +541,14 @@ class _Page:
         for index in [index for index in range(start, len(self.code)) if _LISTING.match(self.code[index])]:
             self.marked[index] = "directive"
             self.code[index] = ""
+
+
+def _in_columns(line: str) -> str:
+    """Return a line of a card on which a letter takes as many columns as it has bytes: what stands behind column 72
+    stands there.
+    """
+    code = line.encode(_SHIFT_JIS, "replace")[:_IDENTIFICATION].decode(_SHIFT_JIS, "ignore")
+    return code if len(code) == len(line) else code.ljust(_IDENTIFICATION) + line[len(code) :]
 
 
 def _is_told(line: str) -> bool:
