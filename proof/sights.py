@@ -2,13 +2,13 @@
 
 Laws: a mutant that is run when modules are loaded is seen by every test that runs anything of its module; a test that starts
 processes is behind the others, as it may run any line there; what was written down of a file of tests is asked for again when the
-file, or a module that its tests reach, is another.
+file, a function that its tests ran, or what lies around the functions of a module is another; what only moved is found again.
 Keeps out: what the tests say.
 """
 
 from __future__ import annotations
 
-import hashlib
+import ast
 import json
 import os
 import subprocess
@@ -36,7 +36,8 @@ class Sight(NamedTuple):
     """By their names: `seconds`, whether it `starts` processes and `fails` as it is, and its `fixtures` that are shared."""
     reached: dict[str, dict[str, list[int]]]
     """Of each module, by test, by fixture, and by `EARLY`: the lines that were run."""
-    digest: str
+    texts: dict[str, str]
+    """What the file and those modules were, by their paths."""
 
 
 class Chosen(NamedTuple):
@@ -99,9 +100,9 @@ class Sights:
         """Know what each test of some files sees."""
         for file in files:
             if file not in self._known and self._note(file).exists():
-                sight = Sight(**json.loads(self._note(file).read_text()))
-                if sight.digest == self._digest(file, sight.reached):
-                    self._known[file] = sight
+                note = json.loads(self._note(file).read_text())
+                if note.keys() == set(Sight._fields) and (now := self._now(Sight(**note), file)) is not None:
+                    self._known[file] = now
         unknown = [file for file in files if file not in self._known]
         for at in range(0, len(unknown), _AT_ONCE):
             self._write_down(unknown[at : at + _AT_ONCE])
@@ -130,16 +131,65 @@ class Sights:
                 os.path.relpath(module, self._path): {one: lines for one, lines in by.items() if one in contexts}
                 for module, by in found["reached"].items()
             }
-            self._known[file] = sight = Sight(tests, reached, self._digest(file, reached))
+            self._known[file] = sight = Sight(tests, reached, {one: self._text(one) for one in (file, *reached)})
             self._note(file).write_text(json.dumps(sight._asdict()))
 
     def _note(self, file: str) -> Path:
         return self._notes / f"{file.replace(os.sep, '-')}.json"
 
-    def _digest(self, file: str, reached: dict[str, dict[str, list[int]]]) -> str:
-        modules = sorted(module for module, by in reached.items() if set(by) - {EARLY})
-        texts = [one.read_bytes() if (one := Path(self._path, name)).exists() else b"" for name in (file, *modules)]
-        return hashlib.sha256(repr((modules, [hashlib.sha256(text).digest() for text in texts])).encode()).hexdigest()
+    def _now(self, sight: Sight, file: str) -> Sight | None:
+        """What was written down, in the lines of today; None where it may be otherwise by now."""
+        if sight.texts[file] != self._text(file):
+            return None
+        reached: dict[str, dict[str, list[int]]] = {}
+        for module, by in sight.reached.items():
+            places = _places(sight.texts[module], self._text(module))
+            ran = [line for one, lines in by.items() if one != EARLY for line in lines]
+            if any(line not in places for line in ran):
+                return None
+            reached[module] = {one: [places[line] for line in lines if line in places] for one, lines in by.items()}
+        return sight._replace(reached=reached)
+
+    def _text(self, path: str) -> str:
+        whole = Path(self._path, path)
+        return whole.read_text(encoding="utf-8") if whole.exists() else ""
+
+
+def _places(old: str, new: str) -> dict[int, int]:
+    """Where the lines of a module stand in another form of it: those of each function that is the same, if what lies around the
+    functions is; on that any of them may rest."""
+    if old == new:
+        return {line: line for line in range(1, old.count("\n") + 2)}
+    places: dict[int, int] = {}
+    others = _parts(new)
+    for name, lines in _parts(old).items():
+        same = others.get(name, {})
+        if list(lines.values()) == list(same.values()):
+            places |= dict(zip(lines, same, strict=True))
+        elif not name:
+            return {}
+    return places
+
+
+def _parts(text: str) -> dict[str, dict[int, str]]:
+    """The lines of each outermost function, by its name and which of that name it is, and what lies around them, by no name."""
+    lines = dict(enumerate(text.splitlines(), 1))
+    parts: dict[str, dict[int, str]] = {}
+
+    def walk(node: ast.AST, within: str) -> None:
+        for inner in ast.iter_child_nodes(node):
+            name = f"{within}.{getattr(inner, 'name', '')}"
+            if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
+                while name in parts:
+                    name += "'"
+                first = min([inner.lineno, *(one.lineno for one in inner.decorator_list)])
+                parts[name] = {at: lines.pop(at) for at in range(first, (inner.end_lineno or first) + 1)}
+            else:
+                walk(inner, name)
+
+    walk(ast.parse(text), "")
+    parts[""] = {at: line for at, line in lines.items() if line.strip() and not line.lstrip().startswith("#")}
+    return parts
 
 
 def environment(path: str) -> dict[str, str]:

@@ -10,13 +10,14 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from proof.__main__ import RIGS, table
 from proof.faces import Answer, Direct, resident
 from proof.figure import REPOSITORY, SEED, Figure, folder
 from proof.hostile_tree import CANARY
-from proof.sights import PYTEST
+from proof.sights import PYTEST, Sights
 
 from penstock.errors import ToolError
 from penstock.text.window import Encoding
@@ -316,6 +317,41 @@ def test_second(other):
     assert found["reached"] == {str(tmp_path / "module.py"): {"": [1], "test_it.py::test_thread": [2]}}
     starts = {name.partition("::")[2]: test["starts"] for name, test in found["tests"].items()}
     assert starts == {"test_thread": False, "test_first": True, "test_second": True}
+
+
+def test_what_tests_see_is_asked_again_only_where_what_they_ran_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A function that moved is found where it is; one that is another, and a module that is, are looked at anew."""
+    (tmp_path / "proof").symlink_to(Path(REPOSITORY, "proof"))
+    one, two = "def one():\n    return FIRST\n", "def two():\n    return 2\n"
+    for name in ("one", "two"):
+        test = f"from module import {name}\n\n\ndef test_it():\n    assert {name}()\n"
+        (tmp_path / f"test_{name}.py").write_text(test)
+    asked: list[str] = []
+    real = subprocess.run
+
+    def run(command: list[str], **named: Any) -> object:
+        asked.extend(word for word in command if word.endswith(".py") and word.startswith("test_"))
+        return real(command, **named)
+
+    monkeypatch.setattr(subprocess, "run", run)
+
+    def seen(text: str) -> tuple[list[str], list[str]]:
+        """Who sees the 2 of `two`, and who was asked."""
+        (tmp_path / "module.py").write_text(text)
+        asked.clear()
+        (mutant,) = [found for found in mutating.mutants_of(text.encode(), "module.py") if found.change == "2 -> 3"]
+        sights = Sights(str(tmp_path), ["module.py"], tmp_path / "notes")
+        return sights.chosen(mutant, ["test_one.py", "test_two.py"]).tests, list(asked)
+
+    tests = ["test_two.py::test_it"]
+    first = "FIRST = 1\n"
+    assert seen(f"{first}{one}{two}") == (tests, ["test_one.py", "test_two.py"])
+    assert seen(f"{first}{one}{two}") == (tests, [])
+    assert seen(f"{first}# above\n{two}\n\n{one}def new():\n    return two()\n") == (tests, [])
+    assert seen(f"{first}{one.replace('FIRST', 'FIRST + 1')}{two}") == (tests, ["test_one.py"])
+    assert seen(f"FIRST = 3\n{one}{two}") == (tests, ["test_one.py", "test_two.py"])
 
 
 def test_each_mutant_is_another_program_and_the_same_ones_are_drawn_again() -> None:

@@ -8,6 +8,7 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 import tracemalloc
 from contextlib import nullcontext
 from pathlib import Path
@@ -24,11 +25,15 @@ from penstock.workspace.own_files import (
     PrivateFolder,
     append_own,
     change_own,
+    create_own,
+    extend_own,
     make_folders,
     read_own,
     remove_empty_folders,
     replace_drawn,
     replace_own,
+    scratch_file,
+    write_to_system,
 )
 
 OLD, NEW = b"old\n" * 5, b"new\n" * 50_000
@@ -446,3 +451,72 @@ def test_windows_replaces_with_a_backup_that_takes_our_name(
     assert renames.exchange(str(tmp_path), "beside", b"file") is works
     assert [(tmp_path / name).read_bytes() for name in ("beside", "file")] == ([OLD, NEW] if works else [NEW, OLD])
     assert sorted(os.listdir(tmp_path)) == ["beside", "file"]
+
+
+def test_a_private_folder_leaves_nothing_open(tmp_path: Path) -> None:
+    """Nor do those that it swept, or left alone."""
+    for name in (".penstock-left", ".penstock-empty"):
+        (tmp_path / name).mkdir(mode=0o700)
+    with nothing_left_open(), PrivateFolder(str(tmp_path)), PrivateFolder(str(tmp_path)):
+        pass
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_folder_on_a_network_of_windows_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name says so there, with either slash; locks and flushes cannot be relied on."""
+    monkeypatch.setattr(sys, "platform", "win32")
+    with nothing_left_open(), pytest.raises(CallerError, match="is on a network, where locks"):
+        OwnFolder(f"/{tmp_path / 'store'}")
+    OwnFolder(str(tmp_path / "store")).close()
+
+
+def test_a_scratch_file_of_windows_goes_when_it_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that is open can be removed there: the system is told to, when the file is opened."""
+    opened: list[tuple[str, int]] = []
+    real = os.open
+
+    def watched(path: str, flags: int, mode: int = 0o777) -> int:
+        opened.append((path, flags))
+        return real(path, flags, mode)
+
+    monkeypatch.setattr(os, "O_TEMPORARY", os.O_SYNC, raising=False)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(os, "open", watched)
+    os.close(scratch_file())
+    ((path, flags),) = opened
+    assert os.path.dirname(path) == str(tmp_path)
+    assert flags & os.O_SYNC
+    assert flags & os.O_EXCL
+
+
+def test_a_private_file_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
+    """Whatever the mask of the process; a link that stands there is not followed."""
+    made, grown, elsewhere = (str(tmp_path / name) for name in ("made", "grown", "elsewhere"))
+    before = os.umask(0)
+    try:
+        assert create_own(made, b"first")
+        extend_own(grown, b"first, ")
+    finally:
+        os.umask(before)
+    assert not create_own(made, b"second")
+    extend_own(grown, b"second")
+    assert (Path(made).read_bytes(), Path(grown).read_bytes()) == (b"first", b"first, second")
+    assert [stat.S_IMODE(os.stat(path).st_mode) for path in (made, grown)] == [0o600, 0o600]
+    for name in ("link", "dangling"):
+        (tmp_path / name).symlink_to(made if name == "link" else elsewhere)
+        assert not create_own(str(tmp_path / name), b"through a link")
+        with pytest.raises(OSError, match=r"\[Errno"):
+            extend_own(str(tmp_path / name), b"through a link")
+    assert Path(made).read_bytes() == b"first"
+    assert not os.path.lexists(elsewhere)
+
+
+def test_what_the_kernel_is_told_goes_to_a_file_that_is_there(tmp_path: Path) -> None:
+    """None is made where the kernel has none."""
+    (tmp_path / "limit").write_bytes(b"")
+    with nothing_left_open():
+        write_to_system(str(tmp_path / "limit"), b"1000")
+        with pytest.raises(FileNotFoundError):
+            write_to_system(str(tmp_path / "none"), b"1000")
+    assert (tmp_path / "limit").read_bytes() == b"1000"
+    assert os.listdir(tmp_path) == ["limit"]
