@@ -8,7 +8,7 @@ import pty
 import re
 import signal
 import subprocess
-import sys
+import threading
 from contextlib import closing
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -180,28 +180,29 @@ def test_an_interrupt_keeps_the_session_and_says_how_to_go_on(
 
 
 def test_a_terminal_that_is_closed_stops_the_work(tree: Path, tmp_path: Path) -> None:
-    """The next line that is written there fails, which is no reason to break off in the midst of a step."""
-    places = count()
+    """A shell hands the signal on when lines that are written there fail already, which is no reason to break off."""
+    places, is_gone, goes_on = count(), threading.Event(), threading.Semaphore(0)
+
+    def policy(_request: Any) -> ScriptStep:
+        if is_gone.is_set():
+            goes_on.release()
+        return call("view", file_path="noise.log", offset=next(places))
+
     leader, follower = pty.openpty()
-    with LoopbackProvider(
-        "openai-chat", 32_000, policy=lambda _request: call("view", file_path="noise.log", offset=next(places))
-    ) as provider:
+    with LoopbackProvider("openai-chat", 32_000, policy=policy) as provider:
         environment = {**os.environ, "PENSTOCK_STORE": f"sqlite://{tmp_path}/store", "TERM": "xterm"}
         begin = ["run", "Which port?", "--root", str(tree), "--model", "openai-chat:x", "--base-url", provider.base_url]
-        # Not the warm one: what stops it has to stop who writes, until both the terminal is gone and the signal is there.
         with subprocess.Popen(
-            [sys.executable, "-m", "penstock", *begin],
-            env=environment,
-            stdin=follower,
-            stdout=follower,
-            stderr=follower,
+            [*warm_penstock(), *begin], env=environment, stdin=follower, stdout=follower, stderr=follower
         ) as running:
             os.close(follower)
             assert os.read(leader, 1_000).startswith(b"[turn 1,")
-            running.send_signal(signal.SIGSTOP)
             os.close(leader)
+            is_gone.set()
+            assert all(
+                goes_on.acquire(timeout=60) for _ in range(3)
+            )  # two lines at least were written behind the first
             running.send_signal(signal.SIGHUP)
-            running.send_signal(signal.SIGCONT)
     row = json.loads(penstock(tmp_path, "sessions", "--json").stdout)["sessions"][0]
     assert (running.returncode, row["state"]) == (130, "interrupted")
 

@@ -50,7 +50,6 @@ def serve_pages(database: Database, address: str, token_file: str | None) -> int
     host, port = listening.getsockname()[:2]
     server = page_server(database, listening, token, None if token else ServedNames(host, port))
     shown = f"[{host}]" if ":" in host else host
-    click.echo(f"penstock queue: http://{shown}:{port}{PAGE}{' (its token behind a #)' if token else ''}", err=True)
     ended: list[int] = []
 
     def end(number: int, _frame: object) -> None:
@@ -59,6 +58,7 @@ def serve_pages(database: Database, address: str, token_file: str | None) -> int
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
+    click.echo(f"penstock queue: http://{shown}:{port}{PAGE}{' (its token behind a #)' if token else ''}", err=True)
     try:
         server.serve_forever()
     finally:

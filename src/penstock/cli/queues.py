@@ -21,13 +21,14 @@ from penstock.text import escape
 from penstock.text.notices import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from penstock.models import KeptConnections, Model
     from penstock.scribe.gathering import Gathered
     from penstock.scribe.queue.database import Database
     from penstock.scribe.queue.progress import RunProgress
     from penstock.scribe.queue.runs import NamedModel, Run
+    from penstock.scribe.queue.worker import QueueWorker
 
 _LOOK_SECONDS = 2.0  # between two looks at a run that is followed
 _LINE_SECONDS = 60.0  # between two lines where there is no terminal
@@ -202,42 +203,58 @@ def worker_command(queue_url: str | None, base_url: str | None, jobs: int, key: 
       penstock worker --queue postgresql:///penstock --jobs 16 --key second
         sixteen chunks at once, within the limits of the key called second
     """
-    from penstock.scribe.queue.connecting import missing_extra
-
     url = _wanted(queue_url)
-    try:
-        from penstock.scribe.queue.worker import QueueWorker, WorkerSettings
-    except ImportError as error:
-        raise missing_extra(error) from None
+    workers: list[QueueWorker] = []
+    # Before what takes long to load: whoever ends a worker meanwhile wants status 0 as well.
+    with _asked_to_end(workers) as asked:
+        from penstock.scribe.queue.connecting import missing_extra
 
-    from penstock.models import KeptConnections
-    from penstock.scribe.work_process import spare_collector
+        try:
+            from penstock.scribe.queue.worker import QueueWorker, WorkerSettings
+        except ImportError as error:
+            raise missing_extra(error) from None
 
-    wires = _wires(base_url)
-    connections = KeptConnections()
-    worker = QueueWorker(
-        url,
-        _model_of(base_url, connections),
-        wires,
-        settings=WorkerSettings(jobs=jobs, key=key, **_times()),
-        say=terminal.warn,
-    )
+        from penstock.models import KeptConnections
+        from penstock.scribe.work_process import spare_collector
 
-    def end(number: int, _frame: object) -> None:
-        worker.stop(at_once=bool(ended))
-        ended.append(number)
-
-    ended: list[int] = []
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, end)
-    terminal.warn(f"worker {worker.id} takes what is asked of {', '.join(wires)}")
-    spare_collector()  # what it reads of programs is kept for a while, and has few circles
-    with connections:
-        worker.run()
+        wires = _wires(base_url)
+        connections = KeptConnections()
+        worker = QueueWorker(
+            url,
+            _model_of(base_url, connections),
+            wires,
+            settings=WorkerSettings(jobs=jobs, key=key, **_times()),
+            say=terminal.warn,
+        )
+        workers.append(worker)
+        if asked:
+            worker.stop()
+        terminal.warn(f"worker {worker.id} takes what is asked of {', '.join(wires)}")
+        spare_collector()  # what it reads of programs is kept for a while, and has few circles
+        with connections:
+            worker.run()
     if worker.refused:
         terminal.warn(f"this worker's key is not taken, others may go on: {escape.clip(worker.refused)}")
         return answer.FAULT
-    return answer.INTERRUPTED if ended and ended[0] == signal.SIGINT else 0
+    return answer.INTERRUPTED if asked and asked[0] == signal.SIGINT else 0
+
+
+@contextmanager
+def _asked_to_end(workers: Sequence[QueueWorker]) -> Iterator[list[int]]:
+    """Tell workers while this lasts that the process is to end, a second time at once; yield the signals that said so."""
+    asked: list[int] = []
+
+    def end(number: int, _frame: object) -> None:
+        for worker in workers:
+            worker.stop(at_once=bool(asked))
+        asked.append(number)
+
+    earlier = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
 
 
 def _times() -> dict[str, Any]:

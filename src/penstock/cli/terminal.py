@@ -7,9 +7,11 @@ Text that is not ours has been escaped before it comes here; nothing in it is ta
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
+from io import BufferedWriter, FileIO, TextIOWrapper
 from time import monotonic
 from typing import TYPE_CHECKING, Literal, TextIO
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     import rich.console
     import rich.progress
+    from _typeshed import ReadableBuffer
 
 _CELL_BYTES = 80  # of a cell that others have written
 _NAME_CHARS = 24  # a handle has 22
@@ -34,6 +37,30 @@ LOG_SECONDS = 60.0
 def is_watched(stream: TextIO | None) -> bool:
     """Tell whether a person looks at what is written there, on a terminal that can draw; a closed stream is None."""
     return stream is not None and stream.isatty() and os.environ.get("TERM") not in {"dumb", "unknown"}
+
+
+def outlive() -> None:
+    """Lose what is written to a terminal that is gone, from now on, in place of failing in the midst of a step.
+
+    A write may come between the end of a terminal and the signal for it, which a shell hands on, or keeps from what it has
+    disowned: only the signal says whether to go on.
+    """
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is not None and stream.isatty():
+            stream.flush()
+            written = BufferedWriter(_Terminal(stream.fileno(), "w", closefd=False))
+            setattr(sys, name, TextIOWrapper(written, stream.encoding, stream.errors, line_buffering=True))
+
+
+class _Terminal(FileIO):
+    def write(self, data: ReadableBuffer) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            return len(memoryview(data))
 
 
 def is_coloured(stream: TextIO) -> bool:

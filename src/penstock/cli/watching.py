@@ -11,7 +11,6 @@ import json
 import signal
 import sys
 from contextlib import contextmanager
-from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -182,6 +181,7 @@ def work(agent: Agent, prompt: str | None, max_turns: int | None = None, told: s
     from penstock.agent.loop import interrupted
     from penstock.agent.protocols import AgentRun
 
+    terminal.outlive()
     with _stopped_by_interrupts(agent), telling_of_others(agent.session.session_id):
         try:
             return agent.run(prompt, max_turns=max_turns, told=told)
@@ -221,15 +221,9 @@ def _stopped_by_interrupts(agent: Agent) -> Iterator[None]:
     earlier = {number: signal.getsignal(number) for number in (getattr(signal, name) for name in names)}
     ours = [number for number, handler in earlier.items() if handler != signal.SIG_IGN or number == signal.SIGINT]
 
-    is_watched = terminal.is_watched(sys.stdout), terminal.is_watched(sys.stderr)
-
-    def stop(number: int, _: object) -> None:
+    def stop(*_: object) -> None:
         for other in ours:
             signal.signal(other, signal.default_int_handler)
-        if number == getattr(signal, "SIGHUP", 0):
-            # The terminal is gone: a line that is written to it would end the process in the midst of a step.
-            sys.stdout = StringIO() if is_watched[0] else sys.stdout
-            sys.stderr = StringIO() if is_watched[1] else sys.stderr
         agent.interrupt()
         if sys.platform != "win32":
             signal.setitimer(signal.ITIMER_REAL, _GRACE_SECONDS)

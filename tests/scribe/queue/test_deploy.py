@@ -93,18 +93,51 @@ def test_the_command_of_each_does_a_run_as_a_plain_process(
         }
         workers = [
             subprocess.Popen(
-                [sys.executable, "-m", "penstock", *commands()[where]], env=environment, stderr=subprocess.DEVNULL
+                [sys.executable, "-m", "penstock", *commands()[where]],
+                env=environment,
+                stderr=subprocess.PIPE,
+                text=True,
             )
             for where in ("compose", "systemd", "kubernetes")
         ]
         try:
             seen = ended(database, run)
+            for worker in workers:  # the run may be done before all of them are there
+                assert worker.stderr is not None
+                assert worker.stderr.readline().startswith("penstock: worker ")
         finally:
             for worker in workers:
                 worker.terminate()
-            statuses = [worker.wait(60) for worker in workers]
+            statuses = [(worker.communicate(timeout=60), worker.returncode)[1] for worker in workers]
     assert (seen.phase, seen.failed, seen.answered) == ("done", 0, seen.chunks)
     assert statuses == [0, 0, 0]
+
+
+ASKED_WHILE_LOADING = """
+import os, signal, sys
+from penstock.__main__ import run
+
+class Asking:
+    def find_spec(self, name, path=None, target=None):
+        if name == "penstock.scribe.queue.worker":
+            os.kill(os.getpid(), signal.{0})
+
+sys.meta_path.insert(0, Asking())
+run()
+"""
+
+
+@pytest.mark.parametrize(("name", "status"), [("SIGTERM", 0), ("SIGINT", 130)])
+def test_a_worker_that_is_asked_to_end_while_it_loads_ends_as_later(name: str, status: int, url: str) -> None:
+    """Half a second passes until it can take anything; a supervisor that changes its mind sees no failure."""
+    worker = ["worker", "--queue", url, "--base-url", "http://127.0.0.1:1"]
+    done = subprocess.run(
+        [sys.executable, "-c", ASKED_WHILE_LOADING.format(name), *worker],
+        stderr=subprocess.PIPE,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr.count(b"\n")) == (status, 1), done.stderr
 
 
 @pytest.mark.parametrize("name", UNITS)
