@@ -460,6 +460,32 @@ def test_the_severity_is_the_excess_and_a_floor_decides_only_upward(
 
 
 @pytest.mark.proves("O-1")
+@pytest.mark.parametrize(("output", "recovery"), [(16_384, "shrink_output"), (16_383, "shrink_input")])
+def test_of_an_input_that_was_not_counted_to_its_end_the_larger_part_goes(output: int, recovery: str) -> None:
+    """Where the reply takes half of the limit it is that, to a token."""
+    said = (
+        f"This model's maximum context length is 32768 tokens. However, you requested {output} output tokens and your prompt "
+        f"contains at least {32_769 - output} input tokens, for a total of at least 32769 tokens."
+    )
+    found = diagnose(said, 400)
+    assert found.overflow is not None
+    assert (found.overflow.bound, found.recovery) == ("lower_bound", recovery)
+
+
+@pytest.mark.proves("O-1")
+@pytest.mark.parametrize(
+    ("given", "recovery"), [(8_191, "shrink_output"), (8_192, "shrink_input"), (9_000, "shrink_input")]
+)
+def test_a_smaller_reply_cures_as_long_as_the_input_leaves_room_for_one(given: int, recovery: str) -> None:
+    """An input as long as the limit leaves none."""
+    said = (
+        f"This model's maximum context length is 8192 tokens. However, you requested {given + 500} tokens ({given} in the "
+        "messages, 500 in the completion). Please reduce the length of the messages or completion."
+    )
+    assert diagnose(said, 400).recovery == recovery
+
+
+@pytest.mark.proves("O-1")
 def test_no_overflow_and_characters_have_no_severity() -> None:
     """Thresholds are in tokens."""
     assert classify_overflow(None) == "unknown"

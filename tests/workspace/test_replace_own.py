@@ -520,3 +520,49 @@ def test_what_the_kernel_is_told_goes_to_a_file_that_is_there(tmp_path: Path) ->
             write_to_system(str(tmp_path / "none"), b"1000")
     assert (tmp_path / "limit").read_bytes() == b"1000"
     assert os.listdir(tmp_path) == ["limit"]
+
+
+def test_folders_above_a_private_one_are_private_where_they_are_made(tmp_path: Path) -> None:
+    """Whatever the mask of the process; those that were there keep their modes."""
+    (tmp_path / "there").mkdir(mode=0o755)
+    before = os.umask(0)
+    try:
+        OwnFolder(str(tmp_path / "there" / "state" / "penstock")).close()
+    finally:
+        os.umask(before)
+    modes = [
+        stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("there", "there/state", "there/state/penstock")
+    ]
+    assert modes == [0o755, 0o700, 0o700]
+
+
+def test_what_a_command_shut_goes_with_its_private_folder() -> None:
+    """A folder that nobody may enter; a link in it leads to a folder that keeps its mode."""
+    code = """
+import fcntl, os, shutil, sys
+from penstock.workspace import locks
+from penstock.workspace.own_files import PrivateFolder
+if os.geteuid() == 0:
+    os.setuid(65534)
+with PrivateFolder(sys.argv[1]) as folder:
+    os.makedirs(f"{folder.path}/shut/within")
+    os.mkdir(f"{folder.path}/shut/beside")
+    os.symlink(f"{sys.argv[1]}/kept", f"{folder.path}/shut/link")
+    os.chmod(f"{folder.path}/shut/within", 0)
+    os.chmod(f"{folder.path}/shut", 0)
+"""
+    with tempfile.TemporaryDirectory() as top:
+        os.chmod(top, 0o777)
+        os.mkdir(os.path.join(top, "kept"), mode=0o500)
+        done = subprocess.run([sys.executable, "-c", code, top], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert os.listdir(top) == ["kept"]
+        assert stat.S_IMODE(os.stat(os.path.join(top, "kept")).st_mode) == 0o500
+
+
+def test_a_change_of_a_users_file_leaves_nothing_open(file: Path) -> None:
+    """Made, or refused as somebody else has changed it."""
+    with nothing_left_open():
+        change_own(str(file), NEW, OLD)
+        with pytest.raises(ToolError, match=r"stale|changed"):
+            change_own(str(file), NEW, OLD)
