@@ -520,3 +520,17 @@ PROCEDURE DIVISION.
         (("TAX-OF",), ("A(1 : 2)",), 15),
     ]
     assert found.undeclared == ()
+
+
+def test_a_declarative_is_called_by_nobody() -> None:
+    """The system runs it: its USE had made it a caller of itself."""
+    found = told(
+        program(
+            "DECLARATIVES.", "E SECTION.", "    USE AFTER ERROR PROCEDURE ON F.", "E1.", "    EXIT.", "END DECLARATIVES.",
+            "M.", "    GOBACK.",
+        )
+    )  # fmt: skip
+    assert [(one.name, one.calls, one.called_by, one.dead) for one in found.paragraphs if one.name != "M"] == [
+        ("", (), (), None),
+        ("E1", (), (), None),
+    ]
