@@ -364,6 +364,7 @@ def test_the_token_is_made_once_and_only_its_owner_can_read_it(monkeypatch: pyte
     assert token.load(None) == (first, at)
     assert at == str(tmp_path / "state" / "penstock" / "token")
     assert stat.S_IMODE(os.stat(at).st_mode) == 0o600
+    assert stat.S_IMODE(os.stat(os.path.dirname(at)).st_mode) == 0o700
     assert len(first) == 43
 
 

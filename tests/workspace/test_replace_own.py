@@ -23,6 +23,7 @@ from penstock.workspace import own_files, renames, system
 from penstock.workspace.own_files import (
     OwnFolder,
     PrivateFolder,
+    alone_in_own,
     append_own,
     change_own,
     create_own,
@@ -566,3 +567,39 @@ def test_a_change_of_a_users_file_leaves_nothing_open(file: Path) -> None:
         change_own(str(file), NEW, OLD)
         with pytest.raises(ToolError, match=r"stale|changed"):
             change_own(str(file), NEW, OLD)
+
+
+def test_what_is_made_is_open_to_whom_it_is_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is ours to its owner alone, whatever the mask of the process; a file of the user's to whom the mask says."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    made: dict[str, int] = {}
+    before = os.umask(0)
+    try:
+        with PrivateFolder(str(tmp_path)) as private:
+            made["private"] = os.stat(private.path).st_mode
+        folder = OwnFolder(str(tmp_path / "own"))
+        os.close(folder.create("content"))
+        folder.close()
+        replace_own(str(tmp_path / "replaced"), b"new")
+        change_own(str(tmp_path / "changed"), b"new", None)
+        monkeypatch.setattr(system, "HAS_FOLDER_DESCRIPTORS", False)
+        os.close(scratch_file())
+        (scratch,) = tmp_path.glob("penstock-*")
+        scratch.rename(tmp_path / "scratch")
+        with alone_in_own(str(tmp_path / "own")):
+            (lock,) = tmp_path.glob("penstock-*.lock")
+            made["lock"] = lock.stat().st_mode
+    finally:
+        os.umask(before)
+    made |= {
+        name: (tmp_path / name).stat().st_mode for name in ("own", "own/content", "replaced", "changed", "scratch")
+    }
+    assert {name: stat.S_IMODE(mode) for name, mode in made.items()} == {
+        "private": 0o700,
+        "lock": 0o600,
+        "own": 0o700,
+        "own/content": 0o600,
+        "replaced": 0o600,
+        "changed": 0o666,
+        "scratch": 0o600,
+    }

@@ -123,6 +123,18 @@ def test_the_newest_five_results_stay_and_the_oldest_go_first(wire: str) -> None
     assert 1 < len(few) < 7
 
 
+@pytest.mark.proves("S-4")
+def test_no_more_results_are_cleared_than_free_what_is_wanted() -> None:
+    """The oldest whose stubs free just the goal; one token more takes one result more."""
+    talk = told("openai-chat", *[step(viewed(f"file{at}.py", 100 + at)) for at in range(12)])
+    everything = Clear().steps(seen(talk, over_tokens=10**6))
+    freed = list(accumulate(one.before_tokens - one.after_tokens for one in everything))
+    for number in (3, 4, 5):
+        for one, count in ((0, number), (1, number + 1)):
+            goal = freed[number - 1] + one
+            assert Clear().steps(seen(talk, over_tokens=goal, calls_left=100_000)) == everything[:count]
+
+
 @wires
 def test_a_tiny_early_result_is_left_where_rewriting_all_behind_it_is_not_repaid(wire: str) -> None:
     """The large result late in the prompt frees the goal alone; with many calls left the early one goes as well."""
@@ -207,6 +219,9 @@ def test_floods_that_came_together_keep_half_where_half_is_enough() -> None:
     freed = first.before_tokens - first.after_tokens
     for over_tokens, number in ((freed, 1), (freed + 1, 2)):  # no more is cut than has to go, and no less
         assert len(offload.steps(seen(talk, over_tokens=over_tokens))) == number
+    estimated = sum(result.tokens - 1_000 for result in seen(talk).results)
+    for over_tokens, room in ((estimated, 1_000), (estimated + 1, 500)):  # what is thought to be enough is tried first
+        assert offload.steps(seen(talk, over_tokens=over_tokens))[0] == cuts[room][0]
 
 
 def test_the_newest_view_of_a_modified_file_is_cut_only_if_that_is_said() -> None:
