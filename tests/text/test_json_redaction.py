@@ -129,6 +129,15 @@ def test_what_is_no_json_is_left_to_who_refuses_it(make: Callable[[], object]) -
 
 
 @pytest.mark.proves("S-17")
+def test_what_a_key_names_is_seen_beside_what_the_value_gives_away() -> None:
+    """The first half of this value is a secret because of the key, the other because of a name in it: both go at once."""
+    value = {"password": "3gFQomDI5GXjxcimQCzX4Yewg5GhServer=db;User Id=me;Password=s3crettoken"}
+    clean = redacted_json(value)
+    assert "3gFQ" not in str(clean)
+    assert redacted_json(clean) is clean
+
+
+@pytest.mark.proves("S-17")
 def test_a_key_that_one_string_gives_away_goes_from_all() -> None:
     """A result names it, the model repeats it bare, in words before and in arguments behind."""
     key = "7f3kQ9zL2mX8vB4nT6wY"

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 _MIN_CHARS = 8  # no secret is shorter
+# What was found is looked at again until nothing more is; JSON that was made of secrets at random needed four looks at most.
+_MAX_LOOKS = 16
 _SIGNED = frozenset({"signature", "thoughtSignature", "thought_signature", "encrypted_content", "redactedContent"})
 _MEDIA = frozenset({"media_type", "mimeType", "mime_type", "format"})
 _WHOLE = frozenset(
@@ -42,8 +44,12 @@ def redacted_json(value: Json, *, is_of_call: bool = False) -> Json:
         is_of_call: whether it is what a model gave a call: then nothing in it stays because of its name.
     """
     known: dict[str, str] = {}
-    made = _of_value(value, known, is_of_call=is_of_call)
-    return _of_value(made, known, is_of_call=is_of_call) if known else made
+    for _ in range(_MAX_LOOKS):
+        made = _of_value(value, known, is_of_call=is_of_call)
+        if made is value:
+            break
+        value = made
+    return value
 
 
 def _of_value(value: Json, known: dict[str, str], *, is_of_call: bool) -> Json:
@@ -83,9 +89,10 @@ def _of_name(item: Json) -> Json:
     """Return a name with a word in the place of each secret."""
     if not isinstance(item, str) or len(item) < _MIN_CHARS:
         return item
+    made = item
     for secret in reversed(secrets_in(item)):
-        item = f"{item[: secret.start]}{_STANDS_FOR_SECRET}{item[secret.end :]}"
-    return item
+        made = f"{made[: secret.start]}{_STANDS_FOR_SECRET}{made[secret.end :]}"
+    return item if made == item else made
 
 
 def _changed(value: dict[str, Json], made: dict[str, Json]) -> dict[str, Json]:
@@ -101,8 +108,8 @@ def _of_member(key: Any, item: Json, known: dict[str, str], *, is_of_call: bool 
         return _of_json_text(item, known)
     clean = _clean(item, known)
     before = f'"{key}": "'
-    if clean == item and '"' not in item and "\n" not in item:
-        told = redacted(f'{before}{item}"', known)
+    if '"' not in clean and "\n" not in clean:
+        told = redacted(f'{before}{clean}"', known)
         if told.startswith(before) and told.endswith('"'):
             clean = told[len(before) : -1]
     return item if clean == item else clean

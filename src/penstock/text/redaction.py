@@ -13,6 +13,7 @@ lines; the time grows with the text and not faster. Leaves to others: what the s
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -38,6 +39,7 @@ _HINT_BYTES = 4_096  # no hint that leads to a secret is longer
 # for each of them. A short one could be a part of a word.
 _MAX_REPEATED = 64
 _MIN_REPEATED_CHARS, _MAX_REPEATED_CHARS = 12, 4_096
+_PLAIN_LOOKS = 8
 
 
 class Secret(NamedTuple):
@@ -56,12 +58,8 @@ def redacted(text: str, known: dict[str, str] | None = None) -> str:
         text: The text.
         known: As for `secrets_in`.
     """
-    made: list[str] = []
-    kept = 0
-    for kind, start, end in secrets_in(text, known=known):
-        made += (text[kept:start], mark_of(kind, text[start:end]))
-        kept = end
-    return "".join((*made, text[kept:])) if made else text
+    found = secrets_in(text, known=known)
+    return _Shown(text, found).text if found else text
 
 
 def mark_of(kind: str, secret: str) -> str:
@@ -103,7 +101,9 @@ def mark_in(text: str) -> str:
 def secrets_in(text: str, until: int | None = None, known: dict[str, str] | None = None) -> list[Secret]:
     """Return the secrets of a text in order; they never overlap.
 
-    A key that was known at one place is a secret wherever it stands, although nothing gives it away there.
+    A key that was known at one place is a secret wherever it stands, although nothing gives it away there. A text in which
+    something was found is looked at again as it will be shown, until nothing more is found: what stood beside a secret may
+    read as one beside its mark.
 
     Args:
         text: The text.
@@ -111,8 +111,25 @@ def secrets_in(text: str, until: int | None = None, known: dict[str, str] | None
         known: Keys that were found in what came before, with their kinds: they are found too, and those of this text are
             added. None for none.
     """
-    found = list(_given_away(text, until))
     keys = {} if known is None else known
+    found = _seen(text, until, keys)
+    margin, looks = 0, 1
+    while found:
+        shown = _Shown(text, found)
+        more = [shown.behind(secret, margin) for secret in _seen(shown.text, shown.at(until), keys)]
+        merged = _merged([*found, *more])
+        if merged == found:
+            break
+        found, looks = merged, looks + 1
+        # The texts that were tried needed four looks at most. One that is made to need one for every secret loses twice as
+        # much around them each time, so that the number of looks grows with the logarithm of the text.
+        margin = 1 << looks if looks > _PLAIN_LOOKS else 0
+    return found
+
+
+def _seen(text: str, until: int | None, keys: dict[str, str]) -> list[Secret]:
+    """Return the secrets that one look at a text finds, and add its keys to those that are known."""
+    found = list(_given_away(text, until))
     for kind, start, end in found:
         if len(keys) < _MAX_REPEATED and _MIN_REPEATED_CHARS <= end - start <= _MAX_REPEATED_CHARS:
             key = text[start:end]
@@ -120,6 +137,38 @@ def secrets_in(text: str, until: int | None = None, known: dict[str, str] | None
                 keys.setdefault(key, kind)
     again = {place for key, kind in keys.items() for place in _all_places(text, key, kind)}.difference(found)
     return _merged([*found, *again]) if again else found
+
+
+class _Shown:
+    """A text with marks in the place of its secrets."""
+
+    def __init__(self, text: str, secrets: list[Secret]) -> None:
+        parts: list[str] = []
+        # Where parts begin, in the text and as it is shown: one of the text, a mark, one of the text, and so on.
+        self._begins, self._shown_begins = [0], [0]
+        kept = shown = 0
+        for kind, start, end in secrets:
+            mark = mark_of(kind, text[start:end])
+            parts += (text[kept:start], mark)
+            self._begins += (start, end)
+            self._shown_begins += (shown + start - kept, shown + start - kept + len(mark))
+            shown, kept = self._shown_begins[-1], end
+        self.text = "".join((*parts, text[kept:]))
+        self._chars = len(text)
+
+    def at(self, place: int | None) -> int | None:
+        """Return where a place of the text is shown, behind the mark of the secret that it lies in."""
+        if place is None:
+            return None
+        part = bisect_right(self._begins, place) - 1
+        return self._shown_begins[part + 1] if part % 2 else self._shown_begins[part] + place - self._begins[part]
+
+    def behind(self, seen: Secret, margin: int) -> Secret:
+        """Return the place of the text where that is shown, with all of a secret whose mark it touches, and a margin."""
+        first, last = bisect_right(self._shown_begins, seen.start) - 1, bisect_left(self._shown_begins, seen.end) - 1
+        start = self._begins[first] + (0 if first % 2 else seen.start - self._shown_begins[first])
+        end = self._begins[last + 1] if last % 2 else self._begins[last] + seen.end - self._shown_begins[last]
+        return Secret(seen.kind, max(0, start - margin), min(self._chars, end + margin))
 
 
 def _merged(places: list[Secret]) -> list[Secret]:
