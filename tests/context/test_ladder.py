@@ -21,7 +21,7 @@ from penstock.context.compaction.plans import lasting
 from penstock.context.counts import CONTENT_KINDS, IMAGE_TOKENS, KindCounts, counts_of
 from penstock.context.ladder import Ladder, Order, RungChange
 from penstock.context.provider_counts import min_decrease, stated
-from penstock.context.recovery import MARGIN, MAX_CALLS
+from penstock.context.recovery import MARGIN, MAX_CALLS, REPLY_FLOOR_TOKENS
 from penstock.context.rung_choice import choose
 from penstock.context.situation import Attempt, Situation
 from penstock.context.sized import MESSAGE_TOKENS, Sized, measure_entry
@@ -453,6 +453,64 @@ def test_the_room_beside_a_reply_is_that_beside_the_shortest_that_can_be_asked_f
     refused = Attempt(sized=sized, overflow=Overflow(kind="context_total", limit=4_000), reserve_tokens=20_000)
     situation = Situation(sized=sized, budget=Budget(4_000, 20_000), attempts=(refused,), min_reply_tokens=1_025)
     assert (situation.reserve_tokens, situation.input_limit_tokens) == (1_025, 2_975)
+
+
+@pytest.mark.proves("R-3")
+@pytest.mark.parametrize(
+    ("said", "calls_left", "is_lowered"),
+    [
+        ({}, 2, True),
+        ({}, 1, False),  # the last call is for what fits for certain
+        ({"kind": "context_input"}, 2, False),
+        ({"unit": "chars"}, 2, False),
+        ({"bound": "lower_bound"}, 2, False),
+        ({"bound": "approx"}, 2, True),
+        ({"output": 0}, 2, False),
+    ],
+)
+def test_a_reply_is_lowered_only_where_a_refusal_counts_it_and_a_call_is_left(
+    said: dict[str, Any], calls_left: int, is_lowered: bool
+) -> None:
+    """The input was counted to its end, in tokens, together with a reply that was asked for."""
+    sized = Sized(talks.told("openai-chat"), COUNTER)
+    counted = {"kind": "context_total", "limit": 8_000, "input": 1_000, "output": 7_900, **said}
+    refused = Attempt(sized=sized, overflow=Overflow(**counted))
+    cure = recovery.decide(Situation(sized=sized, budget=Budget(8_000), attempts=(refused,), calls_left=calls_left))
+    assert (isinstance(cure, recovery.SendSmaller) and cure.strategy == "lower_reserve") == is_lowered
+
+
+@pytest.mark.proves("R-3")
+@pytest.mark.parametrize(
+    ("output", "left", "min_reply_tokens", "is_lowered"),
+    [
+        (7_000, REPLY_FLOOR_TOKENS, 0, True),
+        (7_000, REPLY_FLOOR_TOKENS - 1, 0, False),
+        (100, 50, 0, True),  # half of what was asked for is worth a call where that is less
+        (100, 49, 0, False),
+        (100, 99, 0, True),
+        (100, 100, 0, False),  # no smaller than what was refused
+        (7_000, 3_000, 3_000, True),
+        (7_000, 2_999, 3_000, False),
+    ],
+)
+@pytest.mark.parametrize("bound", ["exact", "approx"])
+def test_a_lowered_reply_is_worth_its_call(
+    output: int, left: int, min_reply_tokens: int, is_lowered: bool, bound: str
+) -> None:
+    """To a token, with room for the frames of messages beside it, and more where a server has estimated."""
+    sized = Sized(talks.told("openai-chat"), COUNTER)
+    taken = 20_000
+    limit = taken + left + (16 if bound == "exact" else taken // 50)
+    overflow = Overflow(kind="context_total", limit=limit, input=taken, output=output, bound=bound)
+    situation = Situation(
+        sized=sized,
+        budget=Budget(limit),
+        attempts=(Attempt(sized=sized, overflow=overflow),),
+        calls_left=2,
+        min_reply_tokens=min_reply_tokens,
+    )
+    cure = recovery.decide(situation)
+    assert (cure.reserve_tokens if isinstance(cure, recovery.SendSmaller) else None) == (left if is_lowered else None)
 
 
 def test_what_went_and_what_came_is_taken_kind_by_kind() -> None:

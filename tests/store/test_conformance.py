@@ -433,6 +433,7 @@ def test_a_closed_store_says_so(store: Tables) -> None:
     deeds: list[Callable[[], object]] = [
         store.size,
         *(partial(store.put, b"other " + content) for content in contents),
+        partial(store.put, iter([contents[1]])),  # a stream is written before anything is looked up
         *(partial(store.read, handle, 0, 10) for handle in handles),
     ]
     for deed in deeds:

@@ -311,7 +311,7 @@ def _lower_reserve(situation: Situation) -> int | None:
     newest = situation.newest
     overflow, asked = newest.overflow, newest.asked_for
     is_told = overflow.kind == "context_total" and overflow.unit == "tokens" and overflow.bound != "lower_bound"
-    if not is_told or not asked or situation.calls_left <= 1:
+    if not is_told or situation.calls_left <= 1:
         return None
     limit = overflow.limit or situation.budget.context_tokens
     taken = newest.reported_input
