@@ -351,7 +351,14 @@ def test_errors_are_where_outcomes_are_looked_at() -> None:
         "    IF A = 1 CONTINUE END-IF.",
         "    GOBACK.",
     )
-    assert [(one.kind, one.action, one.line) for one in told(text).errors] == [
+    found = told(text).errors
+    assert [one.condition for one in found[:4]] == [
+        "IF F-STATUS = '00' … ELSE",
+        "IF NOT F-FINE",
+        "IF HELD = '35'",
+        "EVALUATE SQLCODE … WHEN OTHER",
+    ]
+    assert [(one.kind, one.action, one.line) for one in found] == [
         ("FILE STATUS", "DISPLAY 'BAD'", 17),
         ("FILE STATUS", "DISPLAY 'WORSE'", 18),
         ("FILE STATUS", "DISPLAY 'GONE'", 20),
@@ -513,3 +520,17 @@ PROCEDURE DIVISION.
         (("TAX-OF",), ("A(1 : 2)",), 15),
     ]
     assert found.undeclared == ()
+
+
+def test_a_declarative_is_called_by_nobody() -> None:
+    """The system runs it: its USE had made it a caller of itself."""
+    found = told(
+        program(
+            "DECLARATIVES.", "E SECTION.", "    USE AFTER ERROR PROCEDURE ON F.", "E1.", "    EXIT.", "END DECLARATIVES.",
+            "M.", "    GOBACK.",
+        )
+    )  # fmt: skip
+    assert [(one.name, one.calls, one.called_by, one.dead) for one in found.paragraphs if one.name != "M"] == [
+        ("", (), (), None),
+        ("E1", (), (), None),
+    ]

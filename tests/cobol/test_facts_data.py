@@ -131,6 +131,16 @@ def test_synchronized_items_are_aligned() -> None:
     assert (items["B"].offset, items["C"].offset, items["R"].bytes) == (4, 8, 10)
 
 
+@pytest.mark.parametrize(
+    ("usage", "at"),
+    [("BINARY-CHAR", 1), ("BINARY-SHORT", 2), ("SIGNED-INT", 4), ("FLOAT-LONG", 8), ("BINARY-DOUBLE", 8)],
+)
+def test_usages_that_say_their_size_are_aligned_to_it(usage: str, at: int) -> None:
+    """SYNC counts for them as it does for COMP."""
+    items = data("01  R.", "    05  A PIC X.", f"    05  B {usage} SYNC.")
+    assert [item.offset for item in items.values()] == [0, 0, at]
+
+
 def test_nothing_is_guessed_after_a_copybook_that_is_missing() -> None:
     """Within a record it makes what follows unknown; between records it does not."""
     items = data(

@@ -418,6 +418,16 @@ JAPANESE = """\
 """
 
 
+def test_a_bar_begins_a_comment_and_two_join_texts() -> None:
+    """ACUCOBOL writes `|` where others write `*>`; SQL joins texts with `||`."""
+    text = program(
+        "A.", "    DISPLAY 'a|b' | it's open", "    | alone", "    EXEC SQL SET :A = :B || 'c' END-EXEC", "    ."
+    )
+    source = scan(text)
+    assert code_of(source)[4:] == ["    DISPLAY 'a|b'", "", "    EXEC SQL SET :A = :B || 'c' END-EXEC", "    ."]
+    assert source.kinds[5] == "comment"
+
+
 @pytest.mark.parametrize("encoding", ["cp932", "utf-8"])
 def test_a_program_in_japanese_is_read_in_shift_jis(encoding: str) -> None:
     """Its names are words whose hyphen is as wide as its letters; columns count bytes, so that the numbers of cards are no code."""

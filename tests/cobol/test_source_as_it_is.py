@@ -327,6 +327,17 @@ def test_a_call_may_name_a_constant() -> None:
     assert (call.names, call.resolved[0].line) == (("CS06S",), 4)
 
 
+@pytest.mark.parametrize("header", ["SPECIAL-NAMES. DECIMAL-POINT IS COMMA.", "INPUT-OUTPUT SECTION.", "FILE-CONTROL."])
+def test_an_environment_division_may_have_no_header(header: str) -> None:
+    """What stands behind AUTHOR is anything, but ends where the environment begins: files were lost with its COPYs."""
+    rest = ["FILE-CONTROL.", "    COPY USERS.", "DATA DIVISION.", "FILE SECTION.", "FD  USERS.", "01  U PIC X."]
+    lines = rest if header == rest[0] else [header, *rest]
+    source = scan(fixed("PROGRAM-ID. A.", "AUTHOR. Andrea.", *lines, "PROCEDURE DIVISION.", "    GOBACK."))
+    book = scan(fixed('SELECT USERS ASSIGN TO "users" ORGANIZATION INDEXED.'))
+    (file,) = facts(source, source.programs[0], copybooks={"USERS": book}).files
+    assert (file.name, file.assign, file.organization) == ("USERS", ('"users"',), "INDEXED")
+
+
 def test_a_file_section_may_have_no_header() -> None:
     """Some compilers do without; the section of the division before does not reach into the data."""
     text = fixed(

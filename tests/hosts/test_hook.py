@@ -596,10 +596,13 @@ def test_a_page_that_the_relay_gave_is_not_cut_again(is_kept: bool, opened: Open
         "penstock page abc --budget 99999999",
         "penstock page abc --max-bytes=262144",
         "penstock guard --chars 99999999 -- cat log",
+        "penstock view log --limit 100000",
+        "penstock read log",
+        "penstock search . log --limit 500",
     ],
 )
 def test_what_only_begins_like_our_pager_does_not(command: str, opened: Opened) -> None:
-    """What is joined to it is somebody else's output."""
+    """What is joined to it is somebody else's output; pages of files are as long in a shell as they are asked for."""
     event = claude("Bash", {"stdout": FLOOD, "stderr": ""}, tool_input={"command": command})
     assert answered(CLAUDE, event, opened) is not None
 

@@ -14,7 +14,7 @@ from tests import printed
 from penstock import TOOLS, Allowance, CallerError, Result, Tools, Workspace
 from penstock.errors import CODES
 from penstock.store import open_store
-from penstock.text.calls import Call, CommandLine, mcp
+from penstock.text.calls import Call, CommandLine, Value, mcp
 from penstock.text.tokens import Tokens
 from penstock.tools import MIN_ALLOWANCE
 from penstock.workspace.deadline import Deadline
@@ -113,7 +113,7 @@ def test_wrong_types_are_refused_and_not_coerced(tools: Tools, tool: str, name: 
 
 
 @pytest.mark.proves("L-9")
-@pytest.mark.parametrize("arguments", [None, [], "a.txt", 5, True])
+@pytest.mark.parametrize("arguments", [None, [], "a.txt", 5, True, {"arguments": []}, {"arguments": "{}"}])
 def test_arguments_that_are_no_object_are_refused(tools: Tools, arguments: object) -> None:
     """A result like any other mistake, that says which names an object would have."""
     result = tools.call("view", arguments)  # type: ignore[arg-type]
@@ -127,7 +127,7 @@ def test_unknown_arguments_are_refused_with_the_near_name(tools: Tools) -> None:
     result = tools.call("view", {"file_path": "a.txt", "ofset": 3})
     assert result.code == "bad_argument"
     assert "view has no argument ofset. Did you mean offset? It takes file_path, offset, limit, version." in result.text
-    assert printed.calls_in(result.text) == [Call("view", {"file_path": "a.txt"})]
+    assert printed.calls_in(result.text) == [Call("view", {"file_path": "a.txt", "offset": 3})]
     result = tools.call("view", {"offset": 3, "zzz": 1})
     assert "file_path: is required." in result.text
     assert "Try" not in result.text
@@ -136,6 +136,40 @@ def test_unknown_arguments_are_refused_with_the_near_name(tools: Tools) -> None:
     assert "\n" not in result.text
     with pytest.raises(CallerError, match="There is no tool"):
         tools.call("vieww", {})
+
+
+@pytest.mark.proves("L-9")
+@pytest.mark.parametrize(
+    ("tool", "sent", "call"),
+    [
+        ("view", {"path": "a.txt"}, {"file_path": "a.txt"}),
+        ("view", {"filePath": "a.txt", "limit": "5"}, {"file_path": "a.txt", "limit": 5}),
+        ("view", {"file_path": "a.txt", "path": "b.txt", "offset": 2.0}, {"file_path": "a.txt", "offset": 2}),
+        ("view", {"file_path": "a.txt", "offset": 2.5, "limit": "-1"}, {"file_path": "a.txt"}),
+        ("read_file", {"path": "a.txt", "end_byte": 10}, {"path": "a.txt"}),
+        ("list_files", {"glob": "*.py", "recursive": "true"}, {"pattern": "*.py", "recursive": True}),
+        (
+            "search",
+            {"query": "x", "include": "*.py", "-i": True},
+            {"pattern": "x", "glob": "*.py", "ignore_case": True},
+        ),
+    ],
+)
+def test_a_mistake_that_is_plain_to_see_is_mended_in_the_call_to_try(
+    tools: Tools, tool: str, sent: dict[str, object], call: dict[str, Value]
+) -> None:
+    """Other agents' names for the same, and numbers as texts: refused, with the call that was meant."""
+    result = tools.call(tool, sent)
+    assert (result.is_error, result.code) == (True, "bad_argument")
+    assert printed.calls_in(result.text) == [Call(tool, call)]
+
+
+@pytest.mark.proves("L-9")
+def test_many_unknown_arguments_are_told_in_one_sentence_each(tools: Tools) -> None:
+    """Four at most; what the tool takes stands there once, and nobody compares the spelling of the others."""
+    result = tools.call("view", {"file_path": "a.txt", **{f"name{n}": 1 for n in range(400_000)}})
+    assert result.text.count("has no argument") == 4
+    assert result.text.count("It takes file_path, offset, limit, version.") == 1
 
 
 @pytest.mark.proves("L-9")
@@ -159,6 +193,18 @@ def test_an_error_echoes_little_of_what_it_was_sent(tools: Tools) -> None:
         assert result.is_error
         assert result.code in CODES
         assert len(result.text) < 1500, (tool, len(result.text))
+
+
+@pytest.mark.proves("L-7")
+def test_a_search_in_greps_own_syntax_says_how_it_is_written_here(tmp_path: Path) -> None:
+    """Only where nothing was found: a bar behind a backslash may be meant."""
+    (tmp_path / "a.txt").write_text("one\ntwo | three\n")
+    tools = Tools(tmp_path)
+    assert r"| \| is a plain bar: (a|b) has alternatives |" in tools.search(r"one\|two")
+    assert r"| \< and \> are plain characters: \b is the edge of a word |" in tools.search(r"\<one\>")
+    assert "plain" not in tools.search(r"two \|")
+    assert "plain" not in tools.search(r"\\|x<>")
+    assert "plain" not in tools.search(r"one\|two", literal=True)
 
 
 @pytest.mark.proves("L-9")

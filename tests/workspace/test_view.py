@@ -294,6 +294,9 @@ def test_a_missing_file_names_similar_ones_and_a_folder_the_listing(tmp_path: Pa
     )
     assert 'Similar: "src"' in tools.view("scr/deep/reader.py")
     assert "Similar" not in tools.view("src/deep/zzzzzzzzzzz")
+    (tmp_path / "src" / "gone").symlink_to("nowhere")
+    for path in ("src/gone", "src/gone/reader.py"):
+        assert tools.view(path) == f'There is no {path}. "src/gone" is a link that leads to nothing.'
     assert '"src/deep/readme\\\\x0a.py"' in tools.view("src/deep/readme.py")
     result = tools.call("view", {"file_path": "src/deep"})
     assert result.code == "is_directory"

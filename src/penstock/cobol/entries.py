@@ -52,11 +52,15 @@ the last sentence ended; no match means that nothing but blanks is left.
 WORD, SECOND = ENTRY.groupindex["word"], ENTRY.groupindex["second"]
 REMARK = re.compile(r"(?:AUTHOR|INSTALLATION|DATE-WRITTEN|DATE-COMPILED|SECURITY|REMARKS)\Z")
 """The paragraphs of the IDENTIFICATION DIVISION whose text is anything, up to the next header."""
+_ENVIRONMENT = (
+    r"(?:(?:CONFIGURATION|INPUT-OUTPUT|FILE|WORKING-STORAGE|LOCAL-STORAGE|LINKAGE|SCREEN|REPORT)\s++SECTION"
+    r"|SOURCE-COMPUTER|OBJECT-COMPUTER|SPECIAL-NAMES|REPOSITORY|FILE-CONTROL|I-O-CONTROL)\s*+\."
+)
 REMARK_ENDS = re.compile(
-    rf"\n[^\S\n]*+(?:{_DIVISIONS}|(?:AUTHOR|INSTALLATION|DATE-WRITTEN|DATE-COMPILED|SECURITY|REMARKS)\s*+\.|{_IDS}|END\s++{_UNITS}\s)"
+    rf"\n[^\S\n]*+(?:{_DIVISIONS}|{_ENVIRONMENT}|(?:AUTHOR|INSTALLATION|DATE-WRITTEN|DATE-COMPILED|SECURITY|REMARKS)\s*+\.|{_IDS}|END\s++{_UNITS}\s)"
 )
 """Where the text of such a paragraph ends: at a line that begins with a division, another of these paragraphs, or a
-unit."""
+unit; some compilers do without the header of the ENVIRONMENT DIVISION."""
 PARAGRAPHS = vocabulary(
     "SOURCE-COMPUTER OBJECT-COMPUTER SPECIAL-NAMES REPOSITORY CLASS-CONTROL FILE-CONTROL I-O-CONTROL FACTORY OBJECT"
 )

@@ -51,8 +51,9 @@ _LISTING = re.compile(r"(?i)\s*+(?:eject|skip[123]|title\s++(?:'[^']*'|\"[^\"]*\
 _DEBUGGING = re.compile(r"(?i)(?<![\w-])debugging\s++mode(?![\w-])")
 # What a librarian puts in place before anything is compiled: `-INC` from column 1 or 7, `++INCLUDE` mostly from 8.
 _INCLUDED = re.compile(r"(?i)(?:[ \t\d]*+|[^ ]{6}[ ]++)(-INC|\+\+INCLUDE)[ \t]++([\w$#@-]++)")
-# Group 1 is the code before the comment: literals are passed over whole, so that `*>` inside of one is text.
-_COMMENT = re.compile(r"((?>(?:[^'\"*]++|'[^']*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)|\*(?!>))*))\*>")
+# Group 1 is the code before the comment: literals are passed over whole, so that `*>` inside of one is text. ACUCOBOL
+# begins one with a bar, too; two of them join texts in SQL.
+_COMMENT = re.compile(r"((?>(?:[^'\"*|]++|'[^']*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)|\*(?!>)|\|\|)*))(?:\*>|\|)")
 # Closed literals match without a group; a quote that is left over is the one that is open at the end of the line.
 _QUOTED = re.compile(r"'[^']*+'|\"[^\"]*+\"|(['\"])")
 # Between shift-out and shift-in a byte is half a letter, even where it is the byte of a quote.
@@ -66,7 +67,7 @@ _RUNS_ON = re.compile(r"[ ]{5}\d\d[ ]|[ ]{0,5}(?:\*>|[A-Za-z][\w-]*+(?<=[ \w-]{7
 _NUMBERED = re.compile(r"\d{1,6}(?=[ ])")
 _CARD = re.compile(r"[ \d]{6}[*/-]")
 _ORDER = re.compile(r"\?[A-Za-z]")  # of NonStop's compiler, where its lines have their indicator
-_MARKS = ("\t", "*>", ">>", "$", "?")
+_MARKS = ("\t", "*>", "|", ">>", "$", "?")
 _FORMATS: dict[str, Format] = {"fixed": "fixed", "free": "free", "variable": "variable"}
 _NOTHING = {0: " ", 0x1A: " "}  # what fills records, and what ended files
 _NO_INDICATORS = frozenset("$>?")
@@ -391,7 +392,7 @@ class _Page:
             # one below.
             odd = [index for index, line in enumerate(lines) if line[6:7] not in " */"]
         # Before continuations are joined: a comment at the end of a line is no part of the word that goes on.
-        for index in self.having("*>", self.code[start:]):
+        for index in self.having("*>", self.code[start:]) + self.having("|", self.code[start:]):
             self.code[start + index] = _uncommented(self.code[start + index])
         if self._includes:
             odd = self._included(start, lines, odd)
@@ -563,7 +564,7 @@ def _uncommented(text: str, quote: str = "") -> str:
         text: The line.
         quote: The quote of the literal inside of which it begins, "" for none.
     """
-    comment = _COMMENT.match(quote + text) if "*>" in text else None
+    comment = _COMMENT.match(quote + text) if "*>" in text or "|" in text else None
     return text[: comment.end(1) - len(quote)] if comment else text
 
 

@@ -136,10 +136,9 @@ _OUR_TOOLS = (
 )
 SHELLS = frozenset({"Bash", "bash", "BashOutput", "TaskOutput", "run_shell_command", "read_background_output", "shell"})
 """What the hosts call the tools that run commands. A server's tools are called otherwise: its name stands before theirs."""
-# Nothing of a shell in it: what is piped or joined is no page of ours any more.
-_OUR_COMMAND = (
-    r"\A\s*(?:[\w.~/-]*/)?penstock (?:page|find|view|read|outline|list|count|search|guard)\b[^|;&<>()$`\n]*\Z"
-)
+# What is within a host's budget by itself: a page of a file may have 256 KiB in a shell. Nothing of a shell in it: what is piped
+# or joined is no page of ours any more.
+_OUR_COMMAND = r"\A\s*(?:[\w.~/-]*/)?penstock (?:page|find|guard)\b[^|;&<>()$`\n]*\Z"
 _UNBOUNDED = r"--(?:raw|chars|tokens)\b"
 _SIZE = r"--(?:budget|max-bytes)[ =](\d+)"
 

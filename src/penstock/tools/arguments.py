@@ -7,7 +7,9 @@ record, each with a value of its type within its bounds. Keeps out: what a value
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from penstock.errors import ToolError
@@ -20,6 +22,24 @@ if TYPE_CHECKING:
 
 # How many characters of an argument an error repeats.
 _ECHOED = 256
+# How alike two spellings are: that of which one is meant for the other, and that of which it may be.
+_ALIKE = 0.8
+_NEAR = 0.5
+# How many mistakes are named.
+_TOLD = 4
+# What other agents' tools call what ours have, without their hyphens, underscores and capitals.
+_FILE, _GLOB = ("path", "file_path"), ("glob", "pattern")
+_CALLED_ELSEWHERE = {
+    **dict.fromkeys(("absolutepath", "file", "filename", "filepath", "path", "targetfile"), _FILE),
+    **dict.fromkeys(("dir", "directory", "dirpath", "folder"), ("path",)),
+    **dict.fromkeys(("filepattern", "glob", "globpattern", "include", "includepattern"), _GLOB),
+    **dict.fromkeys(("query", "regex"), ("pattern",)),
+    **dict.fromkeys(("caseinsensitive", "i"), ("ignore_case",)),
+    **dict.fromkeys(("c", "context"), ("context_lines",)),
+    **dict.fromkeys(("headlimit", "maxresults"), ("limit",)),
+    **dict.fromkeys(("oldstr", "oldstring"), ("old",)),
+    **dict.fromkeys(("newstr", "newstring"), ("new",)),
+}
 
 
 def check(tool: Tool, arguments: Mapping[str, object]) -> dict[str, object]:
@@ -36,17 +56,15 @@ def check(tool: Tool, arguments: Mapping[str, object]) -> dict[str, object]:
         ToolError: with the code `bad_argument`, naming every field that is wrong (four at most), what it takes, and a call that
             works where there is one.
     """
-    known = [parameter.name for parameter in tool.parameters]
-    if not isinstance(arguments, Mapping):
-        raise ToolError("bad_argument", f"arguments: takes an object with {', '.join(known)}, not {_kind(arguments)}")
-    problems: list[str] = []
-    for name in map(str, arguments):
-        if name not in known:
-            from difflib import get_close_matches  # only where a name is wrong
-
-            near = get_close_matches(name[:64], known, 1, 0.5)
-            problems.append(_unknown(tool.name, name, known, near[0] if near else None))
+    sent: object = arguments
+    # Faces that carry nothing but an object hand on what is none as `{"arguments": …}`.
+    if isinstance(arguments, Mapping) and list(arguments) == ["arguments"] and tool.parameter("arguments") is None:
+        sent = arguments["arguments"]
+    if not isinstance(sent, Mapping):
+        known = ", ".join(parameter.name for parameter in tool.parameters)
+        raise ToolError("bad_argument", f"arguments: takes an object with {known}, not {_kind(sent)}")
     # All of them, not the first: a model that corrects one mistake at a time takes a call for each.
+    problems, meant = _unknown(tool, arguments)
     checked: dict[str, object] = {}
     for parameter in tool.parameters:
         value = arguments.get(parameter.name, parameter.default)
@@ -59,7 +77,7 @@ def check(tool: Tool, arguments: Mapping[str, object]) -> dict[str, object]:
         else:
             checked[parameter.name] = value
     if problems:
-        raise ToolError("bad_argument", " ".join(problems[:4]), *_corrected(tool, checked))
+        raise ToolError("bad_argument", " ".join(problems[:_TOLD]), *_corrected(tool, meant))
     return checked
 
 
@@ -73,10 +91,44 @@ def given(tool: Tool, arguments: Mapping[str, object]) -> dict[str, Value]:
     return shown
 
 
-def _unknown(tool: str, name: str, known: list[str], near: str | None) -> str:
-    """Say that a tool has no argument of that name, which it has, and which was perhaps meant."""
-    hint = f"Did you mean {near}? " if near else ""
-    return f"{tool} has no argument {escape.clip(name, 64)}. {hint}It takes {', '.join(known)}."
+def _unknown(tool: Tool, arguments: Mapping[str, object]) -> tuple[list[str], dict[str, object]]:
+    """Return what is to be said of names that the tool does not have, and all arguments by the names that they surely meant."""
+    known = [parameter.name for parameter in tool.parameters]
+    meant = {name: value for name, value in arguments.items() if name in known}
+    problems = []
+    for name in islice((name for name in arguments if name not in known), _TOLD):
+        near, is_sure = _nearest(str(name), known)
+        if is_sure:
+            meant.setdefault(near, arguments[name])
+        hint = f" Did you mean {near}?" if near else ""
+        problems.append(f"{tool.name} has no argument {escape.clip(str(name), 64)}.{hint}")
+    if problems:
+        problems[-1] += f" It takes {', '.join(known)}."
+    return problems, meant
+
+
+def _nearest(name: str, known: list[str]) -> tuple[str, bool]:
+    """Return the argument that an unknown name may stand for, "" for none, and whether it surely does."""
+    from difflib import SequenceMatcher  # only where a name is wrong
+
+    name = name[:64]
+    for other in _CALLED_ELSEWHERE.get(re.sub("[-_]", "", name).lower(), ()):
+        if other in known:
+            return other, True
+    likeness, near = max((SequenceMatcher(None, name, other).ratio(), other) for other in known)
+    return (near, likeness >= _ALIKE) if likeness >= _NEAR else ("", False)
+
+
+def _plainly(parameter: Parameter, value: object) -> object:
+    """Return a value as its parameter takes it where another type says the same: `"5"` and `5.0` for 5, `"true"` for true."""
+    if parameter.kind == "integer":
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        if isinstance(value, str) and re.fullmatch(r"[0-9]{1,19}", value):
+            return int(value)
+    if parameter.kind == "boolean" and isinstance(value, str):
+        return {"true": True, "false": False}.get(value.lower(), value)
+    return value
 
 
 def _problem(parameter: Parameter, value: object) -> str | None:
@@ -108,13 +160,18 @@ def _kind(value: object) -> str:
     return "an array" if isinstance(value, list | tuple) else "an object"
 
 
-def _corrected(tool: Tool, checked: dict[str, object]) -> tuple[Call, ...]:
-    """Return a call that keeps what was right and leaves out what was not; none where a required argument is missing.
+def _corrected(tool: Tool, meant: dict[str, object]) -> tuple[Call, ...]:
+    """Return the call that was meant, as far as it is right or plain to see; none where a required argument is missing.
 
     Nor where it would repeat at length what nobody has looked at yet: an error echoes at most 256 characters of a value.
     """
-    if any(parameter.default is REQUIRED and parameter.name not in checked for parameter in tool.parameters):
+    right: dict[str, object] = {}
+    for parameter in tool.parameters:
+        value = _plainly(parameter, meant.get(parameter.name, parameter.default))
+        if _problem(parameter, value) is None:
+            right[parameter.name] = value
+        elif parameter.default is REQUIRED:
+            return ()
+    if any(isinstance(value, str) and len(value) > _ECHOED for value in right.values()):
         return ()
-    if any(isinstance(value, str) and len(value) > _ECHOED for value in checked.values()):
-        return ()
-    return (Call(tool.name, given(tool, checked)),)
+    return (Call(tool.name, given(tool, right)),)

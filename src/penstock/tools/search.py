@@ -6,6 +6,7 @@ Keeps out: how files are searched (`workspace.searching`), and passages by relev
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from penstock.errors import ToolError
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
     from penstock.tools.invocation import Invocation
     from penstock.workspace.searching import Search, SearchMatch
 
+# What grep's basic expressions have other signs for, where a plain character is meant here.
+_GREP = {
+    r"\\\|": r"\| is a plain bar: (a|b) has alternatives",
+    r"\\[<>]": r"\< and \> are plain characters: \b is the edge of a word",
+}
 # How many files' counts are shown where those of all leave no room for a match.
 _FEW_FILES = 5
 
@@ -69,12 +75,13 @@ def _search(
     )
 
     wider = "" if found.wider is None else call.again(**_of_search(found.wider.changes))
+    grep = "" if literal or found.total else _of_grep(pattern)
 
     # The next call goes on behind what is shown, which may be less than the page: its offset depends on how many matches fit.
     def render(count: int) -> str:
         more = count < len(found.matches) or found.next_offset is not None
         following = call.again(offset=found.offset + count) if more and count else None
-        return _render(found, found.matches[:count], following, wider)
+        return _render(found, found.matches[:count], following, wider, grep)
 
     try:
         text = call.fit(len(found.matches), render)
@@ -122,7 +129,13 @@ def _of_search(changes: dict[str, str | bool]) -> dict[str, str | bool]:
 # ── words ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _render(found: Search, matches: Sequence[SearchMatch], following: str | None, wider: str) -> str:
+def _of_grep(pattern: str) -> str:
+    """Return what is to be said of a pattern that found nothing and may be one of grep's; mostly empty."""
+    signs = re.findall(r"\\.", pattern)
+    return ", ".join(said for sign, said in _GREP.items() if any(re.fullmatch(sign, one) for one in signs))
+
+
+def _render(found: Search, matches: Sequence[SearchMatch], following: str | None, wider: str, grep: str) -> str:
     """Return the result as text: totals, counts per file where there are more matches than shown, then matches by file.
 
     Matching lines are `12|text`, lines around them `11-text`, as grep writes them.
@@ -136,6 +149,8 @@ def _render(found: Search, matches: Sequence[SearchMatch], following: str | None
         head.append(f"none at offset {found.offset}")
     if following is not None:
         head.append(f"next: {following}")
+    if grep:
+        head.append(grep)
     if found.wider is not None:
         some = "" if found.wider.complete else "at least "
         files_there = notices.counted(found.wider.files, "file")

@@ -54,8 +54,8 @@ def open_file(root: Root, path: str) -> Iterator[tuple[FileSource, str]]:
             shown = escape.show_name(relative)
             listing = Call("list_files", {} if shown == "." else {"path": shown})
             raise ToolError(error.code, error.message, listing) from error
-        if error.code == "not_found" and (similar := _similar(root, relative)):
-            raise ToolError(error.code, f"{error.message} {_did_you_mean(similar)}") from error
+        if error.code == "not_found" and (hint := _instead(root, relative)):
+            raise ToolError(error.code, f"{error.message} {hint}") from error
         raise
     try:
         yield FileSource(file), escape.show_name(relative)
@@ -147,13 +147,8 @@ def _binary(path: str, kind: str, size_bytes: int) -> str:
 # ── names that are nearly right ──────────────────────────────────────────────────────────────────────────────────
 
 
-def _did_you_mean(names: list[str]) -> str:
-    """Return the sentence that names similar paths."""
-    return "Similar: " + ", ".join(quoted(name) for name in names) + "."
-
-
-def _similar(root: Root, relative: bytes) -> list[str]:
-    """Return up to three paths that are spelled like `relative`, which there is not (V-11)."""
+def _instead(root: Root, relative: bytes) -> str:
+    """Return what to say of a path that there is not: up to three that are spelled like it (V-11), or a link to nothing."""
     known = b"."
     # Down to the first part that is missing: its folder is there, and that is where the right name may be.
     for missing in relative.split(b"/"):
@@ -163,23 +158,27 @@ def _similar(root: Root, relative: bytes) -> list[str]:
         except OSError:
             break
         if not stat.S_ISDIR(status.st_mode):
-            return []
+            return ""
         known = inner
     else:
-        return []
+        return ""
     try:
         folder = root.open_folder(known)
     except ToolError:
-        return []
+        return ""
     try:
         with scan_folder(folder) as entries:
             names = [entry.name for entry in islice(entries, _NAMES_COMPARED)]
     except OSError:
-        return []
+        return ""
     finally:
         close_folder(folder)
     prefix = "" if known == b"." else escape.show_name(known) + "/"
-    return [prefix + escape.show_name(os.fsencode(name)) for name in _closest(os.fsdecode(missing), names)]
+    wanted = os.fsdecode(missing)
+    if wanted in names:
+        return f"{quoted(prefix + escape.show_name(missing))} is a link that leads to nothing."
+    near = [quoted(prefix + escape.show_name(os.fsencode(name))) for name in _closest(wanted, names)]
+    return f"Similar: {', '.join(near)}." if near else ""
 
 
 def _closest(wanted: str, names: list[str]) -> list[str]:

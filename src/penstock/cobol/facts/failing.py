@@ -99,7 +99,10 @@ def _checked(rule: BranchRule) -> ErrorSite:
     """Return the site of a condition that looks at an outcome, with the first thing that is done about a failure."""
     branch = _failing(rule)
     action = next((one.text for one in branch.actions if one.text.upper() != "CONTINUE"), None) if branch else None
-    return ErrorSite(rule.check, f"{rule.verb} {rule.condition}", action, rule.line, rule.end_line, rule.paragraph)
+    # What is done belongs to the branch that it stands in: alone, `IF STATUS = '00'` would say the opposite.
+    within = f" … {branch.label}" if branch and branch.label != "THEN" else ""
+    said = f"{rule.verb} {rule.condition}{within}"
+    return ErrorSite(rule.check, said, action, rule.line, rule.end_line, rule.paragraph)
 
 
 def _failing(rule: BranchRule) -> Branch | None:

@@ -86,6 +86,8 @@ def flow(
     jumps: list[dict[str, None]] = [{} for _ in paragraphs]
     called_by: list[dict[str, None]] = [{} for _ in paragraphs]
     for edge in edges:
+        if edge.via == "USE":
+            continue  # the system runs a declarative: no paragraph calls it, least of all its own
         source = label(paragraphs[edge.source]) if edge.source >= 0 else edge.copybook or ""
         jumping = is_jump(edge)
         if edge.source >= 0 and edge.copybook is None:

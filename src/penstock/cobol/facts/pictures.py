@@ -93,7 +93,6 @@ _FIXED = {
     "FLOAT-DECIMAL-34": 16,
 }
 _BINARY = frozenset({"COMP", "COMP-4", "COMP-5", "COMP-N", "BINARY"})
-_ALIGNED = {"COMP-1": 4, "COMP-2": 8, "INDEX": 4, "POINTER": 4, "PROCEDURE-POINTER": 8, "FUNCTION-POINTER": 4}
 
 
 def bytes_of(picture: str | None, usage: str, *, sign_apart: bool = False) -> int | None:
@@ -136,7 +135,7 @@ def boundary_of(usage: str, size: int | None) -> int:
     """Return the bytes to a multiple of which SYNCHRONIZED aligns an item; 1 where it aligns nothing."""
     if usage in _BINARY and size:
         return 2 if size == 2 else 4
-    return _ALIGNED.get(usage, 1)
+    return _FIXED.get(usage, 1)
 
 
 def _binary(digits: int) -> int:
