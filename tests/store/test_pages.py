@@ -168,6 +168,10 @@ def test_matches_are_found_with_their_places(store: Store, handle: str) -> None:
     assert rows[0] == f"19996|{start}|19995: a line of an artifact, ümläut"
     assert len(rows) == 5
     assert finding.find(store, handle, "no such text").outcome == "nothing"
+    assert (
+        r"0 matching lines | \| is a plain bar: (a|b) has alternatives | "
+        in finding.find(store, handle, r"no\|such").text
+    )
 
 
 @pytest.mark.proves("G-3")

@@ -93,12 +93,18 @@ def find(
     allowance, dialect = allowance or Allowance.bytes(window.HARD_MAX_BYTES), dialect or PYTHON
     found = scan(store, handle, pattern, limit, deadline=deadline or Deadline(WALK_SECONDS))
 
+    grep = ""
+    if not found.total:
+        from penstock.workspace.pattern import signs_of_grep
+
+        grep = signs_of_grep(pattern)
+
     def render(count: int) -> str:
         around = ""
         if count:
             first = found.matches[0].start_byte
             around = dialect.write(Call("page", {"handle": found.handle, "start_byte": first}))
-        return "\n".join([_found(found, count, around), *map(_found_line, found.matches[:count])])
+        return "\n".join([_found(found, count, around, grep), *map(_found_line, found.matches[:count])])
 
     # Rendering is cheap and its size never falls with the number of lines, so the number is found by bisection.
     count = fitting.most(len(found.matches), lambda n: allowance.measure(render(n)), allowance.limit)
@@ -109,12 +115,14 @@ def find(
     return FoundAnswer(guard.bounded(text), outcome, found._replace(matches=found.matches[:count]))
 
 
-def _found(found: FoundLines, shown: int, around: str) -> str:
+def _found(found: FoundLines, shown: int, around: str, grep: str) -> str:
     """Return the first line of what was found in an artifact."""
     some, line = "" if found.complete else "at least ", "line" if found.total == 1 else "lines"
     parts = [f"{some}{found.total} matching {line}"]
     if shown < found.total:
         parts.append(f"showing the first {shown}: a narrower pattern or a larger limit shows the others")
+    if grep:
+        parts.append(grep)
     parts.append(f"searched {found.scanned_bytes} of {found.total_bytes} bytes")
     if not found.complete:
         parts.append("the time of one call ended")

@@ -6,7 +6,6 @@ Keeps out: how files are searched (`workspace.searching`), and passages by relev
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from penstock.errors import ToolError
@@ -21,11 +20,6 @@ if TYPE_CHECKING:
     from penstock.tools.invocation import Invocation
     from penstock.workspace.searching import Search, SearchMatch
 
-# What grep's basic expressions have other signs for, where a plain character is meant here.
-_GREP = {
-    r"\\\|": r"\| is a plain bar: (a|b) has alternatives",
-    r"\\[<>]": r"\< and \> are plain characters: \b is the edge of a word",
-}
 # How many files' counts are shown where those of all leave no room for a match.
 _FEW_FILES = 5
 
@@ -75,7 +69,11 @@ def _search(
     )
 
     wider = "" if found.wider is None else call.again(**_of_search(found.wider.changes))
-    grep = "" if literal or found.total else _of_grep(pattern)
+    grep = ""
+    if not (literal or found.total):
+        from penstock.workspace.pattern import signs_of_grep
+
+        grep = signs_of_grep(pattern)
 
     # The next call goes on behind what is shown, which may be less than the page: its offset depends on how many matches fit.
     def render(count: int) -> str:
@@ -127,12 +125,6 @@ def _of_search(changes: dict[str, str | bool]) -> dict[str, str | bool]:
 
 
 # ── words ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _of_grep(pattern: str) -> str:
-    """Return what is to be said of a pattern that found nothing and may be one of grep's; mostly empty."""
-    signs = re.findall(r"\\.", pattern)
-    return ", ".join(said for sign, said in _GREP.items() if any(re.fullmatch(sign, one) for one in signs))
 
 
 def _render(found: Search, matches: Sequence[SearchMatch], following: str | None, wider: str, grep: str) -> str:

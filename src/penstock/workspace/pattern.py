@@ -191,6 +191,23 @@ def _refused(reason: str, flags: str, pattern: str) -> ToolError:
     )
 
 
+# What grep's basic expressions have other signs for, where a plain character is meant here.
+_SIGNS_OF_GREP = {
+    r"\\\|": r"\| is a plain bar: (a|b) has alternatives",
+    r"\\[<>]": r"\< and \> are plain characters: \b is the edge of a word",
+}
+
+
+def signs_of_grep(pattern: str) -> str:
+    r"""Return what is to be said of an expression that found nothing and may be one of grep's; mostly empty.
+
+    >>> signs_of_grep(r"one\|two")
+    '\\| is a plain bar: (a|b) has alternatives'
+    """
+    escapes = re.findall(r"\\.", pattern)
+    return ", ".join(said for sign, said in _SIGNS_OF_GREP.items() if any(re.fullmatch(sign, one) for one in escapes))
+
+
 LineFinder = Callable[[bytes, int, int], tuple[int, int] | None]
 """A function of whole lines and two places in them, which returns where the first match between these begins and ends."""
 
