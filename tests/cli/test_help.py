@@ -136,6 +136,9 @@ def test_a_page_opens_with_a_sentence_that_stands_alone(path: str) -> None:
     assert first.split()[0] == "Pass" or not first.split()[0].endswith("s")
 
 
+NAMES = [f"f{n}.py" for n in range(20_000)]
+
+
 @pytest.mark.parametrize(
     ("line", "message", "way"),
     [
@@ -163,6 +166,31 @@ def test_a_mistyped_name_is_answered_with_the_nearest(
     error: dict[str, Any] = json.loads(capsys.readouterr().out)["error"]
     assert (error["code"], message in error["message"]) == ("usage", True)
     assert shlex.split(error["try"])[: len(shlex.split(way))] == shlex.split(way)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            ["list", *NAMES],
+            "Unexpected arguments: f1.py f2.py and 19997 more. A pattern stands in quotes, or the shell writes out",
+        ),
+        (["view", "a", "b"], "penstock: Unexpected argument: b. Try: penstock view --help"),
+        (["veiw", *NAMES], "There is no command 'veiw'. Did you mean 'view'? Try: penstock --help"),
+        (["view", "a", "--limit", "9\x1b[2J" * 999], "Invalid value for '--limit'"),
+        (["x" * 100_000], "There is no command 'xxx"),
+        (["view", "--" + "x" * 100_000], "No such option"),
+    ],
+)
+def test_a_line_that_a_shell_wrote_out_is_told_in_short(
+    line: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`penstock list *.py` without quotes has all the names there are; nothing that was typed acts on the terminal."""
+    assert main(line) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert len(err) < 1_200
+    assert "\x1b" not in err
 
 
 def test_a_page_is_as_wide_as_the_terminal(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 # The exit statuses of contracts.md. 0 is an answer; grep's 1 is "nothing found", so that a script can ask.
 NOTHING, USAGE, REFUSED, MISSING, STALE, PARTIAL, OVER_BUDGET, FAULT, INTERRUPTED = 1, 2, 3, 4, 5, 6, 7, 8, 130
+_MISUSE_BYTES = 1_000  # click repeats whatever was typed
 # By the code of a `ToolError`. What is missing here is 3, refused: outside the root, binary, a secret, not a regular file.
 _STATUS = {
     "bad_argument": USAGE,
@@ -188,7 +189,7 @@ def fail(
 
 def misuse(error: click.ClickException) -> str:
     """Return what click says of a mistyped line as one line that ends as a sentence does; click lists choices one a line."""
-    said = " ".join(error.format_message().split())
+    said = escape.shorten(escape.show(" ".join(error.format_message().split()))[0], _MISUSE_BYTES)
     return said if said.endswith((".", "?", "?)")) else f"{said}."
 
 

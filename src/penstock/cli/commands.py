@@ -19,12 +19,15 @@ import click
 
 from penstock.cli import answer
 from penstock.errors import PenstockError
+from penstock.text import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
 HELP_WIDTH = 110  # columns that a help page uses at most; a narrower terminal makes it narrower
+_NAMED = 2  # words too many; more of them come from a shell
 _SUGGESTED = 2  # "Did you mean" of more than two is no answer
+_TYPED = 32  # words of a line that a person types
 
 
 class UnknownCommand(click.UsageError):
@@ -32,7 +35,7 @@ class UnknownCommand(click.UsageError):
 
     def __init__(self, name: str, near: list[str], way: str | None, ctx: click.Context) -> None:
         asked = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-        super().__init__(f"There is no command {name!r}.{asked}", ctx)
+        super().__init__(f"There is no command '{escape.clip(name)}'.{asked}", ctx)
         self.way = way
 
 
@@ -66,6 +69,21 @@ class HelpPage(click.Command):
                 formatter.write("".join(f"{line}\n" for line in self.examples))
         super().format_epilog(ctx, formatter)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; of words too many the first are named: a shell writes out a pattern to all the names there are.
+
+        Raises:
+            click.UsageError: There are words too many, or as click says.
+        """
+        may_be_more, ctx.allow_extra_args = ctx.allow_extra_args, True
+        super().parse_args(ctx, args)
+        if ctx.args and not may_be_more and not ctx.resilient_parsing:
+            said = f"Unexpected argument{'s' * (len(ctx.args) > 1)}: {' '.join(map(escape.clip, ctx.args[:_NAMED]))}"
+            if more := len(ctx.args[_NAMED:]):
+                said += f" and {more} more. A pattern stands in quotes, or the shell writes out what it matches"
+            raise click.UsageError(f"{said}.", ctx)
+        return ctx.args
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what it raises on purpose, or meets on disk, becomes its answer."""
         try:
@@ -95,7 +113,7 @@ class CommandGroup(HelpPage, click.Group):
         from difflib import get_close_matches
 
         near = get_close_matches(name, names, _SUGGESTED)
-        way = shlex.join([*ctx.command_path.split(), near[0], *args[1:]]) if near else None
+        way = shlex.join([*ctx.command_path.split(), near[0], *args[1:]]) if near and len(args) < _TYPED else None
         raise UnknownCommand(name, near, way, ctx)
 
     def sections(self, ctx: click.Context) -> Mapping[str, list[str]]:
