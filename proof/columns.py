@@ -26,6 +26,7 @@ _OPTIONS = re.compile(r"[ \t\d]{0,8}(?:cbl|process)(?:\s|$)", re.IGNORECASE)
 _PRINTER = re.compile(r"\s*(?:eject|skip[123]|title\s+(?:'[^']*'|\"[^\"]*\"))\s*\.?\s*", re.IGNORECASE)
 _DEBUGGING = re.compile(r"(?<![\w-])debugging\s+mode(?![\w-])", re.IGNORECASE)
 _NOTHING = {0: " ", 0x1A: " "}
+_TERMINAL = ("*", "?")  # a comment and an order to NonStop's compiler, where lines have their indicator in column 1
 
 
 class Page(NamedTuple):
@@ -99,10 +100,10 @@ def _line(text: str, form: Format) -> _Line:
         return _Line(shown, area, "debug") if directive[1] else _Line(_uncounted(wide, form), "", "")
     if _PRINTER.fullmatch(area) and indicator == " ":
         return _Line(_uncounted(wide, form), "", "")
-    if indicator not in {" ", "-", "D", "d"}:
+    if indicator not in {" ", "-", "D", "d"} or (form == "free" and clean[:1] in _TERMINAL):
         return _Line(shown, "", "")
     rest = area.strip()
-    is_empty = rest in {"", "'", '"'} if indicator == "-" else not rest or rest.startswith("*>")
+    is_empty = rest in {"", "'", '"'} if indicator == "-" else not rest or rest.startswith(("*>", "|"))
     if is_empty:  # as is a literal that goes on with nothing but blanks
         return _Line(shown, "", "")
     return _Line(shown, area, "debug" if indicator in "Dd" else "code")

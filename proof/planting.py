@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 RIGHT, WRONG, INVENTED = "Right, planted", "Wrong, planted", "XQZW"
 """How the words of claims begin, and what no program has in it."""
-DERIVED = "918273645"
-"""A number that no program has."""
+DERIVED = "706194823"
+"""A number that no program has: not one that somebody types, as 918273645, which NIST has."""
 EVERYWHERE = f"{RIGHT} by every part."
 _FIELDS = {
     "P": ("summary", "purpose"),

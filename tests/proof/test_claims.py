@@ -79,6 +79,26 @@ def test_what_conditional_compilation_leaves_out_is_no_code() -> None:
     assert faults(text.encode()) == ()
 
 
+def test_columns_know_terminal_format() -> None:
+    """In NonStop's lines the indicator stands in column 1; ACUCOBOL begins a comment with a bar."""
+    lines = [
+        "?SQL",
+        "*  REMARK",
+        " PROGRAM-ID. A.",
+        "*",
+        " PROCEDURE DIVISION.",
+        "   | alone",
+        " MAIN.",
+        "   STOP RUN. | now",
+    ]
+    source = scan("\n".join(lines).encode(), source_format="free")
+    assert (
+        columns.page(source).code
+        == {line for line in range(1, source.lines + 1) if source.is_code(line)}
+        == {3, 5, 7, 8}
+    )
+
+
 # ── the rig can fail ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
