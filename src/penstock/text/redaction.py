@@ -30,7 +30,8 @@ _MARK = re.compile(r"\[redacted: [A-Za-z0-9. ]{1,30}, \d{1,9} characters\]")
 _MARK_BYTES = re.compile(_MARK.pattern.encode())
 _MARK_CHARS = 64
 _MARK_BEGINS = "[redacted: "
-_KEY_CHARS, _LEAD_CHARS = 2, 48
+_KEY_CHARS, _LEAD_CHARS, _PIECE_CHARS = 2, 48, 4
+_BLOCK_CHARS = 65_536  # a longer text has pieces of most leads
 # States of the search that are kept between texts, at most: 64 MiB hold all that 71 MB of source code lead to. With
 # fewer they are thrown away and made again all the time, which made it three times as slow.
 _ENGINE_BYTES = 64 << 20
@@ -314,7 +315,7 @@ class _Hints:
 
 
 class _Leads:
-    """The places where a lead stands, found by one search for each of them.
+    """The places where a lead stands, found by one search for each that may be there: few have all their pieces in a text.
 
     `re` tries the branches of a pattern one after the other at every character, which for hundreds of them takes a
     hundred times as long as so many searches for plain words.
@@ -323,7 +324,11 @@ class _Leads:
     def __init__(self, text: str) -> None:
         # The only character that is longer in lower case.
         folded = text.replace("\u0130", "I").lower()
-        places = {at for lead, is_folded in _leads() for at in _all_of(lead, folded if is_folded else text)}
+        places = {
+            begin + at
+            for begin in range(0, len(text), _BLOCK_CHARS)
+            for at in _leads_in(*(one[begin : begin + _BLOCK_CHARS + _LEAD_CHARS] for one in (text, folded)))
+        }
         self._left = sorted(places, reverse=True)
 
     def next(self) -> int | None:
@@ -334,6 +339,14 @@ class _Leads:
             self._left.pop()
 
 
+def _leads_in(text: str, folded: str) -> Iterator[int]:
+    """Yield the places of leads in a block of a text, which is given in small letters as well."""
+    held = _pieces(folded)
+    for lead, is_folded, pieces in _leads():
+        if pieces <= held:
+            yield from _all_of(lead, folded if is_folded else text)
+
+
 def _all_of(lead: str, text: str) -> Iterator[int]:
     """Yield the places of a word in a text."""
     at = text.find(lead)
@@ -342,12 +355,20 @@ def _all_of(lead: str, text: str) -> Iterator[int]:
         at = text.find(lead, at + 1)
 
 
+def _pieces(text: str) -> set[str]:
+    """Return what stands in so many characters each of a text."""
+    return set(map("".join, zip(*(text[at:] for at in range(_PIECE_CHARS)), strict=False)))
+
+
 @cache
-def _leads() -> tuple[tuple[str, bool], ...]:
-    """Return what shapes begin with, and whether it stands for any case; nothing that begins as a shorter one does."""
+def _leads() -> tuple[tuple[str, bool, set[str]], ...]:
+    """Return what shapes begin with, whether it stands for any case, and its pieces in small letters.
+
+    Nothing is among them that begins as a shorter one does.
+    """
     leads = {(lead, shape.is_folded) for shape in _shapes() for lead in shape.leads}
     return tuple(
-        (lead, is_folded)
+        (lead, is_folded, _pieces(lead.lower()))
         for lead, is_folded in leads
         if not any((lead[:size], is_folded) in leads for size in range(1, len(lead)))
     )
