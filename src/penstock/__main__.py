@@ -4,6 +4,7 @@ A process that lives for 60 ms should not spend ten of them looking for garbage:
 """
 
 import gc
+import os
 import sys
 from typing import NoReturn
 
@@ -15,6 +16,7 @@ _INTERRUPTED = 130
 
 def run() -> NoReturn:
     """Run the command that was typed, and end the process with its status."""
+    _open_streams()
     try:
         from penstock.cli import main
 
@@ -25,6 +27,14 @@ def run() -> NoReturn:
     # closed; memory goes back to the system in any case.
     gc.freeze()
     sys.exit(status)
+
+
+def _open_streams() -> None:
+    """Put the null device in the place of standard streams that are closed: what is opened next would take their descriptors."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, open(null, mode, encoding="utf-8"))  # noqa: SIM115 - for the life of the process
 
 
 if __name__ == "__main__":

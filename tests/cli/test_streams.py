@@ -62,11 +62,17 @@ def test_a_full_disk_is_a_fault_in_one_line(tree: Path, line: str) -> None:
 
 
 @pytest.mark.proves("H-5")
-@pytest.mark.parametrize("line", ["hook claude", "view big.txt"])
-def test_an_output_that_was_closed_from_the_start_is_no_traceback(tree: Path, line: str) -> None:
-    """`penstock hook claude >&-`: nobody listens, and nothing is wrong."""
+@pytest.mark.parametrize(
+    "line",
+    ["hook claude >&-", "view big.txt >&-", "guard >&-", "guard --chars 60 <big.txt >&-", "guard <&-", "tokens - <&-"],
+)
+def test_a_stream_that_was_closed_from_the_start_is_no_traceback(
+    tree: Path, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`penstock hook claude >&-`: nobody listens, and nothing is wrong; what nobody writes is empty."""
+    monkeypatch.setenv("PENSTOCK_STORE", str(tree / "store"))
     done = subprocess.run(
-        ["sh", "-c", f"exec {shlex.quote(sys.executable)} -m penstock {line} >&-"],
+        ["sh", "-c", f"exec {shlex.quote(sys.executable)} -m penstock {line}"],
         cwd=tree,
         input=b"{}",
         stderr=subprocess.PIPE,
