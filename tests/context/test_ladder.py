@@ -455,6 +455,14 @@ def test_the_room_beside_a_reply_is_that_beside_the_shortest_that_can_be_asked_f
     assert (situation.reserve_tokens, situation.input_limit_tokens) == (1_025, 2_975)
 
 
+def test_a_request_whose_low_end_just_fills_the_window_is_not_certain_not_to_fit() -> None:
+    """It is sent as it is, for the provider counts; in a window of one token less it is made smaller unasked."""
+    whole = Sized(load_request(request_of(chat(result_lines=400), "openai-chat"), "openai-chat"), COUNTER)
+    low = sum(count.low for count in whole.parts())
+    assert recovery.trim(Situation(sized=whole, budget=Budget(low))) is None
+    assert isinstance(recovery.trim(Situation(sized=whole, budget=Budget(low - 1))), recovery.SendSmaller)
+
+
 @pytest.mark.proves("R-3")
 @pytest.mark.parametrize(
     ("said", "calls_left", "is_lowered"),

@@ -80,6 +80,26 @@ def test_arguments_that_a_server_wrote_as_an_object_are_written_out() -> None:
     assert repair(items, "openai-responses").messages[1] == item_call("a", '{"n": 1}')
 
 
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (None, {}),
+        ('{"path": "a.py"}', {"path": "a.py"}),
+        ("[1]", {"input": "[1]"}),
+        ("a.py", {"input": "a.py"}),
+        ("", {"input": ""}),
+        (3, {"input": 3}),
+        (False, {"input": False}),
+        ([1], {"input": [1]}),
+    ],
+)
+def test_arguments_that_are_no_object_are_kept_in_one(given: Any, kept: Any) -> None:
+    """Nothing that a model wrote is lost; where it wrote nothing there is nothing."""
+    call = {**uses("a")["content"][0], "input": given}
+    mended = repair([USER, {"role": "assistant", "content": [call]}, results("a"), YES], "anthropic")
+    assert mended.messages[1]["content"] == [{**call, "input": kept}]
+
+
 def test_roles_are_merged_and_the_list_begins_with_the_user() -> None:
     """As Anthropic wants them; texts stay blocks of their own."""
     mended = repair([YES, USER, {"role": "user", "content": [text("more")]}], "anthropic")

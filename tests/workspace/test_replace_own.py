@@ -603,3 +603,21 @@ def test_what_is_made_is_open_to_whom_it_is_for(tmp_path: Path, monkeypatch: pyt
         "changed": 0o666,
         "scratch": 0o600,
     }
+
+
+@pytest.mark.parametrize("has_descriptors", [True, False])
+def test_an_own_folder_is_a_folder_and_stays_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_descriptors: bool
+) -> None:
+    """Also where folders have no descriptors: a file is said to be one, and a change of the working directory moves nothing."""
+    monkeypatch.setattr(system, "HAS_FOLDER_DESCRIPTORS", has_descriptors)
+    (tmp_path / "file").write_bytes(OLD)
+    with pytest.raises(CallerError, match="is a file, not a folder"):
+        OwnFolder(str(tmp_path / "file"))
+    monkeypatch.chdir(tmp_path)
+    folder = OwnFolder("own")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    os.close(folder.create("content"))
+    folder.close()
+    assert os.listdir(tmp_path / "own") == ["content"]
