@@ -11,6 +11,7 @@ from tests.agent.conftest import Heard
 from penstock.agent.editing import Editing
 from penstock.agent.journal import resumed
 from penstock.agent.loop import Agent
+from penstock.cli.watching import work
 from penstock.models import ScriptedModel, call, calls, fail, refuse, say
 from penstock.session.effects import Acted, Intent
 from penstock.store import Conflict, open_store
@@ -314,6 +315,26 @@ def test_an_interrupt_keeps_the_session_and_the_next_prompt_goes_on(begun: Calla
         assert replayed(agent, store) == agent.session
         assert agent.run("Go on.").answer == "On."
         assert violations(dump(agent.session.state.transcript, wire), wire) == []
+
+
+def test_a_run_that_is_broken_off_says_what_it_took(
+    begun: Callable[..., Agent], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C in the midst of a step: turns and tokens up to there, and how to go on."""
+    model = ScriptedModel([call("view", file_path=f"part_{n:03d}.txt") for n in range(3)])
+    agent = begun(model)
+    run_tool = agent.tools.run
+
+    def broken(asked: Any, **more: Any) -> Any:
+        if len(model.requests) == 2:
+            raise KeyboardInterrupt
+        return run_tool(asked, **more)
+
+    monkeypatch.setattr(agent.tools, "run", broken)
+    done = work(agent, "Look.")
+    assert (done.outcome, done.turns) == ("interrupted", 2)
+    assert done.usage["input_tokens"] == agent.session.state.input_tokens > 0
+    assert f"penstock resume {agent.session.session_id}" in done.message
 
 
 @pytest.mark.proves("S-9")

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+import signal
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
+import psycopg
+import psycopg.waiting
 import pytest
 
 from penstock.errors import CallerError
-from penstock.store import StoreFault, open_store
+from penstock.store import StoreFault, open_store, patience
 from penstock.store.postgres import PostgresStore
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.store.conftest import Server
 
 
@@ -90,3 +97,157 @@ def test_without_psycopg_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(CallerError, match=r"penstock\[postgres\]"):
         open_store("postgresql:///x")
+
+
+def as_role(url: str, role: str, rights: str) -> str:
+    """The URL for a new role, with some rights on all that the store at `url` has."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f'CREATE ROLE "{role}" LOGIN'.encode())
+        connection.execute(f'GRANT USAGE ON SCHEMA penstock TO "{role}"'.encode())
+        connection.execute(f'GRANT {rights} ON ALL TABLES IN SCHEMA penstock TO "{role}"'.encode())
+    return url.replace("penstock@", f"{role}@")
+
+
+@pytest.fixture
+def kept(server: Server) -> tuple[str, str]:
+    """The URL of a store, and the handle of what it holds."""
+    url = server.database(os.urandom(8).hex())
+    store = PostgresStore(url)
+    handle = store.put(b"kept")
+    store.append("s", 0, "asked", {}, handles=[handle])
+    store.close()
+    return url, handle
+
+
+@pytest.mark.parametrize("how", ["a role that may only look", "a replica"])
+def test_what_may_only_be_read_is_read(kept: tuple[str, str], how: str) -> None:
+    """Nothing is created where all is there; who writes is told."""
+    url, handle = kept
+    if how == "a replica":
+        store = PostgresStore(f"{url}&options=-c%20default_transaction_read_only%3Don")
+    else:
+        store = PostgresStore(as_role(url, os.urandom(8).hex(), "SELECT"))
+    assert store.read(handle, 0, 10) == b"kept"
+    assert [len(list(store.events(one.session))) for one in store.sessions()] == [1]
+    assert store.check() == []
+    with pytest.raises(StoreFault) as caught:
+        store.put(b"more")
+    assert caught.value.code == "read_only"
+    store.close()
+
+
+@pytest.mark.proves("S-17")
+def test_a_role_without_the_tables_works_and_hears_what_it_cannot_scrub(kept: tuple[str, str]) -> None:
+    """It may change rows and nothing else: what it removes is gone, and that traces may be left is told."""
+    url, handle = kept
+    store = PostgresStore(as_role(url, os.urandom(8).hex(), "SELECT, INSERT, UPDATE, DELETE"))
+    assert store.read(store.put(b"more"), 0, 10) == b"more"
+    store.append("s", 1, "asked", {})
+    with pytest.raises(StoreFault, match="traces of what was removed are left") as caught:
+        store.remove_artifact(handle)
+    assert caught.value.code == "read_only"
+    assert store.size().artifacts == 1
+    store.close()
+    owner = PostgresStore(url)
+    owner.scrub()
+    owner.close()
+
+
+def test_text_is_kept_whatever_the_encoding_of_database_and_client(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A database of bytes gives back what came; where names would be lost no store is made, and that is said."""
+    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    made = {encoding: os.urandom(8).hex() for encoding in ("SQL_ASCII", "UTF8", "LATIN1")}
+    with psycopg.connect(server.url(), autocommit=True) as connection:
+        for encoding, name in made.items():
+            how = f"ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
+            connection.execute(f'CREATE DATABASE "{name}" {how}'.encode())
+    for encoding in ("SQL_ASCII", "UTF8"):
+        store = PostgresStore(server.url(made[encoding]))
+        handle = store.put(b"x", name="\u0436 \u6f22")
+        store.append("\u0436", 0, "asked", {"text": "\u6f22"}, handles=[handle])
+        assert store.info(handle).name == "\u0436 \u6f22"
+        assert [one.session for one in store.sessions()] == ["\u0436"]
+        assert (store.read(handle, 0, 1), store.check()) == (b"x", [])
+        store.close()
+    with pytest.raises(CallerError, match=r"LATIN1.*createdb -E UTF8"):
+        PostgresStore(server.url(made["LATIN1"]))
+
+
+def test_settings_of_a_role_change_no_decision(server: Server) -> None:
+    """What is decided under a lock sees what was committed meanwhile, and a session that runs stays held while it thinks."""
+    settings = "-c default_transaction_isolation=serializable -c idle_session_timeout=100"
+    url = server.database(os.urandom(8).hex())
+    store = PostgresStore(f"{url}&options={settings.replace(' ', '%20').replace('=', '%3D')}")
+    assert store._read("SHOW transaction_isolation") == [("read committed",)]
+    with store._writing() as execute:
+        assert execute("SHOW transaction_isolation") == [("read committed",)]
+    assert store._read("SHOW idle_session_timeout") == [("0",)]
+    store.close()
+
+
+def test_a_statement_that_the_server_ends_is_told_as_such(kept: tuple[str, str]) -> None:
+    """A limit of the server's for statements is no server that cannot be reached."""
+    url, _ = kept
+    store = PostgresStore(f"{url}&options=-c%20statement_timeout%3D50")
+    with psycopg.connect(url) as other:
+        other.execute("LOCK TABLE penstock.learned")
+        with pytest.raises(StoreFault, match="statement timeout") as caught:
+            store.learn("name", "value")
+    assert caught.value.code == "busy"
+    store.close()
+
+
+@contextmanager
+def frozen(store: PostgresStore) -> Iterator[None]:
+    """The process of the server that works for a store stands still."""
+    ((process,),) = store._read("SELECT pg_backend_pid()")
+    os.kill(process, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(process, signal.SIGCONT)
+
+
+def test_a_server_that_says_nothing_is_given_up(kept: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A transaction ends as one whose connection was lost; reading goes on by another connection."""
+    url, handle = kept
+    monkeypatch.setattr(patience.PatientConnection, "answer_seconds", 0.2)
+    store = PostgresStore(url, wait_seconds=0.1)
+    with frozen(store):
+        assert store.read(handle, 0, 10) == b"kept"
+    with pytest.raises(StoreFault, match="has said nothing") as caught, store._writing() as execute, frozen(store):
+        execute("SELECT 1")
+    assert caught.value.code == "unreachable"
+    assert store.append("s", 1, "asked", {}).seq == 1
+    store.close()
+
+
+def test_an_interrupt_does_not_wait_for_the_server(kept: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The connection is given up, and nothing is asked of a server that may be frozen; the next call has another one."""
+    url, handle = kept
+    asked: list[object] = []
+    monkeypatch.setattr(psycopg.Connection, "cancel_safe", lambda *_, **more: asked.append(more))
+    store = PostgresStore(url)
+    with frozen(store):
+        waits, wait = threading.Event(), psycopg.waiting.wait
+
+        def waited(*arguments: Any) -> object:
+            waits.set()
+            return wait(*arguments)
+
+        def press() -> None:
+            waits.wait()
+            os.kill(os.getpid(), signal.SIGINT)
+
+        monkeypatch.setattr(psycopg.waiting, "wait", waited)
+        pressing = threading.Thread(target=press)
+        pressing.start()
+        with pytest.raises(KeyboardInterrupt):
+            store.append("s", 1, "asked", {})
+        pressing.join()
+    assert asked == []
+    assert store.append("s", 1, "asked", {}).seq == 1
+    assert store.read(handle, 0, 10) == b"kept"
+    store.close()

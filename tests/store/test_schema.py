@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -121,3 +122,30 @@ def test_a_newer_database_is_refused(server: Server) -> None:
         connection.execute("UPDATE penstock.schema_version SET version = 99")
     with pytest.raises(StoreFault, match="newer Penstock"):
         PostgresStore(url)
+
+
+@pytest.mark.parametrize("operation", ["append", "put"])
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_store_that_a_newer_penstock_has_changed_meanwhile_is_not_written(
+    tmp_path: Path, request: pytest.FixtureRequest, kind: str, operation: str
+) -> None:
+    """Whoever had it open knows the tables of before: it stops, and says why; what it wrote is there."""
+    import psycopg
+
+    store: Tables
+    if kind == "sqlite":
+        store = SqliteStore(str(tmp_path / "store"))
+        store.append("s", 0, "asked", {})
+        with closing(sqlite3.connect(tmp_path / "store" / DATABASE)) as newer:
+            newer.execute(f"PRAGMA user_version = {len(schema.SQLITE) + 1}")
+    else:
+        url = request.getfixturevalue("server").database(os.urandom(8).hex())
+        store = PostgresStore(url)
+        store.append("s", 0, "asked", {})
+        with psycopg.connect(url) as connection:
+            connection.execute("UPDATE penstock.schema_version SET version = version + 1")
+    with pytest.raises(StoreFault) as caught:
+        store.put(b"x") if operation == "put" else store.append("s", 1, "asked", {})
+    assert caught.value.code == "newer"
+    assert [record.seq for record in store.events("s")] == [0]
+    store.close()

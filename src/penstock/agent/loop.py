@@ -116,6 +116,7 @@ class Agent:
         """Is told of each child before it works."""
         self._max_wait_seconds = max_wait_seconds
         self._is_stopped = False
+        self._before = session.state
         self._parent: Agent | None = None
         self.told = ""
         self._has_warned_of_budget = False
@@ -234,7 +235,7 @@ class Agent:
                 request, behind the prompt or behind the results of the calls that are open.
         """
         self.journal.claim()
-        before = self.session.state
+        before = self._before = self.session.state
         if told and prompt is None and before.phase != "calling":
             prompt = GO_ON_FROM_HERE
         if prompt is None:
@@ -250,7 +251,18 @@ class Agent:
         self._asking.begin_run()
         most = None if max_turns is None else before.all_turns + max_turns
         outcome, message = self._until_done(most)
-        ended = self.session.state
+        return self._came_of_it(outcome, message)
+
+    def broken_off(self) -> AgentRun:
+        """Return what came of a run that an interrupt broke off where it was, as a kill would have.
+
+        The journal holds all that was acknowledged, and a resume looks at the rest.
+        """
+        return self._came_of_it("interrupted", interrupted(self.session.session_id))
+
+    def _came_of_it(self, outcome: str, message: str) -> AgentRun:
+        """Return how the work ended, and what it took since it began."""
+        before, ended = self._before, self.session.state
         of_children = {} if self.children is None else self.children.used()
         return AgentRun(
             session=self.session.session_id,

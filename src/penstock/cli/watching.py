@@ -178,17 +178,12 @@ def work(agent: Agent, prompt: str | None, max_turns: int | None = None, told: s
     Raises:
         ToolError: another process goes on with the same session.
     """
-    from penstock.agent.loop import interrupted
-    from penstock.agent.protocols import AgentRun
-
     terminal.outlive()
     with _stopped_by_interrupts(agent), telling_of_others(agent.session.session_id):
         try:
             return agent.run(prompt, max_turns=max_turns, told=told)
         except KeyboardInterrupt:
-            # Broken off where it was, as by a kill: the journal holds all that was acknowledged, and a resume looks at the rest.
-            name = agent.session.session_id
-            return AgentRun(session=name, outcome="interrupted", message=interrupted(name))
+            return agent.broken_off()
 
 
 @contextmanager

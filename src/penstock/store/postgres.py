@@ -13,6 +13,7 @@ import secrets
 from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import islice
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from penstock.errors import CallerError
@@ -27,12 +28,26 @@ if TYPE_CHECKING:
     import psycopg
 
     from penstock.store.database import Execute, Rows
+    from penstock.store.patience import PatientConnection
 
 SCHEMA = "penstock"
 """The schema of the database that holds our tables."""
 _LOCK = 0x50454E53  # of the one writer of artifacts
 _HOLDERS = 0x50454E48  # of those who work on sessions, each with a number of its own beside it
 _WAIT_SECONDS = 5.0  # for another writer, and then it is told
+_FAREWELL_SECONDS = 0.2
+# A network that drops everything: without these a connection waits for hours where nothing limits it.
+_LIVENESS: dict[str, Any] = {
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 4,
+    "tcp_user_timeout": 30_000,
+}
+_IDLE_TIMEOUT_SINCE = 140_000  # PostgreSQL 14 has `idle_session_timeout`
+_ANY_TEXT = (
+    "UTF8",
+    "SQL_ASCII",
+)  # encodings of databases that hold every name; the second keeps the bytes as they come
 _TABLES = (
     "pieces",
     "pending",
@@ -47,7 +62,9 @@ _TABLES = (
     "removals",
 )
 _BATCH_PIECES = 16  # 4 MiB a transaction while content comes in
-_BEGIN = "BEGIN; SET LOCAL synchronous_commit = on"
+# The version is read in every transaction, which therefore ends before a newer Penstock can change the tables. What is decided
+# under a lock has to see what was committed while it waited.
+_BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = on; SELECT version FROM schema_version"
 
 
 class PostgresStore(Tables):
@@ -70,14 +87,17 @@ class PostgresStore(Tables):
         self._wait_seconds = _WAIT_SECONDS if wait_seconds is None else wait_seconds
         try:
             import psycopg
+
+            from penstock.store.patience import PatientConnection
         except ImportError:
             raise CallerError("A store in PostgreSQL needs psycopg: pip install 'penstock[postgres]'") from None
         self._psycopg = psycopg
+        self._connection_class = PatientConnection
         self._address = url
         self._process = os.getpid()
         self._closed = False
         self._hold = ""
-        self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._connection: PatientConnection | None = None
         self.url = "postgresql:"
         try:
             connection = self._connected()
@@ -93,7 +113,7 @@ class PostgresStore(Tables):
 
     # ── connection ───────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _connected(self) -> psycopg.Connection[tuple[Any, ...]]:
+    def _connected(self) -> PatientConnection:
         """Return the connection, opened anew where the server has dropped it.
 
         Raises `CallerError` when closed, or after a fork.
@@ -103,32 +123,50 @@ class PostgresStore(Tables):
         if self._process != os.getpid():
             raise CallerError("A store is not carried into a forked process: open it there.")
         if self._connection is None or self._connection.closed:
-            connection = self._psycopg.connect(
-                self._address, autocommit=True, connect_timeout=10, application_name="penstock"
+            connection = self._connection_class.connect(
+                self._address,
+                autocommit=True,
+                connect_timeout=10,
+                application_name="penstock",
+                client_encoding="UTF8",
+                **_LIVENESS,
             )
-            connection.execute("SET client_min_messages = warning")
-            connection.execute(f"SET lock_timeout = '{int(1_000 * self._wait_seconds)}ms'")
-            connection.execute(f"SET search_path = {SCHEMA}")
+            connection.answer_seconds += self._wait_seconds
+            connection.execute(
+                f"SET client_min_messages = warning; SET search_path = {SCHEMA};"
+                f"SET lock_timeout = '{int(1_000 * self._wait_seconds)}ms';"
+                "SET default_transaction_isolation = 'read committed'"
+            )
+            if connection.info.server_version >= _IDLE_TIMEOUT_SINCE:  # a session that runs is held by this connection
+                connection.execute("SET idle_session_timeout = 0")
             if self._hold:  # the one that the server dropped has taken it along
                 connection.execute("SELECT pg_advisory_lock_shared(%s, %s)", (_HOLDERS, int(self._hold)))
             self._connection = connection
         return self._connection
 
     def _migrate(self) -> None:
-        """Bring the tables from whatever version to ours, in one transaction."""
+        """Bring the tables from whatever version to ours, in one transaction; those of ours are only looked at.
+
+        So a replica, and a role that may not create anything, can open what there is.
+        """
         connection = self._connected()
-        with connection.transaction():
+        if connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.schema_version",)).fetchone() != (None,):
+            if self._version_in(connection.execute("SELECT version FROM schema_version").fetchone()) == len(
+                schema.POSTGRES
+            ):
+                return
+        elif (encoding := connection.info.parameter_status("server_encoding")) not in _ANY_TEXT:
+            raise CallerError(
+                f"{self.url} keeps text in {encoding}, which does not hold every name: make a database by `createdb -E UTF8`"
+            )
+        with connection.transaction(), self._unhurried():
             # Two clients that start at once would both create; IF NOT EXISTS alone is not safe against that.
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
             connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)")
+            connection.execute("LOCK TABLE schema_version IN ACCESS EXCLUSIVE MODE")
             found = connection.execute("SELECT version FROM schema_version").fetchone()
-            version = 0 if found is None else int(found[0])
-            if version > len(schema.POSTGRES):
-                raise StoreFault(
-                    "newer",
-                    f"{self.url} was written by a newer Penstock (schema {version}; this one knows {len(schema.POSTGRES)}).",
-                )
+            version = self._version_in(found)
             for step in schema.POSTGRES[version:]:
                 for statement in step:
                     connection.execute(statement.encode())
@@ -136,6 +174,20 @@ class PostgresStore(Tables):
                 connection.execute("INSERT INTO schema_version VALUES (%s)", (len(schema.POSTGRES),))
             elif version < len(schema.POSTGRES):
                 connection.execute("UPDATE schema_version SET version = %s", (len(schema.POSTGRES),))
+
+    def _version_in(self, found: tuple[Any, ...] | None) -> int:
+        """Return the version in a row of the server's, 0 without one. Raises `StoreFault` for that of a newer Penstock."""
+        return schema.known(0 if found is None else int(found[0]), self.url)
+
+    @contextmanager
+    def _unhurried(self) -> Iterator[None]:
+        """Let statements take as long as the tables are large."""
+        connection = self._connected()
+        usual, connection.answer_seconds = connection.answer_seconds, inf
+        try:
+            yield
+        finally:
+            connection.answer_seconds = usual
 
     @contextmanager
     def _transaction(self, *, alone: bool) -> Iterator[Execute]:
@@ -161,19 +213,22 @@ class PostgresStore(Tables):
     def _appending(self) -> Any:
         return self._transaction(alone=False)
 
-    def _begin(self) -> psycopg.Connection[tuple[Any, ...]]:
+    def _begin(self) -> PatientConnection:
         """Begin a transaction, on a new connection where the server has dropped the old one since it was last used.
 
         Nothing was done yet, so that trying again does no harm.
         """
         connection = self._connected()
         try:
-            connection.execute(_BEGIN)
+            begun = connection.execute(_BEGIN)
         except self._psycopg.OperationalError:
             if not connection.closed:
                 raise
             connection = self._connected()
-            connection.execute(_BEGIN)
+            begun = connection.execute(_BEGIN)
+        while begun.nextset():
+            pass
+        self._version_in(begun.fetchone())
         return connection
 
     def _seen_by_others(self) -> object:
@@ -215,6 +270,8 @@ class PostgresStore(Tables):
             return StoreFault("disk_full", f"The disk of {self.url} is full: nothing was written.")
         if isinstance(error, errors.LockNotAvailable):
             return StoreFault("busy", f"Another process has been writing to {self.url} for {self._wait_seconds:g} s.")
+        if isinstance(error, errors.QueryCanceled | errors.DeadlockDetected):
+            return StoreFault("busy", f"{self.url} has ended a statement: {said}.")
         if isinstance(error, errors.ReadOnlySqlTransaction | errors.InsufficientPrivilege):
             return StoreFault("read_only", f"{self.url} may not be written: {said}.")
         if isinstance(error, self._psycopg.OperationalError):
@@ -358,15 +415,24 @@ class PostgresStore(Tables):
 
         As far as SQL reaches: the server's log (`pg_wal`), its replicas and its backups hold what they held.
         """
+        left: list[str] = []
         with self._lock:
             try:
-                for table in _TABLES:
-                    self._connected().execute(f"VACUUM (FULL) {SCHEMA}.{table}".encode())
+                with self._unhurried():
+                    connection = self._connected()
+                    # Of a table that another role owns the server says in a warning only that it left it as it was.
+                    connection.add_notice_handler(lambda said: left.append(said.message_primary or ""))
+                    for table in _TABLES:
+                        connection.execute(f"VACUUM (FULL) {SCHEMA}.{table}".encode())
+                    # The old files of the tables are empty now, and gone with the next checkpoint; asking for one is a right
+                    # that few have.
+                    with suppress(self._psycopg.Error):
+                        connection.execute("CHECKPOINT")
             except self._psycopg.Error as error:
                 raise self._translated(error) from error
-            # The old files of the tables are empty now, and gone with the next checkpoint; asking for one is a right that few have.
-            with suppress(self._psycopg.Error):
-                self._connected().execute("CHECKPOINT")
+        if left:
+            finish = "`penstock store gc` as the role that owns the tables takes them away"
+            raise StoreFault("read_only", f"{self.url}: traces of what was removed are left ({left[0]}). {finish}.")
 
     def _remove_caches(self) -> None:
         """Do nothing: indexes of ranked search are kept beside stores in folders only."""
@@ -385,7 +451,7 @@ class PostgresStore(Tables):
 
     def facts(self) -> dict[str, str]:
         """Return what durability rests on here: the server's version and settings."""
-        names = ("server_version", "fsync", "full_page_writes", "data_checksums")
+        names = ("server_version", "fsync", "full_page_writes", "data_checksums", "transaction_read_only")
         said = {name: str(self._read(f"SHOW {name}")[0][0]) for name in names}
         version = str(self._read("SELECT version FROM schema_version")[0][0])
         settings = {"synchronous_commit": "on (asked for by each commit)", "schema": version}
@@ -398,6 +464,7 @@ class PostgresStore(Tables):
         if connection is not None and self._process == os.getpid():
             # The server would give the lock up a moment later: whoever comes next finds it held.
             with suppress(self._psycopg.Error):
+                connection.answer_seconds = _FAREWELL_SECONDS
                 connection.execute("SELECT pg_advisory_unlock_all()")
             connection.close()
 

@@ -7,6 +7,8 @@ transaction.
 
 from __future__ import annotations
 
+from penstock.store.kept import StoreFault
+
 # STRICT, because SQLite otherwise takes a value of any type in any column. WITHOUT ROWID, because rows are found by
 # their keys alone, and then lie in the order of those.
 #
@@ -105,3 +107,20 @@ POSTGRES = tuple(
     tuple(map(_postgres, step)) + _ONLY_POSTGRES.get(version, ()) for version, step in enumerate(_STEPS, 1)
 )
 """The steps of the schema in the types of PostgreSQL, with the tables that hold content there."""
+
+
+def known(version: int, where: str) -> int:
+    """Return the version of the tables of a store, where these are tables that this Penstock knows.
+
+    Args:
+        version: How many steps they have taken.
+        where: The store, for the refusal.
+
+    Raises:
+        StoreFault: A `newer` Penstock has changed them.
+    """
+    if version > len(_STEPS):
+        raise StoreFault(
+            "newer", f"{where} was written by a newer Penstock (schema {version}; this one knows {len(_STEPS)})."
+        )
+    return version

@@ -209,12 +209,7 @@ class SqliteStore(FileTables):
         is_new = not version and not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
         if application != APPLICATION_ID and (application or not is_new):
             raise CallerError(f"{self.path}/{DATABASE} is another program's database")
-        if version > len(schema.SQLITE):
-            raise StoreFault(
-                "newer",
-                f"{self.path} was written by a newer Penstock (schema {version}; this one knows {len(schema.SQLITE)}).",
-            )
-        return version
+        return schema.known(version, self.path)
 
     def _migrate(self) -> None:
         """Bring the tables from whatever version to ours, in one transaction."""
@@ -286,6 +281,8 @@ class SqliteStore(FileTables):
             with self._exclusive():
                 try:
                     connection.execute("BEGIN IMMEDIATE")
+                    # A newer Penstock may have changed the tables since this one opened them.
+                    schema.known(int(connection.execute("PRAGMA user_version").fetchone()[0]), self.path)
                     yield lambda statement, parameters=(): connection.execute(statement, parameters).fetchall()
                     connection.execute("COMMIT")
                     self._mark()

@@ -1,0 +1,66 @@
+"""A connection to PostgreSQL that waits for the server's next word so long, and no longer.
+
+psycopg waits for ever where the server, or a pooler before it, is frozen, and ten seconds for it to hear of a Ctrl-C. Law: every
+wait ends, with an answer or with the connection; after that nobody knows whether the statement was done, as after any lost
+connection.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import psycopg
+import psycopg.waiting
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+_Answer = TypeVar("_Answer")
+_INTERVAL_SECONDS = 0.02  # after so long without a word psycopg looks at the clock, and Python at its signals
+
+
+class PatientConnection(psycopg.Connection[tuple[Any, ...]]):
+    """A connection of psycopg whose statements end.
+
+    Attributes:
+        answer_seconds: How long the server may say nothing to a statement; the connection is closed then.
+    """
+
+    answer_seconds = 30.0
+
+    def wait(
+        self, gen: Generator[Any, Any, _Answer], interval: float = _INTERVAL_SECONDS, timeout: float | None = None
+    ) -> _Answer:
+        """Return what the server answers; psycopg calls this for every statement.
+
+        Raises:
+            psycopg.OperationalError: It says nothing.
+        """
+        patience = self.answer_seconds if timeout is None else timeout
+        try:
+            return psycopg.waiting.wait(_limited(gen, patience), self.pgconn.socket, interval)
+        except BaseException as error:
+            if isinstance(error, _Silence) or not isinstance(error, Exception):
+                self.pgconn.finish()  # the server gives up what it was doing as it finds out, and so does what waits for it
+            raise
+
+
+class _Silence(psycopg.OperationalError):
+    """Nothing was said for too long."""
+
+
+def _limited(gen: Generator[Any, Any, _Answer], patience_seconds: float) -> Generator[Any, Any, _Answer]:
+    """Pass on what psycopg waits for and what came, and give up where nothing came for too long."""
+    wanted = next(gen)
+    heard = time.monotonic()
+    while True:
+        came = yield wanted
+        if came:
+            heard = time.monotonic()
+        elif time.monotonic() - heard > patience_seconds:
+            raise _Silence(f"it has said nothing for {patience_seconds:g} s")
+        try:
+            wanted = gen.send(came)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
