@@ -325,10 +325,10 @@ def test_a_run_that_is_broken_off_says_what_it_took(
     agent = begun(model)
     run_tool = agent.tools.run
 
-    def broken(asked: Any, **more: Any) -> Any:
+    def broken(*asked: Any) -> Any:
         if len(model.requests) == 2:
             raise KeyboardInterrupt
-        return run_tool(asked, **more)
+        return run_tool(*asked)
 
     monkeypatch.setattr(agent.tools, "run", broken)
     done = work(agent, "Look.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sqlite3
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from tests.store.conftest import Server
 
     from penstock.store.tables import Tables
+    from penstock.workspace import own_files
 
 AT = 1_800_000_000.0
 
@@ -69,6 +71,32 @@ def test_a_folder_of_any_version_is_brought_up(tmp_path: Path, version: int) -> 
         secret = [old_stores.CONTENT[:99], b"long long long"]
         assert not any(part in file.read_bytes() for file in Path(path).rglob("*") if file.is_file() for part in secret)
     store.close()
+
+
+@pytest.mark.parametrize("version", old_stores.VERSIONS)
+def test_a_folder_of_any_version_that_may_only_be_read_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int
+) -> None:
+    """Nothing is called damaged because it is old, and no byte of it changes."""
+    path = tmp_path / "store"
+    old_stores.make_folder(str(path), version, AT)
+    before = {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
+
+    def denied(folder: own_files.OwnFolder, name: str) -> int:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), name)
+
+    monkeypatch.setattr(backend, "_made", denied)
+    store = SqliteStore(str(path), clock=lambda: AT + 60)
+    expected = old_stores.RECORDS if version > 1 else old_stores.RECORDS[:1]
+    assert [record.data for record in store.events("s")] == expected
+    assert [(one.session, one.records) for one in store.sessions()] == [("s", len(expected))]
+    assert [artifact.handle for artifact in store.artifacts()] == ([old_stores.HANDLE] if version > 1 else [])
+    assert store.check() == []
+    with pytest.raises(StoreFault) as caught:
+        store.put(b"more")
+    assert caught.value.code == "read_only"
+    store.close()
+    assert {file: file.read_bytes() for file in path.rglob("*") if file.is_file()} == before
 
 
 def test_a_step_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -570,6 +570,44 @@ def test_a_store_on_a_medium_that_cannot_be_written_is_read(path: Path, monkeypa
 # ── damage ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.proves("S-12")
+@pytest.mark.parametrize("how", ["gone", "empty"])
+@pytest.mark.parametrize("is_merged", [True, False])
+def test_a_database_that_was_lost_is_not_begun_anew(path: Path, how: str, is_merged: bool) -> None:
+    """Its log and its contents stay as they are, so that it can be put back; what was there is not called unknown."""
+    store = SqliteStore(str(path))
+    handle = store.put(LARGE)
+    store.append("s", 0, "asked", {"a": 1}, handles=[handle])
+    if is_merged:
+        store.close()
+    lost = path.with_name("lost")
+    shutil.copytree(path, lost)
+    database = lost / DATABASE
+    database.write_bytes(b"") if how == "empty" else database.unlink()
+    before = {file: file.read_bytes() for file in lost.rglob("*") if file.is_file()}
+    with pytest.raises(Damaged, match=f"is {how}, and it held records"):
+        SqliteStore(str(lost))
+    assert {file: file.read_bytes() for file in lost.rglob("*") if file.is_file()} == before
+    shutil.copy2(path / DATABASE, database)
+    back = SqliteStore(str(lost))
+    assert [record.data for record in back.events("s")] == [{"a": 1}]
+    assert back.read(handle, 0, len(LARGE)) == LARGE
+    assert back.check() == []
+    back.close()
+    store.close()
+
+
+def test_a_damaged_output_does_not_keep_a_pruning_from_the_others(store: SqliteStore, path: Path) -> None:
+    """It stays as it is, and the check names it; what can be compressed is."""
+    damaged, sound = store.put(b"first " * 100_000), store.put(b"second " * 100_000)
+    place = store._content(store.info(damaged).digest)[1]
+    (path / "contents" / place).unlink()
+    store._pieces.clear()
+    assert store.prune().compressed == 1
+    assert store.read(sound, 0, 6) == b"second"
+    assert [one.name for one in store.check()] == [damaged]
+
+
 @pytest.mark.parametrize("way", ["flip", "cut", "zero", "gone"])
 def test_damaged_content_is_named_and_never_shown(store: SqliteStore, path: Path, way: str) -> None:
     """A reader gets the bytes that came in or an error; the rest of the artifact can still be read."""

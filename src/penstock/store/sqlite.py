@@ -111,6 +111,7 @@ class SqliteStore(FileTables):
             self._guard = _made(self._folder, _GUARD)
             self._holders = Holders(self._folder)
             with self._exclusive():
+                self._expect_database()
                 # Private from the start; SQLite gives its log the same mode. One that is there is not opened: whoever closes a
                 # file gives back every lock that this process has on it, those of another connection too.
                 with suppress(FileExistsError):
@@ -124,6 +125,18 @@ class SqliteStore(FileTables):
             self._open_read_only(error)
         except _ERRORS as error:
             raise self._translated(error) from error
+
+    def _expect_database(self) -> None:
+        """Refuse a folder that has lost its database, whose log SQLite would throw away, and whose contents a pruning."""
+        path = os.path.join(self.path, DATABASE)
+        log = f"{path}-wal"
+        if os.path.lexists(path) and os.path.getsize(path):
+            return
+        if (os.path.exists(log) and os.path.getsize(log)) or self._noted() is not None:
+            raise Damaged(
+                f"{path} is {'empty' if os.path.lexists(path) else 'gone'}, and it held records. Put a copy of it back; or move "
+                f"{self.path} away, and the next command begins a new store."
+            )
 
     def _open_read_only(self, why: OSError) -> None:
         """Open a store that may only be read: on a medium that is mounted so, or with another's rights."""
@@ -143,9 +156,19 @@ class SqliteStore(FileTables):
             isolation_level=None,
             check_same_thread=False,
         )
+        if self._check_version() < len(schema.SQLITE):
+            self._bring_up_a_copy()
         self._connection.text_factory = _text
-        self._check_version()
         self._lost = self._missing()
+
+    def _bring_up_a_copy(self) -> None:
+        """Read tables of an older Penstock, which cannot be brought up where they are, from a copy that ends with the process."""
+        older = self._connected()
+        # Without a name a database is SQLite's own: in memory, and what is more than its cache in a file without a name.
+        self._connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        older.backup(self._connection)
+        older.close()
+        self._migrate()
 
     def _connect_or_read(self) -> None:
         """Open the database, for reading alone where the disk is full. The folder's lock is held."""

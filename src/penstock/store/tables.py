@@ -84,7 +84,14 @@ class Tables(RemovalTables):
         return Pruned(expired=expired, dropped=dropped, compressed=compressed, freed_bytes=freed)
 
     def _compress(self, digest: str) -> bool:
-        """Keep content in less room, where that saves enough; whether it did."""
+        """Keep content in less room, where that saves enough; whether it did. What is damaged stays as it is: `check` names it."""
+        try:
+            return self._compressed(digest)
+        except Damaged:
+            return False
+
+    def _compressed(self, digest: str) -> bool:
+        """Compress a content, where that saves enough; whether it did. Raises `Damaged`."""
         _, place, total, _, _, packed, _ = self._content(digest)
         layout = pieces.PieceLayout(digest, place, total, pieces.unpack(packed))
         # Its first piece speaks for all: a gigabyte that does not shrink costs a quarter of a megabyte at each pruning.
