@@ -6,6 +6,7 @@ import ctypes
 import json
 import os
 import platform
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -72,6 +73,19 @@ def test_neither_keys_nor_shared_memory_of_the_host_are_reached(shell: Shell, ro
         assert text.splitlines()[-1] == "b'' None"
     finally:
         libc.shmctl(segment, 0, None)
+
+
+def test_no_process_of_the_host_is_given_limits(shell: Shell) -> None:
+    """A second of processor time would end it; a command limits itself as it likes."""
+    limit = "import resource; resource.prlimit({}, resource.RLIMIT_CPU, (50, 50)); print('limited')"
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as host:  # ends as its input does
+        before = resource.prlimit(host.pid, resource.RLIMIT_CPU)
+        others = said(shell, f'{sys.executable} -c "{limit.format(host.pid)}" && echo DONE')
+        after = resource.prlimit(host.pid, resource.RLIMIT_CPU)
+        host.kill()
+    assert after == before
+    assert "DONE" not in others
+    assert "limited" in said(shell, f'{sys.executable} -c "{limit.format(0)}"')
 
 
 @pytest.mark.parametrize("wall", _BUBBLEWRAP)

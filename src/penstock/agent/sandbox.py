@@ -58,6 +58,8 @@ _ARCHITECTURES = {  # of linux/audit.h; the numbers of socket and socketpair
     "x86_64": (0xC000003E, 41, 53),
     "aarch64": (0xC00000B7, 198, 199),
 }
+# prlimit64: who gives another process of the user a second of processor time ends it, which Landlock knows nothing of.
+_LIMIT = {"x86_64": 302, "aarch64": 261}
 # What processes of one user share without a file: shmget, shmat, shmctl, semget, semop, semctl, shmdt, msgget, msgsnd, msgrcv,
 # msgctl, semtimedop (SysV); mq_open, mq_unlink, mq_timedsend, mq_timedreceive, mq_notify, mq_getsetattr (POSIX; its shared memory
 # and semaphores are files in /dev/shm); add_key, request_key, keyctl.
@@ -281,8 +283,8 @@ def _filter(machine: str, denied: Sequence[int], *, without_sockets: bool) -> by
     Args:
         machine: as `uname` names it.
         denied: numbers of calls there, denied whatever their arguments.
-        without_sockets: whether no socket is made but a connected pair of streams, which cannot be led elsewhere; else those of the
-            families are made that a network of its own divides.
+        without_sockets: whether no socket is made but a connected pair of streams, which cannot be led elsewhere, and each process
+            sets its own limits alone; else those of the families are made that a network of its own divides.
     """
     # Classic BPF over struct seccomp_data (seccomp(2)): a row is (code, lines to skip if true, lines to skip if false,
     # value). A jump counts from the next line, hence `deny - 5` on line 4. All calls of the family are denied by their
@@ -292,9 +294,15 @@ def _filter(machine: str, denied: Sequence[int], *, without_sockets: bool) -> by
     call, architecture, first_argument, second_argument = 0, 4, 16, 24  # places in struct seccomp_data
     known, socket, socketpair = _ARCHITECTURES[machine]
     numbers = (*denied, _IO_URING_SETUP, *((socket,) if without_sockets else ()))
-    behind = 5 + len(numbers)  # the first line behind the numbers, each of which is a line
+    own = 3 if without_sockets else 0  # lines about limits, behind the numbers, each of which is a line
+    behind = 5 + len(numbers) + own
     deny = behind + (5 if without_sockets else 2 + len(_DIVIDED))
     allow = deny + 1
+    limits = (
+        (equal, 0, 2, _LIMIT[machine]),
+        (load, 0, 0, first_argument),
+        (equal, allow - behind, deny - behind, 0),  # 0 is the process itself
+    )
     pairs = (
         (equal, 0, allow - behind - 1, socketpair),
         (load, 0, 0, second_argument),
@@ -314,7 +322,7 @@ def _filter(machine: str, denied: Sequence[int], *, without_sockets: bool) -> by
         (load, 0, 0, call),
         (at_least, deny - 5, 0, 0x40000000),  # x32, the other numbers of x86-64
         *((equal, deny - 6 - at, 0, number) for at, number in enumerate(numbers)),
-        *(pairs if without_sockets else families),
+        *(limits + pairs if without_sockets else families),
         (answer, 0, 0, 0x00050000 | 13),  # EACCES
         (answer, 0, 0, 0x7FFF0000),
     )
