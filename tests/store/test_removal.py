@@ -426,6 +426,20 @@ def _append_and_hang(path: str, told: Any) -> None:
 
 
 @pytest.mark.proves("S-17")
+def test_a_clock_that_was_wrong_once_makes_nothing_old(opened: Callable[..., Tables], clock: Clock) -> None:
+    """A machine that began in a later year, for one output: what is used after that is as young as it is."""
+    with closing(opened()) as store:
+        clock.now += 36_500 * DAY
+        store.put(b"from a later year")
+        clock.now -= 36_500 * DAY
+        store.append("today", 0, "asked", {})
+    with closing(opened()) as other:
+        assert other.collect(Retention(max_days=30)) == []
+        clock.now += 31 * DAY
+        assert "today" in [one.name for one in other.collect(Retention(max_days=30))]
+
+
+@pytest.mark.proves("S-17")
 def test_who_was_killed_holds_nothing(tmp_path: Path) -> None:
     """The hold ends with the process, whatever ended it, and what it left behind goes."""
     path = str(tmp_path / "store")
