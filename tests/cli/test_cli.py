@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -257,12 +258,17 @@ def test_an_interrupt_ends_a_long_search_with_status_130_and_no_traceback(tmp_pa
         for _ in range(240):
             file.write(b"some words to search in\n" * 43_690)
     child = subprocess.Popen(
-        [*warm_penstock(), "search", "(w[a-z]+ds|xyz)[^a-z]?(to|in)", "f.txt"],
+        [sys.executable, "-m", "penstock", "search", "(w[a-z]+ds|xyz)[^a-z]?(to|in)", "f.txt"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    time.sleep(0.6)
+    opened = Path(f"/proc/{child.pid}/fd")
+    while child.poll() is None:
+        with suppress(OSError):  # a descriptor that is closed meanwhile
+            if any(link.readlink().name == "f.txt" for link in opened.iterdir()):
+                break
+        time.sleep(0.01)
     child.send_signal(signal.SIGINT)
     output, errors = child.communicate(timeout=30)
     assert child.returncode in {130, 0}  # 0 where the machine was quicker than the signal

@@ -199,9 +199,8 @@ def test_a_terminal_that_is_closed_stops_the_work(tree: Path, tmp_path: Path) ->
             assert os.read(leader, 1_000).startswith(b"[turn 1,")
             os.close(leader)
             is_gone.set()
-            assert all(
-                goes_on.acquire(timeout=60) for _ in range(3)
-            )  # two lines at least were written behind the first
+            for _ in range(3):  # two lines at least are written meanwhile
+                assert goes_on.acquire(timeout=60)
             running.send_signal(signal.SIGHUP)
     row = json.loads(penstock(tmp_path, "sessions", "--json").stdout)["sessions"][0]
     assert (running.returncode, row["state"]) == (130, "interrupted")
