@@ -7,12 +7,13 @@ import json
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.gateway import app, provider, signing, upstream
+from penstock.gateway import app, brief, provider, signing, upstream
 from penstock.gateway.app import MAX_BODY_BYTES
 from penstock.gateway.provider import Windows
 from penstock.gateway.serving import GatewayConnection
@@ -23,7 +24,7 @@ from tests.gateway.standing import RecordingUpstream, Said, standing
 from tests.gateway.stories import body_of, story
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
 TOKEN = b"a-token-of-more-than-thirty-two-characters"
@@ -316,6 +317,82 @@ def test_what_was_refused_is_not_sent_again_where_nothing_can_be_kept(tmp_path: 
             for _ in range(3):
                 assert gateway.ask("/v1/messages", body_of("anthropic", story(40, 2_000))).status == 200
         assert double.refused == 1
+
+
+class SilentStore(FailingStore):
+    """A store of which each call waits for an event, once it is locked, and then finds nothing."""
+
+    def __init__(self) -> None:
+        self.is_free, self.is_asked = threading.Event(), threading.Event()
+        self.is_free.set()
+        self.calls: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *_, **__: self._wait(name)
+
+    def learned(self, name: str) -> None:
+        self._wait("learned")
+
+    def learn(self, name: str, value: str) -> None:
+        self._wait("learn")
+
+    def _wait(self, name: str) -> list[str]:
+        self.calls.append(name)
+        self.is_asked.set()
+        self.is_free.wait(60)
+        return []
+
+
+@pytest.fixture
+def silent_store() -> Iterator[SilentStore]:
+    """Free again at the end, so that no thread is left."""
+    store = SilentStore()
+    yield store
+    store.is_free.set()
+
+
+@pytest.mark.proves("W-8")
+def test_a_store_that_says_nothing_is_waited_for_once(
+    silent_store: SilentStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Requests are answered, and cut, without it; of all that they would ask, one call is made until that has ended."""
+    monkeypatch.setattr(brief, "WAIT_SECONDS", 0.01)
+    with LoopbackProvider("anthropic", 12_000, policy=lambda _: say("Fine.")) as double:
+        settings = {"store": silent_store, "windows": Windows((("m", 12_000),))}
+        with standing(tmp_path, double.base_url, **settings) as gateway:
+            silent_store.is_free.clear()
+            silent_store.calls.clear()
+            for turns in (2, 40, 42):
+                assert gateway.ask("/v1/messages", body_of("anthropic", story(turns, 2_000))).status == 200
+            assert len(silent_store.calls) == 1
+            silent_store.is_free.set()
+            while len(silent_store.calls) == 1:  # until its thread has told that it ended
+                assert gateway.ask("/v1/messages", body_of("anthropic", story(44, 2_000))).status == 200
+        assert double.refused == 0
+
+
+@pytest.mark.proves("W-8")
+def test_a_store_that_says_nothing_stops_nobody_else(
+    silent_store: SilentStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While one request waits for the store, the small ones of a model that is known are answered."""
+    monkeypatch.setattr(brief, "WAIT_SECONDS", 60.0)
+    with (
+        RecordingUpstream(lambda _: Said()) as behind,
+        ThreadPoolExecutor(1) as waiting,
+        standing(tmp_path, behind.url, store=silent_store) as gateway,
+    ):
+        assert gateway.ask("/v1/messages", {"model": "known", "messages": []}).status == 200
+        silent_store.is_free.clear()
+        silent_store.is_asked.clear()
+        other = waiting.submit(gateway.ask, "/v1/messages", {"model": "other", "messages": []})
+        silent_store.is_asked.wait(30)
+        before = len(behind.came)
+        assert gateway.ask("/v1/messages", {"model": "known", "messages": []}).status == 200
+        assert len(behind.came) == before + 1
+        assert not other.done()
+        silent_store.is_free.set()
+        assert other.result(30).status == 200
 
 
 @pytest.mark.proves("W-8")

@@ -55,14 +55,20 @@ class Knowledge:
         self._lock = threading.Lock()
         self._held: dict[str, _Held] = {}
 
+    def is_fresh(self, model: str) -> bool:
+        """Return whether `of` need not ask the store."""
+        with self._lock:
+            return self._is_fresh(self._held.get(model), self._clock())
+
     def of(self, model: str) -> Memory:
         """Return what is known of a model's provider; nothing once that is older than its lifetime."""
         now = self._clock()
         with self._lock:
             held = self._held.get(model)
-            if held is None or (self._fresh_seconds is not None and now - held.read_at >= self._fresh_seconds):
-                held = self._read(model, held, now)
-                self._held.pop(model, None)  # so that it counts among the newest
+        if held is None or not self._is_fresh(held, now):
+            found = self._read(model)  # a store may take its time: what others ask for meanwhile is there
+            with self._lock:
+                held = self._newer(self._held.pop(model, None), found, now)  # out and in: it counts among the newest
                 self._held[model] = held
                 if len(self._held) > MAX_MODELS:
                     del self._held[next(iter(self._held))]
@@ -80,13 +86,19 @@ class Knowledge:
         if memory != before:
             self._write(model, memory)
 
-    def _read(self, model: str, held: _Held | None, now: float) -> _Held:
-        """Return what the store knows of a model's provider; what is held where that is newer."""
+    def _is_fresh(self, held: _Held | None, now: float) -> bool:
+        return held is not None and (self._fresh_seconds is None or now - held.read_at < self._fresh_seconds)
+
+    def _read(self, model: str) -> tuple[str, float] | None:
+        """Return what the store has of a model's provider, and since when."""
         try:
-            found = self._store.learned(self._name(model)) if self._store else None
+            return self._store.learned(self._name(model)) if self._store else None
         # A store that cannot be read, whosever it is, only costs a refusal more.
         except Exception:  # noqa: BLE001 - a foreign store
-            found = None
+            return None
+
+    def _newer(self, held: _Held | None, found: tuple[str, float] | None, now: float) -> _Held:
+        """Return what is held, or what the store has where that is newer."""
         if found is None or (held is not None and held.learned_at >= found[1]):
             return held._replace(read_at=now) if held is not None else _Held(Memory(), now, now)
         return _Held(memory_of(found[0]), found[1], now)

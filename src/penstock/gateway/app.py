@@ -18,6 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from penstock.gateway.answers import HeldAnswer, unpacked_answer
+from penstock.gateway.brief import briefly
 from penstock.gateway.conversations import Conversations
 from penstock.gateway.credentials import digest_key, owner_of, plan_of
 from penstock.gateway.hidden_turns import HiddenTurns
@@ -114,7 +115,8 @@ class Gateway:
         """What was done with what passed."""
         self._say = say
         self._offering = offering
-        self._memories = Memories(store, Conversations(store), HiddenTurns(store))
+        brief = briefly(store)
+        self._memories = Memories(store, brief, Conversations(brief), HiddenTurns(brief))
         self._digest_key = digest_key(store)
         self._providers: dict[tuple[str, str], Provider] = {}
 
@@ -246,7 +248,9 @@ class Gateway:
         route, body = request.route, request.raw
         # Most requests: so small in bytes that no way of counting could bring them past the window. They pass unparsed,
         # and only if one is refused for its size after all is it read.
-        if provider.fits_unread(request, unread.model):
+        is_known = provider.is_known(request, unread.model)
+        fits_unread = partial(provider.fits_unread, request, unread.model)
+        if fits_unread() if is_known else await asyncio.to_thread(fits_unread):
             held = HeldAnswer(await post(body, False))
             outcome = await held.outcome(route.wire)
             if not is_refused_for_size(outcome, route.wire) or route.is_count:

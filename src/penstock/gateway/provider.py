@@ -69,6 +69,9 @@ class Memories(NamedTuple):
     """What is remembered of all clients, in the store."""
 
     store: Store
+    """Where contents are read back, for which a model waits."""
+    brief: Store
+    """One view of the store that holds no request."""
     cuts: Conversations
     turns: HiddenTurns
 
@@ -99,9 +102,13 @@ class Provider:
         ways = WaysBack(wire, memories.store)
         self._tools, self._names = ways.definitions, frozenset(ways.names)
         self._memories, self._windows, self._clock = memories, windows, clock
-        self._knowledge = Knowledge(wire, endpoint, memories.store, clock, fresh_seconds=FRESH_SECONDS)
+        self._knowledge = Knowledge(wire, endpoint, memories.brief, clock, fresh_seconds=FRESH_SECONDS)
         self._bodies = KnownBodies(wire_named(wire).body.messages_key)
         self._refused = RefusedRequests(wire, LIFETIME_SECONDS)
+
+    def is_known(self, request: Request, model: str) -> bool:
+        """Return whether the store need not be asked to say whether a body fits unread."""
+        return self._knowledge.is_fresh(_planned(request, model))
 
     def fits_unread(self, request: Request, model: str) -> bool:
         """Return whether a body fits whatever stands in it, and nothing is added: no token has less than a byte."""
@@ -142,7 +149,7 @@ class Provider:
             wire=self.wire,
             # What the provider makes smaller itself is cut only where it refuses.
             window_tokens=UNKNOWN_WINDOW_TOKENS if is_theirs else window,
-            store=owned(self._memories.store, owner),
+            store=owned(self._memories.brief, owner),
             known=memory.observations,
             taken_tokens=memory.taken_tokens,
             session_id=known.name[-16:],
