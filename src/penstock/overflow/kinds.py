@@ -22,6 +22,8 @@ import re
 from functools import cache
 from typing import Final, NamedTuple
 
+from penstock.overflow import tongues
+
 RECOVERIES: Final[dict[str, str]] = {
     "context_input": "shrink_input",
     "context_total": "shrink_output",
@@ -53,13 +55,15 @@ class Sentence(NamedTuple):
     kind: str
     """What a text means that matches: a key of `RECOVERIES`, or `context` for overflows, whose kind the numbers decide."""
     cues: tuple[str, ...]
-    """Substrings of which one must be there: a look of microseconds that saves most texts the pattern."""
+    """Substrings of which one must be there, if there are any: a look of microseconds that saves most texts the pattern."""
     pattern: str
     """The regular expression that decides, searched in flattened text."""
     recovery: str | None = None
     """The cure, where it is another than the kind's own."""
     unless: str | None = None
     """A regular expression that takes the meaning away again: the words that turn this sentence into another kind's."""
+    within_chars: int | None = None
+    """How much of a text's head and of its tail is searched; None for all of it."""
 
 
 # Names of the reply's length, as OpenAI, Anthropic, TGI, Llama and others write it, quoted or not.
@@ -223,7 +227,8 @@ OUTPUT_CAP: Final = Sentence(
     "output_cap",
     ("token", "max_", "max"),
     rf"{_MAX_TOKENS}(?: or {_MAX_TOKENS})?(?: parameter| param| value)?[^.;>]{{0,30}}(?:(?:is|are) too (?:large|"
-    rf"high|big)|must be|should be|cannot|can't|may not|exceeds?|(?:is|are) (?:greater|larger|higher|above|"
+    rf"high|big)|(?:is|are) (?:limited|capped|restricted) to|"
+    rf"must be|should be|cannot|can't|may not|exceeds?|(?:is|are) (?:greater|larger|higher|above|"
     rf"more)|"
     rf"out of range|in the range|between|should not|has to be|> ?=? ?\d|value of \d)|{_MAX_TOKENS}: ?\d+ ?>|"
     rf"invalid (?:value (?:for|of) )?(?:parameter )?{_MAX_TOKENS}|{_MAX_TOKENS}\W{{1,4}}\d+[.;] ?(?:it )?must be|"
@@ -244,6 +249,11 @@ OUTPUT_CAP: Final = Sentence(
 
 "got -37" is vLLM's way to say that the input leaves the reply less than nothing: an overflow.
 """
+
+OUTPUT_CAPS: Final = (
+    OUTPUT_CAP,
+    Sentence("output_cap", ("token", *tongues.CUES), tongues.REPLY_CAP, within_chars=tongues.WITHIN_CHARS),
+)
 
 # Codes and types as providers write them (`context_length_exceeded`, `ContextWindowExceededError`, `prompt_tokens_exceeded`); the
 # underscores are optional, since names of exceptions have none.
@@ -335,13 +345,11 @@ WAITING: Final[tuple[Sentence, ...]] = (
         r"temporarily unavailable",
         unless=r"context (?:length|window|size|limit)",
     ),
+    Sentence("rate_limit", (), tongues.PACE, within_chars=tongues.WITHIN_CHARS),
+    Sentence("quota", (), tongues.PLAN, within_chars=tongues.WITHIN_CHARS),
 )
 """Sentences that ask to wait or to pay, the more specific first; they outrank overflows, whose words they use."""
 
-_CHINESE = (
-    r"(?:上下文|输入|提示词?|prompt|消息|请求|会话|文本)[^。，]{0,20}(?:过长|超长|太长|超限|超出|超过)|(?:超出|超过)[^。，]{0,14}(?:上下文|最大长度|长度限制|"
-    r"token)|压缩上下文|长度超限|(?:コンテキスト|入力|プロンプト|トークン)[^。]{0,30}(?:長すぎ|超え|超過)|(?:컨텍스트|토큰|입력)[^.]{0,30}초과"
-)
 OVERFLOWS: Final[tuple[Sentence, ...]] = (
     # What was sent, "too", and a context in one sentence, in either order. A server that failed to compute its context is a fault.
     Sentence(
@@ -420,11 +428,7 @@ OVERFLOWS: Final[tuple[Sentence, ...]] = (
             rf"\bimages? must|file (?:size|content)"
         ),
     ),
-    Sentence(
-        "context",
-        ("上下文", "输入", "提示", "prompt", "消息", "请求", "超", "长度", "会话", "文本", "長", "초과"),
-        _CHINESE,
-    ),
+    Sentence("context", tongues.CUES, tongues.TOO_LARGE, unless=tongues.NO_REQUEST, within_chars=tongues.WITHIN_CHARS),
 )
 """Sentences that say that a request is larger than its context; one is enough. Ask through `says_overflow`."""
 
@@ -535,8 +539,10 @@ STOPS: Final = {
 
 def says(sentence: Sentence, text: str) -> bool:
     """Whether a flattened text is this sentence: a cue is there, the pattern is, and nothing takes the meaning away again."""
-    if not any(cue in text for cue in sentence.cues):
+    if sentence.cues and not any(cue in text for cue in sentence.cues):
         return False
+    if (near := sentence.within_chars) is not None and len(text) > 2 * near:
+        text = f"{text[:near]}. {text[-near:]}"
     if compiled(sentence.pattern).search(text) is None:
         return False
     return sentence.unless is None or compiled(sentence.unless).search(text) is None

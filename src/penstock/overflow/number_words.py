@@ -9,6 +9,7 @@ import re
 from functools import cache
 from typing import Final
 
+from penstock.overflow import tongues
 from penstock.overflow.bound import EXCESS, INPUT, LIMIT, OUTPUT, PART, TOTAL
 
 # Nouns and verbs that lend a number its role, in English and Chinese. Names of fields are among them (`n_ctx`, `max_tokens`),
@@ -27,7 +28,8 @@ _LIMIT_NOUN = (
     r"(?:max(?!_(?:completion_|new_|output_)?tokens\b|tokens|_?output)\w*|limit(?!ed\b)\w*|context[ _-]?(?:length|"
     r"window|size|limit|budget|capacity)|"
     r"n_ctx(?:_\w+)?|\bctx|model[ _]length|window|capacity|ceiling|quota|allow(?:s|ed)|permitted|supports?|accepts?|"
-    r"\bcan (?:only )?(?:hold|handle|take|process|fit)|holds|handles|takes at most|最大|上限|限制|不超过|不能超过|最多)"
+    r"\bcan (?:only )?(?:hold|handle|take|process|fit)|holds|handles|takes at most|最大|上限|限制|不超过|不能超过|最多|"
+    rf"{tongues.CONTEXT}|{tongues.LIMIT})"
 )
 _INPUT_NOUN = (
     r"(?:inputs?|input_\w+|prompts?|messages?|quer(?:y|ies)|conversation|history|requests?|contains?|contained|"
@@ -46,7 +48,7 @@ _NO_COUNT = (
 _COMPARISON = (
     r"(?:exceed\w*|surpass\w*|(?:long|great|larg|high|bigg|small|short|few|low)er than|more than|less than|"
     r"above|over|beyond|under|below|"
-    r"at most|up to|limited to|\bvs\b\.?|versus|not exceed|>=?|<=?|≥|≤|超过|超出|大于|小于)"
+    rf"at most|up to|limited to|\bvs\b\.?|versus|not exceed|>=?|<=?|≥|≤|大于|小于|{tongues.EXCEEDS})"
 )
 
 

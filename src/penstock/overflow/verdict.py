@@ -163,7 +163,7 @@ class Judge:
         request has 1000 input tokens" is an overflow of the two together.
         """
         for text in self.evidence.texts:
-            if kinds.says(kinds.OUTPUT_CAP, text):
+            if any(kinds.says(sentence, text) for sentence in kinds.OUTPUT_CAPS):
                 bound = numbers.bind(text)
                 counted = kinds.compiled(r"(?:input|prompt|message)s? tokens|context (?:length|window)").search(text)
                 return not (counted and bound.limit is not None and bound.input is not None)

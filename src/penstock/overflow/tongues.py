@@ -1,0 +1,157 @@
+"""In which words do servers refuse in other languages than English? One sentence for all of them, made of their nouns and verbs.
+
+Gateways, proxies and servers of companies word their refusals for their users: in Chinese, French, German, Japanese, Korean,
+Portuguese, Russian and Spanish. What is sent, what holds it, and what is said of the two have few words in each language, and stand
+in any order. Law: as in `kinds`; a pace, a plan, a file, an image, a name or a reply that is too large is none of these. Keeps out:
+numbers (`number_words`), whose nouns stand here too.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Stems, since their endings bend; those that could begin another word end at a boundary.
+CONTEXT: Final = r"(?:kontext\w*|context[oe]\b|контекст\w*|コンテキスト|コンテクスト|컨텍스트|문맥|上下文)"
+"""Names of the context, as a regular expression."""
+_TOKENS: Final = r"(?:(?<![a-z])(?:tokens?|jetons?)(?![a-z])|токен\w*|トークン|토큰|令牌)"
+_GIVEN: Final = (
+    r"(?:mensajes?|entradas?|solicitud|petición|conversación|historial|indicación|"
+    r"eingabe|nachrichten|nachricht|anfrage|unterhaltung|gespräch|verlauf|konversation|"
+    r"messages?|requête|entrée|invite|conversation|historique|demande|"
+    r"mensagem|mensagens|solicitação|requisição|conversa|histórico|pedido|"
+    r"запрос|сообщени\w+|входн\w+|промпт|диалог|ввод|"
+    r"入力|プロンプト|メッセージ|会話|リクエスト|입력|프롬프트|메시지|대화|요청|输入|提示词?|消息|会话|对话|请求|"
+    r"prompt|texto|text[eo]?|текст|テキスト|텍스트|文本)"
+)
+"""Names of a request and its parts, as a regular expression."""
+LIMIT: Final = (
+    r"(?:máxim[oa]|límite|ventana|höchst\w*|grenze|\blimite\b|fenêtre|лимит\w*|максим\w+|окно|"
+    r"上限|最大|制限|최대|한도|限制)"
+)
+"""Names of a limit, as a regular expression."""
+_LENGTH: Final = (
+    r"(?:longitud|länge|longueur|comprimento|tamanho|tamaño|taille|"
+    r"длин\w+|размер\w*|長さ|길이|长度|ventana|janela|fenêtre|fenster|окно|창|窗口)"
+)
+_TOO_LONG: Final = (
+    r"(?:demasiado (?:larg|extens|grand)\w+|zu (?:lang|groß)\b|trop (?:long|grand)\w*|(?:muito|demasiado) (?:long|"
+    r"extens|grand)\w+|"
+    r"(?:long|extens)[oa] demais|слишком (?:длинн|больш)\w+|長すぎ|長過ぎ|大きすぎ|너무 (?:길|긴|깁|커|큽)|过长|太长|"
+    r"超长|太大)"
+)
+_TOO_MANY: Final = r"(?:demasiados|zu viele|trop de|muitos|tokens demais|слишком много|多すぎ|너무 많|过多|太多)"
+EXCEEDS: Final = (
+    r"(?:super(?:a|ó|an|ado|ada)\b|exced\w+|rebas(?:a|an|ó|ad[oa])\b|sobrepas\w+|überschr\w+|übersteig\w+|passt nicht|"
+    r"passen nicht|"
+    r"dépass\w+|excèd\w+|"
+    r"ultrapass\w+|превы[сш]\w+|переполн\w+|超え|超過|초과|넘었|넘는|넘습|超出|超过|超限)"
+)
+"""Verbs of what is above a limit, as a regular expression."""
+
+CUES: Final = (
+    "demasiad",
+    "supera",
+    "superó",
+    "exced",
+    "rebas",
+    "sobrepas",
+    "máxim",
+    "zu lang",
+    "zu groß",
+    "zu viele",
+    "überschr",
+    "übersteig",
+    "passt",
+    "passen",
+    "maximal",
+    "höchst",
+    "limite",
+    "trop ",
+    "dépass",
+    "excèd",
+    "muito",
+    "demais",
+    "ultrapass",
+    "слишком",
+    "превы",
+    "переполн",
+    "максим",
+    "すぎ",
+    "過ぎ",
+    "超",
+    "最大",
+    "制限",
+    "上限",
+    "너무",
+    "초과",
+    "넘",
+    "최대",
+    "한도",
+    "过",
+    "太",
+)
+"""Substrings of which one stands in every sentence about something too large."""
+WITHIN_CHARS: Final = 1_000
+"""How much of the head and of the tail of a text these patterns search, which cost some 15 microseconds a letter."""
+
+_GAP: Final = r"[^.;。]{0,60}?"
+
+
+def _either(one: str, other: str) -> str:
+    """Return a pattern of two that stand in one sentence, in either order."""
+    return rf"{one}{_GAP}{other}|{other}{_GAP}{one}"
+
+
+TOO_LARGE: Final = "|".join(
+    (
+        _either(CONTEXT, rf"(?:{EXCEEDS}|{_TOO_LONG})"),
+        _either(rf"{_GIVEN}", _TOO_LONG),
+        _either(_TOKENS, rf"(?:{EXCEEDS}|{_TOO_MANY})"),
+        rf"{_GIVEN}{_GAP}(?:{_LENGTH}{_GAP}{EXCEEDS}|{EXCEEDS}{_GAP}{_LENGTH})|{_LENGTH}{_GAP}{_GIVEN}{_GAP}{EXCEEDS}",
+        # "Die maximale Kontextlänge ist 8192 Tokens": a maximum with its number, as in English.
+        rf"{LIMIT}{_GAP}{CONTEXT}{_GAP}\d|{_LENGTH} {LIMIT}{_GAP}{CONTEXT}{_GAP}\d",
+    )
+)
+"""Sentences about a request that is too large for its context, as a regular expression."""
+
+_REPLY: Final = (
+    r"(?:salida|saída|sortie|ausgabe|antwort|respuesta|réponse|resposta|вывод|выходн\w+|ответ\w*|出力|応答|출력|응답|输出|回复|"
+    r"max_\w*tokens)"
+)
+_CAPPED: Final = _either(
+    _REPLY, rf"(?:{EXCEEDS}|{_TOO_LONG}|{LIMIT}|zu hoch|(?:muy|muito) alto|trop élevé|слишком велик|너무 높|过大)"
+)
+REPLY_CAP: Final = rf"^(?!.*{CONTEXT}).*?(?:{_CAPPED})"
+"""Sentences about a reply that is asked too long, as a regular expression."""
+_OTHERS: Final = (
+    # an image, a file, a name, a tool
+    r"imagen|imagem|\bbild\w*|изображени|画像|이미지|图片|图像|archivo|datei|fichier|файл|arquivo|ファイル|파일|文件|"
+    r"\bimages?\b|\bnombre de (?:la|el|tu|su|función|herramienta)|\bname\b|\bnom\b|nome d|\bимя|\bимен[иа]|funktion|"
+    r"fonction|función|função|функци|"
+    r"関数|함수|函数|herramienta|werkzeug|outil|ferramenta|инструмент|ツール|도구|工具|"
+    # a key
+    r"jetons? d'acc|tokens? de (?:acc?es|api)|clave|clé|chave|schlüssel|токен\w* доступа|ключ|アクセストークン|キー|"
+    r"액세스 토큰|访问令牌|密钥"
+)
+_FAULTS: Final = (
+    r"interner fehler|error interno|erreur interne|erro interno|внутренн\w+ ошибк|内部エラー|내부 오류|内部错误"
+)
+NO_REQUEST: Final = rf"{_FAULTS}|^(?!.*{CONTEXT}).*(?:{_OTHERS}|{_REPLY})"
+"""Sentences about other things that are too large in the same words, as a regular expression."""
+
+PACE: Final = (
+    r"(?:por|al|cada) (?:minuto|segundo|hora|día|dia)\b|(?:pro|je) (?:minute|sekunde|stunde|tag)\b|par (?:minute|"
+    r"seconde|heure|jour)\b|"
+    r"в (?:минуту|секунду|час|день|сутки)|分あたり|毎分|秒あたり|1分間|分당|분당|초당|하루|每分钟|每秒|每天|每日|今日|"
+    r"límite de (?:velocidad|tasa|frecuencia)|limite de (?:débit|taxa|fréquence)|ratenbegrenzung|ratenlimit|"
+    r"частот\w+ запросов|レート制限|속도 제한|速率|"
+    r"demasiadas (?:solicitudes|peticiones)|zu viele anfragen|trop de requêtes|muitas (?:solicitações|requisições)|"
+    r"слишком много запросов|リクエストが多すぎ|요청이 너무 많|请求过于频繁|请求过多|"
+    r"inténtelo de nuevo en|réessayez dans|novamente em|повторите через"
+)
+"""Sentences about too much in a time, as a regular expression: it is waited for."""
+PLAN: Final = (
+    r"saldo insuficiente|saldo insuffi|guthaben|kontingent|solde insuffisant|недостаточно средств|\bквот|"
+    r"残高|잔액|할당량|cuota|\bcota\b"
+)
+"""Sentences about a plan or an account that is used up, as a regular expression."""

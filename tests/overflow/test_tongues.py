@@ -1,0 +1,134 @@
+"""Refusals in other languages than English: what they are, and what only has their words (O-2).
+
+The second half of each language was written before the patterns, and no pattern was changed for it.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock import overflow
+from penstock.overflow import kinds, tongues
+
+REFUSALS = (
+    (400, "El mensaje es demasiado largo: el límite de contexto del modelo es de 8192 tokens."),
+    (400, "La entrada supera la longitud máxima de contexto (213462 tokens > 200000)."),
+    (400, "Se ha excedido la ventana de contexto del modelo."),
+    (400, "Die Eingabe ist zu lang für dieses Modell."),
+    (400, "Die maximale Kontextlänge von 8192 Tokens wurde überschritten (angefragt: 9321 Tokens)."),
+    (400, "Ihre Anfrage überschreitet das Kontextfenster des Modells."),
+    (400, "La requête dépasse la longueur maximale du contexte de 8192 jetons."),
+    (400, "Votre message est trop long pour le modèle."),
+    (400, "L'entrée est trop longue : 9321 tokens, maximum 8192."),
+    (400, "入力が長すぎます。最大トークン数は8192です。"),
+    (400, "コンテキストの長さが上限を超えています。"),
+    (400, "プロンプトが最大コンテキスト長（8192トークン）を超えました。"),
+    (400, "입력이 너무 깁니다. 최대 토큰 수는 8192입니다."),
+    (400, "컨텍스트 길이를 초과했습니다."),
+    (400, "요청이 모델의 최대 컨텍스트 길이를 초과합니다 (9321 > 8192)."),
+    (400, "Запрос слишком длинный: превышен максимальный размер контекста (8192 токенов)."),
+    (400, "Превышена максимальная длина контекста модели."),
+    (400, "Количество токенов во входных данных превышает допустимый лимит 8192."),
+    (400, "A entrada é muito longa para o modelo."),
+    (400, "O comprimento máximo do contexto deste modelo é 8192 tokens. Sua solicitação tem 9321 tokens."),
+    (400, "O prompt excede o limite de contexto do modelo."),
+    (400, "输入内容过长，请缩短后重试。"),
+    (400, "该模型的最大上下文长度为8192个token，您的请求为9321个token。"),
+    (400, "Su solicitud excede el número máximo de tokens permitido por el modelo."),
+    (400, "El texto de entrada es demasiado largo. Reduzca la longitud de los mensajes."),
+    (400, "La conversación ha superado el límite de contexto."),
+    (413, "La petición contiene demasiados tokens (9321), el máximo es 8192."),
+    (400, "Der Prompt überschreitet die maximale Länge des Modells."),
+    (400, "Zu viele Tokens in der Eingabe: 9321 von höchstens 8192."),
+    (400, "Kontextlimit überschritten. Bitte kürzen Sie die Nachrichten."),
+    (400, "Der Text passt nicht in das Kontextfenster."),
+    (400, "Le nombre de jetons de la requête dépasse la limite du modèle."),
+    (400, "La fenêtre de contexte est dépassée."),
+    (400, "Contexte trop long, veuillez raccourcir la conversation."),
+    (400, "Trop de tokens dans l'invite (9321 sur 8192)."),
+    (400, "リクエストのトークン数がモデルの上限を超過しています。"),
+    (400, "メッセージが長すぎるため処理できません。"),
+    (400, "会話がコンテキストウィンドウを超えています。"),
+    (400, "메시지가 너무 길어 처리할 수 없습니다."),
+    (400, "프롬프트가 컨텍스트 창을 초과했습니다."),
+    (400, "토큰 수가 모델의 최대 한도를 넘었습니다."),
+    (400, "Сообщение слишком длинное для данной модели."),
+    (400, "Контекстное окно переполнено."),
+    (400, "Длина запроса превышает максимально допустимую: 9321 токен при лимите 8192."),
+    (400, "Sua mensagem é longa demais para o contexto do modelo."),
+    (400, "O número de tokens da requisição ultrapassa o máximo permitido."),
+    (400, "Limite de contexto excedido."),
+    (400, "提示词太长，超出模型限制。"),
+    (400, "请求的token数量超出了模型的上下文窗口。"),
+    (400, "Die Summe aus Eingabe und max_tokens überschreitet das Kontextfenster von 8192 Tokens."),
+    (400, "图片和文本的token总数超过上下文长度限制"),
+    (400, "输入内容过长，请精简后稍后重试"),
+)
+OTHERS = (
+    (429, "Demasiadas solicitudes. Ha superado el límite de tokens por minuto."),
+    (429, "Zu viele Anfragen: Das Tokenlimit pro Minute wurde überschritten."),
+    (400, "Die maximale Anzahl der Ausgabe-Tokens ist zu hoch: max_tokens darf höchstens 4096 sein."),
+    (429, "Trop de requêtes. La limite de jetons par minute est dépassée."),
+    (429, "リクエストが多すぎます。1分あたりのトークン上限を超えました。"),
+    (429, "요청이 너무 많습니다. 분당 토큰 한도를 초과했습니다."),
+    (429, "Слишком много запросов. Превышен лимит токенов в минуту."),
+    (429, "Muitas solicitações. Você excedeu o limite de tokens por minuto."),
+    (429, "请求过于频繁，已超过每分钟token限制。"),
+    (400, "La imagen es demasiado grande: máximo 5 MB."),
+    (400, "Das Bild überschreitet die maximale Größe von 5 MB."),
+    (401, "Der API-Schlüssel ist zu lang."),
+    (400, "画像のサイズが上限を超えています。"),
+    (402, "Saldo insuficiente."),
+    (402, "Guthaben überschritten."),
+    (429, "Límite de velocidad superado, inténtelo de nuevo en 20 segundos."),
+    (400, "El valor de max_tokens es demasiado grande, el máximo de tokens de salida es 4096."),
+    (413, "El archivo es demasiado grande (máximo 20 MB)."),
+    (429, "Die Ratenbegrenzung wurde überschritten, bitte versuchen Sie es später erneut."),
+    (400, "Der Name des Werkzeugs ist zu lang."),
+    (402, "Ihr Kontingent ist überschritten."),
+    (429, "Limite de débit dépassée, réessayez dans 20 secondes."),
+    (400, "Le nom de la fonction est trop long (64 caractères maximum)."),
+    (402, "Quota dépassé."),
+    (429, "レート制限を超えました。しばらくしてからもう一度お試しください。"),
+    (400, "関数名が長すぎます。"),
+    (429, "요청 한도를 초과했습니다. 잠시 후 다시 시도하세요."),
+    (400, "이미지 크기가 최대 크기를 초과했습니다."),
+    (429, "Превышена частота запросов, повторите позже."),
+    (400, "Слишком длинное имя функции."),
+    (402, "Превышена квота."),
+    (429, "Limite de taxa excedido. Tente novamente mais tarde."),
+    (400, "A imagem é muito grande."),
+    (400, "图片大小超过限制。"),
+    (500, "Interner Fehler beim Berechnen der Kontextlänge."),
+    (400, "Le jeton d'accès est trop long."),
+    (429, "今日のトークン使用量の上限を超えました。"),
+    (400, "max_tokens 超过最大值 4096"),
+)
+
+
+@pytest.mark.proves("O-2")
+@pytest.mark.parametrize(("status", "text"), REFUSALS)
+def test_a_refusal_is_read_in_the_language_of_its_users(status: int, text: str) -> None:
+    """Each is an overflow, and no number of it is another than it says."""
+    found = overflow.parse({"error": {"message": text}}, status)
+    assert found is not None
+    assert found.limit in {None, 8192, 200_000}
+    assert found.input in {None, 9321, 213_462}
+    assert (found.output, found.total) == (None, None)
+
+
+@pytest.mark.proves("O-2")
+@pytest.mark.parametrize(("status", "text"), OTHERS)
+def test_a_pace_a_file_and_a_name_are_no_request(status: int, text: str) -> None:
+    """The same words of something else are no overflow."""
+    assert overflow.parse({"error": {"message": text}}, status) is None
+
+
+def test_the_pattern_of_many_words_looks_at_the_ends_of_a_text() -> None:
+    """A sentence at either end is found, whatever stands between; without one of the cues nothing is searched."""
+    padding = "x " * 3_000
+    assert kinds.says_overflow(f"{padding}die eingabe ist zu lang")
+    assert kinds.says_overflow(f"die eingabe ist zu lang {padding}")
+    assert not kinds.says_overflow(f"{padding} die eingabe ist zu lang {padding}")
+    for _, text in REFUSALS:
+        assert any(cue in text.lower() for cue in tongues.CUES), text
