@@ -44,6 +44,18 @@ Aikido secret: =AIK_SECRET_ w40
 Airtable token: =pat w14 =. h64
 Aiven password: =AVNS_ t18
 Alibaba key: =LTAI w20
+Alibaba key: =LTAI w12
+LlamaCloud key: =llx- t48
+NATS seed: =SUA u55
+SpectralOps key: =spu- h32
+Twitter token: =AAAAAAAAAAAAAAAAAAAAA w12 =AAAAAAA0%2B w60
+Facebook token: =EAACEdEose0cBA w24
+Mailgun key: h32 =- h8 =- h8
+private key: =MIIEpAIBAAKCAQEA b200
+private key: =MIIEvQIBADANBgkqhkiG9w0BAQEFAASC b200
+private key: =MHcCAQEEI b100
+LaunchDarkly key: =api- l8 =- l4 =- l4 =- l4 =- l12
+PyPI token: =pypi-AgEI t120
 Amazon MWS key: =amzn.mws. U
 Anthropic key: =sk-ant- =api03- t93 =AA
 Apify token: =apify_api_ w36
@@ -264,6 +276,7 @@ Zuplo key: =zpka_ l32 =_ h8
 """Keys that say themselves what they are."""
 
 NAMED = """
+Mailgun key: mailgun h32
 Adobe key: adobe h32
 Algolia key: algolia l32
 Asana token: asana d1 =/ d16 =: h32
@@ -302,7 +315,6 @@ LaunchDarkly key: launchdarkly t40
 LinkedIn key: linkedin w16
 Linode token: linode h64
 Looker key: looker w24
-Mailgun key: mailgun h32 =- h8 =- h8
 Mattermost token: mattermost l26
 MessageBird key: messagebird w25
 Netlify token: netlify t43

@@ -58,6 +58,15 @@ SECRETS = {
     "client secret": ("client_secret='", "aB3~dE5.fG7"),
     "password of a query's address": ("mongodb://me:", "D1fficult%40ssw0rd"),
     "password with a dollar sign": ("amqp://app:", "xK9!mN2$"),
+    "key of Alibaba and its secret": ("", "LTAIwRQQQIlUKh25, AIu0vKQhkLAmcfDiTmCyCvfgKKXNLT"),
+    "key behind a colour": ("\x1b[93m", "sk-615ef152bf865a131f88b23571dc4ee6"),
+    "password in Russian": ("Пароль: ", "hunter2hunter2"),
+    "password in Chinese": ("密码\uff1a", "hunter2hunter2"),
+    "password behind an address of mail": ("smtps://me@example.com:", "FnD83JZs"),
+    "token as a user of curl": ("curl -u ", "d2LkV78zLx!t"),
+    "variable of Terraform": ('variable "corp_api_token" {\n  default = "', "004EWTpRQT_HJtG_nL-agxa"),
+    "short key of a service": ("mockaroo token = '", "mlm9iqkm"),
+    "default of a setting": ("process.env.DB_PASSWORD || '", "hunter2x!"),
     "setting of a pass, a word": ("# REACT_APP_PASS=", "whiteduke"),
     "Gradle": ("credentials {\n    username 'me'\n    password '", "hunter2"),
     "first password of Jenkins": (
@@ -209,6 +218,11 @@ SECRETS = {
 }
 """What stands before a secret, and the secret."""
 AFTER = {
+    "password behind an address of mail": "@smtp.example.com:465",
+    "token as a user of curl": ": https://example.com",
+    "variable of Terraform": '"\n}',
+    "short key of a service": "'",
+    "default of a setting": "'",
     "URL password": "@db/x",
     "password in quotes": '"',
     "client secret": "'",

@@ -17,6 +17,7 @@ from bisect import bisect_left, bisect_right
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from penstock.text.secret_shape import BEFORE_WORD
 from penstock.text.secret_values import is_random
 
 if TYPE_CHECKING:
@@ -208,8 +209,9 @@ def _all_places(text: str, key: str, kind: str) -> Iterator[Secret]:
 
 def _at(text: str, at: int, floor: int) -> list[Secret]:
     """Return the secrets of the first shape that has one at a place."""
-    # The hint of a key that begins a word may take the `_` or `\\n` before it, which are no part of the word.
-    behind = at + {"_": 1, "\\": 2}.get(text[at], 0)
+    # The hint of a key that begins a word may take the `_`, `\\n` or colour before it, which are no part of the word.
+    before = BEFORE_WORD.match(text, at)
+    behind = before.end() if before else at
     for begin in dict.fromkeys((at, behind)):
         for shape in _tried_at(text, begin):
             if spans := shape.spans(text, begin, floor):

@@ -58,14 +58,16 @@ _ARGUMENT_HINT = r"-pass[a-z]*[ \t]+[\"']?pass:|::add-mask::"
 # ── statements, calls, blocks ────────────────────────────────────────────────────────────────────────────────────
 
 _SQL = (
-    r"(?i:identified[ \t]{1,4}(?:with[ \t]{1,4}\S{1,40}[ \t]{1,4})?by|password)[ \t]{1,4}(?:(?i:password)[ \t]{1,4})?"
+    r"(?i:identified[ \t]{1,4}(?:with[ \t]{1,4}\S{1,40}[ \t]{1,4})?(?:by|as)|password)[ \t]{1,4}(?:(?i:password)[ \t]{1,4})?"
     r"(?:'([^'\s]{4,128})'|\"([^\"\s]{4,128})\"|(?<=(?i:\bby )) ?([^\s\"'`();,<>{}\[\]$%\\]{6,128}+))"
 )
 _SQL_HINT = r"(?i:identified[ \t]+(?:with|by)[ \t]|password[ \t]+['\"][^\s'\"]{4})"
 _OF_SQL = re.compile(r"(?i:identified|encrypted|with|user|role|login|define|set)\b")
 _SQL_CHARS = 100
 _NAMES = r"(?i:passw(?:or)?d|passphrase|pwd|secret)"
-_NAMED_ARGUMENT = rf"{_NAMES}[\"']\]?[ \t]{{0,4}},\s{{0,8}}[bBrR]?(?:'([^'\s]{{8,128}})'|\"([^\"\s]{{8,128}})\")"
+_NAMED_ARGUMENT = (
+    rf"{_NAMES}[\"']?[\])]?[ \t]{{0,4}}(?:,|\|\||\?\?)\s{{0,8}}[bBrR]?(?:'([^'\s]{{8,128}})'|\"([^\"\s]{{8,128}})\")"
+)
 _SETTER = rf"{_NAMES}\((?:'([^'\s]{{6,128}})'|\"([^\"\s]{{6,128}})\")\)"
 _SHORT_NAME = r"(?i:pass|pw|psw)[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}(?:'([^'\s$]{6,64})'|\"([^\"\s$]{6,64})\")"
 # Without quotes where it has a letter, a digit and one of these.
@@ -73,6 +75,15 @@ _BARE_SHORT = (
     r"(?i:pass|pwd?|psw)[:=][ \t]?(?=[^\s,;/]{0,64}[!@#^&*+?~])([^\s\"'`,;/()<>{}\[\]$%\\]{6,64}+)(?![\w(\[{./@])"
 )
 _BARE_SHORT_HINT = r"(?:\b|_)(?i:pass|pwd?|psw)[:=][ \t]?[^\s\"'`,;/()<>{}\[\]$%\\]{6}"
+# What other languages call a password; its value has a digit.
+_FOREIGN = (
+    *("passwort", "kennwort", "contraseña", "senha", "mot de passe", "wachtwoord", "hasło", "пароль", "密码", "密碼"),
+    *("パスワード", "비밀번호"),
+)
+_SIGN = "[\"']?[ \\t]{0,4}(?:[:=]|\uff1a)[ \\t]{0,4}[\"']?"
+_ANY_CASE = rf"(?i:{'|'.join((*_FOREIGN, 'Пароль', 'ПАРОЛЬ'))})"  # bytes fold the letters of ASCII only
+_ABROAD = rf"{_ANY_CASE}{_SIGN}([^\s\"'`,;(){{}}\[\]<>$%\\]{{6,64}}+)(?![(\[{{])"
+_ABROAD_HINT = rf"{_ANY_CASE}{_SIGN}"
 _SHORT_HINT = r"(?:\b|_)(?i:pass|pw|psw)[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}[\"'][^\s\"']{6}"
 _SETTER_HINT = r"(?i:passw(?:or)?d|passphrase|pwd|secret)\([\"'][^\s\"']{6}"
 _SETS = re.compile(r"(?:[sS]et_?|[wW]ith_?|\.)\Z")
@@ -151,6 +162,13 @@ def _short(text: str, at: int, floor: int) -> Spans:
     return (found,) if found and any(map(str.isalpha, text[slice(*found)])) else ()
 
 
+def _abroad(text: str, at: int, floor: int) -> Spans:
+    """Return the value of what other languages call a password."""
+    del floor
+    found = _found(_ABROAD, text, at, has_digit=True)
+    return (found,) if found and any(map(str.isalpha, text[slice(*found)])) else ()
+
+
 def _argument(text: str, at: int, floor: int) -> Spans:
     """Return the value behind the name of a password in a call: a setting or an entry of a table."""
     del floor
@@ -203,6 +221,7 @@ def by_what_is_said() -> Iterable[Shape]:
     yield Shape("password", names, (_SETTER_HINT,), _setter, is_folded=True)
     yield Shape("password", names, (), _argument, is_folded=True)
     yield Shape("password", ("pass", "pw", "psw"), (_SHORT_HINT, _BARE_SHORT_HINT), _short, is_folded=True)
+    yield Shape("password", _FOREIGN, (_ABROAD_HINT,), _abroad, is_folded=True)
     blocks = (*names, "token", "private", "api", "access")
     yield Shape("secret", blocks, (), _said(_BLOCK), is_folded=True)
     yield Shape("password", ("psk",), (r"psk[ \t]?=[ \t]?\"[^\"\n]{8}",), _said(_NETWORK))

@@ -37,6 +37,9 @@ _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F
 # Of so many random letters and digits one is a digit; names of classes and functions that begin so hold none.
 _DIGIT = r"(?=[A-Za-z_-]{0,64}+[0-9])"
 
+_BASE64_LINES = (
+    r"[A-Za-z0-9+/]*+(?:\r?\n[ \t]{0,32}[A-Za-z0-9+/]{48,80}+){0,100}+(?:\r?\n[ \t]{0,32}[A-Za-z0-9+/]{1,80}+=)?+=*+"
+)
 _CRYPT = "[./A-Za-z0-9]"
 DJANGO_CHARS = r"[a-z0-9!@#$%^&*(=_+)-]"
 """What the secret keys are made of that Django's `startproject` writes."""
@@ -83,13 +86,16 @@ ANYWHERE = (
     KeyFormat("Dependency Track key", "odt_", _DIGIT + r"[A-Za-z0-9]{32}"),
     KeyFormat("Duffel token", "duffel_test_ duffel_live_", r"[\w=-]{43}"),
     KeyFormat(
-        "Dynatrace token", "dt0c01. dt0s01. dt0s02. dt0s03. dt0s06. dt0s08.", r"[A-Za-z0-9]{8,24}+\.[A-Za-z0-9]{64}"
+        "Dynatrace token",
+        "dt0a01. dt0a11. dt0c01. dt0s01. dt0s02. dt0s03. dt0s06. dt0s08.",
+        r"[A-Za-z0-9]{8,24}+\.[A-Za-z0-9]{64}",
     ),
     KeyFormat("EasyPost key", "EZAK EZTK", r"[A-Za-z0-9]{54}"),
     KeyFormat("Django key", "django-insecure-", f"{DJANGO_CHARS}{{40,60}}+"),
     KeyFormat("Elastic key", "essu_", r"[A-Za-z0-9+/]{60}[A-Za-z0-9+/=]*+"),
     KeyFormat("Figma token", "figd_ figo_ figu_ figor_ figoh_ figuh_", r"[\w-]{36}"),
     KeyFormat("Firebase token", "APA91b", r"[\w-]{100}"),
+    KeyFormat("Facebook token", "EAACEdEose0cBA", r"[A-Za-z0-9]{12}"),
     KeyFormat("Fleetbase key", "flb_live_ flb_test_", r"[A-Za-z0-9]{20}"),
     KeyFormat("Flexport token", "shltm_", r"[\w-]{40}"),
     KeyFormat("Flutterwave key", "FLWSECK_TEST- FLWSECK- FLWPUBK_TEST- FLWPUBK-", r"[a-hA-H0-9]{12}"),
@@ -124,6 +130,7 @@ ANYWHERE = (
     KeyFormat("LangSmith key", "lsv2_pt_ lsv2_sk_", r"[a-f0-9]{32}"),
     KeyFormat("Lightdash token", "ldpat_", r"[a-f0-9]{32}"),
     KeyFormat("Linear token", "lin_api_ lin_oauth_", r"[A-Za-z0-9]{40}"),
+    KeyFormat("LlamaCloud key", "llx-", r"[\w-]{48}"),
     KeyFormat("Logfire token", "pylf_v1_us_ pylf_v1_eu_", r"[A-Za-z0-9]{40}"),
     KeyFormat("MailerSend token", "mlsn.", r"[a-f0-9]{64}"),
     KeyFormat("Mercury token", "secret-token:mercury_", r"\w{20}"),
@@ -160,7 +167,7 @@ ANYWHERE = (
     KeyFormat("PubNub key", "pub-c- sub-c- sec-c-", r"[\w+/-]{36}[\w+/=-]*+"),
     KeyFormat("pyx token", "sk-pyx-", r"[A-Za-z0-9]{40}"),
     KeyFormat("Pulumi token", "pul-", r"[a-f0-9]{40}"),
-    KeyFormat("PyPI token", "pypi-AgEIcHlwaS5vcmc pypi-AgENdGVzdC5weXBpLm9yZw", r"[\w-]{50}"),
+    KeyFormat("PyPI token", "pypi-AgEI pypi-AgEN", r"[\w-]{60}"),
     KeyFormat("Razorpay key", "rzp_live_ rzp_test_", _DIGIT + r"[A-Za-z0-9]{14}"),
     KeyFormat("ReadMe key", "rdme_", r"[a-z0-9]{70}"),
     KeyFormat("Riot Games key", "RGAPI-", r"[0-9a-z]{8}(?:-[0-9a-z]{4}){3}-[0-9a-z]{12}"),
@@ -197,7 +204,7 @@ ANYWHERE = (
         r"(?:[A-Za-z0-9]{14}|(?=\D{0,20}+[0-9])\w{10})",
     ),
     KeyFormat("Stripe webhook secret", "whsec_", _DIGIT + r"[A-Za-z0-9+/]{24}[A-Za-z0-9+/=]*+"),
-    KeyFormat("Supabase key", "sbp_", _DIGIT + r"(?:v0_)?[a-z0-9]{40}"),
+    KeyFormat("Supabase key", "sbp_", r"(?:v0_)?[a-z0-9]{40}"),
     KeyFormat("Supabase key", "sb_secret_", r"[\w-]{22}"),
     KeyFormat("Tailscale key", "tskey-", r"[a-z]{2,12}+-[A-Za-z0-9]{6,}+-[A-Za-z0-9]{4}"),
     KeyFormat("Tavily key", "tvly-", r"[A-Za-z0-9-]{28}"),
@@ -233,7 +240,7 @@ AT_WORDS = (
     # Beginnings that also end names, or stand in random words: a word has to begin there.
     KeyFormat("1Password key", "A3-", r"[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}"),
     KeyFormat("Airtable token", "pat", r"[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
-    KeyFormat("Alibaba key", "LTAI", _DIGIT + r"[A-Za-z0-9]{16}"),
+    KeyFormat("Alibaba key", "LTAI", _DIGIT + r"[A-Za-z0-9]{12}"),
     KeyFormat("Artifactory key", "AKC", r"[A-Za-z0-9]{10}"),
     KeyFormat("Akamai token", "akab-", r"[a-z0-9]{16}-[a-z0-9]{16}"),
     KeyFormat("Artifactory token", "cmVmd", r"[A-Za-z0-9]{59}"),
@@ -256,7 +263,7 @@ AT_WORDS = (
     KeyFormat("Dropbox token", "sl.", r"(?:u\.)?[\w=-]{130}[\w=-]*+"),
     KeyFormat("ElevenLabs key", "sk_", r"[a-f0-9]{48}"),
     KeyFormat("API key", "sk_ rk_", r"(?:[a-z]{2,12}_){0,2}(?=[A-Za-z]{0,32}+[0-9])[A-Za-z0-9]{24}"),
-    KeyFormat("Facebook token", "EAACEdEose0cBA EAAB EAAC EAAD EAAG EAAI EAAM", _DIGIT + r"[A-Za-z0-9]{80}"),
+    KeyFormat("Facebook token", "EAAB EAAC EAAD EAAG EAAI EAAM", _DIGIT + r"[A-Za-z0-9]{80}"),
     KeyFormat("Firecrawl key", "fc-", r"[a-f0-9]{32}"),
     KeyFormat("Fireworks key", "fw_", _DIGIT + r"[A-Za-z0-9]{22,24}+(?!\w)"),
     KeyFormat("Fly.io token", "fo1_", r"[\w-]{43}"),
@@ -270,18 +277,34 @@ AT_WORDS = (
     KeyFormat("Infracost key", "ico-", r"[A-Za-z0-9]{32}"),
     KeyFormat("Ionic token", "ion_", r"[A-Za-z0-9]{42}"),
     KeyFormat("Jina key", "jina_", r"[a-f0-9]{32}"),
-    KeyFormat("LaunchDarkly key", "api- sdk- mob-", _UUID),
+    KeyFormat("LaunchDarkly key", "api- sdk- mob-", r"[0-9a-z]{8}(?:-[0-9a-z]{4}){3}-[0-9a-z]{12}(?!\w)"),
     KeyFormat("Lichess token", "lip_ lio_", _DIGIT + r"[A-Za-z0-9]{20}(?!\w)"),
     KeyFormat("Lob key", "live_ test_ live_pub_ test_pub_", r"[a-f0-9]{31}"),
     KeyFormat("Mailgun key", "key- pubkey-", r"[a-f0-9]{32}(?![\w-])"),
     KeyFormat("Mapbox token", "sk.eyJ pk.eyJ", r"[\w-]{40,}+\.[\w-]{20}"),
     KeyFormat("Mapbox token", "sk. pk.", r"[a-z0-9]{60}\.[a-z0-9]{22}"),
+    KeyFormat(
+        "NATS seed",
+        " ".join(f"S{role}{one}" for role in "AUNOCX" for one in "ABCD"),
+        r"(?=[A-Z]{0,54}+[0-9])[A-Z0-9]{55}(?!\w)",
+    ),
     KeyFormat("Nightfall key", "NF-", r"(?=[A-Za-z]{0,32}+[0-9])[A-Za-z0-9]{32}(?!\w)"),
     KeyFormat("Notion token", "secret_", r"[A-Za-z0-9]{43}(?!\w)"),
     KeyFormat("NuGet key", "oy2", r"[a-z0-9]{43}(?!\w)"),
     KeyFormat("Octopus key", "API-", r"[A-Z0-9]{25,32}+(?![\w-])"),
     KeyFormat("Onfido token", "api_live. api_sandbox. api_live_us. api_live_ca.", r"[\w-]{11}\.[\w-]{32}"),
     KeyFormat("OpenAI key", "sk-", _DIGIT + r"[\w-]{20}"),
+    # As PKCS 1 and 8 begin in base64: with a small number and the first of the key's, or with what the key is.
+    KeyFormat(
+        "private key",
+        "MII",
+        rf"[A-Za-z0-9+/]{{2}}[AQgw]IBA(?:A[JK]|DANBgkqhkiG9w0BAQ)[A-Za-z0-9+/]{{40}}{_BASE64_LINES}",
+    ),
+    KeyFormat(
+        "private key",
+        "MHcCAQEEI MIGkAgEBBD MIHcAgEBBEI MIGHAgEAMBMGByqGSM49AgEG MC4CAQAwBQYDK2V",
+        rf"[A-Za-z0-9+/]{{30}}{_BASE64_LINES}",
+    ),
     KeyFormat("pganalyze key", "pgar_ pgaw_", r"[A-Za-z0-9]{27}"),
     KeyFormat("PostHog key", "phx_ phc_ phs_", r"\w{43}"),
     KeyFormat("Replicate token", "r8_", r"[A-Za-z0-9]{37}"),
@@ -294,9 +317,11 @@ AT_WORDS = (
     KeyFormat("SonarQube token", "squ_ sqp_ sqa_", r"[A-Za-z0-9]{40}"),
     KeyFormat("Sourcegraph token", "slk_", r"[a-f0-9]{64}"),
     KeyFormat("Square token", "EAAA", r"(?=[A-Za-z_-]{0,24}+[0-9])[\w-]{60,61}+(?![\w+/=])"),
+    KeyFormat("SpectralOps key", "spu-", r"[a-z0-9]{32}(?!\w)"),
     KeyFormat("Telnyx key", "KEY0", r"[A-F0-9]{31}_[A-Za-z0-9]{22}"),
     KeyFormat("Tencent key", "AKID", _DIGIT + r"[A-Za-z0-9]{32}(?!\w)"),
     KeyFormat("Twilio key", "SK AC", r"[0-9a-fA-F]{32}(?![\w+/=])"),
+    KeyFormat("Twitter token", 20 * "A", r"A{1,2}(?=[A-Za-z0-9]{5,80}%)[A-Za-z0-9%]{60}"),
     KeyFormat("Twitch token", "oauth:", r"[a-z0-9]{30}(?!\w)"),
     KeyFormat("Twitch stream key", "live_", r"\d{8,12}+_[A-Za-z0-9]{28}"),
     KeyFormat("VolcEngine key", "AKLT", r"(?=[A-Za-z_-]{0,24}+[0-9])[A-Za-z0-9]{40}"),
@@ -316,7 +341,7 @@ _HEX32, _HEX64 = "[0-9a-f]{32}", "[0-9a-f]{64}"
 BY_SERVICE = (
     NamedFormat("Adobe key", "adobe", _HEX32),
     NamedFormat("Algolia key", "algolia", "[a-z0-9]{32}"),
-    NamedFormat("Asana token", "asana", r"(?:\d{16}|(?:\d/)?\d{12,}+:?[a-z0-9]{32}|[a-z0-9]{32,36})"),
+    NamedFormat("Asana token", "asana", r"(?:\d{16}|(?:\d{1,8}/)?\d{12,}+:?[A-Za-z0-9]{32,80}+|[a-z0-9]{32,36})"),
     NamedFormat("Atlassian token", "atlassian confluence jira", r"(?:[A-Za-z0-9]{20,24}|[MNO][A-Za-z0-9+/]{43})"),
     NamedFormat("Azure DevOps token", "ado_pat azure_devops devops_pat", "[a-z0-9]{52}"),
     NamedFormat("Beamer token", "beamer", r"b_[\w=-]{44}"),
@@ -355,7 +380,7 @@ BY_SERVICE = (
     NamedFormat("LinkedIn key", "linkedin linked_in linked-in", "(?:[A-Za-z0-9]{16}|[A-Za-z0-9]{14})"),
     NamedFormat("Linode token", "linode", _HEX64),
     NamedFormat("Looker key", "looker", "(?:[a-z0-9]{24}|[a-z0-9]{20})"),
-    NamedFormat("Mailgun key", "mailgun", "[a-h0-9]{32}(?:-[a-h0-9]{8}-[a-h0-9]{8})?"),
+    NamedFormat("Mailgun key", "mailgun", "[a-h0-9]{32}"),
     NamedFormat("Mattermost token", "mattermost", "[a-z0-9]{26}"),
     NamedFormat("MessageBird key", "messagebird message-bird message_bird", rf"(?:{_UUID}|[A-Za-z0-9]{{25}})"),
     NamedFormat("Netlify token", "netlify", r"[\w=-]{40,46}"),

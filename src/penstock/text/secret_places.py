@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from penstock.text.secret_names import NO_SECRET
 from penstock.text.secret_shape import WORD_BEGINS, Shape, Spans, compiled, to_end
-from penstock.text.secret_values import is_key, is_random, is_strong, reads_as_key
+from penstock.text.secret_values import count_changes, is_key, is_random, is_strong, reads_as_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -29,12 +29,13 @@ _HEADER_VALUE = r"([^\s\"',;<>{}()\[\]$%\\]{8,160}+)"
 _BEARER = r"(?i:bearer)[ \t]{1,4}([A-Za-z0-9._~+/-]{16,}+=*+)"
 # Where a password is written by hand it may hold an @, and a % that escapes nothing; a name may be a variable's.
 _URL = (
-    r"://((?:[^\s/@:\"'<>{}$%(]|%[0-9A-Fa-f]{2}){0,256}+|\{\w{1,64}\})"
+    r"://((?:[^\s/@:\"'<>{}$%(]|%[0-9A-Fa-f]{2}|@(?=[\w.-]{1,64}:[^\s/@:\"'<>{}$(]{1,64}@)){0,256}+|\{\w{1,64}\})"
     r"(?::(?:(?i:pass(?:w(?:or)?d)?|pwd|x-oauth-basic)(?=@)"
     r"|((?:[^\s/@\"'<>{}$%\[(]|%(?=\w)|\$(?![\w{(])|@(?=[^\s/@:\"'<>{}$\[(]{1,64}@)){1,256}+)))?@"
 )
 _CURL_USER = r"(?:-u[ \t=]{0,4}|--user[ \t=]{1,4})[\"']?[^\s:\"'<>]{0,64}[\"']?:[\"']?"
-_CURL = rf"{_CURL_USER}([^\s\"'<>$:{{}}\[\]]{{3,128}}+)"
+_CURL_ALONE = r"(?:-u[ \t=]{0,4}|--user[ \t=]{1,4})[\"']?([^\s:\"'<>{}$]{8,128}+):(?=[\"'\s])"  # without a password
+_CURL = rf"{_CURL_USER}([^\s\"'<>$:{{}}\[\]]{{3,128}}+|\{{[^\s\"'<>${{}}]{{3,128}}+\}})|{_CURL_ALONE}"
 _COMMAND_CHARS = 400
 _MAX_ITEMS = 100
 
@@ -98,9 +99,13 @@ def _curl(text: str, at: int, floor: int) -> Spans:
     match = compiled(_CURL).match(text, at)
     if match is None or "curl" not in text[max(0, at - _COMMAND_CHARS) : at]:
         return ()
-    return to_end(text, match.span(1)) if not NO_SECRET.fullmatch(match[1]) else ()
+    if match[2]:
+        return (match.span(2),) if count_changes(match[2]) >= _MIN_CHANGES else ()
+    is_one = not NO_SECRET.fullmatch(match[1].strip("{}")) and (match[1][0] != "{" or any(map(str.isdigit, match[1])))
+    return to_end(text, match.span(1)) if is_one else ()
 
 
+_MIN_CHANGES = 2  # from letters to digits and back
 _OPTIONS = ("-password", "-passwd", "-passphrase", "-token", "-secret", "-key", "-bearer")
 _OPTION = rf"(?i:({'|'.join(_OPTIONS)}))[ \t]{{1,4}}\\?[\"']?([^\s\"'$<>{{}}()\[\]%*-][^\s\"'<>{{}}()\\]{{5,160}}+)"
 _OPTION_HINT = rf"(?i:{'|'.join(_OPTIONS)})[ \t]{{1,4}}\\?[\"']?[^\s\"'$<>{{}}()\[\]%*-][^\s\"'<>{{}}()]{{5}}"
@@ -261,6 +266,10 @@ _LOGIN_BY_KEY = (
     r"auth\.login_with_api_key\"\s{0,16},?\s{0,16}\"params\"\s{0,8}:\s{0,8}\[\s{0,16}\"(\d{1,4}-[A-Za-z0-9]{32,80})\""
 )
 _PARAMETER = r"[?&;](?i:password|passwd|pwd)=([^\s\"'`&;<>{}()\[\]$%\\]{4,128}+)"
+_VARIABLE = (
+    r"variable[ \t]{1,4}\"[\w-]{0,64}(?i:passw(?:or)?d|secret|token|_key)[\w-]{0,64}\"[ \t]{0,4}\{[^{}]{0,400}?"
+    r"\bdefault[ \t]{0,16}=[ \t]{0,16}\"(?=[^\"\d]{0,64}\d)([^\s\"$]{6,512})\""
+)  # Terraform's
 _PAIR = r"\w+\(\s{0,8}[\"'][^\"'\n]{1,64}[\"'],\s{0,8}[\"']([^\s\"']{6,64})[\"']"
 
 # Of any other call whose name says that it takes a name and a password, one that is no word.
@@ -301,7 +310,7 @@ def _parameter(text: str, at: int, floor: int) -> Spans:
     return (match.span(1),) if not NO_SECRET.fullmatch(match[1]) and any(map(str.isdigit, match[1])) else ()
 
 
-_CURL_HINT = rf"{_CURL_USER}[^\s\"'<>$:{{}}\[\]]{{3}}"
+_CURL_HINT = rf"{_CURL_USER}(?:[^\s\"'<>$:}}\[\]]{{3}}|[\s\"'])"
 
 
 def by_places() -> Iterable[Shape]:
@@ -335,5 +344,7 @@ def by_places() -> Iterable[Shape]:
     yield Shape("TrueNAS key", (login,), (r"auth\.login_with_api_key",), _by(_LOGIN_BY_KEY))
     parameters = tuple(f"{sign}{name}=" for sign in "?&;" for name in ("password", "passwd", "pwd"))
     yield Shape("URL password", parameters, (r"[?&;](?i:password|passwd|pwd)=",), _parameter, is_folded=True)
+    variable = r"variable[ \t]+\"[\w-]*(?i:passw(?:or)?d|secret|token|_key)[\w-]*\"[ \t]*\{"
+    yield Shape("secret", ("variable",), (variable,), _by(_VARIABLE))
     yield Shape("password", ("password to proceed",), (r"password to proceed",), _by(_UNLOCKING))
     yield Shape("password", ("login",), (r"\blogin\s{1,8}[^\s\"']{1,64}\s{1,8}password\s",), _by(_NETRC))

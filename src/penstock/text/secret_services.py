@@ -10,7 +10,7 @@ import re
 from functools import cache
 
 from penstock.text.secret_shape import PUBLIC, SERVICES, Shape, Spans, alternatives, to_end
-from penstock.text.secret_values import counts_up, reads_as_key
+from penstock.text.secret_values import count_changes, counts_up, reads_as_key
 
 NAMES = (
     "abbliadigital abbysale abuseipdb accuweather acrelens actiniagrassgis adoptapet adzuna aemet aeroworkflow "
@@ -92,7 +92,8 @@ NAMES = (
     "webclaw webdam webex webexbot webflow webscrapingai websitepulse webtrust wecantrack wepay what3words "
     "whatsonthemenu whoxy wolframalpha woocommerce worksnaps workstack worldcoinindex wrike xfetch yahoofinance "
     "youneedabudget yousign zenkit zenrows zenscrape zenserp zeplin zerobounce zestful zhipu zipcodeapi ziprecruiter "
-    "zonka"
+    "zonka betterstack kanbantool luno mockaroo myintervals nethunt openweather parseur scrapingbee simplynoted sirv "
+    "transferwise visualcrossing"
 )
 """Services that give out keys without a format, in lower case and without signs: of public-apis' list of those that ask for
 one (github.com/public-apis/public-apis, MIT) whatever is no word of programs, and of more that scanners of commits know.
@@ -105,6 +106,13 @@ _ID = re.compile(r"(?:[_. \"'-]id|I[dD])s?[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t
 _DIGESTS = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SECRET = re.compile(r"(?i:key|token|secret|auth|pass|cred)")
 _DIRECT = re.compile(r"[\w-]*[\s\"':=>-]*")  # nothing but a sign stands between
+# In quotes, behind a name that says what it is, it need not be long.
+_CALLED = re.compile(
+    r"[\w .-]{0,24}(?i:key|token|secret|password)[\"'\])]{0,2}[ \t]{0,4}(?:=>|[:=-])[ \t]{0,4}"
+    r"(?:\"([^\s\"]{8,160}+)\"|'([^\s']{8,160}+)')",
+    re.ASCII,
+)
+_MIN_CHANGES = 2  # from letters to digits and back
 _KEY_CHARS = 4  # of the shortest name
 
 
@@ -128,6 +136,8 @@ def _beside(text: str, at: int, floor: int) -> Spans:
     """Return the first value that reads as a key behind the name of a service, on the same line."""
     del floor
     behind = _end_of_name(text, at)
+    if (called := _CALLED.match(text, behind)) and count_changes(called[called.lastindex or 0]) >= _MIN_CHANGES:
+        return (called.span(called.lastindex or 0),)
     last = behind + _BETWEEN_CHARS + _VALUE_CHARS
     end = text.find("\n", at, last)
     for found in _VALUE.finditer(text, at, last if end < 0 else end):

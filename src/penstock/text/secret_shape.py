@@ -42,8 +42,10 @@ class Shape(NamedTuple):
     """
 
 
-WORD_BEGINS = re.compile(r"(?<![A-Za-z0-9])|(?<=\\[nrt])")
-"""Where a word begins, also behind a line end that is written as `\\n`."""
+WORD_BEGINS = re.compile(r"(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=\x1b\[[\d;]m)|(?<=\x1b\[[\d;]{2}m)|(?<=\x1b\[[\d;]{4}m)")
+"""Where a word begins, also behind a line end that is written as `\\n`, and behind a colour of a terminal."""
+BEFORE_WORD = re.compile(r"_|\\[nrt]?|\x1b\[[\d;]*+m")
+"""What a hint of a key that begins a word may take with it."""
 # What is glued to a key goes with it, so that what follows a mark is never a part of a word.
 _TAIL = re.compile(r"[\w-]*+", re.ASCII)
 WORD_END = r"(?![\w-]|\[redacted: )"

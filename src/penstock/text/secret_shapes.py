@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 # Here a word begins, for RE2; what it takes before that is passed by who tries the shape.
-_EDGE_OF_WORD = r"(?:\b|_|\\[nrt])"
+_EDGE_OF_WORD = r"(?:\b|_|\\[nrt]|\x1b\[[\d;]*m)"
 _WORD = "".join(map(chr, (*range(48, 58), *range(65, 91), *range(97, 123)))) + "_-"
 
 
@@ -46,7 +46,8 @@ _HEX8 = "[0-9a-fA-F]{8}"
 _FREQUENT = {  # beginnings that are common in programs
     "pat": r"[A-Za-z0-9]{14}\.",
     **dict.fromkeys(("key-", "live_", "test_", "live_pub_", "test_pub_", "pri_", "web_", "server_"), _HEX8),
-    **dict.fromkeys(("api-", "sdk-", "mob-"), f"{_HEX8}-"),
+    **dict.fromkeys(("api-", "sdk-", "mob-"), "[0-9a-z]{8}-[0-9a-z]{4}-"),
+    "MII": "[A-Za-z0-9+/]{3}IBA",
 }
 
 
@@ -87,9 +88,10 @@ def _own(words: tuple[str, ...], body: str, *, begins_a_word: bool) -> Callable[
     return spans
 
 
-# The 40 characters that belong to the 20 of an AWS key often stand beside it.
+# The 40 characters that belong to the 20 of an AWS key often stand beside it, and those of an Alibaba key.
 _AWS = r"(?:(?:AKIA|ASIA)[A-Z0-9]{16}|(?<![A-Za-z0-9])(?:ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16}(?![A-Za-z0-9]))"
-_AWS_PAIR = rf"({_AWS}[\w-]*+)(?:[\s:;,|\"']{{1,8}}+([A-Za-z0-9/+]{{40}}(?![A-Za-z0-9/+=]|\[redacted: )))?"
+_AWS_OTHER = "[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])"
+_ALIBABA, _ALIBABA_OTHER = r"(?<![A-Za-z0-9])LTAI(?=[A-Za-z]{0,24}+[0-9])[A-Za-z0-9]{12}", r"[A-Za-z0-9]{30}(?!\w)"
 
 
 # In the midst of a program or picture in base64 all that is four letters long stands somewhere.
@@ -101,10 +103,16 @@ def _is_in_base64(text: str, at: int, chars: int = _LONG_CHARS) -> bool:
     return at >= chars and _LONG_RUN.fullmatch(text, at - chars, at) is not None
 
 
-def _aws(text: str, at: int, floor: int) -> Spans:
-    del floor
-    match = None if _is_in_base64(text, at) else compiled(_AWS_PAIR).match(text, at)
-    return tuple(match.span(group) for group in (1, 2) if match[group]) if match else ()
+def _pair(key: str, secret: str) -> Callable[[str, int, int], Spans]:
+    """Return the function for a key and what belongs to it."""
+    pattern = rf"({key}[\w-]*+)(?:[\s:;,|\"']{{1,24}}+({secret}))?"
+
+    def spans(text: str, at: int, floor: int) -> Spans:
+        del floor
+        match = None if _is_in_base64(text, at) else compiled(pattern).match(text, at)
+        return tuple(match.span(group) for group in (1, 2) if match[group]) if match else ()
+
+    return spans
 
 
 # ── keys whose middle or end says what they are ──────────────────────────────────────────────────────────────────
@@ -271,11 +279,17 @@ SHAPES = (
     Shape("private key", ("LS0tLS1CRUdJTi",), ("LS0tLS1CRUdJTi",), _encoded_key),
     Shape("private key", (_JWK,), (_JWK_HINT,), _in_object(_JWK, _PRIVATE_MEMBER)),
     Shape("private key", (_TINK,), (re.escape(_TINK),), _in_object(_TINK, _TINK_VALUE)),
+    Shape("Alibaba key", ("LTAI",), (), _pair(_ALIBABA, _ALIBABA_OTHER)),
     *_own_formats(),
     Shape("API key", _KIND_LEADS, (rf"[_-](?:{'|'.join(_KINDS)})[_-][A-Za-z0-9]{{8}}",), _of_kind),
     Shape("API key", _SIGN_LEADS, (_OWN_HINT,), _of_its_own),
     Shape("Laravel token", tuple(f"{digit}|" for digit in range(10)), (r"\d\|[A-Za-z0-9]{30}",), _numbered),
-    Shape("AWS key", ("AKIA", "ASIA", "ABIA", "ACCA", "A3T"), (r"(?:A3T[A-Z0-9]|A[KSBC][IC]A)[A-Z0-9]{8}",), _aws),
+    Shape(
+        "AWS key",
+        ("AKIA", "ASIA", "ABIA", "ACCA", "A3T"),
+        (r"(?:A3T[A-Z0-9]|A[KSBC][IC]A)[A-Z0-9]{8}",),
+        _pair(_AWS, _AWS_OTHER),
+    ),
     Shape("JWT", (".eyJ",), (r"\.eyJ[\w-]{5}",), _jwt),
     Shape("Azure secret", ("Q~",), (r"Q~[\w.~-]{8}",), _around(r"[\w~.]{3}\d", 4, r"Q~[\w.~-]{31,34}+")),
     Shape("Azure key", _AZURE, tuple(rf"{re.escape(word)}[\w+/-]{{5}}" for word in _AZURE), _around(*_AZURE_PARTS)),
@@ -294,7 +308,13 @@ SHAPES = (
         _own(("",), _DISCORD_TOKEN, begins_a_word=True),
     ),
     Shape("Telegram token", (":A",), (r":A[\w-]{16}",), _around(r"(?:bot)?\d{5,16}", 19, r":A[\w-]{32,34}+")),
-    Shape("Mailchimp key", ("-us",), (r"-us\d",), _around("[0-9a-f]{32}", 32, rf"-us\d{{1,2}}+{WORD_END}")),
+    Shape(
+        "Mailgun key",
+        tuple(f"-{digit}" for digit in "0123456789abcdef"),
+        (r"-[0-9a-f]{8}-[0-9a-f]{8}\b",),
+        _around("[0-9a-f]{32}", 32, r"-[0-9a-f]{8}-[0-9a-f]{8}(?![\w-])"),
+    ),
+    Shape("Mailchimp key", ("-us",), (r"-us\d",), _around("[0-9A-Za-z]{32}", 32, rf"-us\d{{1,12}}+{WORD_END}")),
     Shape("MaxMind key", ("_mmk",), (r"_mmk\b",), _around("[A-Za-z0-9]{6}_[A-Za-z0-9]{29}", 36, "_mmk")),
     Shape("New Relic key", ("NRAL",), (r"NRAL\b",), _around("[A-Za-z0-9]{36}", 36, "NRAL")),
     *by_places(),
