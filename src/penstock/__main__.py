@@ -33,8 +33,7 @@ def _open_streams() -> None:
     """Put the null device in the place of standard streams that are closed: what is opened next would take their descriptors."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            null = os.open(os.devnull, os.O_RDWR)
-            setattr(sys, name, open(null, mode, encoding="utf-8"))  # noqa: SIM115 - for the life of the process
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - for the life of the process
 
 
 if __name__ == "__main__":

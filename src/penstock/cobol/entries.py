@@ -21,7 +21,7 @@ _ATTRIBUTE = (
 )
 # EXTERN, STDCALL or a mnemonic name: how the program is called, in front of its parameters; Fujitsu says WITH C LINKAGE
 _CONVENTION = (
-    rf"(?>(?:WITH\s++)?+)(?!(?:USING|CHAINING|RETURNING|GIVING)(?![\w-])){_NAME}"
+    rf"(?>WITH\s++|)(?!(?:USING|CHAINING|RETURNING|GIVING)(?![\w-])){_NAME}"
     rf"(?>\s++LINKAGE|)(?=\s++(?:USING|CHAINING|RETURNING|GIVING)(?![\w-]))"
 )
 # a period that is missing before a header or block ends its entry all the same

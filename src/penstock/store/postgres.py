@@ -44,10 +44,8 @@ _LIVENESS: dict[str, Any] = {
     "tcp_user_timeout": 30_000,
 }
 _IDLE_TIMEOUT_SINCE = 140_000  # PostgreSQL 14 has `idle_session_timeout`
-_ANY_TEXT = (
-    "UTF8",
-    "SQL_ASCII",
-)  # encodings of databases that hold every name; the second keeps the bytes as they come
+# Encodings of databases that hold every name; the second keeps the bytes as they come.
+_ANY_TEXT = ("UTF8", "SQL_ASCII")
 _TABLES = (
     "pieces",
     "pending",
