@@ -63,6 +63,24 @@ def refusals(served: LoopbackProvider, ask: Any) -> int:
     return served.refused - before
 
 
+def test_a_cut_leaves_room_for_turns_that_need_none(store: Store) -> None:
+    """A session at the brim: each turn is a step longer, and most begin as the one before, for which a prompt cache holds."""
+    sent: list[list[str]] = []
+
+    def server(body: Any) -> Any:
+        sent.append([json.dumps(message) for message in body["messages"]])
+        return answer("openai-chat", given=sum(tokens.count(text, model="gpt-4o").tokens for text in sent[-1]))
+
+    carrier = Carrier(wire="openai-chat", window_tokens=WINDOW, store=store)
+    results = [carrier.execute(server, history(steps)) for steps in range(30, 60)]
+    given = [result.response["usage"]["prompt_tokens"] for result in results]
+    grown = [after[: len(before)] == before for before, after in pairwise(sent)]
+    assert len(sent) == len(results)
+    assert max(given) <= WINDOW
+    assert min(given) > 0.75 * WINDOW
+    assert sum(grown) >= 0.6 * len(grown)
+
+
 @pytest.mark.parametrize("again", ["the same", "one turn longer"])
 def test_the_same_history_is_not_refused_twice(store: Store, again: str) -> None:
     """A server that counts forty percent more refuses the first request, and none after it."""
