@@ -1,6 +1,6 @@
 """Refusals in other languages than English: what they are, and what only has their words (O-2).
 
-The second half of each language was written before the patterns, and no pattern was changed for it.
+All were written by one hand, before the patterns; no pattern was changed for the second half of each language.
 """
 
 from __future__ import annotations
@@ -132,3 +132,30 @@ def test_the_pattern_of_many_words_looks_at_the_ends_of_a_text() -> None:
     assert not kinds.says_overflow(f"{padding} die eingabe ist zu lang {padding}")
     for _, text in REFUSALS:
         assert any(cue in text.lower() for cue in tongues.CUES), text
+
+
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        "今日は天気がいいですね",
+        "每天都要吃早餐",
+        "kosten pro Tag",
+        "le prix par jour est élevé",
+        "частота запросов",
+        "cuota mensual",
+        "la respuesta es máxima",
+        "die Antwort ist zu lang",
+        "오늘 하루 종일",
+    ],
+)
+@pytest.mark.parametrize(
+    "said",
+    [
+        "prompt is too long: 210000 tokens > 200000 maximum. Input was: {}",
+        "This model's maximum context length is 8192 tokens, however you requested 9000 tokens. Prompt: {}",
+    ],
+)
+def test_a_refusal_in_english_may_quote_a_prompt_in_any_language(said: str, quoted: str) -> None:
+    """What the prompt speaks of is no word of the provider's."""
+    refusal = {"error": {"message": said.format(quoted), "type": "invalid_request_error"}}
+    assert overflow.diagnose(refusal, 400).kind.startswith("context_")

@@ -45,6 +45,8 @@ def outlive() -> None:
     A write may come between the end of a terminal and the signal for it, which a shell hands on, or keeps from what it has
     disowned: only the signal says whether to go on.
     """
+    if sys.platform == "win32":
+        return  # its consoles end a process themselves, and take letters by another way than bytes
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is not None and stream.isatty():

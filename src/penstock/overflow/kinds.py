@@ -230,7 +230,8 @@ OUTPUT_CAP: Final = Sentence(
     rf"high|big)|(?:is|are) (?:limited|capped|restricted) to|"
     rf"must be|should be|cannot|can't|may not|exceeds?|(?:is|are) (?:greater|larger|higher|above|"
     rf"more)|"
-    rf"out of range|in the range|between|should not|has to be|> ?=? ?\d|value of \d)|{_MAX_TOKENS}: ?\d+ ?>|"
+    rf"out of range|in the range|between|should not|has to be|> ?=? ?\d|value of \d|{tongues.EXCEEDS}|{tongues.LIMIT})|"
+    rf"{_MAX_TOKENS}: ?\d+ ?>|"
     rf"invalid (?:value (?:for|of) )?(?:parameter )?{_MAX_TOKENS}|{_MAX_TOKENS}\W{{1,4}}\d+[.;] ?(?:it )?must be|"
     r"maximum tokens you requested exceed|(?:at most|up to|maximum of|only) \d+ (?:output|completion|new|"
     r"generated|response) tokens|"
@@ -242,18 +243,14 @@ OUTPUT_CAP: Final = Sentence(
     rf"range of {_MAX_TOKENS} should|(?:output|completion|response) (?:tokens?|length)[^.]{{0,30}}(?:limit|"
     rf"exceed|too (?:large|high|many))|"
     r"maximum allowed number of output tokens",
-    unless=rf"{_JOINED}|{_MAX_TOKENS}[^.;]{{0,30}}exceed\w*[^.;]{{0,40}}context|got -\d{{2,}}|"
+    unless=rf"{_JOINED}|got -\d{{2,}}|"
+    rf"{_MAX_TOKENS}[^.;]{{0,30}}(?:exceed\w*|{tongues.EXCEEDS})[^.;]{{0,40}}(?:context|{tongues.CONTEXT})|"
     rf"(?:output|completion)[^.;]{{0,40}}exceed\w*[^.;]{{0,40}}context",
 )
 """The reply alone is asked too long, and the history is innocent; a sentence that counts the input too is none of these.
 
 "got -37" is vLLM's way to say that the input leaves the reply less than nothing: an overflow.
 """
-
-OUTPUT_CAPS: Final = (
-    OUTPUT_CAP,
-    Sentence("output_cap", ("token", *tongues.CUES), tongues.REPLY_CAP, within_chars=tongues.WITHIN_CHARS),
-)
 
 # Codes and types as providers write them (`context_length_exceeded`, `ContextWindowExceededError`, `prompt_tokens_exceeded`); the
 # underscores are optional, since names of exceptions have none.
@@ -345,8 +342,6 @@ WAITING: Final[tuple[Sentence, ...]] = (
         r"temporarily unavailable",
         unless=r"context (?:length|window|size|limit)",
     ),
-    Sentence("rate_limit", (), tongues.PACE, within_chars=tongues.WITHIN_CHARS),
-    Sentence("quota", (), tongues.PLAN, within_chars=tongues.WITHIN_CHARS),
 )
 """Sentences that ask to wait or to pay, the more specific first; they outrank overflows, whose words they use."""
 
@@ -428,9 +423,18 @@ OVERFLOWS: Final[tuple[Sentence, ...]] = (
             rf"\bimages? must|file (?:size|content)"
         ),
     ),
-    Sentence("context", tongues.CUES, tongues.TOO_LARGE, unless=tongues.NO_REQUEST, within_chars=tongues.WITHIN_CHARS),
 )
 """Sentences that say that a request is larger than its context; one is enough. Ask through `says_overflow`."""
+
+_OVERFLOW_ELSEWHERE = Sentence(
+    "context", tongues.CUES, tongues.TOO_LARGE, unless=tongues.NO_REQUEST, within_chars=tongues.WITHIN_CHARS
+)
+ELSEWHERE: Final = (
+    Sentence("output_cap", ("token", *tongues.CUES), tongues.REPLY_CAP, within_chars=tongues.WITHIN_CHARS),
+    Sentence("rate_limit", (), tongues.PACE, within_chars=tongues.WITHIN_CHARS),
+    Sentence("quota", (), tongues.PLAN, within_chars=tongues.WITHIN_CHARS),
+)
+"""What outranks an overflow in languages other than English; never one in English, which may quote a prompt in any language."""
 
 PAYLOAD: Final = Sentence(
     "payload_too_large",
@@ -557,13 +561,20 @@ def says_counts(text: str) -> bool:
     return compiled(_COUNTS).search(text) is not None and compiled(_CREDENTIAL).search(text) is None
 
 
-def says_overflow(text: str) -> bool:
-    """Whether a flattened text says that a request is larger than its context; bytes and keys do not count."""
+def says_overflow(text: str, *, in_english: bool = False) -> bool:
+    """Whether a flattened text says that a request is larger than its context; bytes and keys do not count.
+
+    Args:
+        text: the text.
+        in_english: whether other languages do not count either.
+    """
     if compiled(_BYTES).search(text) is not None and "token" not in text and "context" not in text:
         return False
     if compiled(_CREDENTIAL).search(text) is not None:
         return False
-    return any(says(sentence, text) for sentence in OVERFLOWS)
+    if any(says(sentence, text) for sentence in OVERFLOWS):
+        return True
+    return not in_english and says(_OVERFLOW_ELSEWHERE, text)
 
 
 @cache

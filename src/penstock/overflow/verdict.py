@@ -117,7 +117,8 @@ class Judge:
         3. A cap on the reply: "max_tokens: 128001 > 128000" has two numbers and a maximum, as an overflow has.
         4. A code that says overflow: newer SDKs hide the sentence, and the code holds under a 429 too.
         5. The reason for which an answer stopped, where an answer came in place of an error.
-        6. Waiting and paying: "Too many tokens, please wait" is the words of 7 and another cure. A 429 is decided here.
+        6. Waiting and paying: "Too many tokens, please wait" is the words of 7 and another cure. A 429 is decided here. Other
+           languages than English come behind it: a refusal in English may quote a prompt that speaks of prices per day.
         7. A sentence that says overflow; or numbers that prove one, where a status or a code shows that a provider spoke.
         8. Everything else by its sentence, then by its code.
         """
@@ -138,7 +139,7 @@ class Judge:
         for stop in self.evidence.stops:
             if (kind := kinds.STOPS.get(stop)) is not None:
                 return self._overflow(Bound(), kind) if kind == "context_total" else self._plain(kind)
-        if (told := self._waiting()) is not None:
+        if (told := self._waiting() or self._otherwise_elsewhere()) is not None:
             return told
         speaking = [
             text for text in texts if kinds.says_overflow(text) or kinds.compiled(kinds.OVERFLOW_NAMES).search(text)
@@ -163,7 +164,7 @@ class Judge:
         request has 1000 input tokens" is an overflow of the two together.
         """
         for text in self.evidence.texts:
-            if any(kinds.says(sentence, text) for sentence in kinds.OUTPUT_CAPS):
+            if kinds.says(kinds.OUTPUT_CAP, text):
                 bound = numbers.bind(text)
                 counted = kinds.compiled(r"(?:input|prompt|message)s? tokens|context (?:length|window)").search(text)
                 return not (counted and bound.limit is not None and bound.input is not None)
@@ -201,6 +202,12 @@ class Judge:
             if told is not None and self.status is not None and self.status < 429 and self._numbers_say_overflow()
             else told
         )
+
+    def _otherwise_elsewhere(self) -> Diagnosis | None:
+        """Return what a text in another language than English says instead of an overflow; None where it may say one."""
+        if any(kinds.says_overflow(text, in_english=True) for text in self.evidence.texts):
+            return None
+        return next((self._plain(sentence.kind) for sentence in kinds.ELSEWHERE if self._any(sentence)), None)
 
     def _numbers_say_overflow(self) -> bool:
         """Whether a sentence says overflow and states limit and size: these two alone weigh 2 + 4."""
