@@ -319,7 +319,7 @@ def test_one_interrupt_ends_any_wait(tree: Path, tmp_path: Path, when: str) -> N
             over.set()
     assert running.returncode == 130
     assert "penstock resume" in rest
-    assert took < 2, "half a second on a quiet machine"
+    assert took < 10, "half a second on a quiet machine; what it cuts short lasts a minute"
 
 
 @pytest.mark.proves("S-9", "S-10")

@@ -175,7 +175,7 @@ def test_where_nothing_can_be_kept_all_passes_and_the_status_says_so(shell: Shel
             stdin=LINES.encode(),
             environment=shell.environment,
         )
-        assert time.monotonic() - began < 4
+        assert time.monotonic() - began < 20
         assert (done.returncode, done.stdout) == (8, LINES)
         assert done.stderr.startswith("penstock guard: it passed uncut, because it could not be kept: ")
         assert why == "broken" or "for 1 s." in done.stderr

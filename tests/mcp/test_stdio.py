@@ -125,13 +125,13 @@ def test_a_result_with_surrogates_is_answered(lasting_doubles: Wire) -> None:
 def test_a_cancelled_call_is_not_answered_and_frees_its_place(lasting_doubles: Wire) -> None:
     """After cancelling both scans of the slow lane a third one is served at once."""
     lasting_doubles.ask("tools/list", 9)  # an id is used once
-    lasting_doubles.send(call("scan", 1, seconds=5))
-    lasting_doubles.send(call("scan", 2, seconds=5))
+    lasting_doubles.send(call("scan", 1, seconds=30))
+    lasting_doubles.send(call("scan", 2, seconds=30))
     for number in (1, 2):
         lasting_doubles.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}})
     started = time.monotonic()
     assert lasting_doubles.ask("tools/call", 3, name="scan", arguments={"seconds": 0})["id"] == 3
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 20
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

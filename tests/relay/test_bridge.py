@@ -164,5 +164,5 @@ def test_a_signal_ends_it_whatever_the_server_leaves_unanswered(last: bytes, pip
         time.sleep(0.02)
     piped.process.send_signal(signal.SIGTERM)
     began = time.monotonic()
-    assert piped.process.wait(20) == 143
-    assert time.monotonic() - began < 7
+    assert piped.process.wait(60) == 143
+    assert time.monotonic() - began < 20

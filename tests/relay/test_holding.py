@@ -140,6 +140,6 @@ def test_a_signal_ends_the_relay_also_when_its_host_reads_no_more(odd: OddServer
     time.sleep(0.5)
     ends.process.send_signal(signal.SIGTERM)
     began = time.monotonic()
-    assert ends.process.wait(20) == 143
-    assert time.monotonic() - began < 7
+    assert ends.process.wait(60) == 143
+    assert time.monotonic() - began < 20
     ends.end()

@@ -264,12 +264,13 @@ def test_a_server_that_lists_nothing_keeps_no_call_of_ours_waiting_for_long(tmp_
     assert 4 < time.monotonic() - start < 20
     start = time.monotonic()
     assert "no artifact x" in silent.text(call("ctx_page", 2, handle="x"))
-    assert time.monotonic() - start < 3
+    assert time.monotonic() - start < 4.5
     silent.end()
     refusing = Ends([*RELAY, "--", *SERVER, "refuses"], tmp_path / "store")
+    refusing.ask(request("ping", 9))  # it runs
     start = time.monotonic()
     assert "no artifact x" in refusing.text(modern("tools/call", 1, name="ctx_page", arguments={"handle": "x"}))
-    assert time.monotonic() - start < 4
+    assert time.monotonic() - start < 4.5
     refusing.end()
 
 
