@@ -268,9 +268,8 @@ def test_a_stranger_is_answered_before_its_body(doubles_port: int, authorization
         assert held.recv(4096).startswith(b"HTTP/1.1 401 ")
         while held.recv(4096):
             pass
-        assert (
-            time.monotonic() - begun < 4
-        )  # of who is known the rest is read for five seconds, a body waited for for thirty
+        # Of who is known the rest is read for five seconds, a body waited for for thirty.
+        assert time.monotonic() - begun < 4
 
 
 @pytest.mark.proves("L-9")

@@ -2,7 +2,7 @@
 
 1. sentences that name their own subject: a field, an image, a cap on the reply, a broken history, a plan (`SUBJECTS`);
 2. a code that says overflow (`OVERFLOW_CODES`);
-3. waiting and paying (`WAITING`);
+3. waiting and paying (`WAITING`), and what other languages than English have for both (`FOREIGN`);
 4. sentences that say overflow (`OVERFLOWS`);
 5. everything else (`OTHERS`, `CODES`), at last by the HTTP status (`STATUSES`).
 
@@ -22,7 +22,7 @@ import re
 from functools import cache
 from typing import Final, NamedTuple
 
-from penstock.overflow import tongues
+from penstock.overflow import languages
 
 RECOVERIES: Final[dict[str, str]] = {
     "context_input": "shrink_input",
@@ -230,7 +230,7 @@ OUTPUT_CAP: Final = Sentence(
     rf"high|big)|(?:is|are) (?:limited|capped|restricted) to|"
     rf"must be|should be|cannot|can't|may not|exceeds?|(?:is|are) (?:greater|larger|higher|above|"
     rf"more)|"
-    rf"out of range|in the range|between|should not|has to be|> ?=? ?\d|value of \d|{tongues.EXCEEDS}|{tongues.LIMIT})|"
+    rf"out of range|in the range|between|should not|has to be|> ?=? ?\d|value of \d|{languages.EXCEEDS}|{languages.LIMIT})|"
     rf"{_MAX_TOKENS}: ?\d+ ?>|"
     rf"invalid (?:value (?:for|of) )?(?:parameter )?{_MAX_TOKENS}|{_MAX_TOKENS}\W{{1,4}}\d+[.;] ?(?:it )?must be|"
     r"maximum tokens you requested exceed|(?:at most|up to|maximum of|only) \d+ (?:output|completion|new|"
@@ -244,7 +244,7 @@ OUTPUT_CAP: Final = Sentence(
     rf"exceed|too (?:large|high|many))|"
     r"maximum allowed number of output tokens",
     unless=rf"{_JOINED}|got -\d{{2,}}|"
-    rf"{_MAX_TOKENS}[^.;]{{0,30}}(?:exceed\w*|{tongues.EXCEEDS})[^.;]{{0,40}}(?:context|{tongues.CONTEXT})|"
+    rf"{_MAX_TOKENS}[^.;]{{0,30}}(?:exceed\w*|{languages.EXCEEDS})[^.;]{{0,40}}(?:context|{languages.CONTEXT})|"
     rf"(?:output|completion)[^.;]{{0,40}}exceed\w*[^.;]{{0,40}}context",
 )
 """The reply alone is asked too long, and the history is innocent; a sentence that counts the input too is none of these.
@@ -426,13 +426,13 @@ OVERFLOWS: Final[tuple[Sentence, ...]] = (
 )
 """Sentences that say that a request is larger than its context; one is enough. Ask through `says_overflow`."""
 
-_OVERFLOW_ELSEWHERE = Sentence(
-    "context", tongues.CUES, tongues.TOO_LARGE, unless=tongues.NO_REQUEST, within_chars=tongues.WITHIN_CHARS
+_FOREIGN_OVERFLOW = Sentence(
+    "context", languages.CUES, languages.TOO_LARGE, unless=languages.NO_REQUEST, within_chars=languages.WITHIN_CHARS
 )
-ELSEWHERE: Final = (
-    Sentence("output_cap", ("token", *tongues.CUES), tongues.REPLY_CAP, within_chars=tongues.WITHIN_CHARS),
-    Sentence("rate_limit", (), tongues.PACE, within_chars=tongues.WITHIN_CHARS),
-    Sentence("quota", (), tongues.PLAN, within_chars=tongues.WITHIN_CHARS),
+FOREIGN: Final = (
+    Sentence("output_cap", ("token", *languages.CUES), languages.REPLY_CAP, within_chars=languages.WITHIN_CHARS),
+    Sentence("rate_limit", (), languages.PACE, within_chars=languages.WITHIN_CHARS),
+    Sentence("quota", (), languages.PLAN, within_chars=languages.WITHIN_CHARS),
 )
 """What outranks an overflow in languages other than English; never one in English, which may quote a prompt in any language."""
 
@@ -574,7 +574,7 @@ def says_overflow(text: str, *, in_english: bool = False) -> bool:
         return False
     if any(says(sentence, text) for sentence in OVERFLOWS):
         return True
-    return not in_english and says(_OVERFLOW_ELSEWHERE, text)
+    return not in_english and says(_FOREIGN_OVERFLOW, text)
 
 
 @cache

@@ -9,7 +9,7 @@ import re
 from functools import cache
 from typing import Final
 
-from penstock.overflow import tongues
+from penstock.overflow import languages
 from penstock.overflow.bound import EXCESS, INPUT, LIMIT, OUTPUT, PART, TOTAL
 
 # Nouns and verbs that lend a number its role, in English and Chinese. Names of fields are among them (`n_ctx`, `max_tokens`),
@@ -29,7 +29,7 @@ _LIMIT_NOUN = (
     r"window|size|limit|budget|capacity)|"
     r"n_ctx(?:_\w+)?|\bctx|model[ _]length|window|capacity|ceiling|quota|allow(?:s|ed)|permitted|supports?|accepts?|"
     r"\bcan (?:only )?(?:hold|handle|take|process|fit)|holds|handles|takes at most|最大|上限|限制|不超过|不能超过|最多|"
-    rf"{tongues.CONTEXT}|{tongues.LIMIT})"
+    rf"{languages.CONTEXT}|{languages.LIMIT})"
 )
 _INPUT_NOUN = (
     r"(?:inputs?|input_\w+|prompts?|messages?|quer(?:y|ies)|conversation|history|requests?|contains?|contained|"
@@ -48,7 +48,7 @@ _NO_COUNT = (
 _COMPARISON = (
     r"(?:exceed\w*|surpass\w*|(?:long|great|larg|high|bigg|small|short|few|low)er than|more than|less than|"
     r"above|over|beyond|under|below|"
-    rf"at most|up to|limited to|\bvs\b\.?|versus|not exceed|>=?|<=?|≥|≤|大于|小于|{tongues.EXCEEDS})"
+    rf"at most|up to|limited to|\bvs\b\.?|versus|not exceed|>=?|<=?|≥|≤|大于|小于|{languages.EXCEEDS})"
 )
 
 

@@ -139,7 +139,7 @@ class Judge:
         for stop in self.evidence.stops:
             if (kind := kinds.STOPS.get(stop)) is not None:
                 return self._overflow(Bound(), kind) if kind == "context_total" else self._plain(kind)
-        if (told := self._waiting() or self._otherwise_elsewhere()) is not None:
+        if (told := self._waiting() or self._foreign()) is not None:
             return told
         speaking = [
             text for text in texts if kinds.says_overflow(text) or kinds.compiled(kinds.OVERFLOW_NAMES).search(text)
@@ -203,11 +203,11 @@ class Judge:
             else told
         )
 
-    def _otherwise_elsewhere(self) -> Diagnosis | None:
+    def _foreign(self) -> Diagnosis | None:
         """Return what a text in another language than English says instead of an overflow; None where it may say one."""
         if any(kinds.says_overflow(text, in_english=True) for text in self.evidence.texts):
             return None
-        return next((self._plain(sentence.kind) for sentence in kinds.ELSEWHERE if self._any(sentence)), None)
+        return next((self._plain(sentence.kind) for sentence in kinds.FOREIGN if self._any(sentence)), None)
 
     def _numbers_say_overflow(self) -> bool:
         """Whether a sentence says overflow and states limit and size: these two alone weigh 2 + 4."""

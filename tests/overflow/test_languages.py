@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from penstock import overflow
-from penstock.overflow import kinds, tongues
+from penstock.overflow import kinds, languages
 
 REFUSALS = (
     (400, "El mensaje es demasiado largo: el límite de contexto del modelo es de 8192 tokens."),
@@ -131,7 +131,7 @@ def test_the_pattern_of_many_words_looks_at_the_ends_of_a_text() -> None:
     assert kinds.says_overflow(f"die eingabe ist zu lang {padding}")
     assert not kinds.says_overflow(f"{padding} die eingabe ist zu lang {padding}")
     for _, text in REFUSALS:
-        assert any(cue in text.lower() for cue in tongues.CUES), text
+        assert any(cue in text.lower() for cue in languages.CUES), text
 
 
 @pytest.mark.parametrize(
