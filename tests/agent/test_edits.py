@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +17,7 @@ from penstock.cli import main
 from penstock.context.activity import actions
 from penstock.errors import ToolError
 from penstock.models import ScriptedModel, call, calls, say
+from penstock.store import open_store
 from penstock.wires import WIRES
 from penstock.workspace.root import Root
 
@@ -73,6 +75,66 @@ def test_each_edit_is_undone_to_the_byte_newest_first(
     # The session goes on all the same.
     assert resumed(store, session)[0] == agent.session
     assert remembered(store, session)[0]
+
+
+def test_each_further_undo_goes_one_edit_back(
+    worked: Callable[..., Agent], root: Root, store: Store, tree: Path
+) -> None:
+    """Also where edits led back to a content that there had been before, which the disk alone does not tell apart."""
+    agent = worked(
+        call("edit_file", path="a.txt", old="one", new="1"),
+        call("write_file", path="b.txt", content="b"),
+        call("edit_file", path="a.txt", old="1", new="one"),
+        call("edit_file", path="a.txt", old="one", new="1"),
+    )
+    session = agent.session.session_id
+    store.close()  # the work is over: another process undoes
+    with closing(open_store(store.url)) as later:
+        assert [undo(root, later, session).partition(" is undone")[0] for _ in range(4)] == [
+            "Edit 4",
+            "Edit 3",
+            "Edit 2",
+            "Edit 1",
+        ]
+        assert (tree / "a.txt").read_bytes() == b"one\r\ntwo\xff\r\n"
+        with pytest.raises(ToolError, match=r"All edits of session .* are taken back"):
+            undo(root, later, session)
+        assert resumed(later, session)[0] == agent.session
+
+
+def test_what_a_person_has_taken_back_is_passed_over(
+    worked: Callable[..., Agent], root: Root, store: Store, tree: Path
+) -> None:
+    """And what they made of an edit is not: the last word is theirs."""
+    agent = worked(
+        call("write_file", path="b.txt", content="b"),
+        call("write_file", path="c.txt", content="c"),
+        call("edit_file", path="a.txt", old="one", new="1"),
+    )
+    session = agent.session.session_id
+    (tree / "a.txt").write_bytes(b"one\r\ntwo\xff\r\n")
+    assert undo(root, store, session) == "Edit 2 is undone: c.txt, which it had made, is removed."
+    (tree / "b.txt").write_text("theirs")
+    with pytest.raises(ToolError, match=r"b\.txt is not what edit 1 left"):
+        undo(root, store, session)
+
+
+def test_an_undo_does_not_stop_the_session_that_is_at_work(
+    begun: Callable[..., Agent], root: Root, store: Store, tree: Path
+) -> None:
+    """It writes nothing into a journal that somebody else is writing."""
+    agent = begun(ScriptedModel([call("write_file", path="b.txt", content="b"), say("Done.")]), acting=[Editing(root)])
+    run = agent.tools.run
+
+    def undone(asked: Any, session: Any) -> Any:
+        done = run(asked, session)
+        with closing(open_store(store.url)) as other:
+            undo(root, other, session.session_id)
+        return done
+
+    agent.tools.run = undone  # type: ignore[assignment, method-assign]
+    assert agent.run("Work.").outcome == "answered"
+    assert not (tree / "b.txt").exists()
 
 
 def test_what_somebody_else_wrote_is_never_undone(

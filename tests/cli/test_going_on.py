@@ -18,6 +18,7 @@ from tests.cli.test_running import penstock
 from tests.forks import warm_penstock
 
 from penstock.agent.file_check import verify
+from penstock.cli import main
 from penstock.cli.handed_on import tracked_by
 from penstock.context.handoff import FileEvent, Handoff
 from penstock.models import call, calls, fail, say
@@ -203,6 +204,47 @@ def test_a_handoff_begins_a_session(tree: Path, tmp_path: Path) -> None:
     assert (bad.returncode, none.returncode) == (2, 2)
     assert "is no handoff" in bad.stderr
     assert f"{tree} is not a regular file" in folder.stderr
+
+
+@pytest.mark.proves("S-9")
+def test_a_chain_of_handoffs_keeps_what_every_session_changed(
+    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As the disk has it: what is again what the first one found is not listed, nor a name that leads to nothing."""
+    flags = ["--store", f"sqlite://{tmp_path}/store"]
+    document, script = tmp_path / "handoff.json", tmp_path / "script.json"
+
+    def handed_on(*calls: dict[str, str], begins: bool = False) -> dict[str, Any]:
+        steps = [{"call": "edit_file" if "old" in one else "write_file", "arguments": one} for one in calls]
+        script.write_text(json.dumps([*steps, {"say": "Done."}]))
+        on = [] if begins else ["--from", str(document)]
+        run = ["run", "x", *on, "--root", str(tree), "--model", f"scripted:{script}", "--allow-edit", "--json", *flags]
+        assert main(run) == 0
+        assert main(["handoff", json.loads(capsys.readouterr().out)["session"], *flags]) == 0
+        document.write_text(capsys.readouterr().out)
+        made: dict[str, Any] = json.loads(document.read_text())
+        return made
+
+    first = handed_on({"path": "app.py", "old": "1", "new": "2"}, {"path": "new.py", "content": "new\n"}, begins=True)
+    second = handed_on({"path": "b.py", "content": "b\n"})
+    third = handed_on({"path": "c.py", "content": "c\n"})
+    assert third["modifiedFiles"] == ["app.py", "new.py", "b.py", "c.py"]
+    assert [(event["path"], event["action"]) for event in third["fileHistory"]] == [
+        ("app.py", "modified"),
+        ("new.py", "created"),
+        ("b.py", "created"),
+        ("c.py", "created"),
+    ]
+    assert third["parentSessionId"] == second["sessionId"]
+    (tree / "app.py").write_text("port = 1\n")
+    (tree / "new.py").unlink()
+    (tree / "b.py").write_text("theirs\n")
+    fourth = handed_on()
+    assert fourth["modifiedFiles"] == ["b.py", "c.py"]
+    assert fourth["fileHistory"][0]["digest"] == sha256(b"theirs\n").hexdigest()
+    assert first["fileHistory"][0]["found"] == sha256(b"port = 1\n").hexdigest()
+    document.write_text('{"sessionId": "x", "modifiedFiles": ["app.py", "the parser", "/etc/passwd"]}')
+    assert handed_on()["modifiedFiles"] == ["app.py"]
 
 
 @pytest.mark.proves("S-9")

@@ -1,4 +1,5 @@
-"""Which files has a session changed, whoever's tool did it? Those whose content is not what the session found (S-9).
+"""Which files has a session changed, whoever's tool did it? Those whose content is not what the session found (S-9), or
+the first of those that it goes on from.
 
 An edit says what it displaced. A command says nothing: the tree is looked at before it and after it, and what differs is its. In
 the end only the disk counts: a file that holds again what the session found was not changed. Law: what was refused or failed is
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from penstock.context.handoff import FileEvent
 from penstock.errors import ToolError
+from penstock.text import escape
 from penstock.workspace.deadline import Deadline
 from penstock.workspace.globs import Selection
 from penstock.workspace.source import FileSource
@@ -147,6 +149,28 @@ def changed_since(root: Root, seconds: float) -> tuple[ChangedFile, ...]:
     return tuple(ChangedFile(path=path, found=UNKNOWN) for path in sorted(since))
 
 
+def handed_on(root: Root, handoff: Handoff) -> tuple[ChangedFile, ...]:
+    """Return the files that the sessions before one had changed, as far as they lie beneath its root.
+
+    Args:
+        root: the root.
+        handoff: what it begins with.
+    """
+    # What an event says comes first, then paths alone, as other writers have them.
+    events = (*handoff.file_history, *(FileEvent(path=path) for path in handoff.modified_files))
+    found: dict[str, ChangedFile] = {}
+    for event in events:
+        try:
+            path = escape.show_name(root.relative(event.path))
+        except ToolError:
+            continue
+        # Of a file that is not there and of which nothing is known, nothing is said: its path may be one of another folder.
+        if path not in found and (event.digest or event.action == "deleted" or digest_of(root, path)):
+            before = "" if event.action == "created" else event.found or UNKNOWN
+            found[path] = ChangedFile(path=path, found=before)
+    return tuple(found.values())
+
+
 def digest_of(root: Root, path: str) -> str:
     """Return SHA-256 of a file as it is; empty where there is none that can be read."""
     try:
@@ -190,7 +214,8 @@ class DiskChanges:
             now = digest_of(self._root, file.path)
             if now != file.found:
                 action = "deleted" if not now else "modified" if file.found else "created"
-                made.append(FileEvent(path=file.path, turn=file.turn, action=action, digest=now))
+                found = "" if file.found == UNKNOWN else file.found
+                made.append(FileEvent(path=file.path, turn=file.turn, action=action, digest=now, found=found))
         return tuple(made)
 
     def corrected(self, handoff: Handoff) -> Handoff:

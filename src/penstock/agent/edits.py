@@ -7,14 +7,16 @@ events. Law: an undo changes a file only while it is, to the byte, what the edit
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from penstock.agent.disk_changes import ChangedFile, digest_of
-from penstock.agent.record_types import CHANGED, CHILD, EDITED
+from penstock.agent.record_types import CHANGED, CHILD, EDITED, UNDONE
 from penstock.errors import ToolError
 from penstock.session import Effected, Intended
+from penstock.store import Conflict, StoreFault
 from penstock.text import escape
 from penstock.text.calls import Call
 from penstock.workspace.source import FileSource
@@ -150,7 +152,7 @@ def undo(root: Root, store: Store, session_id: str, number: int | None = None) -
         root: the root of the session.
         store: where the session is.
         session_id: the session.
-        number: the edit, 1 for the first; None is the last.
+        number: the edit, 1 for the first; None is the last that was not taken back, so that each further call goes one back.
 
     Raises:
         ToolError: there is no such edit, the file is not what the edit left, or what it was is not kept any more.
@@ -159,8 +161,9 @@ def undo(root: Root, store: Store, session_id: str, number: int | None = None) -
     if not 1 <= (number or len(made)) <= len(made):
         known = f"it has {len(made)}" if made else "it has made none"
         raise ToolError("not_found", f"Session {escape.clip(session_id)} has no such edit: {known}.")
-    at = (number or len(made)) - 1
+    at = _last_standing(root, store, session_id, made) if number is None else number - 1
     edit = made[at]
+    name = escape.show_name(edit.path)
     relative = root.relative(edit.path)
     with root.alone_with(relative):
         # What the edit left is taken from the disk: a store that keeps no secrets may not have all of it.
@@ -169,13 +172,45 @@ def undo(root: Root, store: Store, session_id: str, number: int | None = None) -
             now = "" if after is None else sha256(after).hexdigest()
             is_undone = now == edit.before_sha256
             stands = f"is what it was before edit {at + 1}" if is_undone else f"is not what edit {at + 1} left"
-            said = f"{escape.show_name(edit.path)} {stands}: it is left alone."
-            raise ToolError("stale", f"{said}{_others(root, made, at)}")
-        if not edit.before:
+            raise ToolError("stale", f"{name} {stands}: it is left alone.{_others(root, made, at)}")
+        if edit.before:
+            root.replace_file(relative, _content(store, edit.before, edit.before_sha256), after)
+        else:
             root.remove_file(relative, after)
-            return f"Edit {at + 1} is undone: {escape.show_name(edit.path)}, which it had made, is removed."
-        root.replace_file(relative, _content(store, edit.before, edit.before_sha256), after)
-    return f"Edit {at + 1} is undone: {escape.show_name(edit.path)} is what it was before."
+    _note_undone(store, session_id, edit)
+    became = "is what it was before" if edit.before else "which it had made, is removed"
+    return f"Edit {at + 1} is undone: {name}{' ' if edit.before else ', '}{became}."
+
+
+def _last_standing(root: Root, store: Store, session_id: str, made: list[KeptEdit]) -> int:
+    """Return the place of the last edit that nobody has taken back, in our way or another.
+
+    The disk alone does not tell: where edits led from one content to another and back again, it looks as before each of them.
+    """
+    noted = {str(record.data["effect_id"]) for record in store.events(session_id) if record.type == UNDONE}
+    for at in reversed(range(len(made))):
+        edit = made[at]
+        if edit.effect_id not in noted and digest_of(root, edit.path) != edit.before_sha256:
+            return at
+    raise ToolError(
+        "stale",
+        f"All edits of session {escape.clip(session_id)} are taken back: each file is what it was before."
+        if len(made) > 1
+        else f"{escape.show_name(made[0].path)} is what it was before edit 1: it is left alone.",
+    )
+
+
+def _note_undone(store: Store, session_id: str, edit: KeptEdit) -> None:
+    """Write down that an edit was taken back, for the next undo.
+
+    Not into the journal of a session that somebody works on, or goes on with at this moment: that would be refused its own next
+    record. Then, or where the store takes no more, the next undo goes by the disk alone.
+    """
+    if store.is_worked_on(session_id):
+        return
+    last = max(record.seq for record in store.events(session_id))
+    with suppress(Conflict, StoreFault):
+        store.append(session_id, last + 1, UNDONE, {"effect_id": edit.effect_id})
 
 
 def _on_disk(root: Root, relative: bytes) -> bytes | None:

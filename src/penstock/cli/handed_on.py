@@ -52,7 +52,10 @@ def take_up(handoff: Handoff, file: str, root: str, agent: Agent) -> str:
         root: the folder to work in.
         agent: who goes on.
     """
+    from penstock.agent.disk_changes import handed_on
     from penstock.agent.file_check import report, verify
+    from penstock.agent.record_types import CHANGED
+    from penstock.agent.toolbox import Toolbox
     from penstock.context.handoff import encode, render
     from penstock.session import HandedOff
     from penstock.workspace.root import Root
@@ -63,6 +66,12 @@ def take_up(handoff: Handoff, file: str, root: str, agent: Agent) -> str:
     agent.feed(HandedOff(handoff=json.loads(encode(handoff)), text=words, reason="manual", evidence=evidence))
     with closing(Root(root)) as looking:
         found = verify(looking, tracked_by(handoff))
+        # What was changed before is handed on again, until the disk says that it is what the first session found.
+        changed = handed_on(looking, handoff)
+    if changed:
+        agent.record(CHANGED, {"files": [file.to_dict() for file in changed]})
+    if isinstance(agent.tools, Toolbox):
+        agent.tools.changes.note(*changed)
     if found:
         return report(found, dialect=agent.session.dialect)
     if handoff.modified_files:

@@ -155,12 +155,12 @@ def _answered(session_id: str) -> str:
 def undo_command(session_id: str, edit: int | None, root: str | None, store_url: str | None, as_json: bool) -> int:
     """Take back an edit of session ID.
 
-    EDIT is its number, 1 for the first; without one it is the last. A file is changed only while it is what the edit left,
-    so that nothing of anybody else's is lost.
+    EDIT is its number, 1 for the first; without one it is the last that was not taken back yet, so that typed again it goes one
+    further back. A file is changed only while it is what the edit left, so that nothing of anybody else's is lost.
 
     Examples:
       penstock undo ID
-        the last edit: the file is what it was before
+        the last edit: the file is what it was before; again, and the one before it
       penstock undo ID 1
         the first
     """

@@ -360,8 +360,9 @@ def _gone_on(before: Handoff, made: Handoff) -> Handoff:
         before: what the last fresh start began with.
         made: what the transcript since then shows; its turns are counted from that start.
     """
+    is_same = before.session_id == made.session_id
     # A fresh transcript begins with an answer of ours, "noted", which `made` counts as the first turn.
-    behind = before.turns_completed - 1
+    behind = (before.turns_completed if is_same else 0) - 1
     since = [replace(event, turn=event.turn and event.turn + behind) for event in made.file_history]
     history = {(event.path, event.action): event for event in (*before.file_history, *since)}
     # What was asked for last is said again behind a fresh start of the same session, and not in a session of its own.
@@ -369,6 +370,7 @@ def _gone_on(before: Handoff, made: Handoff) -> Handoff:
     last = () if before.next_step[:_BEGINNING_CHARS] in begun else (before.next_step,)
     return replace(
         made,
+        parent_session_id=before.parent_session_id if is_same else before.session_id,
         goal=before.goal,
         # Work on a single prompt says that prompt again after every fresh start: as the next step the goal would be no
         # news.

@@ -126,6 +126,8 @@ class FileEvent(_Record):
     """`modified`, `created` or `deleted`."""
     digest: str = ""
     """SHA-256 of what it held afterwards; empty where nobody computed it."""
+    found: str = ""
+    """SHA-256 of what it held before the first change; empty where there was no file, or nobody looked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +143,7 @@ class Handoff(_Record):
     session_id: str
     agent: str = ""
     turns_completed: int = 0
-    """Model calls of the session, with those of the sessions that it went on from."""
+    """Model calls of the session, not of those that it went on from."""
     completed_tasks: tuple[str, ...] = ()
     pending_tasks: tuple[str, ...] = ()
     """Titles, the most important first."""
