@@ -49,7 +49,7 @@ PROC = """\
 MAP = """\
 MENU    DFHMSD TYPE=&&SYSPARM,MODE=INOUT,LANG=COBOL,TIOAPFX=YES
 MENU1   DFHMDI SIZE=(24,80),                                           X
-               DSATTS=(COLOR,HILIGHT)
+               DSATTS=(COLOR,HILIGHT),EXTATT=YES
         DFHMDF POS=(1,1),LENGTH=5,INITIAL='It''s '
 CHOICE  DFHMDF POS=(2,1),LENGTH=2,ATTRB=(UNPROT,NUM),PICIN='99'
 LINES   DFHMDF POS=(4,1),LENGTH=40,OCCURS=3
@@ -141,6 +141,7 @@ def known(text: str, path: str) -> Located:
         ("a/Q.prc", "//* nothing yet", "proc"),
         ("a/M.bms", MAP, "bms"),
         ("a/R.csd", CSD, "csd"),
+        ("a/R.rdo", " DEFINE TRANCLASS(TC) GROUP(G)\n", "csd"),
         ("a/T.ddl", DDL, "ddl"),
         ("a/T.sql", DDL, "ddl"),
         ("a/D.dbd", DBD, "dbd"),

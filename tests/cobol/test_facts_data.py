@@ -141,6 +141,12 @@ def test_usages_that_say_their_size_are_aligned_to_it(usage: str, at: int) -> No
     assert [item.offset for item in items.values()] == [0, 0, at]
 
 
+def test_usages_of_other_compilers_have_their_sizes() -> None:
+    """FLOAT, DOUBLE and HANDLE are usages for Micro Focus and ACUCOBOL, with USAGE or without."""
+    items = data("01  R.", "    05  A FLOAT.", "    05  B USAGE DOUBLE.", "    05  C HANDLE.", "    05  D PIC X.")
+    assert [(item.offset, item.bytes) for item in items.values()] == [(0, 17), (0, 4), (4, 8), (12, 4), (16, 1)]
+
+
 def test_nothing_is_guessed_after_a_copybook_that_is_missing() -> None:
     """Within a record it makes what follows unknown; between records it does not."""
     items = data(

@@ -126,6 +126,42 @@ def test_a_dd_name_is_what_assign_comes_to() -> None:
     assert found["LISTING"].organization == "LINE SEQUENTIAL"
 
 
+@pytest.mark.parametrize(
+    ("assign", "value", "dd"),
+    [
+        ("SYS020-UR-3203-SYSLST", "", "SYSLST"),
+        ("SYS010-UT-2400-S", "", "SYS010"),
+        ("SYS011-DA-3340-S-MASTER", "", "MASTER"),
+        ("DISK", "VALUE OF FILE-ID IS 'stock.dat'", "stock.dat"),
+        ("DISK", "VALUE OF TITLE TITLE-WS", "STOCK"),
+        ("DISK", "LABEL RECORD STANDARD", None),
+        ("STOCKDD", "VALUE OF ID 'OTHER'", "STOCKDD"),
+    ],
+)
+def test_a_file_on_a_device_has_the_name_that_its_description_says(assign: str, value: str, dd: str | None) -> None:
+    """A unit of VSE ends in the name, where it has one; VALUE OF says it where ASSIGN says no more than a device."""
+    (file,) = told(
+        fixed(
+            "IDENTIFICATION DIVISION.",
+            "PROGRAM-ID. F.",
+            "ENVIRONMENT DIVISION.",
+            "INPUT-OUTPUT SECTION.",
+            "FILE-CONTROL.",
+            f"    SELECT STOCK ASSIGN TO {assign}.",
+            "DATA DIVISION.",
+            "FILE SECTION.",
+            f"FD  STOCK {value}.",
+            "01  STOCK-REC PIC X(9).",
+            "WORKING-STORAGE SECTION.",
+            "01  TITLE-WS PIC X(5) VALUE 'STOCK'.",
+            "PROCEDURE DIVISION.",
+            "MAIN.",
+            "    GOBACK.",
+        )
+    ).files
+    assert file.dd == dd
+
+
 def test_a_file_is_created_read_updated_and_deleted_where_its_statements_say() -> None:
     """A sort reads what it uses and creates what it gives."""
     rows = {one.resource: (one.create, one.read, one.update, one.delete) for one in told(FILES).crud}
@@ -212,6 +248,10 @@ CICS = {
     "ASKTIME ABSTIME(A) NOHANDLE": ("ASKTIME", None, None),
     "SYNCPOINT ROLLBACK": ("SYNCPOINT ROLLBACK", None, None),
     "GET CONTAINER('C1') CHANNEL('CH') INTO(A)": ("GET CONTAINER", "'C1'", "container"),
+    "INQUIRE URIMAP(A) PATH(K) TRANSACTION(RC) NEXT": ("INQUIRE", "A", "urimap"),
+    "INQUIRE URIMAP START": ("INQUIRE", None, None),
+    "ASSIGN PROGRAM(A)": ("ASSIGN", None, None),
+    "SET FILE('F1') CLOSED PROGRAM(A)": ("SET", "'F1'", "file"),
 }
 
 

@@ -499,6 +499,16 @@ def test_an_asterisk_in_column_1_is_a_comment_of_terminal_format() -> None:
     assert [statement.verb for statement in source.programs[0].statements] == ["GOBACK"]
 
 
+def test_a_slash_in_column_1_is_a_comment_of_free_format() -> None:
+    """It begins a page; what follows is no part of an expression that it would make of the entry before."""
+    text = (
+        "identification division.\nprogram-id. A.\nenvironment division.\nspecial-names.\n/\ndata division.\n/ next\n"
+    )
+    source = scan(text + "working-storage section.\n01 W pic x.\n/\nprocedure division.\nMAIN.\n    goback.\n")
+    assert (source.format, source.kinds[4], source.kinds[6]) == ("free", "comment", "comment")
+    assert [statement.verb for statement in source.programs[0].statements] == ["GOBACK"]
+
+
 # ── what a file is ───────────────────────────────────────────────────────────────────────────────────────────────
 
 

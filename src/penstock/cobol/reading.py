@@ -66,6 +66,7 @@ _RUNS_ON = re.compile(r"[ ]{5}\d\d[ ]|[ ]{0,5}(?:\*>|[A-Za-z][\w-]*+(?<=[ \w-]{7
 """A line that begins in the margin and goes on over column 7 with a word, or is a comment of free format."""
 _NUMBERED = re.compile(r"\d{1,6}(?=[ ])")
 _CARD = re.compile(r"[ \d]{6}[*/-]")
+_FREE_COMMENTS = frozenset("*/")
 _ORDER = re.compile(r"\?[A-Za-z]")  # of NonStop's compiler, where its lines have their indicator
 _MARKS = ("\t", "*>", "|", ">>", "$", "?")
 _FORMATS: dict[str, Format] = {"fixed": "fixed", "free": "free", "variable": "variable"}
@@ -380,9 +381,9 @@ class _Page:
         odd: list[int] = []
         stop = _IDENTIFICATION if form == "fixed" else None
         if form == "free":
-            # In the terminal format of some compilers, which is read as free, an asterisk in column 1 makes a comment.
-            # No sentence begins with one, and who breaks an expression does not come back to column 1.
-            self.code += ["" if line[:1] == "*" else line for line in lines]
+            # In the terminal format of some compilers, which is read as free, an asterisk or a slash in column 1 makes a
+            # comment. No sentence begins with one, and who breaks an expression does not come back to column 1.
+            self.code += ["" if line[:1] in _FREE_COMMENTS else line for line in lines]
         else:
             self.code += [line[_AREA_A:stop] if line[6:7] == " " else "" for line in lines]
             for index in tabbed:

@@ -139,8 +139,8 @@ def _prefix(one: Map) -> list[str]:
 
 
 def _extended(one: Map) -> tuple[str, ...]:
-    """Return the letters of the attributes that each field has a byte for."""
-    if one.operands.get("EXTATT", "").upper() == "YES":
+    """Return the letters of the attributes that each field has a byte for: EXTATT counts where DSATTS says nothing."""
+    if one.operands.get("EXTATT", "").upper() == "YES" and "DSATTS" not in one.operands:
         return ("C", "P", "H", "V")
     asked = {name.upper() for name in values(one.operands.get("DSATTS"))}
     return tuple(letter for name, letter in _LETTERS.items() if name in asked)

@@ -25,7 +25,7 @@ _SUFFIXES: dict[str, Kind] = {
     **dict.fromkeys(("jcl", "job"), "jcl"),
     **dict.fromkeys(("prc", "proc"), "proc"),
     "bms": "bms",
-    "csd": "csd",
+    **dict.fromkeys(("csd", "rdo"), "csd"),
     "ddl": "ddl",
     "psb": "psb",
     "dbd": "dbd",

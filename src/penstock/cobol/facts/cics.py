@@ -39,7 +39,11 @@ _RESOURCES: tuple[tuple[frozenset[str], tuple[str, ...], str], ...] = (
     (frozenset({"INVOKE SERVICE", "INVOKE WEBSERVICE"}), ("SERVICE", "WEBSERVICE"), "service"),
 )
 _BY_COMMAND = {name: (options, kind) for names, options, kind in _RESOURCES for name in names}
-# For every other command (INQUIRE, SET, WAIT): the first option that names something, in this order.
+_ASKING = frozenset({"ASSIGN", "ADDRESS"})
+"""The commands that act on nothing: all their options are items that they fill."""
+_ADMINISTERING = frozenset({"INQUIRE", "SET", "DISCARD", "CREATE", "ENABLE", "DISABLE"})
+"""The commands that act on what their first option names; the others are attributes that they give or take."""
+# For every other command (WAIT, QUERY): the first option that names something, in this order.
 _ANY = (
     ("FILE", "file"),
     ("DATASET", "file"),
@@ -137,6 +141,11 @@ def _resource(command: ExecCommand) -> tuple[str | None, str | None]:
         if name is None and command.name == "START":
             return command.get("CHANNEL"), "channel"
         return (name, kind) if name else (None, None)
+    if command.name in _ASKING:
+        return None, None
+    if command.name in _ADMINISTERING and command.options:
+        option, name = command.options[0]
+        return (name, dict(_ANY).get(option, option.lower())) if name else (None, None)
     for option, kind in _ANY:
         name = command.get(option)
         if name:

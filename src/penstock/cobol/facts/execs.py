@@ -38,6 +38,7 @@ _SECOND = {
     "WAIT": {"EVENT", "TERMINAL", "JOURNALNAME", "EXTERNAL", "CICS"},
 }
 _ALIASES = {"RECV": "RECEIVE"}
+_HANDLED = re.compile(r"(?i)(?<![\w-])(?:RESP|NOHANDLE)(?![\w-])")
 
 
 class ExecCommand(NamedTuple):
@@ -106,6 +107,11 @@ def command(text: str) -> ExecCommand:
         second = "TS"
     rest = [option for option in (options if options[0][1] else options[1:]) if option != (second, "")]
     return ExecCommand(f"{first} {second}" if second else first, tuple(rest))
+
+
+def comes_back(text: str) -> bool:
+    """Return whether the statement behind a command of CICS runs where the command fails: with RESP or NOHANDLE."""
+    return _HANDLED.search(text) is not None
 
 
 def joined(words: list[str]) -> str:

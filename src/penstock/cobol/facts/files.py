@@ -5,6 +5,7 @@ Keeps out which data set a DD name is in a job, which is the estate's.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -36,6 +37,9 @@ _DEVICES = frozenset(_DEVICES_WORDS.split())
 _MODES = frozenset({"INPUT", "OUTPUT", "I-O", "EXTEND"})
 _VERBS = ("OPEN", "CLOSE", "READ", "DELETE", "START", "RETURN", "WRITE", "REWRITE", "RELEASE", "SORT", "MERGE")
 _LABELS = frozenset({"S", "AS", "UT", "UR", "DA"})
+_UNIT = re.compile(r"(?P<unit>SYS\d{3})-(?:UT|UR|DA)-\d++[A-Z]?(?:-[A-Z])?(?:-(?P<name>[A-Z0-9$#@]{2,}))?")
+_TITLES = frozenset({"FILE-ID", "ID", "IDENTIFICATION", "FILE-TITLE", "TITLE", "FILENAME"})
+"""What VALUE OF may say of a file whose ASSIGN names no more than a device."""
 _Resolve: TypeAlias = "Callable[[str], tuple[Resolved, ...]]"
 
 
@@ -131,9 +135,26 @@ def files(
             name, ProgramFile(name=row.entry.name, line=row.line, end_line=row.end_line, copybook=row.copybook)
         )
     return tuple(
-        _described(file, described.get(name), items, records.get(name, ()), uses.get(name, ()))
+        _described(
+            file if file.dd or name not in described else _titled(file, described[name], resolve),
+            described.get(name),
+            items,
+            records.get(name, ()),
+            uses.get(name, ()),
+        )
         for name, file in found.items()
     )
+
+
+def _titled(file: ProgramFile, row: EntryRow, resolve: _Resolve) -> ProgramFile:
+    """Return a file with the name that VALUE OF FILE-ID in its description gives it, where there is one."""
+    words = pieces(row.code)
+    upper = [word.upper() for word in words]
+    for at, word in enumerate(upper[1:-1], start=1):
+        if word in _TITLES and upper[at - 1] == "OF":
+            dd, resolved = _dd(words[at + 1 + (upper[at + 1] == "IS") :][:1], resolve)
+            return replace(file, dd=dd, dd_resolved=resolved)
+    return file
 
 
 def _described(
@@ -220,9 +241,11 @@ def _dd(assign: Sequence[str], resolve: _Resolve) -> tuple[str | None, Resolved 
     found = resolve(name)
     if found:
         return found[0].value, found[0]
-    # UT-S-NAME: device class and organisation are comments to the compiler, the last part is the name. A name with
-    # other parts is one name.
+    # UT-S-NAME and SYS020-UR-3203-NAME: unit, device class, device and organisation are comments to the compiler, the
+    # last part is the name, the unit where there is none. A name with other parts is one name.
     label, _, last = name.upper().rpartition("-")
+    if unit := _UNIT.fullmatch(name.upper()):
+        return unit["name"] or unit["unit"], None
     return last if label.rpartition("-")[2] in _LABELS else name.upper(), None
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import key
+from .execs import comes_back
 from .values import ControlEdge, Note, Outside
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ MAIN = "(main)"
 _STATES_PER_PARAGRAPH = 60
 _WIDE = 200  # a range of more paragraphs is told by its ends
 _GONE = frozenset({"GOBACK", "STOP RUN", "EXIT PROGRAM", "EXIT METHOD", "EXIT FUNCTION"})
-_LEAVES = frozenset({"RETURN", "XCTL", "ABEND"})
+_LEAVES = frozenset({"RETURN", "XCTL"})
 
 
 class Flow(NamedTuple):
@@ -138,8 +139,9 @@ def _leaves(node: Node) -> bool:
     if said.verb == "GO TO":
         return "DEPENDING" not in said.keys
     if said.verb == "EXEC CICS":
-        command = said.keys[0].split()[2:3]
-        return bool(command) and command[0].partition("(")[0] in _LEAVES
+        words = said.keys[0].split()
+        command = words[2].partition("(")[0] if len(words) > 2 else ""
+        return command == "ABEND" or (command in _LEAVES and not comes_back(said.keys[0]))
     return said.verb in _GONE
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import key
 from .code import is_inline, nests
+from .execs import comes_back
 from .flow import Places
 
 if TYPE_CHECKING:
@@ -275,7 +276,7 @@ class Ways:
             if command in {"RETURN", "ABEND", "XCTL"}:
                 # Without RESP or NOHANDLE an error of XCTL ends the task or goes to a label; with one, the next
                 # statement runs.
-                handled = "RESP" in said.keys[0] or "NOHANDLE" in said.keys[0]
+                handled = comes_back(said.keys[0])
                 hub = self._on_error["EXEC CICS"]
                 return [EXIT, *([following] if handled else []), *([hub] if hub is not None else [])]
         return None
