@@ -18,13 +18,19 @@ from penstock.cobol.program import key
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from penstock.cobol.graph import NodeId
+    from penstock.cobol.graph import NodeId, ProgramPart
 
 ESTATE = Path(__file__).parents[2] / "examples" / "cobol"
 
 
 def graph_of(files: dict[str, bytes]) -> EstateGraph:
     """Return the graph of some files by their paths."""
+    parts, members = parts_of(files)
+    return EstateGraph(parts, members)
+
+
+def parts_of(files: dict[str, bytes], *, is_whole: bool = True) -> tuple[list[ProgramPart], list[Member]]:
+    """Return what the programs and copybooks among some files add to their graph, and what the others are."""
     kinds = {path: kind_of(path, data[:8192]) for path, data in files.items()}
     members: list[Member] = [
         member(path, kind, files[path]) for path, kind in kinds.items() if kind is not None and kind != "cobol"
@@ -40,8 +46,8 @@ def graph_of(files: dict[str, bytes]) -> EstateGraph:
             said = facts(source, program, copybooks=shelf)
             name = key(stem) if said.type == "copybook" else program_name(program.name or stem, path)
             paths = {key(use.name): where for use in said.copybooks if (where := shelf.path(use.name)) is not None}
-            parts.append(part_of(said, program, path, name=name, copybooks=paths))
-    return EstateGraph(parts, members)
+            parts.append(part_of(said, program, path, name=name, copybooks=paths, is_whole=is_whole))
+    return parts, members
 
 
 @cache
@@ -49,6 +55,16 @@ def estate() -> EstateGraph:
     """Return the graph of the example estate."""
     found = (path for path in ESTATE.rglob("*") if path.is_file())
     return graph_of({path.relative_to(ESTATE).as_posix(): path.read_bytes() for path in found})
+
+
+def test_what_pages_show_of_a_program_has_the_first_place_of_each_edge() -> None:
+    """The same edges as of whole parts, in the same order, and with them the first of their citations."""
+    files = {path.relative_to(ESTATE).as_posix(): path.read_bytes() for path in ESTATE.rglob("*") if path.is_file()}
+    for short, whole in zip(parts_of(files, is_whole=False)[0], parts_of(files)[0], strict=True):
+        assert [one._replace(citations=one.citations[:1]) for one in short.edges] == [
+            one._replace(citations=one.citations[:1]) for one in whole.edges
+        ]
+        assert not short.fields
 
 
 def edges(name: str, *verbs: str, depth: int = 1) -> set[tuple[str, str, str, str]]:

@@ -160,6 +160,19 @@ def test_what_was_made_of_a_program_is_free_as_soon_as_nobody_names_it() -> None
             gc.enable()
 
 
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.name)
+def test_what_the_code_alone_says_is_listed_as_what_a_model_adds_to(path: Path) -> None:
+    """Items of the code are made in one step: they are what they would be if every value were looked at."""
+    found = subject(path.read_bytes(), path.name)
+    for part, about in zip(found.parts, found.about, strict=True):
+        looked_at = {
+            name: (section.key, [TemplateRecord.of(one.said or {}, one.citations) for one in section.records])
+            for name, section in part.template.sections.items()
+        }
+        made = document_of(part.template, part.facts, found.source, about)
+        assert made == document_of(Template.of(looked_at), part.facts, found.source, about)
+
+
 def test_a_branch_that_does_something_twice_says_so_twice() -> None:
     """What a branch does is a sequence: as a set of texts the second PERFORM was lost."""
     said = ["IF A = 1", "    PERFORM B", "    MOVE 2 TO A", "    PERFORM B", "END-IF."]

@@ -124,7 +124,7 @@ class Data:
     ) -> None:
         around: list[tuple[int, int]] = []  # level, number
         for entry in entries:
-            level = _NO_LEVEL.get(entry.word.upper()) if entry.level is None else entry.level
+            level = _NO_LEVEL.get(entry.word) if entry.level is None else entry.level
             if level is None:
                 continue
             number = len(self.items)

@@ -205,10 +205,10 @@ def _data_starts(source: ScannedSource, program: Program, name: str) -> Iterator
     for entry in program.entries:
         if _is_header(entry):
             within_file = False
-            yield _Start(entry.line, name, _kind_of(entry), f"{entry.word.upper()} SECTION", announces=True)
-        elif entry.word.upper() in _FILES:
+            yield _Start(entry.line, name, _kind_of(entry), f"{entry.word} SECTION", announces=True)
+        elif entry.word in _FILES:
             within_file = True
-            yield _Start(entry.line, name, "data", f"{entry.word.upper()} {entry.name}", entry.section)
+            yield _Start(entry.line, name, "data", f"{entry.word} {entry.name}", entry.section)
         elif entry.level in {1, 77} and not within_file and redefined(source, entry) is None:
             # FILLER is no name. It is known by its lines instead, so that one more of them does not rename all the others.
             named = bool(entry.name) and key(entry.name) != "FILLER"

@@ -17,7 +17,7 @@ from penstock.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from penstock.chunk.template import Citation, Plain, Template, TemplateRecord, Value
+    from penstock.chunk.template import Citation, Plain, Template, TemplateRecord
     from penstock.cobol.facts.values import Facts, UnknownStatement
     from penstock.text.json_access import Json
 
@@ -75,15 +75,19 @@ class About:
 
 
 class _Field(NamedTuple):
-    """One field of a listed item: `one` value, `many`, `text` of a model, or `rows` of values under the names of `row`."""
+    """One field of a listed item: `one` value, one in `parts`, `many`, `text` of a model, or `rows` under the names of `row`."""
 
     name: str
-    shape: Literal["one", "list", "many", "text", "rows"] = "one"
+    shape: Literal["one", "parts", "list", "many", "text", "rows"] = "one"
     row: tuple[str, ...] = ()
 
 
 def _one(*names: str) -> tuple[_Field, ...]:
     return tuple(map(_Field, names))
+
+
+def _parts(*names: str) -> tuple[_Field, ...]:
+    return tuple(_Field(name, "parts") for name in names)
 
 
 def _list(*names: str) -> tuple[_Field, ...]:
@@ -109,7 +113,11 @@ _CHANNEL = (*_one("name", "io_type", "copybook"), *_text("description"))
 _LISTS: dict[str, tuple[_Field, ...]] = {
     "inputs": _CHANNEL,
     "outputs": _CHANNEL,
-    "called_programs": _one("program_name", "call_type", "resolved_from", "parameters", "places"),
+    "called_programs": (
+        *_one("program_name", "call_type", "resolved_from"),
+        *_parts("parameters"),
+        *_one("places"),
+    ),
     "business_rules": (
         *_one("rule_id", "paragraph"),
         *_text("logic_summary", "description"),
@@ -266,43 +274,54 @@ def document_of(
 
 
 def _items(records: Iterable[TemplateRecord], fields: Sequence[_Field]) -> list[dict[str, Json]]:
-    return [_item(record, fields) for record in records]
+    names = [one.name for one in fields]
+    shaped = [one for one in fields if one.shape != "one"]
+    return [
+        _item(record, fields) if record.said is None else _item_of_code(record.said, record.citations, names, shaped)
+        for record in records
+    ]
+
+
+def _item_of_code(
+    said: Mapping[str, Plain | list[Plain]], citations: Iterable[Citation], names: list[str], shaped: Sequence[_Field]
+) -> dict[str, Json]:
+    """Return what the code alone says as an item of a list, as `_item` does: most fields are one value, and taken as they are."""
+    item: dict[str, Json] = dict(zip(names, map(said.get, names), strict=True))
+    for name, shape, row in shaped:
+        given = item[name]
+        if given is not None:
+            item[name] = _shaped(given if type(given) is list else [given], shape, row)
+        elif shape not in {"text", "parts"}:
+            item[name] = []
+    item["citations"] = _citations(citations)
+    item["origin"] = "code"
+    return item
 
 
 def _item(record: TemplateRecord, fields: Sequence[_Field]) -> dict[str, Json]:
     """Return a record as an item of a list: its fields, its citations, and whether the code knows of it or only a model does."""
-    item: dict[str, Json] = {}
-    texts: list[Value] = []
-    code = record.said
-    is_code = code is not None
-    for name, shape, row in fields:
-        given = record.every(name) if code is None else code.get(name)
-        if shape == "one":
-            said = (given[0] if given else None) if type(given) is list else given
-            item[name] = _plain(said) if type(said) is tuple else said
-        elif shape == "list":
-            ordered = given[0] if type(given) is list and given else given
-            item[name] = _plain(ordered) if ordered else []
-        elif given is None:
-            item[name] = None if shape == "text" else []
-        else:
-            several: list[Any] = given if type(given) is list else [given]
-            if shape == "many":
-                item[name] = [_plain(said) if type(said) is tuple else said for said in several]
-            elif shape == "rows":
-                item[name] = [dict(zip(row, map(_plain, each), strict=True)) for each in several]
-            else:
-                item[name] = " ".join(several) or None
-        if code is None:
-            values = record.fields.get(name, ())
-            is_code = is_code or any(value.origin == "code" for value in values)
-            texts += values if shape == "text" else ()
+    item = {name: _shaped(record.every(name), shape, row) for name, shape, row in fields}
     item["citations"] = _citations(record.all_citations())
-    item["origin"] = "code" if is_code else "model"
+    values = [(shape, value) for name, shape, _ in fields for value in record.fields.get(name, ())]
+    item["origin"] = "code" if any(value.origin == "code" for _, value in values) else "model"
+    texts = [value.least for shape, value in values if shape == "text"]
     if texts:
         # Several texts are as sure as the least of them: a reader does not see where one ends.
-        item["confidence"] = _rounded(min(value.least for value in texts))
+        item["confidence"] = _rounded(min(texts))
     return item
+
+
+def _shaped(several: list[Any], shape: str, row: Sequence[str]) -> Json:
+    """Return what a field says in the shape that an item has it in."""
+    if shape == "many":
+        return [_plain(said) if type(said) is tuple else said for said in several]
+    if shape == "rows":
+        return [dict(zip(row, map(_plain, each), strict=True)) for each in several]
+    if shape == "text":
+        return " ".join(several) or None
+    if not several or (shape == "list" and not several[0]):
+        return [] if shape == "list" else None
+    return _plain(several[0])
 
 
 def _plain(said: Plain) -> Json:

@@ -123,7 +123,7 @@ def graph_part(part: Part, path: str) -> ProgramPart:
     is_copybook = part.facts.type == "copybook"
     name = key(own) if is_copybook else program_name(part.program.called or own, path)
     paths = {key(copied): where for copied, where in (part.paths or {}).items() if where}
-    return part_of(part.facts, part.program, path, name=name, copybooks=paths, lays_out=False)
+    return part_of(part.facts, part.program, path, name=name, copybooks=paths, is_whole=False)
 
 
 def _for_links(facts: Facts) -> Facts:

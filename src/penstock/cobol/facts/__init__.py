@@ -76,7 +76,7 @@ def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: t
     """Return what a program says whose copybooks stand in their places."""
     from . import calls, failing, files, interface, objects, rules, wording
     from .around import programs_around
-    from .code import Code
+    from .code import Code, walk
     from .flow import flow
     from .reaching import Reaching
     from .resolving import Values
@@ -91,10 +91,11 @@ def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: t
     nested = trees(code)  # shared by all that need statements within statements
     reaching = Reaching(code, nested, expanded.pieces, data.names, data.referred, values, data.all_records)
     found = _operations(code, data, values, reaching, expanded.rows, called)
-    shapes = [shape(nodes) for nodes in nested]
+    walks = [list(walk(nodes)) for nodes in nested]  # once for three readers
+    shapes = [shape(nodes) for nodes in walks]
     graph = flow(code, expanded.pieces, nested, expanded.uses)
     checks = rules.Checks(code, data.names, found.files, found.cics, found.mq)
-    decided = rules.rules(code, nested, data.names, checks, program.name)
+    decided = rules.rules(code, walks, data.names, checks, program.name)
     accesses = interface.crud(found)
     inputs, outputs = interface.channels(code, found, accesses, data.names)
     kind, reason = interface.type_of(program, code, found, data.names)
@@ -139,7 +140,7 @@ def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: t
         edges=graph.edges,
         outside=graph.outside,
         rules=decided,
-        errors=failing.sites(code, nested, decided, found.cics, found.sql, called),
+        errors=failing.sites(code, walks, decided, found.cics, found.sql, called),
         copybooks=expanded.uses,
         verbs=tuple(counts(code).items()),
         unread=_unread(source, program, code),

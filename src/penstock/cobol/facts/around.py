@@ -63,7 +63,7 @@ def _held(
     source: ScannedSource, outer: Program, method: Program, find: Callable[[str, str | None], ScannedSource | None]
 ) -> list[OuterData]:
     """Return the data of a class that a method of it uses: of OBJECT or of FACTORY, whichever holds the method."""
-    lines = [entry.line for entry in outer.entries if entry.word.upper() in {"FACTORY", "OBJECT"}]
+    lines = [entry.line for entry in outer.entries if entry.word in {"FACTORY", "OBJECT"}]
     begun = max((line for line in lines if line < method.start_line), default=outer.start_line)
     items = _items(source, outer.start_line, find)
     shared = [

@@ -140,7 +140,7 @@ class _Expanding:
         section = division = ""
         # By line, an entry before a COPY on the same one: in `01  R. COPY REC.` the record comes first.
         queue: list[tuple[int, int, DeclarationEntry | Copy]] = [
-            (entry.line, 0, entry) for entry in program.entries if entry.word.upper() not in _ELSEWHERE
+            (entry.line, 0, entry) for entry in program.entries if entry.word not in _ELSEWHERE
         ]
         queue += [(copy.line, 1, copy) for copy in program.copies]
         queue.sort(key=lambda row: row[:2])
@@ -150,7 +150,7 @@ class _Expanding:
             if place is None and (here := _division(program, line)) != division:
                 section, division = "", here
             if isinstance(found, DeclarationEntry):
-                section = found.section or ("FILE" if found.word.upper() in _FILES else section)
+                section = found.section or ("FILE" if found.word in _FILES else section)
                 code = source.code[found.start : found.end].replace(BREAK, "")
                 if place is None:
                     yield EntryRow(found, code, section, found.line, found.end_line, None)

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .code import text_of, walk
+from .code import text_of
 from .values import ErrorSite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from .calls import WrittenCall
     from .code import Code, Node, ReadStatement
@@ -34,7 +34,7 @@ _VALUE = re.compile(r"'([^']*)'|\"([^\"]*)\"|([A-Za-z0-9+-]+)")
 
 def sites(
     code: Code,
-    trees: Sequence[Sequence[Node]],
+    walks: Sequence[Iterable[tuple[Node, int]]],
     rules: Sequence[BranchRule],
     cics: Sequence[CicsOperation],
     sql: Sequence[SqlOperation],
@@ -44,16 +44,16 @@ def sites(
 
     Args:
         code: The statements.
-        trees: The statements of each paragraph as trees, at its key.
+        walks: The statements of each paragraph as `walk` gives them, at its key.
         rules: The conditions; those with a `check` look at an outcome.
         cics: The commands of CICS, for ABEND and HANDLE.
         sql: The operations of SQL, for WHENEVER.
         calls: The CALLs, for the routines that end a program abnormally.
     """
     found = [_checked(rule) for rule in rules if rule.check]
-    for at, nodes in enumerate(trees):
+    for at, nodes in enumerate(walks):
         name = code.program.paragraphs[at].name
-        for node, _ in walk(nodes):
+        for node, _ in nodes:
             if node.branches:
                 found += _phrases(node, name)
             if node.said.verb in {"MOVE", "USE"}:

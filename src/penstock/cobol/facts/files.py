@@ -45,9 +45,7 @@ _Resolve: TypeAlias = "Callable[[str], tuple[Resolved, ...]]"
 
 def record_names(rows: Sequence[EntryRow], items: Sequence[DataItem]) -> dict[str, list[int]]:
     """Return the indexes of the level 01 items of each file, by the name of the file in capitals."""
-    found: dict[str, list[int]] = {
-        key(row.entry.name): [] for row in rows if row.entry.word.upper() in {"FD", "SD", "SELECT"}
-    }
+    found: dict[str, list[int]] = {key(row.entry.name): [] for row in rows if row.entry.word in {"FD", "SD", "SELECT"}}
     for index, item in enumerate(items):
         if item.file is not None and item.level == 1:
             found.setdefault(key(item.file), []).append(index)
@@ -61,7 +59,7 @@ def lengths(rows: Sequence[EntryRow]) -> dict[str, tuple[str, ...]]:
     """
     found = {}
     for row in rows:
-        if row.entry.word.upper() in {"FD", "SD"}:
+        if row.entry.word in {"FD", "SD"}:
             words = pieces(row.code)
             upper = [word.upper() for word in words]
             at = upper.index("DEPENDING") + 1 if "DEPENDING" in upper else len(words)
@@ -124,10 +122,10 @@ def files(
         resolve: What a data item may hold, for `ASSIGN TO item`.
     """
     uses = _uses(code, items, records)
-    described = {key(row.entry.name): row for row in rows if row.entry.word.upper() in {"FD", "SD"}}
+    described = {key(row.entry.name): row for row in rows if row.entry.word in {"FD", "SD"}}
     found: dict[str, ProgramFile] = {}
     for row in rows:
-        if row.entry.word.upper() == "SELECT":
+        if row.entry.word == "SELECT":
             file = _selected(row, resolve)
             found.setdefault(key(file.name), file)
     for name, row in described.items():
@@ -163,7 +161,7 @@ def _described(
     """Return a file with what its description and its statements add to the SELECT."""
     return replace(
         file,
-        kind=None if row is None else "SD" if row.entry.word.upper() == "SD" else "FD",
+        kind=None if row is None else "SD" if row.entry.word == "SD" else "FD",
         description_line=row.line if row else None,
         records=tuple(items[index].name for index in records),
         uses=tuple(uses),

@@ -162,11 +162,11 @@ class _Building:
         """Take one more entry, in order."""
         entry = row.entry
         level = entry.level
-        if entry.word.upper() in {"FD", "SD", "RD"}:
+        if entry.word in {"FD", "SD", "RD"}:
             self._close(0)
             self._file = entry.name
             self._shared = _shared(pieces(row.code)[1:])
-        elif entry.word.upper() == "COPY":
+        elif entry.word == "COPY":
             self._missing = True
             if (
                 self._open and self._open[-1].index == len(self.items) - 1

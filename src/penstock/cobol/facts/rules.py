@@ -13,7 +13,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
 from ..program import key
-from .code import text_of, walk
+from .code import text_of
 from .values import Branch, BranchAction, BranchRule
 
 if TYPE_CHECKING:
@@ -96,22 +96,22 @@ class Checks:
 
 
 def rules(
-    code: Code, trees: Sequence[Sequence[Node]], names: DataNames, checks: Checks, program: str
+    code: Code, walks: Sequence[Iterable[tuple[Node, int]]], names: DataNames, checks: Checks, program: str
 ) -> tuple[BranchRule, ...]:
     """Return every IF, EVALUATE and SEARCH of the program itself, in order, nested ones after the one that holds them.
 
     Args:
         code: The statements.
-        trees: The statements of each paragraph as trees, at its key.
+        walks: The statements of each paragraph as `walk` gives them, at its key.
         names: The items that names mean.
         checks: Which names hold the outcome of an operation.
         program: The name of the program, which is part of a rule's identity.
     """
     found: list[BranchRule] = []
     seen: Counter[tuple[str, str]] = Counter()
-    for at, nodes in enumerate(trees):
+    for at, nodes in enumerate(walks):
         paragraph = code.program.paragraphs[at].name
-        for node, _ in walk(nodes):
+        for node, _ in nodes:
             verb = _VERBS.get(node.said.verb)
             if verb is not None:
                 found.append(_rule(node, verb, paragraph, names, checks, program, seen))

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from .code import PHRASES, Node, is_branch, is_inline, nests, walk
+from .code import PHRASES, Node, is_branch, is_inline, nests
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
     from .code import Code, ReadStatement
 
@@ -37,10 +37,10 @@ def trees(code: Code) -> list[list[Node]]:
     return [nests(said) for said in by]
 
 
-def shape(nodes: Sequence[Node]) -> Complexity:
-    """Return the statements, decisions and depth of a paragraph, from its trees."""
+def shape(nodes: Iterable[tuple[Node, int]]) -> Complexity:
+    """Return the statements, decisions and depth of a paragraph, from its statements as `walk` gives them."""
     statements = decisions = deepest = 0
-    for node, depth in walk(nodes):
+    for node, depth in nodes:
         said = node.said
         statements += said.verb not in NO_STATEMENTS
         nesting = said.verb in _NESTING or (said.verb == "PERFORM" and is_inline(said.keys))

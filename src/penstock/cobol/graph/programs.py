@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from itertools import repeat
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
 from ..estate.members import stem
@@ -40,6 +41,7 @@ _ASSUMED = {
     "method": "the object may be of a class that inherits from that one",
 }
 _IDS = frozenset({"CLASS-ID", "METHOD-ID"})
+_LINE, _COPYBOOK = attrgetter("line"), attrgetter("copybook")
 _BY_NAME = "the name of what is called is data: {0} values can be there"
 
 
@@ -50,7 +52,7 @@ def part_of(
     *,
     name: str,
     copybooks: Mapping[str, str] | None = None,
-    lays_out: bool = True,
+    is_whole: bool = True,
 ) -> ProgramPart:
     """Return what a program or copybook adds to the graph of its estate.
 
@@ -60,17 +62,20 @@ def part_of(
         path: The file that holds it.
         name: The name of its node: `naming.program_name`, or that of the member for a copybook.
         copybooks: The path of each copybook by its name in capitals; citations of what a copybook says lead there.
-        lays_out: Whether the part has its fields, where they lie: impact and exports want them, pages do not.
+        is_whole: Whether the part has its fields, where they lie, and of what happens to them every place: impact and exports
+            want those, pages show the first.
     """
-    drawing = _Drawing(facts, program, path, name, copybooks or {})
-    return drawing.part()._replace(fields=tuple(drawing.fields()) if lays_out else ())
+    drawing = _Drawing(facts, program, path, name, copybooks or {}, is_whole=is_whole)
+    return drawing.part()._replace(fields=tuple(drawing.fields()) if is_whole else ())
 
 
 class _Drawing:
     """One program while it is being drawn: its edges by what they say, each once."""
 
-    def __init__(self, facts: Facts, program: Program, path: str, name: str, copybooks: Mapping[str, str]) -> None:
-        self._facts, self._scanned, self._path, self._name = facts, program, path, name
+    def __init__(
+        self, facts: Facts, program: Program, path: str, name: str, copybooks: Mapping[str, str], *, is_whole: bool
+    ) -> None:
+        self._facts, self._scanned, self._path, self._name, self._is_whole = facts, program, path, name, is_whole
         self._copybooks = copybooks
         self._is_copybook = facts.type == "copybook"
         self._data = DataNames(facts.items, facts.outer)
@@ -140,8 +145,10 @@ class _Drawing:
         """Return the citation of a statement of the program; what copied code says is cited at its COPY."""
         return (CitedLine(self._path, line, copybook, end_line if end_line > line else None),)
 
-    def _places(self, places: Iterable[SourcePlace]) -> Iterator[CitedLine]:
+    def _places(self, places: Sequence[SourcePlace]) -> Iterator[CitedLine]:
         """Yield the citations of places, those in a copybook in its own file where that is known."""
+        if not self._is_whole and not any(map(_COPYBOOK, places)):
+            places = (min(places, key=_LINE),)
         for place in places:
             if place.copybook is None:
                 yield CitedLine(self._path, place.line, None, place.end_line)

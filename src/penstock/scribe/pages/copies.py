@@ -46,12 +46,13 @@ def sketch_of(program: str, listing: Listing) -> tuple[int, ...]:
 def _told(program: str, listing: Listing) -> list[tuple[int, str]]:
     """Return the lines that count, each with its number: no comments, blanks folded, the program's own name taken out."""
     name = program.upper()
-    made = []
-    for number, line in listing:
-        told = " ".join(line.upper().split())
-        if told and told[0] not in "*/":
-            made.append((number, _without(name, told) if name and name in told else told))
-    return made
+    # All lines in capitals at once: no letter's capitals are an end of line, and no line holds one.
+    capitals = "\n".join([line for _, line in listing]).upper().split("\n")
+    folded = [(number, " ".join(line.split())) for (number, _), line in zip(listing, capitals, strict=False)]
+    counted = [(number, line) for number, line in folded if line and line[0] not in "*/"]
+    if not name:
+        return counted
+    return [(number, _without(name, line) if name in line else line) for number, line in counted]
 
 
 def _without(name: str, line: str) -> str:

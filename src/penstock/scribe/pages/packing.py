@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 # Of the levels of zlib, on the pages of examples/cobol: 1 leaves 16 % more than 6 in half of the time, 4 leaves 4 % more. Of
 # processor time and room (C-19, C-20), time is what an estate is short of.
 _LEVEL = 1
-_LATIN = re.compile(r"\\u00(?:a[1-9a-cef]|[b-f][0-9a-f])")
-"""Letters and signs of Latin-1 that are shown as they are, as JSON of ASCII writes them; U+00AD is none."""
+_SHOWN = re.compile(r"\\u(?:00(?:a[1-9a-cef]|[b-f][0-9a-f])|2026)")
+"""What is shown as it is, as JSON of ASCII writes it: letters and signs of Latin-1, but for U+00AD, and our ellipsis."""
 _RAW = -15
 """No header and no checksum: the browser's `deflate-raw`."""
 
@@ -50,13 +50,13 @@ def unpacked(text: str) -> Json:
 
 
 def _is_plain(text: str) -> bool:
-    """Return whether JSON of ASCII holds nothing but letters that can be printed: no escape but of a quote, itself or Latin-1.
+    """Return whether JSON of ASCII holds nothing but letters that can be printed: no escape but of a quote, itself or `_SHOWN`.
 
     Looked at as a whole, because to look at each of a hundred thousand texts takes longer than to pack them.
     """
     rest = text.replace(r"\\", "").replace(r"\"", "").replace(json.dumps(BELOW), "")
-    if "\\" in rest:  # as where there are umlauts
-        rest = _LATIN.sub("", rest)
+    if "\\" in rest:  # as where there are umlauts, or a text was cut
+        rest = _SHOWN.sub("", rest)
     return "\\" not in rest and "\x7f" not in rest
 
 

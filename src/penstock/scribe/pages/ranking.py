@@ -48,12 +48,18 @@ def kind_of_rule(rule: Json) -> RuleKind:
         _is_plumbing(name) for one in rule["meanings"] for name in _names(one["meaning"])[:1]
     ):
         return "plumbing"
-    return "computation" if any(map(_COMPUTES.search, rule["actions"])) else "decision"
+    return "computation" if any(map(_computes, rule["actions"])) else "decision"
 
 
 def _names(text: str) -> list[str]:
     """Return the names in a condition, what stands in quotes left out."""
     return _NAME.findall(_QUOTED.sub(" ", text) if "'" in text or '"' in text else text)
+
+
+@lru_cache(1 << 13)
+def _computes(action: str) -> bool:
+    """Return whether what a branch does is a computation; actions are said again as often as conditions."""
+    return _COMPUTES.search(action) is not None
 
 
 @lru_cache(1 << 13)
