@@ -48,13 +48,6 @@ def settle(found: dict[str, list[Found]], text: str) -> Bound:
     if len(units) > 1:
         return Bound(limit=limit if limit_unit == "tokens" else None)
     chars = units == {"chars"} or wanted == "chars"
-    words = [item.before for role in (INPUT, TOTAL, PART, EXCESS) for item in kept.get(role, [])]
-    about, floor, capped = _modifiers()
-    bound = "exact"
-    if any(floor.search(before) for before in words) or (given is not None and capped.search(text) is not None):
-        bound = "lower_bound"
-    elif any(about.search(before) for before in words):
-        bound = "approx"
     # "N tokens over the limit" (weight 0) may mean the request itself where N is larger than the limit.
     stated = _single(
         [item.value for item in kept.get(EXCESS, []) if item.weight or limit is None or item.value <= limit]
@@ -67,12 +60,21 @@ def settle(found: dict[str, list[Found]], text: str) -> Bound:
         output,
         total,
         stated,
-        bound if given or total or stated else "exact",
+        _exactness(kept, given, text) if given or total or stated else "exact",
         "chars" if chars else "tokens",
     )
     settled = checked(numbers)
     # What `checked` works out as excess would leave the reply out, whose size is not clear: only a stated one stays.
     return settled._replace(excess=stated) if muddled else settled
+
+
+def _exactness(kept: dict[str, list[Found]], given: int | None, text: str) -> str:
+    """Return how exact the size of the request is, by the words before its numbers."""
+    words = [item.before for role in (INPUT, TOTAL, PART, EXCESS) for item in kept.get(role, [])]
+    about, floor, capped = _modifiers()
+    if any(floor.search(before) for before in words) or (given is not None and capped.search(text) is not None):
+        return "lower_bound"
+    return "approx" if any(about.search(before) for before in words) else "exact"
 
 
 def _sum_of_parts(parts: list[int], inputs: list[int], output: int | None, total: int | None) -> int | None:
