@@ -112,6 +112,15 @@ def test_a_jump_out_of_a_range_falls_on() -> None:
         ("EVALUATE A WHEN 1 GOBACK END-EVALUATE", True),
         ("GO TO NEXT-ONE LAST-ONE DEPENDING ON A", True),
         ("PERFORM UNTIL A = 1 GOBACK END-PERFORM", True),
+        ("IF A = 1 EXIT PARAGRAPH END-IF GOBACK", True),
+        ("IF A = 1 EXIT PARAGRAPH ELSE GOBACK END-IF", True),
+        ("IF A = 1 NEXT SENTENCE END-IF GOBACK", True),
+        ("IF A = 1 NEXT SENTENCE ELSE CONTINUE. GOBACK", False),
+        ("PERFORM LAST-ONE", False),
+        ("PERFORM NEXT-ONE THRU LAST-ONE", False),
+        ("IF A = 1 PERFORM LAST-ONE ELSE STOP RUN END-IF", False),
+        ("PERFORM NEXT-ONE", True),
+        ("PERFORM LAST-ONE UNTIL A = 1", True),
         ("EXIT", True),
     ],
 )
@@ -119,6 +128,50 @@ def test_control_falls_on_unless_every_way_leaves(ending: str, falls: bool) -> N
     """Both branches of an IF, all of an EVALUATE with OTHER."""
     found = told(program("MAIN.", f"    {ending}.", "NEXT-ONE.", "    CONTINUE.", "LAST-ONE.", "    GOBACK."))
     assert found.paragraphs[0].falls_into == ("NEXT-ONE" if falls else None)
+
+
+def test_a_perform_comes_back_where_any_way_through_its_range_does() -> None:
+    """Over other PERFORMs that never come back, jumps within, and EXIT SECTION, behind which the next section is reached."""
+    found = told(
+        program(
+            "MAIN SECTION.",
+            "M-1.",
+            "    PERFORM LEAVES.",
+            "M-2.",
+            "    GOBACK.",
+            "LEAVES SECTION.",
+            "L-1.",
+            "    GO TO L-3.",
+            "L-2.",
+            "    EXIT.",
+            "L-3.",
+            "    PERFORM ENDS.",
+            "ENDS SECTION.",
+            "E-1.",
+            "    STOP RUN.",
+        )
+    )
+    assert dead(found) == ["M-2", "L-2"]
+    found = told(
+        program(
+            "MAIN SECTION.",
+            "M-1.",
+            "    IF A = 1 EXIT SECTION END-IF.",
+            "M-2.",
+            "    GOBACK.",
+            "NEXT-ONE SECTION.",
+            "N-1.",
+            "    PERFORM SKIPS.",
+            "N-2.",
+            "    STOP RUN.",
+            "SKIPS SECTION.",
+            "S-1.",
+            "    IF A = 1 EXIT SECTION END-IF.",
+            "S-2.",
+            "    GOBACK.",
+        )
+    )
+    assert dead(found) == []
 
 
 def test_entries_declaratives_handlers_sorts_and_alter_are_ways_in() -> None:

@@ -509,6 +509,18 @@ def test_a_slash_in_column_1_is_a_comment_of_free_format() -> None:
     assert [statement.verb for statement in source.programs[0].statements] == ["GOBACK"]
 
 
+def test_a_block_of_a_precompiler_is_no_code_and_a_warning() -> None:
+    """What it makes of it is not known; the statements around it are whole."""
+    text = (
+        "identification division.\nprogram-id. A.\nprocedure division.\nMAIN.\n    move 1 to N\n"
+        "    /MYSQL FETCH\\\n        TABLE=POSTING-REC\n    /MYSQL-END\\\n    display N.\n    goback.\n"
+    )
+    source = scan(text)
+    assert [one.verb for one in source.programs[0].statements] == ["MOVE", "DISPLAY", "GOBACK"]
+    assert source.kinds[5:8] == ("directive",) * 3
+    assert [(one.line, "MYSQL FETCH" in one.text) for one in source.warnings] == [(6, True)]
+
+
 # ── what a file is ───────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -68,7 +68,10 @@ _NUMBERED = re.compile(r"\d{1,6}(?=[ ])")
 _CARD = re.compile(r"[ \d]{6}[*/-]")
 _FREE_COMMENTS = frozenset("*/")
 _ORDER = re.compile(r"\?[A-Za-z]")  # of NonStop's compiler, where its lines have their indicator
-_MARKS = ("\t", "*>", "|", ">>", "$", "?")
+# What a precompiler of MySQL takes, from `/MYSQL SELECT\` to `/MYSQL-END\`.
+_BLOCK = re.compile(r"[ \t]*+/(?P<name>[A-Za-z]++)[ \t]++[A-Za-z-]++\\[ \t]*+\Z")
+_BLOCK_LINES = 500
+_MARKS = ("\t", "*>", "|", ">>", "$", "?", "\\")
 _FORMATS: dict[str, Format] = {"fixed": "fixed", "free": "free", "variable": "variable"}
 _NOTHING = {0: " ", 0x1A: " "}  # what fills records, and what ended files
 _NO_INDICATORS = frozenset("$>?")
@@ -401,6 +404,7 @@ class _Page:
             if _ORDER.match(lines[index], 0 if form == "free" else _AREA_A - 1):
                 self.marked[start + index] = "directive"
                 self.code[start + index] = ""
+        self._precompiled(start, lines)
         if start == 0:
             self._options()
         for index in odd:
@@ -409,6 +413,21 @@ class _Page:
             self._directed(start + index, lines[index])
         if self._lists:
             self._listing(start)
+
+    def _precompiled(self, start: int, lines: list[str]) -> None:
+        """Take the blocks of a precompiler: they are no code, and what becomes of them is not known."""
+        for first in self.having("\\", lines):
+            block = _BLOCK.match(lines[first])
+            if block is None or start + first in self.marked:
+                continue
+            end = f"/{block['name']}-END\\".upper()
+            following = range(first + 1, min(first + _BLOCK_LINES, len(lines)))
+            last = next((at for at in following if lines[at].strip().upper() == end), first)
+            for index in range(start + first, start + last + 1):
+                self.marked[index] = "directive"
+                self.code[index] = ""
+            said = f"{lines[first].strip()} is for a precompiler: what it makes of it is not known"
+            self.warnings.append(Warned(start + first + 1, said))
 
     def having(self, mark: str, lines: list[str]) -> list[int]:
         """Return the indexes of the lines that hold a mark."""

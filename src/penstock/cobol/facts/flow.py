@@ -12,11 +12,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import key
-from .execs import comes_back
+from .leaving import open_ends
 from .values import ControlEdge, Note, Outside
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ..program import Paragraph, Program
     from .code import Code, Node
@@ -30,8 +30,6 @@ MAIN = "(main)"
 # overlapping ranges could have a million. Beyond this many for each paragraph the search stops.
 _STATES_PER_PARAGRAPH = 60
 _WIDE = 200  # a range of more paragraphs is told by its ends
-_GONE = frozenset({"GOBACK", "STOP RUN", "EXIT PROGRAM", "EXIT METHOD", "EXIT FUNCTION"})
-_LEAVES = frozenset({"RETURN", "XCTL"})
 
 
 class Flow(NamedTuple):
@@ -82,7 +80,8 @@ def flow(
     drawing = _Drawing(code, places, pieces)
     edges = tuple(sorted(drawing.edges, key=lambda edge: edge.line))
     paragraphs = program.paragraphs
-    falls = [_next(program, at) if not ends(nodes[at]) else None for at in range(len(paragraphs))]
+    opens, skips = open_ends(program, nodes, edges)
+    falls = [_next(program, at) if opens[at] else None for at in range(len(paragraphs))]
     calls: list[dict[str, None]] = [{} for _ in paragraphs]
     jumps: list[dict[str, None]] = [{} for _ in paragraphs]
     called_by: list[dict[str, None]] = [{} for _ in paragraphs]
@@ -101,7 +100,7 @@ def flow(
     # dead.
     if program.kind == "copybook":
         return Flow(edges, drawing.found(), calls, jumps, called_by, falls, drawing.range_ends, {}, doubts, ())
-    live, fallen, complete = _live(code, edges, falls, drawing.range_ends)
+    live, fallen, complete = _live(code, edges, falls, skips, drawing.range_ends)
     notes = (
         ()
         if complete
@@ -111,57 +110,6 @@ def flow(
     if complete:  # only what may be reached over its end, rather than be performed alone
         falls = [following if at in fallen else None for at, following in enumerate(falls)]
     return Flow(edges, drawing.found(), calls, jumps, called_by, falls, drawing.range_ends, dead, doubts, notes)
-
-
-def ends(nodes: Sequence[Node]) -> bool:
-    """Return whether control never gets past these statements.
-
-    It does not if one of them leaves for good (GO TO, GOBACK, EXEC CICS RETURN), or if every way through an IF with
-    ELSE or an EVALUATE with WHEN OTHER leaves. Children are judged before parents, without recursion.
-    """
-    order: list[Node] = []
-    stack = list(nodes)
-    while stack:
-        node = stack.pop()
-        order.append(node)
-        for _, _, inner in node.branches:
-            stack += inner
-    leaves: set[int] = set()
-    for node in reversed(order):
-        if _leaves(node) or _all_leave(node, leaves):
-            leaves.add(id(node))
-    return any(id(node) in leaves for node in nodes)
-
-
-def _leaves(node: Node) -> bool:
-    """Return whether a statement by itself never comes back: GO TO DEPENDING may, where its item is out of range."""
-    said = node.said
-    if said.verb == "GO TO":
-        return "DEPENDING" not in said.keys
-    if said.verb == "EXEC CICS":
-        words = said.keys[0].split()
-        command = words[2].partition("(")[0] if len(words) > 2 else ""
-        return command == "ABEND" or (command in _LEAVES and not comes_back(said.keys[0]))
-    return said.verb in _GONE
-
-
-def _all_leave(node: Node, leaves: set[int]) -> bool:
-    """Return whether every branch of a decision leaves, and one of them is always taken."""
-    if node.said.verb == "IF":
-        complete = len(node.branches) == 2
-    elif node.said.verb == "EVALUATE":
-        complete = any("OTHER" in opener.keys[1:] for _, opener, _ in node.branches)
-    else:
-        return False
-    pending = False  # WHENs without statements share those of the next
-    for _, _, inner in node.branches:
-        if not inner:
-            pending = True
-            continue
-        pending = False
-        if not any(id(one) in leaves for one in inner):
-            return False
-    return complete and not pending
 
 
 class Places:
@@ -316,7 +264,11 @@ def _doubts(code: Code, copybooks: Sequence[CopybookUse]) -> tuple[str, ...]:
 
 
 def _live(
-    code: Code, edges: Sequence[ControlEdge], falls: Sequence[int | None], range_ends: set[int]
+    code: Code,
+    edges: Sequence[ControlEdge],
+    falls: Sequence[int | None],
+    skips: Mapping[int, int],
+    range_ends: set[int],
 ) -> tuple[set[int], set[int], bool]:
     """Return the paragraphs that control may reach, those over whose end it may fall, and whether all ways were
     followed.
@@ -332,7 +284,7 @@ def _live(
     #   once a state, because it does not depend on the range around it.
     # - A jump goes to (target, the same end): a GO TO out of a range does not end the PERFORM; if control ever comes
     #   to the end of the range, it returns.
-    # - Falling through keeps the end, too, unless this paragraph is that end.
+    # - Falling through keeps the end, too, unless this paragraph is that end; EXIT SECTION falls from the section's end.
     #
     # The paragraph that a THRU names is taken for live even where every way leaves before it: `X-EXIT` is there for
     # a GO TO that may have gone, and is no finding.
@@ -371,6 +323,8 @@ def _live(
             stack += performs[at]
             stack += [(end, end) for _, end in performs[at] if end in range_ends]
         stack += [(target, last) for target in jumps[at]]
+        if at in skips and skips[at] != last and (behind := _next(program, skips[at])) is not None:
+            stack.append((behind, last))
         following = falls[at]
         if following is not None and at != last:
             fallen.add(at)

@@ -1,0 +1,183 @@
+"""Tell over which ends of paragraphs control may fall.
+
+It does not where a statement leaves for good: GO TO, GOBACK, EXEC CICS RETURN, or a PERFORM of a range that itself never comes
+back. Keeps out where it falls to, and from where a paragraph is reached at all.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..program import key
+from .execs import comes_back
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ..program import Program
+    from .code import Node
+    from .values import ControlEdge
+
+_GONE = frozenset({"GOBACK", "STOP RUN", "EXIT PROGRAM", "EXIT METHOD", "EXIT FUNCTION"})
+_LEAVES = frozenset({"RETURN", "XCTL"})
+_ESCAPES = frozenset({"EXIT PARAGRAPH", "EXIT SECTION"})
+_LOOPS = frozenset({"UNTIL", "VARYING", "TIMES"})
+_ANYWHERE = ("HANDLE", "WHENEVER")
+_FAR = 200
+"""How many paragraphs of a range are followed before it is taken to come back."""
+
+
+def open_ends(
+    program: Program, nodes: Sequence[Sequence[Node]], edges: Sequence[ControlEdge]
+) -> tuple[list[bool], dict[int, int]]:
+    """Return whether control may fall over the end of each paragraph, and for those that say EXIT SECTION the last of theirs.
+
+    Args:
+        program: The program, whose paragraphs have their keys as indexes.
+        nodes: The statements of each paragraph as trees.
+        edges: What performs and jumps where.
+    """
+    opens = [not _ends(inside, frozenset()) for inside in nodes]
+    skips = _skips(program, nodes)
+    gone: frozenset[int] = frozenset()  # the lines of PERFORMs that never come back
+    performs = [edge for edge in edges if edge.via == "PERFORM" and edge.copybook is None and edge.source >= 0]
+    if all(opens) or not performs or any(edge.via == "ALTER" for edge in edges):
+        return opens, skips
+    ways = _Ways(opens, skips, edges)
+    # A range that never comes back closes the paragraphs that perform it, and so perhaps another range.
+    while True:
+        coming = {edge.line for edge in performs if edge.target is None or ways.come_back(edge.target, edge.thru)}
+        found = frozenset(edge.line for edge in performs if edge.line not in coming)
+        sources = {edge.source for edge in performs if edge.line in found - gone}
+        gone = found
+        closed = [at for at in sources if opens[at] and _ends(nodes[at], gone)]
+        if not closed:
+            return opens, skips
+        for at in closed:
+            opens[at] = False
+
+
+class _Ways:
+    """Where control may go from a paragraph without a PERFORM."""
+
+    def __init__(self, opens: Sequence[bool], skips: Mapping[int, int], edges: Sequence[ControlEdge]) -> None:
+        self._opens = opens
+        self._skips = skips
+        self._jumps: dict[int, list[int]] = {}
+        self._anywhere: list[int] = []  # what an error in any paragraph may lead to
+        self._unknown: set[int] = set()
+        for edge in edges:
+            if edge.copybook is not None:
+                self._unknown.add(edge.source)
+            elif edge.via.startswith(_ANYWHERE):
+                self._anywhere += [] if edge.target is None else [edge.target]
+            elif edge.via == "GO TO":
+                if edge.target is None:
+                    self._unknown.add(edge.source)
+                else:
+                    self._jumps.setdefault(edge.source, []).append(edge.target)
+
+    def come_back(self, first: int, thru: int | None) -> bool:
+        """Return whether control may get from the beginning of a range over its end; also where that is not known."""
+        last = first if thru is None else thru
+        stack = [first, *self._anywhere]
+        seen: set[int] = set()
+        while stack:
+            at = stack.pop()
+            if at in seen:
+                continue
+            seen.add(at)
+            skipped = self._skips.get(at)
+            if len(seen) > _FAR or at in self._unknown or skipped == last or (at == last and self._opens[at]):
+                return True
+            stack += self._jumps.get(at, ())
+            stack += [behind + 1 for behind in (at if self._opens[at] else None, skipped) if behind is not None]
+            stack = [one for one in stack if one < len(self._opens)]
+        return False
+
+
+def _skips(program: Program, nodes: Sequence[Sequence[Node]]) -> dict[int, int]:
+    """Return the last paragraph of the section of each paragraph that says EXIT SECTION."""
+    found: dict[int, int] = {}
+    for at, inside in enumerate(nodes):
+        if any(held.said.verb == "EXIT SECTION" for node in inside for held in _held(node)):
+            section = key(program.paragraphs[at].section or "")
+            last = at
+            while last + 1 < len(nodes) and key(program.paragraphs[last + 1].section or "") == section:
+                last += 1
+            found[at] = last
+    return found
+
+
+def _ends(nodes: Sequence[Node], gone: frozenset[int]) -> bool:
+    """Return whether control never gets past these statements.
+
+    It does not if one of them leaves for good, or if every way through an IF with ELSE or an EVALUATE with WHEN OTHER leaves; but
+    what stands behind EXIT PARAGRAPH, or behind NEXT SENTENCE in its sentence, may have been passed over.
+
+    Args:
+        nodes: The statements of a paragraph.
+        gone: The lines of PERFORMs that never come back.
+    """
+    passed = -1  # the sentence of a NEXT SENTENCE
+    for node in nodes:
+        held = list(_held(node))
+        if any(one.said.verb in _ESCAPES for one in held):
+            return False
+        if any(one.said.verb == "NEXT SENTENCE" for one in held):
+            passed = node.said.sentence
+        if passed != node.said.sentence and _left(held, gone):
+            return True
+    return False
+
+
+def _held(node: Node) -> Iterator[Node]:
+    """Return a statement and all that it holds, parents before children; without recursion, for nests may be deep."""
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        yield node
+        for _, _, inner in node.branches:
+            stack += inner
+
+
+def _left(held: Sequence[Node], gone: frozenset[int]) -> bool:
+    """Return whether the first of some statements, which holds the others, leaves for good."""
+    leaves: set[int] = set()
+    for node in reversed(held):
+        if _leaves(node, gone) or _all_leave(node, leaves):
+            leaves.add(id(node))
+    return id(held[0]) in leaves
+
+
+def _leaves(node: Node, gone: frozenset[int]) -> bool:
+    """Return whether a statement by itself never comes back: GO TO DEPENDING may, where its item is out of range."""
+    said = node.said
+    if said.verb == "GO TO":
+        return "DEPENDING" not in said.keys
+    if said.verb == "EXEC CICS":
+        words = said.keys[0].split()
+        command = words[2].partition("(")[0] if len(words) > 2 else ""
+        return command == "ABEND" or (command in _LEAVES and not comes_back(said.keys[0]))
+    if said.verb == "PERFORM":
+        return said.line in gone and said.copybook is None and _LOOPS.isdisjoint(said.keys)
+    return said.verb in _GONE
+
+
+def _all_leave(node: Node, leaves: set[int]) -> bool:
+    """Return whether every branch of a decision leaves, and one of them is always taken."""
+    if node.said.verb == "IF":
+        complete = len(node.branches) == 2
+    elif node.said.verb == "EVALUATE":
+        complete = any("OTHER" in opener.keys[1:] for _, opener, _ in node.branches)
+    else:
+        return False
+    pending = False  # WHENs without statements share those of the next
+    for _, _, inner in node.branches:
+        if not inner:
+            pending = True
+            continue
+        pending = False
+        if not any(id(one) in leaves for one in inner):
+            return False
+    return complete and not pending
