@@ -81,11 +81,12 @@ def _says_all_once(record: TemplateRecord) -> bool:
     """Whether no field of a record says the same twice, as far as can be told without looking closely."""
     if record.said is None:
         return all(len(values) < 2 for values in record.fields.values())
-    for given in [given for given in record.said.values() if type(given) is list and len(given) > 1]:
-        # Lines, as most lists are, are compared as they stand.
-        told = given if {*map(type, given)} == {int} else map(folded, given)
-        if len(set(told)) < len(given):
-            return False
+    for given in record.said.values():
+        if type(given) is list and len(given) > 1:
+            # Lines, as most lists are, are compared as they stand.
+            told = given if {*map(type, given)} == {int} else map(folded, given)
+            if len(set(told)) < len(given):
+                return False
     return True
 
 

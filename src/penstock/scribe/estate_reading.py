@@ -223,6 +223,10 @@ def situated(one: ScannedFile, neighbours: Iterable[Around]) -> ScannedFile:
 
 def listings(one: ScannedFile) -> list[list[tuple[int, str]]]:
     """Return the lines of each program, without those inside of a program that is within it: that one has a page of its own."""
+    shown = [line if len(line) <= MOST_SHOWN else f"{line[:MOST_SHOWN]}…" for line in one.source.all_shown()]
+    listing = list(enumerate(shown, 1))
+    if len(one.parts) == 1:  # as in nearly all files
+        return [listing[part.program.start_line - 1 : part.program.end_line] for part in one.parts]
     # Programs come in the order of their first lines, so that an inner one overwrites its part of the outer one. Its first and last
     # line stay with both: the reader of the outer program sees where the inner one is.
     rows = [{part.program.start_line, part.program.end_line} for part in one.parts]
@@ -233,9 +237,4 @@ def listings(one: ScannedFile) -> list[list[tuple[int, str]]]:
     for line, owner in enumerate(within):
         if owner is not None:
             rows[owner].add(line)
-    lines = list(map(_cut, one.source.all_shown()))
-    return [[(line, lines[line - 1]) for line in sorted(row)] for row in rows]
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= MOST_SHOWN else f"{line[:MOST_SHOWN]}…"
+    return [[listing[line - 1] for line in sorted(row)] for row in rows]

@@ -78,11 +78,13 @@ class Moving:
     def take(self, said: ReadStatement, mentions: Sequence[Mention]) -> None:
         """Take the mentions of one statement, in order."""
         place = SourcePlace(mentions[0].line, said.copybook)
+        roles = 0
         for one in mentions:
             if one.line != place.line:
                 place = SourcePlace(one.line, said.copybook)
             self._use(one.items, one.role, said, place)
-        if any(one.role & ~READ for one in mentions):
+            roles |= one.role
+        if roles & ~READ:
             self.mentions[said.copybook, said.start] = list(mentions)
             self._pair(said, mentions)
 

@@ -383,6 +383,7 @@ class References:
         meanings = self._note(keys[at], keys[at + 2 : end : 2], role, said.line if said.copybook else said.lines[at])
         if meanings:
             measured = at > 1 and keys[at - 1] == "OF" and keys[at - 2] in {"LENGTH", "ADDRESS"}
+            is_opened = end < len(keys) and keys[end] == "("
             self._mentions.append(
                 Mention(
                     (meanings[0].item,) if len(meanings) == 1 else tuple(dict.fromkeys([one.item for one in meanings])),
@@ -391,8 +392,8 @@ class References:
                     said.lines[at],
                     measured or "subscript" in within,
                     "function" in within,
-                    end >= len(keys) or keys[end] != "(",
-                    end < len(keys) and keys[end] == "(" and _is_cut(keys, end),
+                    not is_opened,
+                    is_opened and _is_cut(keys, end),
                     meanings[0].condition is not None,
                 )
             )

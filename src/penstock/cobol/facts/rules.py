@@ -175,9 +175,9 @@ def _used(statements: Iterable[ReadStatement], names: DataNames) -> dict[str, st
     """Return the data names that occur, in capitals and in order, with their spelling."""
     found: dict[str, str] = {}
     for said in statements:
-        for word, text, kind in zip(said.keys[1:], said.texts[1:], said.kinds[1:], strict=True):
-            if kind == "word" and (word in names.known or _is_dli_status(word)):
-                found.setdefault(word, text)
+        for at, word in enumerate(said.keys):
+            if at and (word in names.known or _is_dli_status(word)) and said.kinds[at] == "word":
+                found.setdefault(word, said.texts[at])
     return found
 
 

@@ -83,11 +83,13 @@ class _Drawing:
         self._names: tuple[str, ...] = field_names(name, facts.items)
         for outer in facts.outer:
             self._names += field_names(program_name(outer.program, path), outer.items)
-        self._paragraphs = paragraph_names(name, facts.paragraphs, program)
+        self._paragraphs = [NodeId("paragraph", one) for one in paragraph_names(name, facts.paragraphs, program)]
+        self._before_all = NodeId("paragraph", f"{name}.{MAIN.upper()}")
         self._starts = [paragraph.start_line for paragraph in facts.paragraphs]
-        self._ends: dict[int, int] = {}  # the last line of the statements that begin on a line
+        self._ends: dict[int, int] = {}  # the last line of the statements that begin on a line, and end on a later one
         for statement in program.statements:
-            self._ends[statement.line] = max(statement.end_line, self._ends.get(statement.line, 0))
+            if statement.end_line > statement.line:
+                self._ends[statement.line] = max(statement.end_line, self._ends.get(statement.line, 0))
         self._edges: dict[tuple[NodeId, Verb, NodeId], _Drawn] = {}
         self._fields: dict[int, NodeId] = {}  # by index, once they are wanted
         self._me = NodeId("copybook" if self._is_copybook else "program", name)
@@ -169,7 +171,7 @@ class _Drawing:
 
     def _paragraph(self, at: int) -> NodeId:
         """Return the node of a paragraph, by its key."""
-        return NodeId("paragraph", self._paragraphs[at] if at >= 0 else f"{self._name}.{MAIN.upper()}")
+        return self._paragraphs[at] if at >= 0 else self._before_all
 
     def _copied_paragraph(self, header: str) -> NodeId:
         """Return the node of a paragraph that a copybook brings in."""

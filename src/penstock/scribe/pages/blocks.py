@@ -10,6 +10,7 @@ Law: a renderer knows every kind of block and piece, so that what is said in one
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
@@ -193,7 +194,12 @@ class PageSection(NamedTuple):
     @property
     def slug(self) -> str:
         """The anchor of the heading: its words in small letters, with hyphens."""
-        return "-".join("".join(c if c.isalnum() else " " for c in self.title.lower()).split())
+        return _slug(self.title)
+
+
+@cache
+def _slug(title: str) -> str:
+    return "-".join("".join(c if c.isalnum() else " " for c in title.lower()).split())
 
 
 def joined(pieces: Iterable[Piece], by: str = ", ") -> Cell:

@@ -84,13 +84,15 @@ def source_script(listing: Sequence[tuple[int, str]], inner: Json = None) -> str
 
     It is a script because a browser lets a page from disk load nothing else.
     """
-    spans = spans_of(number for number, _ in listing)
+    spans = spans_of([number for number, _ in listing])
     told = {"spans": spans, "lines": [text for _, text in listing], "graph": inner}
     return f'penstock.source("{packed(told)}");\n'
 
 
-def spans_of(numbers: Iterable[int]) -> list[list[int]]:
-    """Return numbers in ascending order as spans, each its first and its last."""
+def spans_of(numbers: Sequence[int]) -> list[list[int]]:
+    """Return numbers in ascending order, none twice, as spans, each its first and its last."""
+    if numbers and numbers[-1] - numbers[0] == len(numbers) - 1:  # as the lines of nearly all programs are
+        return [[numbers[0], numbers[-1]]]
     spans: list[list[int]] = []
     for number in numbers:
         if spans and number == spans[-1][1] + 1:

@@ -118,6 +118,7 @@ def cell(pieces: Cell, up: str) -> str:
     return "".join([_PIECES[type(piece)](piece, up) for piece in pieces]).strip()
 
 
+@lru_cache(_KNOWN)
 def _text(piece: str, _up: str) -> str:
     if piece in _SEAMS:
         return _SEAMS[piece]
