@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import resource
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +20,7 @@ from penstock.agent import cgroups, sandbox
 from penstock.agent.shell import Shell
 from penstock.workspace import landlock
 from penstock.workspace.own_files import open_own
-from penstock.workspace.unasked import guarded_places
+from penstock.workspace.unasked import guarded_places, set_aside, unasked_places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -302,3 +303,61 @@ def test_places_are_found_at_any_depth_and_not_among_packages(root: Path) -> Non
     places = [os.path.relpath(path, root) + "/" * path.endswith("/") for path in guarded_places(str(root))]
     assert places == [".git/", ".git/hooks", ".git/config", ".husky", "app/.envrc"]
     assert guarded_places(str(root), [b".git", b".husky", b"app"]) == []
+
+
+@pytest.mark.proves("S-16")
+def test_what_a_repository_did_not_have_before_is_set_aside(root: Path, shell: Shell) -> None:
+    """No wall guards what is not there yet: hooks, and a `commondir`, which git follows to a configuration of another's making."""
+    _project(root)
+    shutil.rmtree(root / ".git/hooks")
+    mark = root.parent / "mark"
+    made = shell.run(
+        "run_command",
+        {
+            "command": f"""
+            mkdir -p .git/hooks evil && cp -r .git/. evil/ && echo ../evil > .git/commondir
+            printf '[core]\\n\\trepositoryformatversion = 0\\n\\tfsmonitor = "touch {mark}; false"\\n' > evil/config
+            printf '#!/bin/sh\\ntouch {mark}\\n' > .git/hooks/post-index-change; chmod +x .git/hooks/post-index-change
+            """
+        },
+    )
+    assert made.text.startswith("exit code: 0"), made.text
+    subprocess.run(["git", "-C", str(root), "status"], check=True, capture_output=True)
+    assert not mark.exists()
+    assert not {"hooks", "commondir"} & {*os.listdir(root / ".git")}
+    assert sorted(name.partition(".penstock-")[0] for name in os.listdir(root / ".git") if ".penstock-" in name) == [
+        "commondir",
+        "hooks",
+    ]
+    assert ".git/commondir (now .git/commondir.penstock-" in made.advice
+    assert "--allow-write-to allows it" in made.advice
+
+
+@pytest.mark.proves("S-16")
+def test_new_places_that_others_run_are_named(root: Path, shell: Shell) -> None:
+    """A project that was cloned, a link that an entered folder runs; what was there before is not, nor what is none."""
+    _project(root)
+    made = shell.run("run_command", {"command": "git init -q sub; ln -s a.txt .envrc; echo x > b.txt"})
+    named = made.advice.partition("run by other programs unasked: ")[2].rstrip(".").split(", ")
+    assert {".envrc", "sub/.git/config"} <= set(named)
+    assert not {"b.txt", "app/.envrc", ".husky", ".git/config"} & set(named)
+    assert shell.run("run_command", {"command": "echo y > c.txt; ls"}).advice == ""
+
+
+@pytest.mark.proves("S-16")
+def test_what_a_link_leads_to_is_not_set_aside(root: Path, tmp_path: Path) -> None:
+    """A command puts a link to another project in the place of a folder: that project stays as it is."""
+    for place in (root / "sub/app", tmp_path / "other/app"):
+        place.mkdir(parents=True)
+        _project(place)
+    places = unasked_places(str(root))
+    shutil.rmtree(root / "sub/app/.git/hooks")
+    (root / "sub/app/.git/hooks").mkdir()
+    known = [place for place in places if not place.endswith("/hooks")]
+    (root / "sub").rename(root / "moved")
+    (root / "sub").symlink_to(tmp_path / "other")
+    assert set_aside(str(root), known) == {}
+    (root / "sub").unlink()
+    (root / "moved").rename(root / "sub")
+    assert [*set_aside(str(root), known, [b"sub"])] == []
+    assert [*set_aside(str(root), known)] == ["sub/app/.git/hooks"]

@@ -144,3 +144,41 @@ def test_the_configuration_of_a_work_tree_lies_elsewhere(tmp_path: Path) -> None
     assert guarded(root) >= {"ci/hooks", "tools/gitconfig", "inner/run", "inner/.git/config", ".git"}
     (root / ".git").write_text("gitdir: \0\n")
     assert hooks_elsewhere(str(root)) == ()
+
+
+def test_what_command_lines_of_the_configuration_name_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the repository and of the user; words of a command that lead to no file of the tree are not taken for one."""
+    root = tmp_path / "root"
+    for folder in (".git", "tools", "dotfiles", "src"):
+        (root / folder).mkdir(parents=True)
+    for file in ("mon.py", "dotfiles/gitconfig", "tools/there.sh"):
+        (root / file).write_text("")
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home/.gitconfig").symlink_to(root / "dotfiles/gitconfig")
+    for name, value in (("HOME", str(tmp_path / "home")), ("XDG_CONFIG_HOME", ""), ("GIT_CONFIG_GLOBAL", "")):
+        monkeypatch.setenv(name, value)
+    (root / "dotfiles/gitconfig").write_text("[core]\n\thooksPath = ci/hooks\n")
+    (root / ".git/config").write_text(
+        "[core]\n\tfsmonitor = python3 mon.py\n\tsshCommand = ./ssh.sh -v\n\teditor = src\n"
+        '[filter "x"]\n\tclean = tools/clean.sh %f\n\tsmudge = "sh -c \\"exec tools/smudge \\\\\n%f\\""\n\trequired = true\n'
+        '[diff "p"]\n\ttextconv = "python3 tools/p.py"\n[alias]\n\tz = !tools/z.sh | cat\n\ts = status\n'
+        '[credential]\n\thelper = ./helper\n[remote "origin"]\n\turl = src/a\n[user]\n\tname = tools/there.sh\n'
+    )
+    run = "mon.py ssh.sh tools/clean.sh tools/smudge tools/p.py tools/z.sh helper ci/hooks/x dotfiles/gitconfig"
+    for path in run.split():
+        assert "git" in why_unasked_at(str(root), path.encode()), path
+    for path in ("src/x.py", "status", "src/a", "tools/there.sh", "tools/other.sh", "x"):
+        assert not why_unasked_at(str(root), path.encode()), path
+    assert "mon.py" in guarded(root)
+    assert not why_unasked_at(str(root), b"mon.py", [b"mon.py"])
+
+
+def test_the_last_part_of_a_repository_is_refused(tmp_path: Path) -> None:
+    """Whichever it is, where the other two are there; on a disk that takes `head` for `HEAD` that is the whole of it."""
+    for part in ("x/HEAD", "x/objects/a", "y/objects/a", "y/refs/a"):
+        (tmp_path / part).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / part).write_text("")
+    assert "repository" in why_unasked_at(str(tmp_path), b"x/refs/heads/main")
+    assert "repository" in why_unasked_at(str(tmp_path), b"y/head")
+    for path in (b"x/main.py", b"z/refs/a", b"head", b"y/heads/a"):
+        assert not why_unasked_at(str(tmp_path), path)

@@ -350,7 +350,7 @@ def _bubblewrap(program: str, root: str, home: str, readable: Sequence[str], gua
         line += ["--bind", path, path]
     for path in guarded:
         # A mount point cannot be renamed: `.git` is one of its own, or it could be moved away with what is guarded in it.
-        line += ["--bind" if path.endswith("/") else "--ro-bind", path.rstrip("/"), path.rstrip("/")]
+        line += ["--bind-try" if path.endswith("/") else "--ro-bind-try", path.rstrip("/"), path.rstrip("/")]
     return [*line, "--chdir", root, "--"]
 
 

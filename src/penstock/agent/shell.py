@@ -34,7 +34,7 @@ from penstock.text.fitting import Keep
 from penstock.text.redaction import mark_in
 from penstock.tools import MIN_ALLOWANCE, REQUIRED, Parameter, Tool, check
 from penstock.workspace import landlock
-from penstock.workspace.unasked import guarded_places
+from penstock.workspace.unasked import can_be_guarded, set_aside, unasked_places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -55,6 +55,8 @@ _NAME = "run_command"
 # Linux takes 131,071 in one argument.
 _MAX_COMMAND_BYTES = 100_000
 _HEADER_BYTES = 160
+_NAMED_PLACES = 5
+"""How many places that other programs run unasked are named behind a command that made them."""
 _PART_BYTES = 1 << 16
 # For the end of a command whose time is up: thousands of processes take seconds.
 _GRACE_SECONDS = 10.0
@@ -193,7 +195,7 @@ class Shell:
         head = f"exit code: {ended.code} | {ended.seconds:.1f} s" + (f" | {ended.why}" if ended.why else "")
         text = f"{head}\n\n{ended.output}" if ended.output else head
         what = f"{name}: {head}: {escape.clip(command)}"
-        return Acted(fitting.bounded(text), bool(ended.why), what, handles=ended.handles)
+        return Acted(fitting.bounded(text), bool(ended.why), what, handles=ended.handles, advice=ended.advice)
 
     def _check_root(self) -> None:
         """Raise `ToolError` where another folder, or none, stands at the path of the root.
@@ -215,7 +217,8 @@ class Shell:
         """
         begun = time.monotonic()
         # Looked for at each command: the one before may have cloned a repository.
-        guarded = guarded_places(self.root, self._allowed)
+        places = unasked_places(self.root, self._allowed)
+        guarded = [path for path in places if can_be_guarded(path)]
         if wall == "landlock":  # it can take a right from the root as a whole, and not from what is in it
             guarded = [path for path in guarded if path == self.root]
         line = sandbox.arguments(wall, self.root, self._home, self._readable, command, self._limits, guarded)
@@ -237,7 +240,26 @@ class Shell:
             why = f"not finished in {self._seconds:g} s, all that a command may take: it was ended"
         elif process.is_interrupted:
             why = "interrupted"
-        return _Ended(code, why, passed.result, time.monotonic() - begun, passed.handles)
+        seconds = time.monotonic() - begun
+        return _Ended(code, why, passed.result, seconds, passed.handles, self._made_unasked(places))
+
+    def _made_unasked(self, before: Sequence[str]) -> str:
+        """Return what there is to say of what a command made and other programs run unasked; empty where it made nothing of it.
+
+        A wall guards what is there when it is put up. New hooks and a new configuration of a repository that was there are set
+        aside; the rest, such as a project that was cloned, is named.
+        """
+        said = []
+        if aside := set_aside(self.root, before, self._allowed):
+            moved = ", ".join(f"{escape.show_name(old)} (now {escape.show_name(new)})" for old, new in aside.items())
+            said.append(f"Set aside, since git would run what it says or names: {moved}. --allow-write-to allows it.")
+        new = set(unasked_places(self.root, self._allowed)) - {*before}
+        names = [escape.show_name(os.path.relpath(path, self.root)) for path in sorted(new) if not path.endswith("/")]
+        if names:
+            more = f" and {len(names) - _NAMED_PLACES} more" if len(names) > _NAMED_PLACES else ""
+            shown = ", ".join(names[:_NAMED_PLACES])
+            said.append(f"New since the command began, and run by other programs unasked: {shown}{more}.")
+        return "\n".join(said)
 
     def _opened(self) -> Store:
         """Return the store for a whole output, opened only where one has to be kept."""
@@ -321,6 +343,8 @@ class _Ended(NamedTuple):
     seconds: float
     handles: tuple[str, ...]
     """Where a whole output is kept that is shown in part."""
+    advice: str
+    """What it made that other programs run unasked."""
 
 
 class _Process:

@@ -283,7 +283,7 @@ class Toolbox:
             acted = actor.run(call.name, arguments)
             changed = self._noted(acted, before, session.state.all_turns)
             self._after = acted.after
-            advice = size_advice(acted.change) if acted.change is not None else ""
+            advice = size_advice(acted.change) if acted.change is not None else acted.advice
             said = f"{acted.text}\n{advice}" if advice else acted.text
             guarded = guard_output(said, call.name, store=self._store, limits=self._limits)
             acts = tuple({**act, "turn": session.state.all_turns} for act in acted.seen)

@@ -78,3 +78,5 @@ class Acted(NamedTuple):
     """Where the whole of a result is kept that is shown in part."""
     is_refusal: bool = False
     """Whether an act failed because Penstock refused it, or somebody else was writing: no mistake of the model."""
+    advice: str = ""
+    """What is said beside the result, to the person as well; empty for nothing."""

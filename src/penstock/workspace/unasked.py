@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import unicodedata
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 # runs, also that of a prompt (git-config(1), safe.bareRepository). The smallest of the three decides.
 _REPOSITORY = "git takes a folder with it for a repository, and runs what its configuration names"
 _OF_REPOSITORY = (b"HEAD", b"objects", b"refs")
-_HOOKS_ELSEWHERE = "git runs what lies there as hooks, as its configuration says"
+_NAMED_BY_GIT = "git's configuration names it, so that git reads or runs it, as it does hooks"
 _MAX_CONFIG_BYTES = 1 << 20
 _PLACES = {
     "git runs its hooks, and what its configuration names": (
@@ -101,10 +102,30 @@ _WHY = {why: re.compile(rf"(?:^|/)(?:{'|'.join(places)})(?:/|\Z)", re.DOTALL) fo
 
 _SECTION = re.compile(rb"^[ \t]*\[[ \t]*([\w.-]+)[^\]\r\n]*\]", re.MULTILINE)
 _SETTING = re.compile(
-    rb"^[ \t]*(?:\[[^\]\r\n]*\][ \t]*)?(hookspath|path)[ \t]*=[ \t]*([^\r\n]{1,4096})", re.IGNORECASE | re.MULTILINE
+    rb"^[ \t]*(?:\[[^\]\r\n]*\][ \t]*)?([a-z][a-z0-9-]*)[ \t]*=[ \t]*([^\r\n]{1,4096})", re.IGNORECASE | re.MULTILINE
 )
+_CONTINUED = re.compile(rb"\\\r?\n")
+_FOLDERS_RUN = {b"hookspath", b"templatedir"}
+# git-config(1): settings whose value is a command line, whichever section they stand in.
+_COMMANDS = {
+    *(
+        b"alternaterefscommand",
+        b"askpass",
+        b"clean",
+        b"cmd",
+        b"command",
+        b"difffilter",
+        b"driver",
+        b"editor",
+        b"external",
+    ),
+    *(b"fsmonitor", b"gitproxy", b"helper", b"packobjectshook", b"pager", b"process", b"program", b"receivepack"),
+    *(b"smudge", b"sshcommand", b"textconv", b"update", b"uploadpack"),
+}
+_OF_COMMANDS = {b"alias", b"pager"}  # sections in which every value may be one
+_WORD = re.compile(rb"[^\s\"'`;|&()<>{}$=!\\]+")
 _MAX_CONFIGS = 20  # that name one another
-_OF_GIT = ("hooks", "config", "config.worktree")
+_OF_GIT = ("hooks", "config", "config.worktree", "commondir")
 _OF_WORKTREE = ("commondir", "gitdir", "config.worktree")
 _DATA_OF_GIT = {"objects", "refs", "logs", "lfs"}
 _INSTALLED = {"node_modules", "site-packages", ".venv", "venv", ".tox", ".nox"}
@@ -137,8 +158,9 @@ def _is_repository(folder: bytes) -> bool:
 
 
 def hooks_elsewhere(root: str | bytes) -> tuple[bytes, ...]:
-    """Return where git looks for the hooks of a root's project by its `core.hooksPath`, and which files of the root its
-    configuration goes on in (`include.path`), relative to the root, for `why_unasked`.
+    """Return where git looks for the hooks of a root's project by its `core.hooksPath`, which files of the root its
+    configuration goes on in (`include.path`), and which its command lines name (`filter.*.clean`, `core.fsmonitor` and their
+    kin), relative to the root, for `why_unasked`.
 
     Args:
         root: The folder, absolute and without links in its path.
@@ -152,28 +174,57 @@ def hooks_elsewhere(root: str | bytes) -> tuple[bytes, ...]:
 
 
 def _named_by_git(top: bytes) -> list[bytes]:
-    """Return the folders of hooks that the configuration of a work tree names, and the files that it goes on in; all absolute."""
+    """Return what the configuration of a work tree, and that of the user, names: folders of hooks, the files that it goes on in,
+    and what its command lines run; all absolute.
+    """
     git = os.path.join(top, b".git")
     # A file `.git` names the folder, as of a submodule or a work tree beside others; `commondir` names what those share.
     if pointer := _content(git).partition(b"gitdir:")[2].strip():
         git = os.path.normpath(os.path.join(top, pointer))
     shared = os.path.normpath(os.path.join(git, _content(os.path.join(git, b"commondir")).strip()))
-    configs = [os.path.join(shared, b"config"), os.path.join(git, b"config.worktree")]
-    found: list[bytes] = []
+    of_user = _configs_of_user()
+    configs = [os.path.join(shared, b"config"), os.path.join(git, b"config.worktree"), *of_user]
+    # The user's own may be a link to a file of the root: of one in which they keep such files.
+    found = [os.path.realpath(config) for config in of_user]
     for config in configs:  # it grows meanwhile
-        content = _content(config)
+        content = _CONTINUED.sub(b"", _content(config))
         sections = [(section.start(), section[1].lower()) for section in _SECTION.finditer(content)]
         for setting in _SETTING.finditer(content):
-            value = os.path.expanduser(setting[2].split(b" #")[0].split(b" ;")[0].strip().strip(b'"'))
+            key, text = setting[1].lower(), setting[2]
             section = next((name for at, name in reversed(sections) if at <= setting.start()), b"")
+            if key in _COMMANDS or section in _OF_COMMANDS:
+                found += _files_in(text, top)
+                continue
+            value = os.path.expanduser(text.split(b" #")[0].split(b" ;")[0].strip().strip(b'"'))
             if not value:
                 continue
-            if setting[1].lower() == b"hookspath":
+            if key in _FOLDERS_RUN:
                 found.append(os.path.normpath(os.path.join(top, value)))
-            elif section in {b"include", b"includeif"} and len(configs) < _MAX_CONFIGS:
+            elif key == b"path" and section in {b"include", b"includeif"} and len(configs) < _MAX_CONFIGS:
                 configs.append(os.path.normpath(os.path.join(os.path.dirname(config), value)))
                 found.append(configs[-1])
     return found
+
+
+def _configs_of_user() -> list[bytes]:
+    """Return the files of git's configuration that hold for every repository (git-config(1), FILES)."""
+    if named := os.environ.get("GIT_CONFIG_GLOBAL"):
+        own = [named]
+    else:
+        own = [os.path.join(os.environ.get("XDG_CONFIG_HOME") or "~/.config", "git", "config"), "~/.gitconfig"]
+    return [os.fsencode(os.path.expanduser(path)) for path in ("/etc/gitconfig", *own)]
+
+
+def _files_in(command: bytes, top: bytes) -> list[bytes]:
+    """Return what a command line may run or read that lies at a path, seen from where git starts it: words with a `/`, and
+    names of files that are there.
+    """
+    paths = [(word, os.path.normpath(os.path.join(top, os.path.expanduser(word)))) for word in _WORD.findall(command)]
+    return [
+        path
+        for word, path in paths
+        if b"\0" not in word and (b"/" in word or os.path.lexists(path)) and not os.path.isdir(path)
+    ]
 
 
 def _content(path: bytes) -> bytes:
@@ -203,7 +254,21 @@ def why_unasked_at(root: str | bytes, relative: bytes, allowed: Iterable[bytes] 
     return (
         why_unasked(relative, above=standing(root), hooks=hooks_elsewhere(root))
         or _listed(name, standing(folder))
-        or (_HOOKS_ELSEWHERE if _is_among(path, _named_by_git(_work_tree(folder))) else "")
+        or (_REPOSITORY if _completes_repository(os.fsencode(root), relative) else "")
+        or (_NAMED_BY_GIT if _is_among(path, _named_by_git(_work_tree(folder))) else "")
+    )
+
+
+def _completes_repository(root: bytes, relative: bytes) -> bool:
+    """Return whether a folder would be a repository with a file that is written: also one whose `HEAD` is called `head`, where
+    the file system takes them for the same.
+    """
+    parts = relative.split(b"/")
+    return any(
+        part.lower() == one.lower()
+        and all(os.path.lexists(os.path.join(root, *parts[:at], other)) for other in _OF_REPOSITORY if other != one)
+        for at, part in enumerate(parts)
+        for one in _OF_REPOSITORY
     )
 
 
@@ -233,7 +298,7 @@ def why_unasked(
     name = relative.rpartition(b"/")[2]
     if name.upper() == b"HEAD" and not name.islower():  # a folder of templates may be called `head`
         return _REPOSITORY
-    return _HOOKS_ELSEWHERE if _is_among(relative, hooks) else _listed(relative, above)
+    return _NAMED_BY_GIT if _is_among(relative, hooks) else _listed(relative, above)
 
 
 def _is_among(relative: bytes, places: Iterable[bytes]) -> bool:
@@ -251,10 +316,29 @@ def _listed(relative: bytes, above: bytes = b"") -> str:
 def guarded_places(root: str, allowed: Iterable[bytes] = ()) -> list[str]:
     """Return what stands in a folder of the user's that other programs run unasked, for a wall that lets it be read alone.
 
+    Links are left out: what they name is not theirs to guard.
+
+    Args:
+        root: The folder, without links in its path.
+        allowed: As for `why_unasked`.
+    """
+    return [path for path in unasked_places(root, allowed) if can_be_guarded(path)]
+
+
+def can_be_guarded(place: str) -> bool:
+    """Return whether a wall can guard a place that `unasked_places` found; of links it can those of a repository alone, by what
+    they name.
+    """
+    return os.path.basename(place) in _OF_GIT or not os.path.islink(place)
+
+
+def unasked_places(root: str, allowed: Iterable[bytes] = ()) -> list[str]:
+    """Return what stands in a folder of the user's that other programs run unasked.
+
     Of a repository, whatever its name, it is the hooks and the configuration, so that commits go on, and those of the submodules
     and work trees that it keeps; the folder itself comes first, with a `/` at its end: it may be written and not moved away.
-    Links are left out: what they name is not theirs to guard. Folders of installed packages are not looked into, nor more than
-    20,000 entries in all, from the top down. A root that stands in such a place itself is all that there is.
+    Folders of installed packages are not looked into, nor more than 20,000 entries in all, from the top down. A root that stands
+    in such a place itself is all that there is.
 
     Args:
         root: The folder, without links in its path.
@@ -280,7 +364,7 @@ def guarded_places(root: str, allowed: Iterable[bytes] = ()) -> list[str]:
                 if entry.name == ".git" and is_folder:
                     found += _of_repository(root, f"{path}/")
                 elif _listed(os.fsencode(path)):
-                    found += [] if entry.is_symlink() else [path]
+                    found.append(path)
                 elif is_folder and entry.name not in (_DATA_OF_GIT if is_repository else _INSTALLED):
                     below.append(f"{path}/")
         level = below
@@ -295,11 +379,36 @@ def guarded_places(root: str, allowed: Iterable[bytes] = ()) -> list[str]:
     ]
 
 
+def set_aside(root: str, before: Iterable[str], allowed: Iterable[bytes] = ()) -> dict[str, str]:
+    """Give another name to what a repository did not have before, and git takes for its hooks or its configuration; return the
+    new names by the old ones, relative to the root.
+
+    A wall guards only what is there, and git takes all of its configuration from where a `commondir` in `.git` leads.
+
+    Args:
+        root: The folder, without links in its path.
+        before: What `unasked_places` returned.
+        allowed: As for `why_unasked`.
+    """
+    known, moved = set(before), {}
+    for folder in (path for path in known if path.endswith("/")):
+        # Somebody may have put a link in the place of a folder above: what it leads to is another's.
+        if not _is_repository(os.fsencode(folder)) or os.path.realpath(folder) != folder.rstrip("/"):
+            continue
+        for path in (f"{folder}{name}" for name in _OF_GIT):
+            name = os.path.relpath(path, root)
+            if path in known or not os.path.lexists(path) or _is_among(os.fsencode(name), allowed):
+                continue
+            moved[name] = f"{name}.penstock-{secrets.token_hex(4)}"
+            os.rename(path, os.path.join(root, moved[name]))
+    return moved
+
+
 def _hooks_named(root: str, folder: str) -> list[str]:
-    """Return what the configuration of a work tree in a root names, where it stands in that work tree and is no link."""
+    """Return what the configuration of a work tree in a root names, where it stands in that work tree."""
     top = os.path.join(root, folder)
     named = [os.path.join(top, os.fsdecode(path)) for path in hooks_elsewhere(top.rstrip("/"))]
-    return [os.path.relpath(path, root) for path in named if os.path.lexists(path) and not os.path.islink(path)]
+    return [os.path.relpath(path, root) for path in named if os.path.lexists(path)]
 
 
 def _of_repository(root: str, folder: str) -> list[str]:
