@@ -9,7 +9,9 @@ import random
 import re
 import shlex
 import sqlite3
-from contextlib import closing
+import subprocess
+import sys
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
@@ -505,6 +507,7 @@ def test_what_a_nearly_full_disk_cannot_let_go_of_at_once_goes_one_by_one(
     """What went is told, though there was no room for the rest; where nothing could go the disk is named."""
     _sessions(opened, clock, 6)
     store, tried = opened(), list[int]()
+    store._gives_reserve_back()
 
     def full(self: Tables, execute: Any, sessions: list[str], why: str) -> list[str]:
         tried.append(len(sessions))
@@ -594,6 +597,7 @@ def test_on_a_full_disk_indexes_make_room_for_a_removal(
         monkeypatch.setattr(removal.RemovalTables, "_let_go_of", full)
 
         def done() -> object:
+            store._gives_reserve_back()
             if deed == "rule":
                 return store.collect(Retention(max_bytes=1))
             return store.remove_sessions(["a"]) if deed == "session" else store.remove_artifact(handle)
@@ -606,6 +610,91 @@ def test_on_a_full_disk_indexes_make_room_for_a_removal(
         index.write_bytes(b"i" * 5_000)
         assert done()
     assert tried == [True, False]
+
+
+@pytest.mark.proves("S-17")
+@pytest.mark.parametrize("deed", ["session", "artifact", "rule"])
+def test_room_that_is_kept_for_it_makes_a_removal_possible_on_a_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deed: str
+) -> None:
+    """It is given back then, and kept anew behind it."""
+    reserve = tmp_path / "s/reserve"
+    with closing(SqliteStore(str(tmp_path / "s"))) as store:
+        handle = store.put(b"x" * 9_000)
+        store.append("a", 0, "returned", {}, handles=[handle])
+    assert os.stat(reserve).st_blocks * 512 >= 2 << 20
+    with closing(SqliteStore(str(tmp_path / "s"))) as store:
+        let_go_of = removal.RemovalTables._let_go_of
+
+        def full(self: Tables, *given: Any) -> list[str]:
+            if reserve.exists():
+                raise StoreFault("disk_full", "The disk is full.")
+            return let_go_of(self, *given)
+
+        monkeypatch.setattr(removal.RemovalTables, "_let_go_of", full)
+        done: object = (
+            store.collect(Retention(max_bytes=1))
+            if deed == "rule"
+            else store.remove_sessions(["a"])
+            if deed == "session"
+            else store.remove_artifact(handle)
+        )
+        assert done
+        assert reserve.exists()
+
+
+@pytest.mark.proves("S-17")
+def test_a_server_without_room_to_write_anew_says_what_is_gone(server: Server) -> None:
+    """The rows are, and their bytes wait for room."""
+    with closing(PostgresStore(server.database(os.urandom(8).hex()))) as store:
+        for name in ("a", "b"):
+            store.append(name, 0, "asked", {"text": "x"})
+        connected = store._connected
+
+        class Full:
+            """A connection whose server has no room for files."""
+
+            def __getattr__(self, name: str) -> Any:
+                return getattr(connected(), name)
+
+            def execute(self, statement: Any, parameters: Any = None) -> Any:
+                if "VACUUM" in str(statement):
+                    raise store._psycopg.errors.DiskFull("could not extend file")
+                return connected().execute(statement, parameters)
+
+        with mock.patch.object(store, "_connected", Full), pytest.raises(StoreFault, match="is gone from them") as full:
+            store.remove_sessions(["a"])
+        assert full.value.code == "disk_full"
+        assert [one.session for one in store.sessions()] == ["b"]
+
+
+@pytest.mark.proves("S-17")
+def test_of_a_disk_without_a_byte_a_session_is_removed(tmp_path: Path) -> None:
+    """A real one: where SQLite can make neither its log nor the index of it."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = ["mount", "-t", "tmpfs", "-o", "size=16m,mode=700", "tmpfs", str(disk)]
+    if sys.platform != "linux" or subprocess.run(mounted, capture_output=True, check=False).returncode:
+        pytest.skip("file systems cannot be mounted here")
+    try:
+        with closing(SqliteStore(str(disk / "s"))) as store:
+            for name in ("a", "b", "c"):
+                for seq in range(20):
+                    store.append(name, seq, "asked", {"text": os.urandom(10_000).hex()})
+        with open(disk / "fill", "wb", buffering=0) as fill, suppress(OSError):
+            while fill.write(bytes(4_096)):
+                pass
+        assert os.statvfs(disk).f_bavail == 0
+        with closing(SqliteStore(str(disk / "s"))) as store:
+            try:
+                store.remove_sessions(["a"])
+            except StoreFault as fault:  # removed, and no room to write all anew
+                assert "What was removed is gone" in fault.message  # noqa: PT017
+            assert [one.name for one in store.collect(Retention(max_sessions=1))] == ["b"]
+            assert [one.session for one in store.sessions()] == ["c"]
+            assert store.check() == []
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
 @pytest.mark.proves("S-17")

@@ -118,6 +118,14 @@ class Database(ABC):
         """Remove what can be made anew and may show what was removed: the indexes of ranked search."""
 
     @abstractmethod
+    def _keep_reserve(self) -> None:
+        """Keep some room of the disk, which a removal gives back where there is no other."""
+
+    @abstractmethod
+    def _gives_reserve_back(self) -> bool:
+        """Give that room back; return whether there was some."""
+
+    @abstractmethod
     def _cache_bytes(self) -> int:
         """Return what that takes."""
 

@@ -427,13 +427,24 @@ class PostgresStore(Tables):
                     with suppress(self._psycopg.Error):
                         connection.execute("CHECKPOINT")
             except self._psycopg.Error as error:
-                raise self._translated(error) from error
+                fault = self._translated(error)
+                if fault.code == "disk_full":
+                    said = f"The disk of {self.url} has no room to write its tables anew. What was removed is gone from them; its"
+                    more = "bytes stay in their files until `penstock store gc` is run where there is room."
+                    fault = StoreFault("disk_full", f"{said} {more}")
+                raise fault from error
         if left:
             finish = "`penstock store gc` as the role that owns the tables takes them away"
             raise StoreFault("read_only", f"{self.url}: traces of what was removed are left ({left[0]}). {finish}.")
 
     def _remove_caches(self) -> None:
         """Do nothing: indexes of ranked search are kept beside stores in folders only."""
+
+    def _keep_reserve(self) -> None:
+        """Do nothing: the disk is the server's."""
+
+    def _gives_reserve_back(self) -> bool:
+        return False
 
     def _cache_bytes(self) -> int:
         return 0

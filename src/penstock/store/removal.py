@@ -164,15 +164,21 @@ class RemovalTables(JournalTables):
     def _with_room(self, deed: Callable[[], _Done]) -> _Done:
         """Do what takes room on the disk until it is done.
 
-        Where there is none it is done once more without the indexes of ranked search, which the next search makes anew.
+        Where there is none, what can be made anew gives way: the indexes of ranked search, and then what is kept free for this.
         """
-        try:
-            return deed()
-        except StoreFault as fault:
-            if fault.code != "disk_full" or not self._cache_bytes():
-                raise
+        while True:
+            try:
+                return deed()
+            except StoreFault as fault:
+                if fault.code != "disk_full" or not (self._gives_caches_up() or self._gives_reserve_back()):
+                    raise
+
+    def _gives_caches_up(self) -> bool:
+        """Remove the indexes of ranked search; return whether there were some."""
+        if not self._cache_bytes():
+            return False
         self._remove_caches()
-        return deed()
+        return not self._cache_bytes()
 
     def _kept_row(self, execute: Execute, handle: str) -> HandleRow:
         """Return the row of a handle whose content is there still, though its time may be over. Raises `ToolError`."""
@@ -189,7 +195,10 @@ class RemovalTables(JournalTables):
             self._remove_places(places, for_good=True)
         finally:
             self._remove_caches()
-            self.scrub()
+            try:
+                self.scrub()
+            finally:
+                self._keep_reserve()
 
     # ── what rules say ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -208,11 +217,13 @@ class RemovalTables(JournalTables):
         except StoreFault as fault:
             if fault.code != "disk_full":
                 raise
-        found = self._collected_at_once(rules, share, most=1)
-        with suppress(StoreFault):
-            while some := self._collected_at_once(rules, share, most=1):
-                found += some
-        return found
+            found = self._collected_at_once(rules, share, most=1)
+            with suppress(StoreFault):
+                while some := self._collected_at_once(rules, share, most=1):
+                    found += some
+            return found
+        finally:
+            self._keep_reserve()
 
     def _collected_at_once(self, rules: Retention, share: float, most: int | None = None) -> list[Removal]:
         """Take away what is beyond some rules, or so many of it, in one transaction.

@@ -45,6 +45,9 @@ WAIT_SECONDS = 5.0
 """How long a write waits for another process that writes by default; then it raises `StoreFault` (busy)."""
 # The file that is locked also holds the note of the newest record, so that lock and note are one file.
 _GUARD = "lock"
+_RESERVE = "reserve"
+# Of the log of a removal, which holds each page that is overwritten: a session of some 400 records.
+_RESERVE_BYTES = 2 << 20
 _NOTE_BYTES = 4_096  # a session's name of 200 characters, escaped, is a third of it
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)  # the second where damage makes SQLite say what is no text
 _FULL = "the disk is full (make some room; then `penstock store gc` makes more)"
@@ -119,6 +122,7 @@ class SqliteStore(FileTables):
                 self._connect_or_read()
                 self._lost = self._missing()
                 self._leave_to_others()
+                self._keep_reserve()
         except OSError as error:
             if error.errno not in {errno.EROFS, errno.EACCES, errno.EPERM}:
                 raise fault_of(error) from error
@@ -511,6 +515,20 @@ class SqliteStore(FileTables):
         with suppress(OSError, CallerError), closing(OwnFolder(path)) as folder:
             for name in folder.names():
                 folder.remove(name)
+
+    def _keep_reserve(self) -> None:
+        with suppress(OSError, CallerError):
+            if self._folder is not None and not self._read_only:
+                self._folder.hold_room(_RESERVE, _RESERVE_BYTES)
+
+    def _gives_reserve_back(self) -> bool:
+        if self._folder is None or _RESERVE not in self._folder.names():
+            return False
+        try:
+            self._folder.remove(_RESERVE)
+        except OSError:
+            return False
+        return True
 
     def _cache_bytes(self) -> int:
         size = 0

@@ -361,6 +361,23 @@ class OwnFolder:
             raise CallerError(f"{os.path.join(self.path, name)} is no regular file of this user")
         return descriptor
 
+    def hold_room(self, name: str, size_bytes: int) -> None:
+        """Let a file take so many bytes of the disk, all or none. Raises OSError where there is no room."""
+        try:
+            descriptor = self.create(name)
+        except FileExistsError:
+            return
+        try:
+            if sys.platform == "linux":
+                os.posix_fallocate(descriptor, 0, size_bytes)
+            else:
+                os.write(descriptor, bytes(size_bytes))
+        except OSError:
+            self.remove(name)
+            raise
+        finally:
+            os.close(descriptor)
+
     def names(self) -> list[str]:
         """Return the names of what lies in it, sorted."""
         return sorted(os.listdir(self._folder))
