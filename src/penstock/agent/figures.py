@@ -12,6 +12,7 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from dataclasses import dataclass, field, fields, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from penstock.agent.record_types import BEGUN, BESIDE, SEEN
@@ -312,18 +313,18 @@ class Stats:
 
 def together(several: Iterable[Stats]) -> Stats:
     """Return the figures of several sessions as one."""
-    made: dict[str, Any] = {known.name: getattr(Stats(), known.name) for known in fields(Stats)}
-    for one in several:
-        for name, sum_so_far in made.items():
-            more = getattr(one, name)
-            made[name] = _summed(sum_so_far, more) if name == "flows" else sum_so_far + more
-    return Stats(**made)
-
-
-def _summed(
-    flows: Mapping[TokenSource, TokenFlow], more: Mapping[TokenSource, TokenFlow]
-) -> dict[TokenSource, TokenFlow]:
-    return {source: flows.get(source, TokenFlow()) + more.get(source, TokenFlow()) for source in {**flows, **more}}
+    each = list(several)
+    flows: dict[TokenSource, TokenFlow] = {}
+    for one in each:
+        for source, flow in one.flows.items():
+            flows[source] = flows.get(source, TokenFlow()) + flow
+    made: dict[str, Any] = {}
+    for known in fields(Stats):
+        values = [getattr(one, known.name) for one in each]
+        if known.name != "flows":
+            # At once: a tuple that is made anew with each session takes the time of their number squared.
+            made[known.name] = sum(values) if isinstance(known.default, int) else tuple(chain.from_iterable(values))
+    return Stats(**made, flows=flows)
 
 
 # ── reading a journal ────────────────────────────────────────────────────────────────────────────────────────────

@@ -135,5 +135,7 @@ def purse_of(store: Store, session_id: str, record: Callable[[str, dict[str, Jso
 
 def spending_of(store: Store, session_id: str) -> Spending | None:
     """Return what the agents of a session were granted and have spent; None for a session without a budget."""
+    if SPENDING not in store.record_types(session_id):  # which are read without their data
+        return None
     rows: list[Any] = [record.data for record in store.events(session_id) if record.type == SPENDING]
-    return replay(map(change_of, rows)) if rows else None
+    return replay(map(change_of, rows))

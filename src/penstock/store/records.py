@@ -147,8 +147,10 @@ class JournalTables(ArtifactTables):
         """Return the records of a session from `from_seq` on, in order, each checked; raises `Damaged` at the first
         that is not sound.
         """
-        before = self._read("SELECT sha256 FROM records WHERE session = ? AND seq = ?", (session, from_seq - 1))
-        prev_hash = journal.FIRST_HASH if from_seq == 0 else str(before[0][0]) if before else None
+        prev_hash: str | None = journal.FIRST_HASH
+        if from_seq:
+            before = self._read("SELECT sha256 FROM records WHERE session = ? AND seq = ?", (session, from_seq - 1))
+            prev_hash = str(before[0][0]) if before else None
         lost_seq = self._lost[1] if self._lost is not None and self._lost[0] == session else -1
         return journal.verified(self._rows(session, from_seq), session, from_seq, prev_hash, lost_seq)
 
