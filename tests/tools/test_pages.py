@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.text.allowance import Allowance
 from penstock.text.calls import PYTHON
+from penstock.text.tokens import Tokens
 from penstock.text.window import Line, Window
+from penstock.tools import Tools
 from penstock.tools.pages import Renderer
+from penstock.workspace import Workspace
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LINES = st.lists(st.text(st.sampled_from("ab \t\r\\\x01\u200bé"), max_size=12), min_size=1, max_size=8)
 
@@ -44,3 +54,42 @@ def test_lines_are_shown_alike_whatever_was_measured_before(texts: list[str], si
         window = page("\n".join(texts[:size]), tuple(shown))
         assert used.render(window) == alone.render(window)
         assert used.render(window).count("\n") == len(shown)
+
+
+@pytest.mark.proves("L-9")
+@pytest.mark.parametrize(
+    "text", ["😀👨‍👩‍👧" * 5_000, "\u202eabc\u200b\u0301" * 8_000, "x" * 50_000, "漢字仮名" * 9_000], ids=ascii
+)
+@pytest.mark.parametrize("allowance", [Allowance.chars(400), Allowance.tokens(400, Tokens(model="x"))], ids=str)
+def test_the_least_allowance_gives_a_page_wherever_it_begins(tmp_path: Path, text: str, allowance: Allowance) -> None:
+    """Within a line, too, where the header says most: then it leaves out the way back and why it ends."""
+    (tmp_path / "a.txt").write_text(text)
+    tools = Tools(Workspace(str(tmp_path)), allowance=allowance)
+    at = 0
+    for _ in range(30):
+        shown = tools.call("read_file", {"path": "a.txt", "start_byte": at})
+        assert not shown.is_error, shown.text
+        assert allowance.holds(shown.text)
+        found = re.search(r"next: read_file\(.*?start_byte=(\d+)", shown.text)
+        assert found is not None
+        assert int(found[1]) > at
+        at = int(found[1])
+
+
+@pytest.mark.proves("L-9")
+@pytest.mark.parametrize("tool", ["view", "read_file", "outline", "search"])
+def test_what_does_not_fit_names_the_least_that_does(tmp_path: Path, tool: str) -> None:
+    """A path of half a page alone is longer than the least allowance."""
+    folder = tmp_path / ("d" * 120) / ("e" * 120)
+    folder.mkdir(parents=True)
+    (folder / ("f" * 120 + ".md")).write_text("# head\nzed\n" * 3_000)
+    path = f"{'d' * 120}/{'e' * 120}/{'f' * 120}.md"
+    arguments = {"view": {"file_path": path}, "search": {"pattern": "zed", "path": path}}.get(tool, {"path": path})
+    tools = Tools(Workspace(str(tmp_path)), allowance=Allowance.chars(400))
+    refused = tools.call(tool, arguments)
+    if refused.is_error:
+        least = int(refused.text.rpartition("it takes at least ")[2].rstrip("."))
+        larger = Tools(Workspace(str(tmp_path)), allowance=Allowance.chars(least)).call(tool, arguments)
+        assert not larger.is_error, larger.text
+    else:
+        assert len(refused.text) <= 400

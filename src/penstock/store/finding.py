@@ -110,7 +110,7 @@ def find(
     count = fitting.most(len(found.matches), lambda n: allowance.measure(render(n)), allowance.limit)
     text = render(count)
     if not allowance.holds(text):
-        raise ToolError("bad_argument", notices.over_allowance(allowance))
+        raise ToolError("bad_argument", notices.over_allowance(allowance, allowance.measure(text)))
     outcome = "partial" if not found.complete else "done" if found.total else "nothing"
     return FoundAnswer(guard.bounded(text), outcome, found._replace(matches=found.matches[:count]))
 

@@ -87,7 +87,7 @@ def page(
         if over <= 0:
             return PageAnswer(guard.bounded(text), "partial" if shown.bound == "deadline" else "done", shown)
         reserve += over + 32
-    raise ToolError("bad_argument", notices.over_allowance(allowance))
+    raise ToolError("bad_argument", notices.over_allowance(allowance, allowance.limit + over))
 
 
 def cut(

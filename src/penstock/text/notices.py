@@ -215,9 +215,10 @@ def argument(name: str, problem: str) -> str:
     return f"{name}: {problem}."
 
 
-def over_allowance(allowance: Allowance) -> str:
-    """Return that not even the shortest answer fits."""
-    return f"The answer does not fit in {allowance}."
+def over_allowance(allowance: Allowance, least: int) -> str:
+    """Return that not even the shortest answer fits, and what it takes."""
+    # A little more: with more room numbers in its header may have a digit more.
+    return f"The answer does not fit in {allowance}: it takes at least {least + least // 8}."
 
 
 # ── files when a session goes on: told by a resume, left out of a question ───────────────────────────────────────

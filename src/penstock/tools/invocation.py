@@ -78,7 +78,7 @@ class Invocation(NamedTuple):
             low, high = (middle, high) if self.allowance.holds(render(middle)) else (low, middle)
         text = render(low)
         if not self.allowance.holds(text):
-            raise ToolError("bad_argument", notices.over_allowance(self.allowance))
+            raise ToolError("bad_argument", notices.over_allowance(self.allowance, self.allowance.measure(text)))
         return text
 
 

@@ -60,9 +60,12 @@ def read_page(call: Invocation, read: Callable[[Renderer], Window | OutlinePage]
     reserve = min(_HEADER_SHARE, allowed.limit // 3)
     cap = (allowed.limit - reserve) * (_BYTES_PER_TOKEN if allowed.unit == "tokens" else 1)
     renderer = Renderer(allowed, 0, cap, call.dialect, cat=cat)
-    for look in range(_LOOKS):
+    for look in range(_LOOKS + 1):
         renderer.limit = max(1, allowed.limit - reserve)
         page = read(renderer)
+        if look == _LOOKS and isinstance(page, Window):
+            # The least that can be said: the page and its next call, without the way back and why it ends here.
+            page = page._replace(previous=None, bound="")
         text = renderer.render(page)
         over = allowed.measure(text) - allowed.limit
         if over <= 0:
@@ -73,7 +76,7 @@ def read_page(call: Invocation, read: Callable[[Renderer], Window | OutlinePage]
             return Result(text, outcome="partial" if isinstance(page, Window) and page.bound == "deadline" else "done")
         reserve = max(reserve + (over << look), allowed.measure(text.partition("\n")[0] + "\n"))
         reserve += -reserve % _HEADER_STEP
-    raise ToolError("bad_argument", notices.over_allowance(allowed))
+    raise ToolError("bad_argument", notices.over_allowance(allowed, allowed.limit + over))
 
 
 class Renderer:

@@ -95,8 +95,8 @@ def _fit_lines(call: Invocation, found: Ranking) -> str:
         part = whole._replace(end_line=last, lines=whole.lines[:count])
         return _render(found, (part,), following, goes_on)
 
-    if not call.allowance.holds(render(1)):
-        raise ToolError("bad_argument", notices.over_allowance(call.allowance))
+    if not call.allowance.holds(least := render(1)):
+        raise ToolError("bad_argument", notices.over_allowance(call.allowance, call.allowance.measure(least)))
     return call.fit(len(whole.lines) - 1, render)
 
 
