@@ -256,6 +256,20 @@ def test_copybooks_are_found_case_blind_and_before_programs() -> None:
     assert shelf("menu", None) is derived
 
 
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        (fixed("01  MENU1I.", "    02  A PIC X."), "copy/MENU.cbl"),
+        (program("    GOBACK.", name="MENU"), "maps/menu.bms"),
+    ],
+)
+def test_a_layout_is_taken_before_what_we_make_of_a_map_and_a_program_is_not(text: str, path: str) -> None:
+    """Some shops give all their files the suffix of programs."""
+    found = member("maps/menu.bms", "bms", MAP.encode()).mapsets
+    shelf = Copybooks([("copy/MENU.cbl", "cobol", text.encode())], [("maps/menu.bms", found[0])])
+    assert shelf.path("MENU") == path
+
+
 PAY = fixed(
     "IDENTIFICATION DIVISION.",
     "PROGRAM-ID. PAYPGM.",

@@ -445,6 +445,12 @@ def test_transforms_say_what_comes_of_what() -> None:
     ]
 
 
+def test_transforms_name_what_is_declared_nowhere() -> None:
+    """The copybook of a product is rarely there: its options and what they come to are operands all the same."""
+    found = told(program("    COMPUTE GMO-OPTIONS = GMO-WAIT + GMO-CONVERT.", data=("01  M.", "    COPY CMQGMOV.")))
+    assert [(one.targets, one.sources) for one in found.transforms] == [(("GMO-OPTIONS",), ("GMO-WAIT", "GMO-CONVERT"))]
+
+
 def test_a_flow_diagram_is_bounded_escaped_and_the_same_twice() -> None:
     """What is left out is counted; a name cannot end its label."""
     paragraphs = [line for n in range(200) for line in (f"P{n}.", f"    PERFORM P{(n * 3 + 1) % 200}.")]

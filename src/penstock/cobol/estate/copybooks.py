@@ -1,7 +1,7 @@
 """Find the copybook of a name among the files of an estate, maps included as CICS would make them.
 
 Keeps out opening files: their bytes are given. Laws: the same files give the same answer in any order; a copybook
-comes before a program of the same name, a file before what a map source makes; of several the one that lies nearest to
+comes before a program of the same name, a layout before what a map source makes; of several the one that lies nearest to
 who copies it; no file is its own copybook.
 """
 
@@ -67,12 +67,7 @@ class Copybooks:
 
         def found(name: str, library: str | None) -> ScannedSource | None:
             row = self._row(name, library, path)
-            if row is None:
-                return None
-            at = row.path, row.section
-            if at not in self._scanned:
-                self._scanned[at] = _scanned(row)
-            return self._scanned[at]
+            return None if row is None else self._read(row)
 
         return found
 
@@ -107,7 +102,22 @@ class Copybooks:
         if library is not None:
             rows = [row for row in rows if key(library) in map(key, row.path.split("/")[:-1])] or rows
             rows = rows or [row for row in self._section(member) if row.path != beside]
-        return min(rows, key=lambda row: (row.order, -_shared(row.path, beside)), default=None)
+        rows = sorted(rows, key=lambda row: (row.order, -_shared(row.path, beside)))
+        if rows and not isinstance(rows[0].content, bytes) and not callable(rows[0].content):
+            # A shop may call its copybooks as it calls its programs: what the compiler was given comes before what we make.
+            return next((row for row in rows[1:] if self._is_layout(row)), rows[0])
+        return rows[0] if rows else None
+
+    def _is_layout(self, row: _Shelved) -> bool:
+        """Return whether a file with the suffix of programs holds none."""
+        return all(program.kind == "copybook" for program in self._read(row).programs)
+
+    def _read(self, row: _Shelved) -> ScannedSource:
+        """Scan what stands on the shelf, the first time that it is asked for."""
+        at = row.path, row.section
+        if at not in self._scanned:
+            self._scanned[at] = _scanned(row)
+        return self._scanned[at]
 
     def _section(self, name: str) -> list[_Shelved]:
         """Return the members of that name within files; they are looked for when the first is asked for."""

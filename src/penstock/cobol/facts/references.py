@@ -357,7 +357,7 @@ class References:
                     self._mention(said, at, end, acts, within)
                 # The names of functions and methods and the conditions in DFHRESP(NOTFND) are not data.
                 elif acts and keys[at - 1] not in {"FUNCTION", ":"} and keys[max(0, at - 2)] not in _CONDITIONS:
-                    self._unknown(word, said.texts[at], said.line if said.copybook else said.lines[at])
+                    self._unknown(word, said.texts[at], said.line if said.copybook else said.lines[at], acts)
             at = end
 
     def _opened(self, said: ReadStatement, at: int) -> str:
@@ -374,11 +374,7 @@ class References:
         """Note that the words from `at` to `end` name an item, with its qualifiers."""
         if not role:
             return
-        if self._current is not None:
-            name = " ".join(said.texts[at:end])
-            for side, bit in zip(self._current, (WRITE, READ), strict=True):
-                if role & bit:
-                    side.setdefault(name)
+        self._operand(" ".join(said.texts[at:end]), role)
         keys = said.keys
         meanings = self._note(keys[at], keys[at + 2 : end : 2], role, said.line if said.copybook else said.lines[at])
         if meanings:
@@ -398,12 +394,19 @@ class References:
                 )
             )
 
-    def _unknown(self, name: str, spelling: str, line: int) -> None:
+    def _operand(self, name: str, role: int) -> None:
+        """Note an operand of a calculation, also one that a copybook declares that is not there."""
+        for side, bit in zip(self._current or (), (WRITE, READ), strict=False):
+            if role & bit:
+                side.setdefault(name)
+
+    def _unknown(self, name: str, spelling: str, line: int, role: int = 0) -> None:
         """Note a name that is not declared, unless it is an index, a file or a word of the language."""
         if self._is_elsewhere:
             return
         if name not in self._names.indexes and name not in self._records and not is_reserved(name):
             self.undefined.append(Undefined(spelling, line))
+            self._operand(spelling, role)
 
     def _note(self, name: str, qualifiers: Sequence[str], role: int, line: int) -> Sequence[Meaning]:
         """Note a reference for every item and condition that a name may mean, and return those."""
