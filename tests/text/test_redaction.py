@@ -59,6 +59,7 @@ SECRETS = {
     "password of a query's address": ("mongodb://me:", "D1fficult%40ssw0rd"),
     "password with a dollar sign": ("amqp://app:", "xK9!mN2$"),
     "key of Alibaba and its secret": ("", "LTAIwRQQQIlUKh25, AIu0vKQhkLAmcfDiTmCyCvfgKKXNLT"),
+    "key of Alibaba behind a line end": ("first\\n", "LTAIwRQQQIlUKh25"),
     "key behind a colour": ("\x1b[93m", "sk-615ef152bf865a131f88b23571dc4ee6"),
     "password in Russian": ("Пароль: ", "hunter2hunter2"),
     "password in Chinese": ("密码\uff1a", "hunter2hunter2"),
@@ -701,16 +702,48 @@ def test_texts_that_are_glued_of_secrets_lose_nothing_more_the_second_time() -> 
         assert redacted(clean) == clean, text
 
 
+@pytest.mark.proves("S-17")
+def test_twice_is_once_where_secrets_stand_far_from_each_other() -> None:
+    """The second look searches near marks alone: a key without an end may find one of another, 100 kB behind it."""
+    dice = random.Random(7)
+    filler = "a line of no interest\n" * 5_000
+    key = f"{BODY}\n-----END PRIVATE KEY-----\n"
+    texts = [f"-----BEGIN PRIVATE KEY-----\n{filler}-----BEGIN PRIVATE KEY-----\n{key}{key}"]
+    for _ in range(150):
+        pieces = (
+            "".join(dice.choice(dice.choice((PIECES, _JOINTS))) for _ in range(dice.randint(2, 8))) for _ in "123"
+        )
+        texts.append("".join(f"{piece}\n{filler[: dice.choice((300, 5_000, 20_000))]}" for piece in pieces))
+    for text in texts:
+        clean = redacted(text)
+        assert redacted(clean) == clean, text
+
+
+def test_a_second_look_searches_near_marks_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It costs a part of the first, where a text is long and holds little."""
+    searched = 0
+    places = redaction._places
+
+    def counted(text: str, until: int | None) -> redaction._Places:
+        nonlocal searched
+        searched += len(text)
+        return places(text, until)
+
+    monkeypatch.setattr(redaction, "_places", counted)
+    text = "a line of no interest\n" * 10_000 + "password=hunter2hunter2\n" + "a line of no interest\n" * 10_000
+    assert mark_in(redacted(text))
+    assert searched < 1.1 * len(text)
+
+
 def test_law_looks_grow_with_the_logarithm_of_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where each look finds one letter more than the one before."""
     looks = 0
 
-    def seen(text: str, until: int | None, keys: dict[str, str]) -> list[redaction.Secret]:
-        del until, keys
+    def seen(text: str, *_: object) -> tuple[list[redaction.Secret], list[int]]:
         nonlocal looks
         looks += 1
         at = text.find("x")
-        return [redaction.Secret("secret", at, at + 1)] if at >= 0 else []
+        return [redaction.Secret("secret", at, at + 1)] if at >= 0 else [], []
 
     monkeypatch.setattr(redaction, "_seen", seen)
     text = "y" * 50_000 + "x" * 50_000

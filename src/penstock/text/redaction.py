@@ -15,9 +15,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from penstock.text.secret_shape import BEFORE_WORD
+from penstock.text.secret_shape import BEFORE_WORD, PRIVATE_KEY_BEGINS, REACH_CHARS
 from penstock.text.secret_values import is_random
 
 if TYPE_CHECKING:
@@ -114,12 +115,13 @@ def secrets_in(text: str, until: int | None = None, known: dict[str, str] | None
             added. None for none.
     """
     keys = {} if known is None else known
-    found = _seen(text, until, keys)
+    found, passed = _seen(text, until, keys, _places(text, until), 0)
     margin, looks = 0, 1
     while found:
         shown = _Shown(text, found)
-        more = [shown.behind(secret, margin) for secret in _seen(shown.text, shown.at(until), keys)]
-        merged = _merged([*found, *more])
+        shown_until = None if until is None else shown.at(until)
+        seen, _ = _seen(shown.text, shown_until, keys, shown.places(passed), len(keys))
+        merged = _merged([*found, *(shown.behind(secret, margin) for secret in seen)])
         if merged == found:
             break
         found, looks = merged, looks + 1
@@ -129,16 +131,27 @@ def secrets_in(text: str, until: int | None = None, known: dict[str, str] | None
     return found
 
 
-def _seen(text: str, until: int | None, keys: dict[str, str]) -> list[Secret]:
-    """Return the secrets that one look at a text finds, and add its keys to those that are known."""
-    found = list(_given_away(text, until))
+def _seen(
+    text: str, until: int | None, keys: dict[str, str], places: _Places, looked_for: int
+) -> tuple[list[Secret], list[int]]:
+    """Return the secrets that one look at a text finds, and the places where it looked.
+
+    Args:
+        text: The text.
+        until: As for `secrets_in`.
+        keys: Keys that are known; those of this text are added.
+        places: Where to look.
+        looked_for: So many of the keys, the first ones, are marked already wherever they stand.
+    """
+    found, passed = _given_away(text, until, places)
     for kind, start, end in found:
         if len(keys) < _MAX_REPEATED and _MIN_REPEATED_CHARS <= end - start <= _MAX_REPEATED_CHARS:
             key = text[start:end]
             if is_random(key):
                 keys.setdefault(key, kind)
-    again = {place for key, kind in keys.items() for place in _all_places(text, key, kind)}.difference(found)
-    return _merged([*found, *again]) if again else found
+    more = islice(keys.items(), looked_for, None)
+    again = {place for key, kind in more for place in _all_places(text, key, kind)}.difference(found)
+    return (_merged([*found, *again]) if again else found), passed
 
 
 class _Shown:
@@ -158,12 +171,36 @@ class _Shown:
         self.text = "".join((*parts, text[kept:]))
         self._chars = len(text)
 
-    def at(self, place: int | None) -> int | None:
+    def at(self, place: int) -> int:
         """Return where a place of the text is shown, behind the mark of the secret that it lies in."""
-        if place is None:
-            return None
         part = bisect_right(self._begins, place) - 1
         return self._shown_begins[part + 1] if part % 2 else self._shown_begins[part] + place - self._begins[part]
+
+    def places(self, passed: list[int]) -> _Places:
+        """Return where to look again: near marks, at what a search finds now and where the first look was.
+
+        Everywhere else the same would be found again, in as much time as it took at first.
+
+        Args:
+            passed: Where the first look was, in the text.
+        """
+        near: list[tuple[int, int]] = []
+        for start, end in zip(self._shown_begins[1::2], self._shown_begins[2::2], strict=True):
+            begin = max(0, start - _HINT_BYTES)
+            if near and begin <= near[-1][1]:
+                near[-1] = near[-1][0], end
+            else:
+                near.append((begin, end))
+        made = set(filter(self._may_differ, map(self.at, passed)))
+        made.update(at for begin, end in near for at in _places_between(self.text, begin, end))
+        return _Listed(made)
+
+    def _may_differ(self, at: int) -> bool:
+        """Return whether what a shape says at a place of what is shown may depend on a mark."""
+        behind = bisect_right(self._shown_begins, at)
+        begin, end = self._shown_begins[behind - 1], self._shown_begins[behind : behind + 1]
+        is_near = (behind > 1 and at - begin <= REACH_CHARS) or (end and end[0] - at <= REACH_CHARS)
+        return bool(is_near) or self.text.startswith(PRIVATE_KEY_BEGINS, at)
 
     def behind(self, seen: Secret, margin: int) -> Secret:
         """Return the place of the text where that is shown, with all of a secret whose mark it touches, and a margin."""
@@ -184,19 +221,22 @@ def _merged(places: list[Secret]) -> list[Secret]:
     return made
 
 
-def _given_away(text: str, until: int | None) -> Iterator[Secret]:
-    """Yield what its form, its place or its name gives away, in order."""
-    places = _places(text, until)
+def _given_away(text: str, until: int | None, places: _Places) -> tuple[list[Secret], list[int]]:
+    """Return what its form, its place or its name gives away, in order, and the places where that was looked for."""
+    made: list[Secret] = []
+    passed: list[int] = []
     floor = 0
     while (at := places.next()) is not None and (until is None or at < until):
+        passed.append(at)
         if mark_end := _end_of_mark(text, at, floor):
             places.skip_to(mark_end)
             continue
         found = [secret for secret in _at(text, at, floor) if not _end_of_mark(text, secret.start, floor)]
         for secret in found:
-            yield secret
+            made.append(secret)
             floor = secret.end
         places.skip_to(max(floor, at + 1))
+    return made, passed
 
 
 def _all_places(text: str, key: str, kind: str) -> Iterator[Secret]:
@@ -281,7 +321,7 @@ class _Places(Protocol):
 
 def _places(text: str, until: int | None) -> _Places:
     searches = _linear()
-    return _Hints(text, until, searches) if searches else _Leads(text)
+    return _Hints(text, until, searches) if searches else _Listed(_places_of_leads(text))
 
 
 class _Hints:
@@ -316,21 +356,10 @@ class _Hints:
         self._at = at
 
 
-class _Leads:
-    """The places where a lead stands, found by one search for each that may be there: few have all their pieces in a text.
+class _Listed:
+    """Places that are known."""
 
-    `re` tries the branches of a pattern one after the other at every character, which for hundreds of them takes a
-    hundred times as long as so many searches for plain words.
-    """
-
-    def __init__(self, text: str) -> None:
-        # The only character that is longer in lower case.
-        folded = text.replace("\u0130", "I").lower()
-        places = {
-            begin + at
-            for begin in range(0, len(text), _BLOCK_CHARS)
-            for at in _leads_in(*(one[begin : begin + _BLOCK_CHARS + _LEAD_CHARS] for one in (text, folded)))
-        }
+    def __init__(self, places: Iterable[int]) -> None:
         self._left = sorted(places, reverse=True)
 
     def next(self) -> int | None:
@@ -339,6 +368,31 @@ class _Leads:
     def skip_to(self, at: int) -> None:
         while self._left and self._left[-1] < at:
             self._left.pop()
+
+
+def _places_between(text: str, begin: int, end: int) -> Iterator[int]:
+    """Yield the places of a part of a text, whose end is one too."""
+    before = max(0, begin - 1)  # what stands there says whether a word begins
+    places = _places(text[before : end + _HINT_BYTES], None)
+    while (at := places.next()) is not None and before + at <= end:
+        if before + at >= begin:
+            yield before + at
+        places.skip_to(at + 1)
+
+
+def _places_of_leads(text: str) -> set[int]:
+    """Return the places where a lead stands, found by one search for each that may be there: few have all their pieces in a text.
+
+    `re` tries the branches of a pattern one after the other at every character, which for hundreds of them takes a
+    hundred times as long as so many searches for plain words.
+    """
+    # The only character that is longer in lower case.
+    folded = text.replace("\u0130", "I").lower()
+    return {
+        begin + at
+        for begin in range(0, len(text), _BLOCK_CHARS)
+        for at in _leads_in(*(one[begin : begin + _BLOCK_CHARS + _LEAD_CHARS] for one in (text, folded)))
+    }
 
 
 def _leads_in(text: str, folded: str) -> Iterator[int]:

@@ -240,7 +240,6 @@ AT_WORDS = (
     # Beginnings that also end names, or stand in random words: a word has to begin there.
     KeyFormat("1Password key", "A3-", r"[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}"),
     KeyFormat("Airtable token", "pat", r"[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
-    KeyFormat("Alibaba key", "LTAI", _DIGIT + r"[A-Za-z0-9]{12}"),
     KeyFormat("Artifactory key", "AKC", r"[A-Za-z0-9]{10}"),
     KeyFormat("Akamai token", "akab-", r"[a-z0-9]{16}-[a-z0-9]{16}"),
     KeyFormat("Artifactory token", "cmVmd", r"[A-Za-z0-9]{59}"),

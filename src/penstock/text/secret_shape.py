@@ -17,6 +17,9 @@ Spans = tuple[tuple[int, int], ...]
 """Places in a text as (start, end), in order, end exclusive."""
 
 
+REACH_CHARS = 1 << 14
+"""No shape looks further before its place or behind it; but a private key ends where the next edge of one is."""
+PRIVATE_KEY_BEGINS = "-----BEGIN "
 SERVICES = "services"
 """The search for names of services, of which there are a thousand."""
 

@@ -15,7 +15,17 @@ from penstock.text.secret_formats import ANYWHERE, AT_WORDS
 from penstock.text.secret_names import by_names
 from penstock.text.secret_places import by_places
 from penstock.text.secret_services import by_services
-from penstock.text.secret_shape import WORD_BEGINS, WORD_END, Shape, Spans, alternatives, compiled, to_tail
+from penstock.text.secret_shape import (
+    PRIVATE_KEY_BEGINS,
+    REACH_CHARS,
+    WORD_BEGINS,
+    WORD_END,
+    Shape,
+    Spans,
+    alternatives,
+    compiled,
+    to_tail,
+)
 from penstock.text.secret_values import count_changes, is_strong, mixes_cases, reads_as_key
 
 if TYPE_CHECKING:
@@ -91,7 +101,8 @@ def _own(words: tuple[str, ...], body: str, *, begins_a_word: bool) -> Callable[
 # The 40 characters that belong to the 20 of an AWS key often stand beside it, and those of an Alibaba key.
 _AWS = r"(?:(?:AKIA|ASIA)[A-Z0-9]{16}|(?<![A-Za-z0-9])(?:ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16}(?![A-Za-z0-9]))"
 _AWS_OTHER = "[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])"
-_ALIBABA, _ALIBABA_OTHER = r"(?<![A-Za-z0-9])LTAI(?=[A-Za-z]{0,24}+[0-9])[A-Za-z0-9]{12}", r"[A-Za-z0-9]{30}(?!\w)"
+_ALIBABA = rf"(?:{WORD_BEGINS.pattern})LTAI(?=[A-Za-z]{{0,24}}+[0-9])[A-Za-z0-9]{{12}}"
+_ALIBABA_OTHER = r"[A-Za-z0-9]{30}(?!\w)"
 
 
 # In the midst of a program or picture in base64 all that is four letters long stands somewhere.
@@ -117,7 +128,7 @@ def _pair(key: str, secret: str) -> Callable[[str, int, int], Spans]:
 
 # ── keys whose middle or end says what they are ──────────────────────────────────────────────────────────────────
 
-_HEAD_CHARS = 1 << 14  # of a JWT: no server takes a longer one
+_HEAD_CHARS = REACH_CHARS  # of a JWT: no server takes a longer one
 _JWT_REST = r"\.eyJ[\w-]{5,}+(?:\.[\w-]*+)?"
 
 
@@ -274,12 +285,12 @@ def _in_object(lead: str, member: re.Pattern[str]) -> Callable[[str, int, int], 
 # The order matters where shapes begin at the same place: what says most of itself first, what only has a telling name
 # last.
 SHAPES = (
-    Shape("private key", ("-----BEGIN ",), (rf"-----BEGIN {_PEM}",), _private_key),
+    Shape("private key", (PRIVATE_KEY_BEGINS,), (f"{PRIVATE_KEY_BEGINS}{_PEM}",), _private_key),
     Shape("private key", ("Private-Lines: ",), (r"Private-Lines: \d",), _putty),
     Shape("private key", ("LS0tLS1CRUdJTi",), ("LS0tLS1CRUdJTi",), _encoded_key),
     Shape("private key", (_JWK,), (_JWK_HINT,), _in_object(_JWK, _PRIVATE_MEMBER)),
     Shape("private key", (_TINK,), (re.escape(_TINK),), _in_object(_TINK, _TINK_VALUE)),
-    Shape("Alibaba key", ("LTAI",), (), _pair(_ALIBABA, _ALIBABA_OTHER)),
+    Shape("Alibaba key", ("LTAI",), (r"LTAI[A-Za-z0-9]{8}",), _pair(_ALIBABA, _ALIBABA_OTHER)),
     *_own_formats(),
     Shape("API key", _KIND_LEADS, (rf"[_-](?:{'|'.join(_KINDS)})[_-][A-Za-z0-9]{{8}}",), _of_kind),
     Shape("API key", _SIGN_LEADS, (_OWN_HINT,), _of_its_own),
