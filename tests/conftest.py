@@ -8,6 +8,7 @@ import shutil
 import signal
 
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 
 # The suite draws the same examples in each run, so that what fails was broken by the change at hand; new ones are looked
@@ -58,10 +59,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.stem not in LONG)
 
 
+gc.disable()  # while tests are collected: next to nothing of that is garbage
+
+
 def pytest_collection_finish() -> None:
     """Thousands of collected tests are not looked at again by each collection of garbage: an eighth of all time."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(10_000)  # as `penstock` has it
+    gc.enable()
+
+
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """A worker of xdist tells of a test's call, and else of what went wrong or took long: a fifth of its messages."""
+    if not hasattr(item.config, "workerinput"):
+        return None
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed or report.duration > 1:
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
