@@ -10,8 +10,8 @@ from typing import Any, Self
 
 FLOOD = "".join(f"{at}: a line\n" for at in range(10_000))
 
-HUGE = FLOOD * 120
-"""Of 16 MB."""
+HUGE = FLOOD * 60
+"""Of 8 MB."""
 
 
 class _Server(ThreadingHTTPServer):

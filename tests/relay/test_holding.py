@@ -42,10 +42,13 @@ def peak_megabytes(process: int) -> int:
 @pytest.mark.parametrize("how", ["huge", "huge event"])
 def test_ten_large_results_at_once_take_little_more_than_one(how: str, odd: OddServer, tmp_path: Path) -> None:
     """All are cut, and kept whole."""
-    with proxied(odd.url, tmp_path / "s", "--hold-bytes", str(20 * MB)) as port, ThreadPoolExecutor(10) as threads:
+    with (
+        proxied(odd.url, tmp_path / "s", "--hold-bytes", str(10 * MB), fresh=True) as port,
+        ThreadPoolExecutor(10) as threads,
+    ):
         got = list(threads.map(lambda at: text_of(ask(port, call(how, at))[2].removeprefix(b"data: ")), range(10)))
         (process,) = [int(one) for one in os.listdir("/proc") if one.isdigit() and is_at(int(one), tmp_path)]
-        assert peak_megabytes(process) < 190
+        assert peak_megabytes(process) < 140
     assert [len(text) <= 16_000 and f"{len(HUGE)} bytes" in text for text in got] == [True] * 10
 
 
@@ -61,12 +64,12 @@ def is_at(process: int, store: Path) -> bool:
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is looked up in /proc")
 def test_ten_large_results_at_pipes_take_little_more_than_one(odd: OddServer, tmp_path: Path) -> None:
     """They come from a server over HTTP, so all at once."""
-    ends = Ends([*RELAY, "--url", odd.url, "--hold-bytes", str(20 * MB)], tmp_path / "s")
+    ends = Ends([*RELAY, "--url", odd.url, "--hold-bytes", str(10 * MB)], tmp_path / "s")
     ends.send(*(call("huge", at) for at in range(10)))
     for _ in range(10):
         text = json.loads(ends.output.readline())["result"]["content"][0]["text"]
         assert f"{len(HUGE)} bytes" in text
-    assert peak_megabytes(ends.process.pid) < 190
+    assert peak_megabytes(ends.process.pid) < 140
     ends.end()
 
 
@@ -111,7 +114,7 @@ def test_a_result_passes_whole_where_one_that_hangs_leaves_no_room(odd: OddServe
     """With a word on the error output, in both forms."""
     broken = (
         "import sys\nfrom penstock.relay import holding\nfrom penstock.cli import main\nholding.MAX_WAIT_SECONDS = 0.1\n"
-        f"sys.argv = ['penstock', 'relay', '--url', {odd.url!r}, '--http', '127.0.0.1:0', '--hold-bytes', '{17 * MB}']\n"
+        f"sys.argv = ['penstock', 'relay', '--url', {odd.url!r}, '--http', '127.0.0.1:0', '--hold-bytes', '{17 * MB // 2}']\n"
         "main()\n"
     )
     ends = Ends([sys.executable, "-c", broken], tmp_path / "s")
