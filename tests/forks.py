@@ -59,6 +59,15 @@ COMMANDS = (
     "penstock.tools",
 )
 """What nearly every command loads."""
+RELAY = (
+    *COMMANDS,
+    "penstock.cli.relaying",
+    "penstock.relay.bridge",
+    "penstock.relay.proxy",
+    "penstock.relay.several",
+    "penstock.relay.stdio",
+)
+"""What a relay loads."""
 MCP = (
     "anyio._backends._asyncio",
     "mcp.server",

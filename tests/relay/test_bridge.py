@@ -14,7 +14,7 @@ from penstock.relay.mirrored import Mirror
 from penstock.relay.unanswered import first_words
 from tests.relay.odd_server import OddServer
 from tests.relay.test_http import is_cut
-from tests.relay.test_stdio import RELAY, Ends
+from tests.relay.test_stdio import Ends, warm_relay
 from tests.relay.traffic import call, line, modern, request
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def odd() -> Iterator[OddServer]:
 @pytest.fixture
 def piped(odd: OddServer, tmp_path: Path) -> Iterator[Ends]:
     """The relay at pipes, before the odd server."""
-    ends = Ends([*RELAY, "--url", odd.url], tmp_path / "s")
+    ends = Ends([*warm_relay(), "--url", odd.url], tmp_path / "s")
     yield ends
     ends.process.kill()
     ends.process.communicate()
@@ -86,7 +86,7 @@ def test_an_answer_to_another_alone_is_followed_by_ours(piped: Ends) -> None:
 
 def test_each_request_of_a_batch_gets_an_answer(odd: OddServer, tmp_path: Path) -> None:
     """The server takes none of them."""
-    piped = Ends([*RELAY, "--url", odd.url.replace("/mcp", "/takes-none")], tmp_path / "s")
+    piped = Ends([*warm_relay(), "--url", odd.url.replace("/mcp", "/takes-none")], tmp_path / "s")
     batch: list[Any] = [json.loads(call("oauth", at)) for at in range(3)]
     piped.send(line([{"jsonrpc": "2.0", "id": 9, "result": {}}, *batch]))
     got = [json.loads(piped.output.readline()) for _ in batch]
@@ -107,7 +107,7 @@ def test_a_request_names_its_sender_and_no_library(piped: Ends, odd: OddServer) 
 
 def test_a_version_that_no_header_can_carry_is_not_sent(odd: OddServer, tmp_path: Path) -> None:
     """The host decides what to make of it, and every other request goes on."""
-    piped = Ends([*RELAY, "--url", odd.url.replace("/mcp", "/no-version")], tmp_path / "s")
+    piped = Ends([*warm_relay(), "--url", odd.url.replace("/mcp", "/no-version")], tmp_path / "s")
     assert piped.ask(request("initialize", 0))["result"]["protocolVersion"] == "2025\ud800\n"
     piped.send(line({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}))
     assert piped.text(call("small", 1)) == "small"

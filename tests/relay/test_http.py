@@ -9,7 +9,6 @@ import os
 import re
 import socket
 import subprocess
-import sys
 import time
 from codecs import BOM_UTF8
 from contextlib import closing, contextmanager
@@ -21,9 +20,9 @@ from mcp.client.streamable_http import streamable_http_client
 
 from mcp import Client
 from penstock.store import open_store
-from tests.mcp.conftest import REPOSITORY
+from tests.mcp.conftest import REPOSITORY, warm_python
 from tests.relay.odd_server import FLOOD, OddServer
-from tests.relay.test_stdio import RELAY, Ends
+from tests.relay.test_stdio import RELAY, Ends, warm_relay
 from tests.relay.traffic import call, line, modern, request
 
 if TYPE_CHECKING:
@@ -45,9 +44,9 @@ def modern_call(tool: str, number: object = 1, **arguments: object) -> bytes:
 
 
 @contextmanager
-def proxied(url: str, store: Path, *options: str) -> Iterator[int]:
-    """The port at which the relay serves a URL."""
-    command = [*RELAY, "--url", url, "--http", "127.0.0.1:0", *options]
+def proxied(url: str, store: Path, *options: str, fresh: bool = False) -> Iterator[int]:
+    """The port at which the relay serves a URL; with `fresh` that of a new interpreter."""
+    command = [*(RELAY if fresh else warm_relay()), "--url", url, "--http", "127.0.0.1:0", *options]
     environment = {**os.environ, "PENSTOCK_STORE": str(store)}
     with subprocess.Popen(command, cwd=REPOSITORY, env=environment, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
@@ -201,7 +200,7 @@ def test_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
     """By a status of HTTP, or as an answer at a pipe."""
     with proxied("http://127.0.0.1:9/mcp", tmp_path / "s") as port:
         assert ask(port, call("json"))[0] == 502
-    ends = Ends([*RELAY, "--url", "http://127.0.0.1:9/mcp"], tmp_path / "s")
+    ends = Ends([*warm_relay(), "--url", "http://127.0.0.1:9/mcp"], tmp_path / "s")
     assert ends.ask(call("json", "x"))["error"]["code"] == -32000
     assert ends.end()[0] == 0
 
@@ -217,7 +216,7 @@ def test_a_program_over_http_is_refused_with_what_works(behind: list[str], tmp_p
 @pytest.fixture
 def piped(odd: OddServer, tmp_path: Path) -> Iterator[Ends]:
     """The relay at pipes, before the odd server."""
-    words = [*RELAY, "--url", "%{ODD_URL}", "--header", "X-Key: ${ODD_KEY}", "--header", "X-Other: %{ODD_KEY}"]
+    words = [*warm_relay(), "--url", "%{ODD_URL}", "--header", "X-Key: ${ODD_KEY}", "--header", "X-Other: %{ODD_KEY}"]
     ends = Ends(words, tmp_path / "s", ODD_KEY="secret", ODD_URL=odd.url)
     yield ends
     ends.process.kill()
@@ -275,7 +274,7 @@ def test_a_tool_of_the_server_is_the_servers_before_any_list_has_passed(
     with proxied(url, tmp_path / "s") as port:
         assert text_of(ask(port, ask_as("ctx_page", 1), mcp_name="ctx_page", mcp_method="tools/call")[2]) == "small"
         assert "no artifact x" in text_of(ask(port, ask_as("penstock_ctx_page", 2, handle="x"))[2])
-    ends = Ends([*RELAY, "--url", url], tmp_path / "s")
+    ends = Ends([*warm_relay(), "--url", url], tmp_path / "s")
     assert ends.text(ask_as("ctx_page", 1)) == "small"
     assert "no artifact x" in ends.text(ask_as("penstock_ctx_page", 2, handle="x"))
     assert ends.end()[1] == b""
@@ -290,7 +289,7 @@ def test_a_server_that_is_not_there_keeps_no_call_of_ours(tmp_path: Path) -> Non
     """What was cut before can be read."""
     with proxied("http://127.0.0.1:9/mcp", tmp_path / "s") as port:
         assert "no artifact x" in text_of(ask(port, call("ctx_page", handle="x"))[2])
-    ends = Ends([*RELAY, "--url", "http://127.0.0.1:9/mcp"], tmp_path / "s")
+    ends = Ends([*warm_relay(), "--url", "http://127.0.0.1:9/mcp"], tmp_path / "s")
     assert "no artifact x" in ends.text(call("ctx_page", handle="x"))
     assert ends.end()[0] == 0
 
@@ -301,7 +300,7 @@ def everything() -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "tests.relay.everything", str(port)]
+    command = [*warm_python(), "-m", "tests.relay.everything", str(port)]
     with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             for _ in range(400):
@@ -348,8 +347,8 @@ def test_the_client_of_the_sdk_reaches_the_server_of_the_sdk(
             assert not page.is_error
 
     if host == "pipes":
-        arguments = [*RELAY[1:], "--url", everything]
-        server = StdioServerParameters(command=sys.executable, args=arguments, env=environment, cwd=str(REPOSITORY))
+        words = [*warm_relay(), "--url", everything]
+        server = StdioServerParameters(command=words[0], args=words[1:], env=environment, cwd=str(REPOSITORY))
         asyncio.run(steps(stdio_client(server)))
     else:
         with proxied(everything, tmp_path / "s") as port:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from mcp import Client
-from tests.mcp.conftest import REPOSITORY
+from tests.mcp.conftest import REPOSITORY, warm_python
+from tests.relay.test_stdio import warm_relay
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,12 +49,11 @@ server.run()
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 def test_the_client_of_the_sdk_takes_cut_results(mode: Any, tmp_path: Path) -> None:
     """Small ones whole with their structured content, large ones as text, and pages of these."""
-    (tmp_path / "server.py").write_text(SERVER)
-    relay = ["-m", "penstock", "relay", "--", sys.executable, str(tmp_path / "server.py")]
+    relay = [*warm_relay(), "--", *warm_python(), "-c", SERVER]
     environment = {**os.environ, "PENSTOCK_STORE": str(tmp_path / "store")}
 
     async def steps() -> None:
-        server = StdioServerParameters(command=sys.executable, args=relay, env=environment, cwd=str(REPOSITORY))
+        server = StdioServerParameters(command=relay[0], args=relay[1:], env=environment, cwd=str(REPOSITORY))
         async with Client(stdio_client(server), mode=mode) as client:
             tools = (await client.list_tools()).tools
             assert [tool.name for tool in tools] == ["rows", "text", "ctx_page", "ctx_find"]

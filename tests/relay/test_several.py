@@ -21,10 +21,10 @@ from penstock.relay.config import read_servers
 from penstock.relay.guarding import Guard
 from penstock.relay.switchboard import HOST, Switchboard
 from penstock.store import open_store
-from tests.mcp.conftest import REPOSITORY
+from tests.mcp.conftest import REPOSITORY, warm_python
 from tests.relay.odd_server import OddServer
 from tests.relay.test_http import everything
-from tests.relay.test_stdio import RELAY, SERVER, Ends, children_of, is_gone
+from tests.relay.test_stdio import RELAY, SERVER, Ends, children_of, is_gone, warm_relay
 from tests.relay.traffic import FLOOD, answer, call, line, modern, request, text_result
 
 if TYPE_CHECKING:
@@ -418,8 +418,8 @@ def test_the_client_of_the_sdk_sees_one_server(mode: Any, everything: str, tmp_p
     """Two of the SDK's own, one at pipes and one over HTTP: tools, progress, resources, prompts, questions of either."""
     path = tmp_path / "servers.json"
     program = {
-        "command": sys.executable,
-        "args": ["-m", "tests.relay.everything"],
+        "command": warm_python()[0],
+        "args": [*warm_python()[1:], "-m", "tests.relay.everything"],
         "env": {"PYTHONPATH": str(REPOSITORY)},
     }
     path.write_text(json.dumps({"mcpServers": {"p": program, "u": {"url": everything}}}))
@@ -432,9 +432,8 @@ def test_the_client_of_the_sdk_sees_one_server(mode: Any, everything: str, tmp_p
         return CreateMessageResult(role="assistant", content=TextContent(text="sampled"), model="m")
 
     async def steps() -> None:
-        server = StdioServerParameters(
-            command=sys.executable, args=[*RELAY[1:], "--config", str(path)], env=environment, cwd=str(REPOSITORY)
-        )
+        words = [*warm_relay(), "--config", str(path)]
+        server = StdioServerParameters(command=words[0], args=words[1:], env=environment, cwd=str(REPOSITORY))
         async with Client(stdio_client(server), mode=mode, sampling_callback=sampled) as client:
             names = [entry.name for entry in (await client.list_tools()).tools]
             assert {"p_test_simple_text", "u_test_simple_text", "ctx_page"} <= set(names)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests import forks
 from tests.mcp.conftest import REPOSITORY
 from tests.relay.traffic import call, line, modern, request
 
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
 SERVER = [sys.executable, "-m", "tests.relay.server"]
 RELAY = [sys.executable, "-m", "penstock", "relay"]
+
+
+def warm_relay() -> list[str]:
+    """What stands for `RELAY` where a test is not about its process: its number, its memory, its children."""
+    return [*forks.warm(*forks.RELAY), *RELAY[1:]]
 
 
 class Ends:
