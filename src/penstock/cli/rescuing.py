@@ -13,6 +13,7 @@ import click
 from penstock.cli import answer, options
 from penstock.cli.commands import command
 from penstock.cli.keeping import opened
+from penstock.cli.terminal import ProgressLine
 from penstock.text import escape
 
 if TYPE_CHECKING:
@@ -63,7 +64,10 @@ def rescue_command(
         takers = " and ".join(KNOWN_HOSTS[name].title for name in APPENDERS)
         message = f"{KNOWN_HOSTS[host].title} takes no compaction from others; {takers} do. Leave --append out."
         return answer.fail("usage", message, None, answer.USAGE, as_json=as_json)
-    with _Shelf(None if dry_run else store_url, is_planned=dry_run) as shelf:
+    with (
+        _Shelf(None if dry_run else store_url, is_planned=dry_run) as shelf,
+        ProgressLine(is_logged=True, is_beating=True) as progress,
+    ):
         done = rescue(
             host,
             path,
@@ -72,6 +76,7 @@ def rescue_command(
             dialect=answer.dialect_of(store_url=store_url),
             model=model,
             form="plan" if dry_run else "append" if append else "new",
+            tell=progress.tell,
         )
     answer.give(_object(done), _words(done, file, is_append=append), as_json)
     if not done.is_stuck:

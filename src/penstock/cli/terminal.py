@@ -160,26 +160,38 @@ class ProgressLine:
     Args:
         is_logged: Whether a line a minute says it where there is no terminal: a job of hours has a log, and whoever reads that
             wants to know whether it still goes on.
+        is_beating: Whether what was told last is said again meanwhile, for work with steps of minutes.
     """
 
-    def __init__(self, *, is_logged: bool = False) -> None:
+    def __init__(self, *, is_logged: bool = False, is_beating: bool = False) -> None:
         self._is_logged = is_logged
+        self._is_beating = is_beating
+        self._told: tuple[str, int, int] | None = None
+        self._end_beats: Callable[[], None] | None = None
         self._begun = self._last = monotonic()
         self._bar: rich.progress.Progress | None = None
 
     def __enter__(self) -> ProgressLine:
+        if self._is_beating and self._teller is not None:
+            self._end_beats = self._begin_beats()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Wipe the line away, also where the work failed: a hidden cursor would outlive us."""
+        if self._end_beats is not None:
+            self._end_beats()
         if self._bar is not None:
             self._bar.stop()
 
     @property
     def tell(self) -> Callable[[str, int, int], None] | None:
         """What takes a description, how much is done and how much there is (0: nobody knows); None where nobody looks."""
+        return self._note if self._end_beats is not None else self._teller
+
+    @property
+    def _teller(self) -> Callable[[str, int, int], None] | None:
         if is_watched(sys.stderr):
             return self._tell
         return self._log if self._is_logged else None
@@ -189,12 +201,36 @@ class ProgressLine:
         tell = self.tell
         return None if tell is None else lambda count: tell(what, count, 0)
 
+    def _note(self, what: str, done: int, total: int) -> None:
+        self._told = what, done, total
+
+    def _begin_beats(self) -> Callable[[], None]:
+        """Say what was told last again and again, from a thread that alone draws and writes; return what ends it."""
+        import threading
+
+        is_over = threading.Event()
+
+        def beat() -> None:
+            while not is_over.wait(min(_QUIET_SECONDS, max(LOG_SECONDS, 0.0))):
+                teller = self._teller
+                if teller is not None and self._told is not None:
+                    teller(*self._told)
+
+        thread = threading.Thread(target=beat, name="penstock-progress", daemon=True)
+        thread.start()
+
+        def end() -> None:
+            is_over.set()
+            thread.join()
+
+        return end
+
     def _log(self, what: str, done: int, total: int) -> None:
         now = monotonic()
         if now - self._last > LOG_SECONDS:
             self._last = now
             of = f" of {total}" if total else ""
-            warn(f"{what}: {done}{of}, after {(now - self._begun) / 60:.0f} min")
+            warn(f"{what}{f': {done}{of}' if done or total else ''}, after {(now - self._begun) / 60:.0f} min")
 
     def _tell(self, what: str, done: int, total: int) -> None:
         now = monotonic()

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from penstock.cli import main, terminal
 from penstock.errors import CallerError
 from penstock.hosts.rescue import Rescue, rescue
 from penstock.hosts.rescue.projection import project
+from penstock.hosts.rescue.sizes import measure
 from penstock.hosts.sessions import host_of, reader_of, whole_messages
 from penstock.hosts.sessions.records import opened
 from penstock.text.calls import CommandLine
@@ -224,3 +227,28 @@ def test_the_command_says_what_to_do_next(tmp_path: Path) -> None:
     assert whole.stdout == FLOOD
     fine = shell_line(tmp_path, f"penstock rescue {path} --window 9000000 --dry-run --json")
     assert json.loads(fine.stdout)["stuck"] == ["overflow_refused"], "a refusal outweighs what anybody believes"
+
+
+@pytest.mark.proves("X-3")
+def test_a_long_rescue_says_how_far_it_is_without_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also while one step of it takes minutes: what was told last is said again."""
+    path = claude(tmp_path / "a.jsonl")
+    monkeypatch.setattr(terminal, "LOG_SECONDS", 0.0)
+    said = threading.Event()
+    warn = terminal.warn
+
+    def heard(words: str) -> None:
+        warn(words)
+        if words.startswith("Counting tokens of messages"):
+            said.set()
+
+    def slow(*given: Any) -> Any:
+        assert said.wait(60)
+        return measure(*given)
+
+    monkeypatch.setattr(terminal, "warn", heard)
+    monkeypatch.setattr("penstock.hosts.rescue.measure", slow)
+    assert main(["rescue", path, "--window", "9000", "--dry-run"]) == 0
+    assert re.search(r"penstock: Counting tokens of messages: 0 of \d+, after 0 min\n", capsys.readouterr().err)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import shlex
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from itertools import count
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 
 from penstock import overflow
 from penstock.errors import CallerError
@@ -29,7 +30,7 @@ from penstock.text.tokens import best_counter
 from penstock.wires import load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from penstock.context.bill import Bill
     from penstock.hosts.rescue.cutting import RescueCut
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
     from penstock.hosts.sessions.head import Head
     from penstock.hosts.sessions.records import SessionFile
     from penstock.text.calls import Dialect
+
+    Tell: TypeAlias = Callable[[str, int, int], None]
+    """What is done, how much of it, and of how many (0: nobody knows)."""
 
 __all__ = ["APPENDERS", "MARGIN", "WRITERS", "Form", "Rescue", "rescue"]
 
@@ -117,6 +121,7 @@ def rescue(
     dialect: Dialect,
     model: str | None = None,
     form: Form = "new",
+    tell: Tell | None = None,
 ) -> Rescue:
     """Find out why a session is stuck, and write a new one that is not.
 
@@ -130,6 +135,7 @@ def rescue(
         dialect: how the call is written that reads it.
         model: whose tokens are counted; None takes the session's.
         form: what is made of it; `append` for one of `APPENDERS` alone.
+        tell: is told what is done, how much of it and of how many (0: nobody knows); None where nobody looks.
 
     Raises:
         OSError: The file cannot be read, or the new one not written.
@@ -140,7 +146,9 @@ def rescue(
     with opened(path) as file:
         head = head_of(host, file, path)
     with opened(path) as file:
-        projection = project(reader.happenings(file))
+        tell = tell or (lambda *_: None)
+        projection = project(_counted(reader.happenings(file), tell))
+        tell("Counting tokens of messages", 0, len(projection.said))
         counter = best_counter(model or projection.model or "o200k")
         limit, source = _limit(projection, window_tokens)
         assumed = KNOWN_HOSTS[host].overhead_tokens
@@ -162,7 +170,8 @@ def rescue(
         done = _with_live_sign(done, read, path)
         if done.live_sign and form != "plan":
             return done
-        tools = OfferedTools(reader.WIRE, counter, keep, dialect)
+        tell("Looking for what can go", 0, 0)
+        tools = OfferedTools(reader.WIRE, counter, _kept_count(keep, tell), dialect)
         made = _smaller(read, limit, tools)
         least = size.least_fixed_tokens
         if isinstance(made, StillTooLarge) and least is not None and least < size.fixed_tokens:
@@ -177,7 +186,29 @@ def rescue(
         done = replace(done, tokens_after=made.tokens, cuts=made.cuts)
         if form == "plan":
             return done
+        tell("Writing the new session", 0, 0)
         return _written(done, read, file, made, known=known, path=path, form=form)
+
+
+_H = TypeVar("_H")
+
+
+def _counted(happenings: Iterable[_H], tell: Tell) -> Iterator[_H]:
+    """Yield what happened in a session, and tell how much was read."""
+    for number, happening in enumerate(happenings, 1):
+        tell("Records read", number, 0)
+        yield happening
+
+
+def _kept_count(keep: Callable[[str | bytes, str], str], tell: Tell) -> Callable[[str | bytes, str], str]:
+    """Return what keeps what goes, and tells how much it was."""
+    numbers = count(1)
+
+    def kept(content: str | bytes, name: str) -> str:
+        tell("Results kept", next(numbers), 0)
+        return keep(content, name)
+
+    return kept
 
 
 def _written(
