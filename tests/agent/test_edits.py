@@ -320,3 +320,33 @@ def test_an_edit_that_a_resume_announces_again_is_one(store: Store) -> None:
     for seq, effect_id in enumerate(("t1:c1", "t2:c1", "t3:c2")):
         store.append("s", seq, EDITED, {**told, "effect_id": effect_id})
     assert [edit.effect_id for edit in edits_of(store, "s")] == ["t2:c1", "t3:c2"]
+
+
+@pytest.mark.proves("S-17")
+def test_a_key_as_the_name_of_a_file_leaves_with_no_document(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The journal has it, since a resume and an undo open the file by it; handoffs, exports and names of what is kept do not."""
+    key = "AKIA" + "Z7QX2MNB5RTWP3LK"
+    (tmp_path / "tree").mkdir()
+    (tmp_path / f"tree/{key}.txt").write_text("one\n")
+    script = tmp_path / "script.json"
+    edit = {"path": f"{key}.txt", "old": "one", "new": "1"}
+    script.write_text(json.dumps([{"call": "edit_file", "arguments": edit}, {"say": "Done."}]))
+    flags = ["--store", f"sqlite://{tmp_path}/store"]
+    run = ["run", "x", "--root", str(tmp_path / "tree"), "--model", f"scripted:{script}", "--allow-edit", "--json"]
+    assert main([*run, *flags]) == 0
+    session = json.loads(capsys.readouterr().out)["session"]
+    assert main(["handoff", session, *flags]) == 0
+    (tmp_path / "handoff.json").write_text(document := capsys.readouterr().out)
+    assert main(["sessions", "export", session, *flags]) == 0
+    with closing(open_store(flags[1])) as kept:
+        names = [kept.info(handle).name for handle in kept.handles_of(session)]
+    assert len(names) == 2
+    assert not any(key in text for text in (document, capsys.readouterr().out, *names))
+    assert main([*run, *flags, "--from", str(tmp_path / "handoff.json")]) == 0
+    assert key not in capsys.readouterr().err
+    assert main(["resume", session, "--verify-only", *flags]) == 0
+    assert "1 same" in capsys.readouterr().err
+    assert main(["undo", session, *flags]) == 0
+    assert (tmp_path / f"tree/{key}.txt").read_text() == "one\n"

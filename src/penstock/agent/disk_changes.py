@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from penstock.context.handoff import FileEvent
 from penstock.errors import ToolError
 from penstock.text import escape
+from penstock.text.redaction import mark_in
 from penstock.workspace.deadline import Deadline
 from penstock.workspace.globs import Selection
 from penstock.workspace.source import FileSource
@@ -160,6 +161,8 @@ def handed_on(root: Root, handoff: Handoff) -> tuple[ChangedFile, ...]:
     events = (*handoff.file_history, *(FileEvent(path=path) for path in handoff.modified_files))
     found: dict[str, ChangedFile] = {}
     for event in events:
+        if mark_in(event.path):  # a name that held a secret, which nobody knows any more
+            continue
         try:
             path = escape.show_name(root.relative(event.path))
         except ToolError:

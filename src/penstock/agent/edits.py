@@ -19,6 +19,7 @@ from penstock.session import Effected, Intended
 from penstock.store import Conflict, StoreFault
 from penstock.text import escape
 from penstock.text.calls import Call
+from penstock.text.redaction import redacted
 from penstock.workspace.source import FileSource
 
 if TYPE_CHECKING:
@@ -66,12 +67,12 @@ def kept_edit(store: Store, effect_id: str, change: Change) -> KeptEdit:
         effect_id: the effect that the change is.
         change: the file, as it was and as it is to be.
     """
-    before = change.before
+    before, name = change.before, redacted(change.path)
     return KeptEdit(
         effect_id=effect_id,
         path=change.path,
-        before="" if before is None else store.put(before, name=f"{change.path} (before)"),
-        after=store.put(change.after, name=f"{change.path} (after)"),
+        before="" if before is None else store.put(before, name=f"{name} (before)"),
+        after=store.put(change.after, name=f"{name} (after)"),
         before_sha256="" if before is None else sha256(before).hexdigest(),
         after_sha256=sha256(change.after).hexdigest(),
     )

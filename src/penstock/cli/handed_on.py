@@ -83,11 +83,12 @@ def tracked_by(handoff: Handoff) -> list[Tracked]:
     """Return the files of a handoff as it left them, which is all that is known of them: a digest, or that they were gone.
 
     Args:
-        handoff: what was handed on; of several events of a file the newest counts.
+        handoff: what was handed on; of several events of a file the newest counts. One whose name held a secret nobody finds.
     """
     from penstock.agent.file_check import Tracked
+    from penstock.text.redaction import mark_in
 
-    newest = {event.path: event for event in handoff.file_history}
+    newest = {event.path: event for event in handoff.file_history if not mark_in(event.path)}
     return [
         Tracked(path=path, role="deleted", kind="missing")
         if event.action == "deleted"

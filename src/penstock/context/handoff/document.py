@@ -17,6 +17,7 @@ from penstock.errors import CallerError
 from penstock.text import escape
 from penstock.text.json_access import parsed
 from penstock.text.json_redaction import redacted_json
+from penstock.text.redaction import redacted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -231,6 +232,9 @@ def encode(handoff: Handoff) -> str:
     where it holds none.
     """
     written = redacted_json(_written(handoff))
+    # A path stays whole in a journal, whose files are opened by it; a document goes to others.
+    for event in written.get("fileHistory", ()):
+        event["path"] = redacted(event["path"])
     # A mark may be longer than what it stands for.
     written["summary"] = written["summary"][:SUMMARY_CHARS]
     text = json.dumps(written, ensure_ascii=False, indent=2, allow_nan=False)
