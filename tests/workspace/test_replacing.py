@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import platform
@@ -511,3 +512,69 @@ def test_a_folder_that_is_not_there_is_made_for_a_new_file_alone(root: Root, tmp
         with pytest.raises(ToolError):
             act()
     assert not (tmp_path / "root" / "gone").exists()
+
+
+@pytest.mark.skipif(not SWAP_WORKS, reason="names are swapped on Linux")
+def test_a_folder_that_is_closed_after_the_swap_is_told_with_what_stands_where(
+    root: Root, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing can be put back then: what the edit wrote stands there, and what was before is named."""
+
+    def closed(*_: object) -> bool:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    def close() -> None:
+        monkeypatch.setattr(replacing, "_displaced", lambda *_, **__: "changed")
+        monkeypatch.setattr(renames, "exchange", closed)
+
+    at_swap(monkeypatch, after1=close)
+    said = replaced(root)
+    (left,) = (name for name in os.listdir(file.parent) if name != file.name)
+    assert file.read_bytes() == b"new"
+    assert (file.parent / left).read_bytes() == b"old"
+    assert said == (
+        "denied: f.txt: Permission denied, in the moment of this edit. What the edit wrote stands there, and what was there "
+        f"before is kept beside it as {left}. Look at both."
+    )
+
+
+@pytest.mark.skipif(not SWAP_WORKS, reason="names are swapped on Linux")
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS])
+def test_what_cannot_be_removed_any_more_is_named(
+    root: Root, file: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """A right that is taken, or a medium that becomes one to read, between writing beside the file and the swap."""
+
+    def refused(*_: object, **__: object) -> bool:
+        raise OSError(number, os.strerror(number))
+
+    def close(*given: Any) -> bool:
+        monkeypatch.setattr(os, "unlink", refused)
+        return refused(*given)
+
+    with monkeypatch.context() as closing_folder:
+        closing_folder.setattr(renames, "exchange", close)
+        said = replaced(root)
+    (left,) = (name for name in os.listdir(file.parent) if name != file.name)
+    assert file.read_bytes() == b"old"
+    assert said.endswith(f"What was to be written is left beside it as {left}.")
+
+
+def test_a_removal_that_stops_midway_says_where_the_file_is(
+    root: Root, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Moved away to be looked at, and no name can be given any more."""
+
+    def refused(*_: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(replacing, "_displaced", lambda *_, **__: "changed")
+    monkeypatch.setattr(renames, "take_name", refused)
+    with (
+        root.alone_with(b"f.txt"),
+        pytest.raises(ToolError, match=r"kept beside its name, as \.f\.txt\.penstock-") as no,
+    ):
+        root.remove_file(b"f.txt", b"old")
+    assert no.value.code == "denied"
+    (left,) = os.listdir(file.parent)
+    assert (file.parent / left).read_bytes() == b"old"

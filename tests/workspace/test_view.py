@@ -11,9 +11,11 @@ from tests import printed
 
 import penstock
 from penstock import NAVIGATION, TOOLS, Allowance, Tools, Window, Workspace
+from penstock.errors import ToolError
 from penstock.text.calls import Call
 from penstock.text.tokens import count
-from penstock.workspace import line_counts
+from penstock.workspace import line_counts, texts
+from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -442,3 +444,22 @@ def test_a_view_that_reaches_the_end_names_it(tmp_path: Path) -> None:
     (tmp_path / "f").write_text(_lines(250))
     workspace = Workspace(tmp_path)
     assert [workspace.view("f", offset=200, limit=limit).bound for limit in (49, 50, 51)] == ["limit", "end", "end"]
+
+
+@pytest.mark.proves("V-11")
+def test_a_file_that_is_made_while_it_is_looked_for_is_no_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As between two steps of a `git checkout`: it is missing when it is opened, and there when names are compared."""
+    root = Root(tmp_path)
+    look = root.look
+
+    def made(relative: bytes) -> os.stat_result:
+        try:
+            return look(relative)
+        finally:
+            (tmp_path / "a.txt").write_text("a\n")
+
+    monkeypatch.setattr(root, "look", made)
+    with pytest.raises(ToolError) as no, texts.open_text(root, "a.txt"):
+        pass
+    assert no.value.message == "There is no a.txt."
+    root.close()

@@ -89,6 +89,13 @@ def made_meanwhile(relative: bytes) -> ToolError:
 
 def unwritten(error: OSError, relative: bytes) -> ToolError:
     """Return the `ToolError` for what the operating system said of a file that was to be written."""
-    if error.errno in _REFUSALS:
-        return refusal(error, relative)
-    return ToolError("io_error", f"{shown(relative)} cannot be written: {error.strerror}. It is as it was.")
+    said = refusal(error, relative)
+    if error.errno not in _REFUSALS:
+        said = ToolError("io_error", f"{shown(relative)} cannot be written: {error.strerror}. It is as it was.")
+    return with_notes(said, error)
+
+
+def with_notes(said: ToolError, error: BaseException) -> ToolError:
+    """Return a refusal with what was noted of the error that led to it, such as a file that is left."""
+    notes = " ".join(getattr(error, "__notes__", ()))
+    return ToolError(said.code, f"{said.message} {notes}") if notes else said

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Literal
 
 from penstock.errors import ToolError
 from penstock.workspace import attributes, leases, locks, renames, system
-from penstock.workspace.refusals import shown
+from penstock.workspace.refusals import shown, unwritten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,10 +137,26 @@ def _swapped(
         if not renames.exchange(folder, beside, name):
             # There is no swap here: the look above is the last, and what comes between it and this is lost.
             _rename_over(folder, beside, name)
-        elif (found := _displaced(folder, beside, known, is_removed=True)) != "same":
-            kept = _put_back(folder, beside, name, content)
-            raise _stale(relative, found, kept, is_ours=_inode(folder, name) == ours)
+        else:
+            try:
+                if (found := _displaced(folder, beside, known, is_removed=True)) != "same":
+                    kept = _put_back(folder, beside, name, content)
+                    raise _stale(relative, found, kept, is_ours=_inode(folder, name) == ours)
+            except OSError as error:
+                raise _NotTakenBack(error, relative, beside, is_there=_inode(folder, name) == ours) from error
     return lost
+
+
+class _NotTakenBack(ToolError):
+    """What is said where names were swapped and the folder let nothing more be done: a right was taken, a disk gave way."""
+
+    def __init__(self, error: OSError, relative: bytes, beside: str, *, is_there: bool) -> None:
+        stands = "stands there" if is_there else "may stand there"
+        super().__init__(
+            unwritten(error, relative).code,
+            f"{shown(relative)}: {error.strerror}, in the moment of this edit. What the edit wrote {stands}, and what was there "
+            f"before is kept beside it as {shown(os.fsencode(beside))}. Look at both.",
+        )
 
 
 def _write_into(folder: system.Folder, name: bytes, content: bytes, known: bytes, relative: bytes) -> None:
@@ -190,6 +206,9 @@ def remove_known(folder: system.Folder, name: bytes, known: bytes, relative: byt
             renames.take_name(folder, beside, name)
         except FileExistsError:  # somebody has made a new one meanwhile
             kept = beside
+        except OSError as error:
+            said = f"{shown(relative)}: {error.strerror}. It is kept beside its name, as {shown(os.fsencode(beside))}."
+            raise ToolError(unwritten(error, relative).code, said) from error
         raise _stale(relative, found, kept)
     system.flush_folder(folder)
 
@@ -368,11 +387,17 @@ def _beside(
         finally:
             os.close(descriptor)
         yield beside, lost
-    except BaseException:
+    except _NotTakenBack:
+        raise
+    except BaseException as error:
         # After a swap the name leads to what somebody else wrote: that is never removed here.
-        with suppress(OSError):
+        try:
             if os.path.samestat(os.stat(path, dir_fd=at, follow_symlinks=False), ours):
                 os.unlink(path, dir_fd=at)
+        except FileNotFoundError:
+            pass
+        except OSError:  # the folder can no longer be written
+            error.add_note(f"What was to be written is left beside it as {shown(os.fsencode(beside))}.")
         raise
     finally:
         if held >= 0:

@@ -27,11 +27,11 @@ import stat
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock.errors import CallerError
+from penstock.errors import CallerError, ToolError
 from penstock.text import escape
 from penstock.workspace import system
 from penstock.workspace.paths import beneath, encoded
-from penstock.workspace.refusals import irregular, made_meanwhile, not_a_folder, refusal, secret, unwritten
+from penstock.workspace.refusals import irregular, made_meanwhile, not_a_folder, refusal, secret, unwritten, with_notes
 from penstock.workspace.secret_names import above_of, has_secret_name
 
 if TYPE_CHECKING:
@@ -301,8 +301,10 @@ class Root:
                         raise
                     return ()
                 return replacing.replace_known(inside, name, content, known, relative, flushes=flushes)
-        except FileExistsError:
-            raise made_meanwhile(relative) from None
+        except FileExistsError as error:
+            raise with_notes(made_meanwhile(relative), error) from None
+        except ToolError as error:
+            raise with_notes(error, error) from error.__cause__
         except OSError as error:
             raise unwritten(error, relative) from error
 

@@ -169,14 +169,17 @@ def _instead(root: Root, relative: bytes) -> str:
     try:
         with scan_folder(folder) as entries:
             names = [entry.name for entry in islice(entries, _NAMES_COMPARED)]
+        wanted = os.fsdecode(missing)
+        is_link = wanted in names and stat.S_ISLNK(root.status_in(folder, wanted).st_mode)
     except OSError:
         return ""
     finally:
         close_folder(folder)
     prefix = "" if known == b"." else escape.show_name(known) + "/"
-    wanted = os.fsdecode(missing)
-    if wanted in names:
+    if is_link:
         return f"{quoted(prefix + escape.show_name(missing))} is a link that leads to nothing."
+    if wanted in names:  # made since somebody asked for it
+        return ""
     near = [quoted(prefix + escape.show_name(os.fsencode(name))) for name in _closest(wanted, names)]
     return f"Similar: {', '.join(near)}." if near else ""
 
