@@ -119,6 +119,8 @@ def test_a_jump_out_of_a_range_falls_on() -> None:
         ("PERFORM LAST-ONE", False),
         ("PERFORM NEXT-ONE THRU LAST-ONE", False),
         ("IF A = 1 PERFORM LAST-ONE ELSE STOP RUN END-IF", False),
+        ("IF A = 1 GOBACK ELSE PERFORM MAIN END-IF", False),
+        ("IF A = 1 PERFORM NEXT-ONE ELSE PERFORM MAIN END-IF", True),
         ("PERFORM NEXT-ONE", True),
         ("PERFORM LAST-ONE UNTIL A = 1", True),
         ("EXIT", True),

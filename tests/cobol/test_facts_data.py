@@ -141,6 +141,21 @@ def test_usages_that_say_their_size_are_aligned_to_it(usage: str, at: int) -> No
     assert [item.offset for item in items.values()] == [0, 0, at]
 
 
+def test_a_literal_on_a_screen_is_no_group() -> None:
+    """It needs no picture; what holds others is one."""
+    text = fixed(
+        "IDENTIFICATION DIVISION.",
+        "PROGRAM-ID. S.",
+        "DATA DIVISION.",
+        "SCREEN SECTION.",
+        "01  MENU-SCREEN.",
+        "    05 LINE 1 COL 1 VALUE 'Menu'.",
+        "    05 HEAD LINE 2.",
+        "       10 COL 3 PIC X(5) FROM DAY-NAME.",
+    )
+    assert [item.usage for item in told(text).items] == ["GROUP", "DISPLAY", "GROUP", "DISPLAY"]
+
+
 def test_usages_of_other_compilers_have_their_sizes() -> None:
     """FLOAT, DOUBLE and HANDLE are usages for Micro Focus and ACUCOBOL, with USAGE or without."""
     items = data("01  R.", "    05  A FLOAT.", "    05  B USAGE DOUBLE.", "    05  C HANDLE.", "    05  D PIC X.")

@@ -131,6 +131,8 @@ def test_a_dd_name_is_what_assign_comes_to() -> None:
     [
         ("SYS020-UR-3203-SYSLST", "", "SYSLST"),
         ("SYS010-UT-2400-S", "", "SYS010"),
+        ("DATABASE-STOCKPF", "", "STOCKPF"),
+        ("WORKSTATION-STOCKD-SI", "", "STOCKD"),
         ("SYS011-DA-3340-S-MASTER", "", "MASTER"),
         ("DISK", "VALUE OF FILE-ID IS 'stock.dat'", "stock.dat"),
         ("DISK", "VALUE OF TITLE TITLE-WS", "STOCK"),

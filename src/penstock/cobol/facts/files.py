@@ -27,7 +27,7 @@ _CLAUSES_WORDS = """
     PASSWORD SEQUENTIAL INDEXED LINE BLOCK
 """
 _CLAUSES = frozenset(_CLAUSES_WORDS.split())
-_ORGANIZATIONS = frozenset({"SEQUENTIAL", "INDEXED", "RELATIVE"})
+_ORGANIZATIONS = frozenset({"SEQUENTIAL", "INDEXED", "RELATIVE", "TRANSACTION"})
 _ENDING = frozenset({"SEQUENTIAL", "INDEXED"})
 _DEVICES_WORDS = """
     DISK DISC TAPE PRINTER PRINT KEYBOARD DISPLAY CARD-READER CASSETTE EXTERNAL DYNAMIC ADVANCING REEL UNIT
@@ -38,6 +38,7 @@ _MODES = frozenset({"INPUT", "OUTPUT", "I-O", "EXTEND"})
 _VERBS = ("OPEN", "CLOSE", "READ", "DELETE", "START", "RETURN", "WRITE", "REWRITE", "RELEASE", "SORT", "MERGE")
 _LABELS = frozenset({"S", "AS", "UT", "UR", "DA"})
 _UNIT = re.compile(r"(?P<unit>SYS\d{3})-(?:UT|UR|DA)-\d++[A-Z]?(?:-[A-Z])?(?:-(?P<name>[A-Z0-9$#@]{2,}))?")
+_DEVICE = re.compile(r"(?:DATABASE|WORKSTATION|FORMATFILE|TAPEFILE|DISKETTE)-(?P<name>[A-Z][A-Z0-9$#@_.]*+)(?:-SI)?")
 _TITLES = frozenset({"FILE-ID", "ID", "IDENTIFICATION", "FILE-TITLE", "TITLE", "FILENAME"})
 """What VALUE OF may say of a file whose ASSIGN names no more than a device."""
 _Resolve: TypeAlias = "Callable[[str], tuple[Resolved, ...]]"
@@ -240,10 +241,13 @@ def _dd(assign: Sequence[str], resolve: _Resolve) -> tuple[str | None, Resolved 
     if found:
         return found[0].value, found[0]
     # UT-S-NAME and SYS020-UR-3203-NAME: unit, device class, device and organisation are comments to the compiler, the
-    # last part is the name, the unit where there is none. A name with other parts is one name.
+    # last part is the name, the unit where there is none; on IBM i a device stands before it. A name with other parts
+    # is one name.
     label, _, last = name.upper().rpartition("-")
     if unit := _UNIT.fullmatch(name.upper()):
         return unit["name"] or unit["unit"], None
+    if device := _DEVICE.fullmatch(name.upper()):
+        return device["name"], None
     return last if label.rpartition("-")[2] in _LABELS else name.upper(), None
 
 

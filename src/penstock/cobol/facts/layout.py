@@ -194,6 +194,11 @@ class _Building:
         self._close(0)
         for index, conditions in self._conditions.items():
             self.items[index] = self.items[index]._replace(conditions=tuple(conditions))
+        # A line of a screen or report may be a literal, which needs no picture: what holds nothing is no group.
+        groups = {item.parent for item in self.items}
+        for index, item in enumerate(self.items):
+            if item.section in _SHOWING and item.usage == "GROUP" and index not in groups and item.level not in {1, 66}:
+                self.items[index] = item._replace(usage="DISPLAY")
 
     def _unknown(self) -> None:
         """Forget where the open groups go on: a missing copybook would have added to them by an unknown amount."""

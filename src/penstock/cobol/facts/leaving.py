@@ -13,6 +13,7 @@ from .execs import comes_back
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from ..program import Program
     from .code import Node
@@ -37,24 +38,24 @@ def open_ends(
         nodes: The statements of each paragraph as trees.
         edges: What performs and jumps where.
     """
-    opens = [not _ends(inside, frozenset()) for inside in nodes]
     skips = _skips(program, nodes)
-    gone: frozenset[int] = frozenset()  # the lines of PERFORMs that never come back
     performs = [edge for edge in edges if edge.via == "PERFORM" and edge.copybook is None and edge.source >= 0]
-    if all(opens) or not performs or any(edge.via == "ALTER" for edge in edges):
+    # At first no PERFORM is taken to come back, and each then that is seen to: a paragraph that performs itself on every
+    # way that does not leave never does.
+    gone = set() if any(edge.via == "ALTER" for edge in edges) else {edge.line for edge in performs}
+    opens = [not _ends(inside, gone) for inside in nodes]
+    if all(opens) or not gone:
         return opens, skips
     ways = _Ways(opens, skips, edges)
-    # A range that never comes back closes the paragraphs that perform it, and so perhaps another range.
+    pending = performs
     while True:
-        coming = {edge.line for edge in performs if edge.target is None or ways.come_back(edge.target, edge.thru)}
-        found = frozenset(edge.line for edge in performs if edge.line not in coming)
-        sources = {edge.source for edge in performs if edge.line in found - gone}
-        gone = found
-        closed = [at for at in sources if opens[at] and _ends(nodes[at], gone)]
-        if not closed:
+        back = [edge for edge in pending if edge.target is None or ways.come_back(edge.target, edge.thru)]
+        if not back:
             return opens, skips
-        for at in closed:
-            opens[at] = False
+        gone.difference_update(edge.line for edge in back)
+        pending = [edge for edge in pending if edge.line in gone]
+        for at in {edge.source for edge in back}:
+            opens[at] = opens[at] or not _ends(nodes[at], gone)
 
 
 class _Ways:
@@ -109,7 +110,7 @@ def _skips(program: Program, nodes: Sequence[Sequence[Node]]) -> dict[int, int]:
     return found
 
 
-def _ends(nodes: Sequence[Node], gone: frozenset[int]) -> bool:
+def _ends(nodes: Sequence[Node], gone: AbstractSet[int]) -> bool:
     """Return whether control never gets past these statements.
 
     It does not if one of them leaves for good, or if every way through an IF with ELSE or an EVALUATE with WHEN OTHER leaves; but
@@ -141,7 +142,7 @@ def _held(node: Node) -> Iterator[Node]:
             stack += inner
 
 
-def _left(held: Sequence[Node], gone: frozenset[int]) -> bool:
+def _left(held: Sequence[Node], gone: AbstractSet[int]) -> bool:
     """Return whether the first of some statements, which holds the others, leaves for good."""
     leaves: set[int] = set()
     for node in reversed(held):
@@ -150,7 +151,7 @@ def _left(held: Sequence[Node], gone: frozenset[int]) -> bool:
     return id(held[0]) in leaves
 
 
-def _leaves(node: Node, gone: frozenset[int]) -> bool:
+def _leaves(node: Node, gone: AbstractSet[int]) -> bool:
     """Return whether a statement by itself never comes back: GO TO DEPENDING may, where its item is out of range."""
     said = node.said
     if said.verb == "GO TO":
