@@ -15,7 +15,8 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.store.pieces import cut
-from penstock.text.redaction import count_marks, first_hint, mark_of, secrets_in
+from penstock.text.redaction import Secret, count_marks, first_hint, mark_of, secrets_in
+from penstock.text.secret_shape import REACH_CHARS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,9 +29,10 @@ _AHEAD_BYTES = 64 << 10  # behind a block, so that a secret at its end is seen w
 _PRIVATE_KEY = "private key"
 _GOES_ON = "-----BEGIN PRIVATE KEY-----\n" + 20 * "A"
 _WINDOW_BYTES = _BLOCK_BYTES + _AHEAD_BYTES
-_BEFORE_BYTES = 32 << 10  # what a shape may look at before its hint: the header of a JWT, the values of a manifest
+_BEFORE_BYTES = (
+    2 * REACH_CHARS
+)  # what a shape may look at before its hint, also where marks are longer than what they hide
 _HALF_LINE_CHARS = 100
-_NAME_CHARS = 1_024  # what stands between the name of a secret and the secret
 _READ_BYTES = 1 << 20
 
 
@@ -87,6 +89,8 @@ class SecretWatch:
         self._hidden = 0
         self._is_in_key = False
         self._keys: dict[str, str] = {}  # that were found so far: they are secrets in later blocks too
+        self._before = b""  # the end of what has passed, without its secrets
+        self._begun: list[Secret] = []  # that were found behind the last block already
         self._beside: _Beside | None = None
         self._is_done = False
 
@@ -179,37 +183,53 @@ class SecretWatch:
     def _block(self, window: bytes, count: int) -> tuple[bytes, int]:
         """Return about so many bytes from the beginning of a window as they are kept, and how many they were."""
         size = _line_bytes(window, count) if count < len(window) else len(window)
-        # Blocks end where a line does; a name before the end may have its secret behind it, which goes along.
-        is_quiet = not self._is_in_key and not any(
+        is_quiet = not (self._is_in_key or self._begun) and not any(
             key.encode("utf-8", "surrogateescape") in window for key in self._keys
         )
-        if is_quiet and first_hint(window, size + _NAME_CHARS) < 0:
+        if is_quiet and first_hint(window, size + REACH_CHARS) < 0:
+            self._pass(window[:size])
             return window[:size], size
         # What is no UTF-8 stands for itself meanwhile, and comes out as it came in.
-        lead = _GOES_ON if self._is_in_key else ""
+        lead = _GOES_ON if self._is_in_key else self._before.decode("utf-8", "surrogateescape")
         text = lead + window.decode("utf-8", "surrogateescape")
-        is_ascii = len(text) - len(lead) == len(window)
-        end = len(lead) + (size if is_ascii else len(window[:size].decode("utf-8", "surrogateescape")))
+        end = len(lead) + len(window[:size].decode("utf-8", "surrogateescape"))
+        found = secrets_in(
+            text,
+            end + REACH_CHARS,
+            self._keys,
+            since=0 if self._is_in_key else len(lead),
+            begun=(one._replace(start=one.start + len(lead), end=one.end + len(lead)) for one in self._begun),
+        )
         made: list[str] = []
         kept = len(lead)
-        self._is_in_key = False
-        for kind, start, stop in secrets_in(text, end + _NAME_CHARS, self._keys):
-            if start >= end + _NAME_CHARS:
-                break
+        self._begun, self._is_in_key = [], False
+        for secret in found:
+            kind, start, stop = secret
+            if start >= end:  # what was found is known in the next block, where less stands before it
+                self._begun.append(secret)
+                continue
             if stop <= len(lead):
                 continue
             end = max(end, stop)
-            if self._hides:
-                made += (text[kept:start], mark_of(kind, text[max(kept, start) : stop]))
-                kept = stop
-            elif start >= len(lead):
+            made += (text[kept:start], mark_of(kind, text[max(kept, start) : stop]))
+            kept = stop
+            if start >= len(lead) and not self._hides:
                 self._seen[kind] += 1
             is_cut_off = len(text) - stop < _HALF_LINE_CHARS and not text.endswith("-----", start, stop)
             self._is_in_key = kind == _PRIVATE_KEY and is_cut_off and count < len(window)
-        taken = end - len(lead) if is_ascii else len(_encoded(text[len(lead) : end]))
+        self._begun = [
+            one._replace(start=one.start - end, end=one.end - end) for one in self._begun if one.end < len(text)
+        ]
+        taken = len(_encoded(text[len(lead) : end]))
         shown = _encoded("".join((*made, text[kept:end]))) if made else window[:taken]
-        self._hidden += count_marks(shown)
-        return shown, taken
+        self._pass(shown)
+        kept_form = shown if self._hides else window[:taken]
+        self._hidden += count_marks(kept_form)
+        return kept_form, taken
+
+    def _pass(self, shown: bytes) -> None:
+        """Keep the end of what has passed."""
+        self._before = (self._before + shown[-_BEFORE_BYTES:])[-_BEFORE_BYTES:]
 
 
 def _encoded(text: str) -> bytes:

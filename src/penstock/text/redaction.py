@@ -101,7 +101,14 @@ def mark_in(text: str) -> str:
     return found.group() if found else ""
 
 
-def secrets_in(text: str, until: int | None = None, known: dict[str, str] | None = None) -> list[Secret]:
+def secrets_in(
+    text: str,
+    until: int | None = None,
+    known: dict[str, str] | None = None,
+    *,
+    since: int = 0,
+    begun: Iterable[Secret] = (),
+) -> list[Secret]:
     """Return the secrets of a text in order; they never overlap.
 
     A key that was known at one place is a secret wherever it stands, although nothing gives it away there. A text in which
@@ -110,24 +117,28 @@ def secrets_in(text: str, until: int | None = None, known: dict[str, str] | None
 
     Args:
         text: The text.
-        until: Secrets that begin from here on need not be found; None for all.
+        until: What gives a secret away from here on need not be found; None for all.
         known: Keys that were found in what came before, with their kinds: they are found too, and those of this text are
             added. None for none.
+        since: What stands before is only looked back at.
+        begun: Secrets that are known already, in order.
     """
     keys = {} if known is None else known
-    found, passed = _seen(text, until, keys, _places(text, until), 0)
-    margin, looks = 0, 1
+    places = _places(text, until)
+    places.skip_to(since)
+    seen, passed = _seen(text, until, keys, places, 0)
+    found, looks = _merged([*begun, *seen], since), 1
     while found:
         shown = _Shown(text, found)
         shown_until = None if until is None else shown.at(until)
-        seen, _ = _seen(shown.text, shown_until, keys, shown.places(passed), len(keys))
-        merged = _merged([*found, *(shown.behind(secret, margin) for secret in seen)])
-        if merged == found:
-            break
-        found, looks = merged, looks + 1
+        seen, _ = _seen(shown.text, shown_until, keys, shown.places(passed, since), len(keys))
         # The texts that were tried needed four looks at most. One that is made to need one for every secret loses twice as
         # much around them each time, so that the number of looks grows with the logarithm of the text.
         margin = 1 << looks if looks > _PLAIN_LOOKS else 0
+        merged = _merged([*found, *(shown.behind(secret, margin) for secret in seen)], since)
+        if merged == found:
+            break
+        found, looks = merged, looks + 1
     return found
 
 
@@ -176,17 +187,18 @@ class _Shown:
         part = bisect_right(self._begins, place) - 1
         return self._shown_begins[part + 1] if part % 2 else self._shown_begins[part] + place - self._begins[part]
 
-    def places(self, passed: list[int]) -> _Places:
+    def places(self, passed: list[int], since: int) -> _Places:
         """Return where to look again: near marks, at what a search finds now and where the first look was.
 
         Everywhere else the same would be found again, in as much time as it took at first.
 
         Args:
             passed: Where the first look was, in the text.
+            since: Before it is none.
         """
         near: list[tuple[int, int]] = []
         for start, end in zip(self._shown_begins[1::2], self._shown_begins[2::2], strict=True):
-            begin = max(0, start - _HINT_BYTES)
+            begin = max(since, start - _HINT_BYTES)
             if near and begin <= near[-1][1]:
                 near[-1] = near[-1][0], end
             else:
@@ -210,14 +222,14 @@ class _Shown:
         return Secret(seen.kind, max(0, start - margin), min(self._chars, end + margin))
 
 
-def _merged(places: list[Secret]) -> list[Secret]:
-    """Return places in order; those that overlap are one."""
+def _merged(places: Iterable[Secret], since: int = 0) -> list[Secret]:
+    """Return places in order, as far as they lie behind one; those that overlap are one."""
     made: list[Secret] = []
     for place in sorted(places, key=lambda one: (one.start, -one.end)):
         if made and place.start < made[-1].end:
             made[-1] = made[-1]._replace(end=max(made[-1].end, place.end))
-        else:
-            made.append(place)
+        elif place.end > since:
+            made.append(place._replace(start=max(since, place.start)))
     return made
 
 
