@@ -39,7 +39,10 @@ _ASSIGNED = (
     r"|(?<==)([^\s\"'`;|<>(){}\[\]\\]{8,160}+)(?=[ \t]*+(?:#|$|\r?\n)))"
 )
 NO_SECRET = re.compile(
-    r"\*+|\.+|x+|X+|█+|•+|(?i:redacted)|/\^.*|&lt;.*|[.#]?[<\[{$%(].*|.*(?:\$\{|\{\{|%\(\w+\)|%s|\{\w*\}|\(\)).*",
+    r"\*+|\.+|x+|X+|█+|•+|(?i:redacted|your[_-][a-z_-]+)|/\^.*|&lt;.*|[.#]?[<\[{$%(].*"
+    r"|.*(?:\$\{|\{\{|%\(\w+\)|%s|\{\w*\}|\(\)|\\\().*"
+    # What a form asks of a field, and a model of a column.
+    r"|(?i:required|nullable|sometimes|present|confirmed|encrypted|hashed)(?:[|:].*)?",
     re.DOTALL,
 )
 # A name that ends in KEY, or one of these with no more than a blank or a sign behind it, before a random value.
@@ -69,7 +72,8 @@ _SAID_HINT = r"(?i:password|passphrase|secret)[ \t](?:is|was)[ \t]{1,3}[\"'`][^\
 _BEFORE_CHARS = 24  # of the name before its last word
 _OF_PASSWORDS = re.compile(r"(?i:pass|pwd|pswd)")
 _SHORT = re.compile(r"(?=[^A-Za-z]*+[A-Za-z])[^\s_.:/-]*[^\sA-Za-z_.:*/?=(){}\[\]<>-][^\s_.:/-]*")
-_IDENTIFIER = re.compile(r"[A-Za-z_.:*/?=-]++")
+_IDENTIFIER = re.compile(r"[A-Za-z_.:*/?=-]++(?:(?<=/)\d)?")  # or a function and how many arguments it takes
+_PUBLIC_TOKEN = ("publickey", "public_key", "public-key")
 _NUMBERED_NAME = re.compile(r"(?:[A-Za-z]{2,16}[-_.]){1,6}v?\d{1,2}")  # `etcd-cluster-1`
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|_")
 _MAX_WORDS, _MAX_NUMBERS = 8, 3  # of the name of a class
@@ -116,7 +120,7 @@ def _named(text: str, at: int, floor: int) -> Spans:
     match = compiled(_LOOSE).match(text, at)
     if match is None or PUBLIC.search(match[1]) or not is_key(match[2]) or _is_class(match[2]):
         return ()
-    if _TYPE.search(text, max(0, at - _TYPE_CHARS), at):
+    if _TYPE.search(text, max(0, at - _TYPE_CHARS), at) or text[max(0, at - 10) : at].lower().endswith(_PUBLIC_TOKEN):
         return ()
     return to_end(text, match.span(2))
 
