@@ -361,3 +361,24 @@ def test_what_a_link_leads_to_is_not_set_aside(root: Path, tmp_path: Path) -> No
     (root / "moved").rename(root / "sub")
     assert [*set_aside(str(root), known, [b"sub"])] == []
     assert [*set_aside(str(root), known)] == ["sub/app/.git/hooks"]
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the calls are named by their numbers")
+def test_no_command_stops_what_waits_for_its_end(shell: Shell, root: Path) -> None:
+    """The first process of the namespace is traced by none; whatever a command starts itself can be."""
+    (root / "trace.py").write_text(
+        "import ctypes, errno, os, signal, sys\n"
+        "libc = ctypes.CDLL(None, use_errno=True)\n"
+        "child = os.fork() or signal.pause()\n"
+        "for request in (16, 0x4206):\n"
+        "    for process in (1, child):\n"
+        "        done = libc.ptrace(request, process, None, None)\n"
+        "        print(process == 1, done, errno.errorcode.get(ctypes.get_errno()) if done else '')\n"
+        "    libc.ptrace(17, child, None, None) if request == 16 and os.waitpid(child, 0) else None\n"
+        "os.kill(child, signal.SIGKILL)\n"
+    )
+    rows = said(shell, f"{sys.executable} trace.py").splitlines()[2:]
+    of_first = [row.split() for row in rows if row.startswith("True")]
+    assert [row[1] for row in of_first] == ["-1", "-1"]
+    assert {row[2] for row in of_first} <= {"EACCES", "EPERM"}
+    assert [row.split()[1] for row in rows if row.startswith("False")] == ["0", "0"]

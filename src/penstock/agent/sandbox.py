@@ -60,6 +60,8 @@ _ARCHITECTURES = {  # of linux/audit.h; the numbers of socket and socketpair
 }
 # prlimit64: who gives another process of the user a second of processor time ends it, which Landlock knows nothing of.
 _LIMIT = {"x86_64": 302, "aarch64": 261}
+# ptrace: who traces the first process of its own namespace stops the one that would see the end of the command.
+_TRACE = {"x86_64": 101, "aarch64": 117}
 # What processes of one user share without a file: shmget, shmat, shmctl, semget, semop, semctl, shmdt, msgget, msgsnd, msgrcv,
 # msgctl, semtimedop (SysV); mq_open, mq_unlink, mq_timedsend, mq_timedreceive, mq_notify, mq_getsetattr (POSIX; its shared memory
 # and semaphores are files in /dev/shm); add_key, request_key, keyctl.
@@ -284,7 +286,8 @@ def _filter(machine: str, denied: Sequence[int], *, without_sockets: bool) -> by
         machine: as `uname` names it.
         denied: numbers of calls there, denied whatever their arguments.
         without_sockets: whether no socket is made but a connected pair of streams, which cannot be led elsewhere, and each process
-            sets its own limits alone; else those of the families are made that a network of its own divides.
+            sets its own limits alone; else those of the families are made that a network of its own divides, and the first
+            process of the namespace is traced by none.
     """
     # Classic BPF over struct seccomp_data (seccomp(2)): a row is (code, lines to skip if true, lines to skip if false,
     # value). A jump counts from the next line, hence `deny - 5` on line 4. All calls of the family are denied by their
@@ -294,7 +297,7 @@ def _filter(machine: str, denied: Sequence[int], *, without_sockets: bool) -> by
     call, architecture, first_argument, second_argument = 0, 4, 16, 24  # places in struct seccomp_data
     known, socket, socketpair = _ARCHITECTURES[machine]
     numbers = (*denied, _IO_URING_SETUP, *((socket,) if without_sockets else ()))
-    own = 3 if without_sockets else 0  # lines about limits, behind the numbers, each of which is a line
+    own = 3  # lines about limits or tracing, behind the numbers, each of which is a line
     behind = 5 + len(numbers) + own
     deny = behind + (5 if without_sockets else 2 + len(_DIVIDED))
     allow = deny + 1
@@ -302,6 +305,11 @@ def _filter(machine: str, denied: Sequence[int], *, without_sockets: bool) -> by
         (equal, 0, 2, _LIMIT[machine]),
         (load, 0, 0, first_argument),
         (equal, allow - behind, deny - behind, 0),  # 0 is the process itself
+    )
+    tracing = (
+        (equal, 0, 2, _TRACE[machine]),
+        (load, 0, 0, second_argument),
+        (equal, deny - behind, allow - behind, 1),
     )
     pairs = (
         (equal, 0, allow - behind - 1, socketpair),
@@ -322,7 +330,7 @@ def _filter(machine: str, denied: Sequence[int], *, without_sockets: bool) -> by
         (load, 0, 0, call),
         (at_least, deny - 5, 0, 0x40000000),  # x32, the other numbers of x86-64
         *((equal, deny - 6 - at, 0, number) for at, number in enumerate(numbers)),
-        *(limits + pairs if without_sockets else families),
+        *(limits + pairs if without_sockets else tracing + families),
         (answer, 0, 0, 0x00050000 | 13),  # EACCES
         (answer, 0, 0, 0x7FFF0000),
     )
