@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from penstock.errors import CallerError
-from penstock.text import tokens
+from penstock.text import token_estimate, tokens
 from penstock.text.tokens import Calibration, Count, TokenCounter, Tokens, count, family, fits, sample_count
 
 if TYPE_CHECKING:
@@ -295,3 +295,13 @@ def test_counting_loads_no_tokenizer_and_no_heavy_module() -> None:
         env={"PYTHONPATH": str(Path(tokens.__file__).parents[2])},
     )
     assert set(done.stdout.strip("[]\n").split(", ")) <= {"'os.path'", ""}
+
+
+def test_a_long_text_that_is_counted_again_is_not_looked_at_again() -> None:
+    """While it is cut to fit it is counted at each size that is tried: what begins alike is known."""
+    data = "".join(f"{number}: a line\n" for number in range(50_000)).encode()
+    counted = token_estimate.features(data)
+    looked_at = token_estimate._known_features.cache_info().misses
+    assert token_estimate.features(data) == counted
+    token_estimate.features(data[:-9])
+    assert token_estimate._known_features.cache_info().misses == looked_at + 1

@@ -7,6 +7,7 @@ the weights are fitted (`bench/fit_tokens.py`).
 
 from __future__ import annotations
 
+from functools import lru_cache
 from operator import mul
 from typing import NamedTuple
 
@@ -74,7 +75,7 @@ def features(data: bytes) -> list[int]:
     if len(data) <= _BLOCK_BYTES:
         return block_features(data)
     starts = range(0, len(data), _BLOCK_BYTES)
-    return list(map(sum, zip(*(block_features(data[at : at + _BLOCK_BYTES]) for at in starts), strict=True)))
+    return list(map(sum, zip(*(_known_features(data[at : at + _BLOCK_BYTES]) for at in starts), strict=True)))
 
 
 def block_features(block: bytes) -> list[int]:
@@ -92,6 +93,10 @@ def block_features(block: bytes) -> list[int]:
         count = (block.translate(alphabet, left_out) if image is None else image).count
         row += [letters if pattern == _LETTERS else count(pattern) for pattern in patterns]
     return [*row, *_ZEROS[len(row) :], short.count(b" l")]
+
+
+# A long text is counted again and again while it is cut to fit: 2 MB of what was counted last.
+_known_features = lru_cache(maxsize=32)(block_features)
 
 
 # The estimator is linear: tokens = sum of weight times feature, in thousandths. Features are counts of patterns in two
