@@ -19,7 +19,7 @@ from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING
 from unittest.mock import patch
 
-from tests.forks import LIBRARIES, warm_path
+from tests.forks import COMMANDS, warm_path
 
 from penstock.cli import main
 
@@ -113,26 +113,28 @@ def _standard_streams(*files: IO[bytes]) -> Iterator[None]:
             os.close(descriptor)
 
 
-def store_of(root: Path) -> dict[str, str]:
+def store_of(root: Path, loaded: tuple[str, ...] = COMMANDS) -> dict[str, str]:
     """An environment in which `penstock` is the one that is tested, with a store and a home in the folder.
 
-    It begins with libraries that are loaded already, and nothing of ours.
+    It begins with modules that are loaded already.
     """
     return {
         **os.environ,
-        "PATH": warm_path(*LIBRARIES),
+        "PATH": warm_path(*loaded),
         "PENSTOCK_STORE": str(root / "kept"),
         "HOME": str(root),
         "OPENAI_API_KEY": "none",
     }
 
 
-def shell_line(root: Path, line: str, *, check: bool = False, shell: str = "bash") -> subprocess.CompletedProcess[str]:
-    """Types a line into a shell in which `penstock` is the one that is tested."""
+def shell_line(
+    root: Path, line: str, *, check: bool = False, shell: str = "bash", loaded: tuple[str, ...] = COMMANDS
+) -> subprocess.CompletedProcess[str]:
+    """Types a line into a shell in which `penstock` is the one that is tested, and begins with what is loaded."""
     return subprocess.run(
         [shell, "-c", line],
         cwd=root,
-        env=store_of(root),
+        env=store_of(root, loaded),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 import pytest
 from tests.cli.screens import on_terminal, shell_line, store_of, typed
-from tests.forks import warm_penstock
+from tests.forks import LIBRARIES, warm_penstock
 
 from penstock.cli import COMMANDS, cli, main
 from penstock.cli.commands import CommandGroup, HelpPage
@@ -98,7 +98,7 @@ def test_every_example_of_every_page_runs(project: Path, example: str) -> None:
             done = typed(*shlex.split(line)[1:], cwd=project, environment=environment)
         else:
             line = f"export OPENAI_BASE_URL={provider.base_url}; {line}"
-            done = shell_line(project, line, shell="fish" if "fish" in example else "bash")
+            done = shell_line(project, line, shell="fish" if "fish" in example else "bash", loaded=LIBRARIES)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     is_silent = ">" in example or example.startswith(("eval", "penstock completion", "penstock mcp"))

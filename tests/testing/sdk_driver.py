@@ -246,7 +246,7 @@ def recovered(wire: str, form: Any, mode: str) -> Any:
         return say("At most 250." if "never above 250" in json.dumps(request) else "I do not know.")
 
     messages: list[Any] = [{"role": "user", "content": "What is the limit? It is never above 250."}]
-    with LoopbackProvider(wire, 100_000, script=[call("read_file", path="a line\n", times=20_000)]) as earlier:
+    with LoopbackProvider(wire, 100_000, script=[call("read_file", path="a line\n", times=8_000)]) as earlier:
         messages += read(wire, ask(earlier, messages, streamed=False, reply=None, tools=True))[1]
     with (
         LoopbackProvider(wire, 8_192, policy=policy, refusal=form, refuse_in_stream=mode == "in stream") as provider,

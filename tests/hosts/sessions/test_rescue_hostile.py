@@ -14,6 +14,7 @@ import pytest
 from penstock.hosts.rescue.writing import identity_of
 from penstock.workspace.own_files import append_own
 from tests.cli.screens import shell_line
+from tests.forks import COMMANDS, warm_path
 from tests.hosts.histories import Claude, written
 from tests.hosts.sessions.test_rescue import next_request, rescued
 from tests.hosts.sessions.ways import FLOOD, TASK, WINDOW, stuck
@@ -119,7 +120,7 @@ def test_two_rescues_at_once_do_not_meet(tmp_path: Path) -> None:
     for option, made in (("", 2), ("--append", 1)):
         line = f"exec penstock rescue {path} --window {WINDOW} --store store --json {option}"
         command = ["bash", "-c", line]
-        environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+        environment = {**os.environ, "PATH": warm_path(*COMMANDS)}
         both = [subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE) for _ in range(2)]
         for one in both:
             one.communicate(timeout=60)
