@@ -124,8 +124,10 @@ Google key: =AIzaSy t33
 Google refresh token: =1//0 t60
 Google secret: =GOCSPX- t28
 Google token: =ya29. t120
+Google token: =ya29. t20
 Grafana key: =eyJrIjoi w80
 Grafana token: =glc_eyJ w60
+Grafana token: =glc_Kg/Srw+ b26
 Grafana token: =glsa_ w32 =_ h8
 Groq key: =gsk_ w52
 Harness token: =pat. t22 =. w24 =. w20
@@ -213,6 +215,7 @@ Square token: =EAAA t60
 StackHawk key: =hawk. w20 =. w20
 Stripe key: =sk_live_ w24
 Stripe webhook secret: =whsec_ w32
+Stripe webhook secret: =whsec_Kg/Srw+ b26
 Supabase key: =sbp_ h40
 Supabase key: =sb_secret_ t31
 Tailscale key: =tskey-auth- w12 =CNTRL- w32

@@ -36,6 +36,7 @@ class NamedFormat(NamedTuple):
 _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 # Of so many random letters and digits one is a digit; names of classes and functions that begin so hold none.
 _DIGIT = r"(?=[A-Za-z_-]{0,64}+[0-9])"
+_DIGIT_OF_BASE64 = "(?=[A-Za-z+/]{0,64}+[0-9])"
 
 _BASE64_LINES = (
     r"[A-Za-z0-9+/]*+(?:\r?\n[ \t]{0,32}[A-Za-z0-9+/]{48,80}+){0,100}+(?:\r?\n[ \t]{0,32}[A-Za-z0-9+/]{1,80}+=)?+=*+"
@@ -117,8 +118,10 @@ ANYWHERE = (
     KeyFormat("Google key", "AIza", r"[\w-]{35}"),
     KeyFormat("Google storage key", "GOOG1", r"(?=[A-Z]{0,56}+[0-9])[A-Z0-9]{55}"),
     KeyFormat("Google secret", "GOCSPX-", r"[\w-]{24}"),
-    KeyFormat("Google token", "ya29.", r"[\w-]{24}[\w.-]*+"),
-    KeyFormat("Grafana token", "glc_", rf"(?:eyJ[A-Za-z0-9+/]{{20}}|{_DIGIT}[A-Za-z0-9+/]{{32}})[A-Za-z0-9+/=]*+"),
+    KeyFormat("Google token", "ya29.", r"[\w-]{20}[\w.-]*+"),
+    KeyFormat(
+        "Grafana token", "glc_", rf"(?:eyJ[A-Za-z0-9+/]{{20}}|{_DIGIT_OF_BASE64}[A-Za-z0-9+/]{{32}})[A-Za-z0-9+/=]*+"
+    ),
     KeyFormat("Grafana token", "glsa_", r"[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}"),
     KeyFormat("Grafana key", "eyJrIjoi", r"[\w+/-]{60}[\w+/=-]*+"),
     KeyFormat("Heroku key", "HRKU-", r"[\w-]{36}"),
@@ -203,7 +206,7 @@ ANYWHERE = (
         "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_",
         r"(?:[A-Za-z0-9]{14}|(?=\D{0,20}+[0-9])\w{10})",
     ),
-    KeyFormat("Stripe webhook secret", "whsec_", _DIGIT + r"[A-Za-z0-9+/]{24}[A-Za-z0-9+/=]*+"),
+    KeyFormat("Stripe webhook secret", "whsec_", _DIGIT_OF_BASE64 + r"[A-Za-z0-9+/]{24}[A-Za-z0-9+/=]*+"),
     KeyFormat("Supabase key", "sbp_", r"(?:v0_)?[a-z0-9]{40}"),
     KeyFormat("Supabase key", "sb_secret_", r"[\w-]{22}"),
     KeyFormat("Tailscale key", "tskey-", r"[a-z]{2,12}+-[A-Za-z0-9]{6,}+-[A-Za-z0-9]{4}"),
