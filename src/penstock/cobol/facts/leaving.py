@@ -48,14 +48,22 @@ def open_ends(
         return opens, skips
     ways = _Ways(opens, skips, edges)
     pending = performs
-    while True:
-        back = [edge for edge in pending if edge.target is None or ways.come_back(edge.target, edge.thru)]
-        if not back:
-            return opens, skips
+    waiting: dict[int, list[ControlEdge]] = {}  # by the paragraphs whose ends hold up what they perform
+    while pending:
+        back = []
+        for edge in pending:
+            held_up = None if edge.target is None else ways.held_up_at(edge.target, edge.thru)
+            if held_up is None:
+                back.append(edge)
+            for at in held_up or ():
+                waiting.setdefault(at, []).append(edge)
         gone.difference_update(edge.line for edge in back)
-        pending = [edge for edge in pending if edge.line in gone]
-        for at in {edge.source for edge in back}:
-            opens[at] = opens[at] or not _ends(nodes[at], gone)
+        opened = [at for at in {edge.source for edge in back} if not opens[at] and not _ends(nodes[at], gone)]
+        for at in opened:
+            opens[at] = True
+        again = dict.fromkeys(edge for at in opened for edge in waiting.pop(at, ()))
+        pending = [edge for edge in again if edge.line in gone]
+    return opens, skips
 
 
 class _Ways:
@@ -78,8 +86,10 @@ class _Ways:
                 else:
                     self._jumps.setdefault(edge.source, []).append(edge.target)
 
-    def come_back(self, first: int, thru: int | None) -> bool:
-        """Return whether control may get from the beginning of a range over its end; also where that is not known."""
+    def held_up_at(self, first: int, thru: int | None) -> set[int] | None:
+        """Return the paragraphs over whose ends control does not get from the beginning of a range; None where it may get over
+        that of the range, or where nobody knows.
+        """
         last = first if thru is None else thru
         stack = [first, *self._anywhere]
         seen: set[int] = set()
@@ -90,11 +100,11 @@ class _Ways:
             seen.add(at)
             skipped = self._skips.get(at)
             if len(seen) > _FAR or at in self._unknown or skipped == last or (at == last and self._opens[at]):
-                return True
+                return None
             stack += self._jumps.get(at, ())
-            stack += [behind + 1 for behind in (at if self._opens[at] else None, skipped) if behind is not None]
-            stack = [one for one in stack if one < len(self._opens)]
-        return False
+            behind = [one + 1 for one in (at if self._opens[at] else None, skipped) if one is not None]
+            stack += [one for one in behind if one < len(self._opens)]
+        return {at for at in seen if not self._opens[at]}
 
 
 def _skips(program: Program, nodes: Sequence[Sequence[Node]]) -> dict[int, int]:
