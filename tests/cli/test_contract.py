@@ -119,6 +119,9 @@ STATUS = [
     ("resume gone", 4, "not_found"),
     ("handoff gone", 4, "not_found"),
     ("stats gone", 4, "not_found"),
+    ("run x --from gone", 4, "not_found"),
+    ("fit nan.json --tokens 9", 2, "usage"),
+    ("list --path README.md", 3, "not_directory"),
     ("read server.log --start-byte 0 --version VERSION", 5, "stale"),
     ("view server.log --version VERSION", 5, "stale"),
     ("fit request.json --tokens 1", 7, None),
@@ -134,6 +137,7 @@ def asked(project: Path) -> Any:
     (project / "out").symlink_to("/etc/passwd")
     (project / "program").write_bytes(b"\x7fELF\0\0\0")
     (project / "empty.cbl").write_text("\n")
+    (project / "nan.json").write_text('{"messages": [{"role": "user", "content": "x"}], "temperature": NaN}')
     (project / "broken.json").write_text('[{"role": "tool", "tool_call_id": "a", "content": "x"}]')
     environment = store_of(project)
     read = typed("read", "README.md", "--start-byte", "0", "--json", cwd=project, environment=environment)
@@ -150,7 +154,7 @@ def asked(project: Path) -> Any:
         return json.loads(done.stdout), done.returncode
 
     yield type_
-    for name in ("pipe", "out", "program", "empty.cbl", "broken.json"):
+    for name in ("pipe", "out", "program", "empty.cbl", "broken.json", "nan.json"):
         (project / name).unlink()
 
 
@@ -205,3 +209,22 @@ def test_each_end_has_its_exit_status(asked: Any, line: str, status: int, code: 
     assert (error or {}).get("code") == code
     assert error is None or error.keys() == {"code", "message", "try"}
     assert error is None or "Errno" not in error["message"]
+
+
+@pytest.mark.proves("L-9")
+@pytest.mark.parametrize(("line", "status", "code"), [end for end in STATUS if end[1] in {2, 4} and end[2] is not None])
+def test_a_mistake_names_what_to_try(asked: Any, line: str, status: int, code: str) -> None:
+    """A command that works, and where none is near the help of the one that was typed."""
+    found, _ = asked(line)
+    assert (found["error"]["try"] or "").startswith("penstock ")
+    assert (found["error"]["code"], status) == (code, status)
+
+
+@pytest.mark.proves("B-2", "V-6")
+@pytest.mark.parametrize("line", ["view README.md --offset 5000", "read README.md --start-line 5000"])
+def test_nothing_behind_the_end_is_said_to_scripts_too(asked: Any, line: str) -> None:
+    """An empty text has a notice with the number of lines, and the page before it."""
+    found, status = asked(line)
+    assert (found["text"], status) == ("", 0)
+    assert found["previous"]
+    assert found["notices"] == [f"nothing there: the file has {found['total_lines']} lines"]

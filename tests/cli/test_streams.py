@@ -99,7 +99,10 @@ def test_a_request_without_an_end_is_an_error_that_names_the_bound(tree: Path, c
             check=False,
         )
     assert done.returncode == 2
-    assert done.stderr == b"penstock: - has more than the 256 MiB that are read of a request\n"
+    assert done.stderr == (
+        b"penstock: - has more than the 256 MiB that are read of a request. Try: penstock %s --help\n"
+        % command[0].encode()
+    )
     with (tree / "giant.json").open("wb") as giant:
         giant.truncate(1 << 40)
     of_file = subprocess.run(

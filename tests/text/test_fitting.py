@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from penstock.errors import CallerError
 from penstock.text.allowance import Allowance
 from penstock.text.calls import CommandLine, mcp
 from penstock.text.fitting import Guarded, Keep, fit, fit_all, share
@@ -213,3 +214,12 @@ def test_results_that_arrive_together_share_one_allowance() -> None:
     assert share([10, 20], 900) == [10, 20]
     assert share([5, 7], 11) == [5, 6]  # exactly an equal share leaves the rest all that is left
     assert share([], 10) == []
+
+
+@pytest.mark.proves("G-2")
+def test_what_stays_may_be_named_as_the_command_line_names_it() -> None:
+    """`"tail"` is `Keep.TAIL`; another word is refused with those that there are."""
+    for keep in Keep:
+        assert fit(LINES, Allowance.chars(1_000), keep.value) == fit(LINES, Allowance.chars(1_000), keep)
+    with pytest.raises(CallerError, match=r'^keep: takes "head", "tail", "ends".*not \'middle\'$'):
+        fit("short", Allowance.chars(1_000), "middle")

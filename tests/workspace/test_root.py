@@ -241,7 +241,7 @@ def test_special_files_are_never_opened(tree: Path, confinement: str) -> None:
         for name, kind in kinds.items():
             for call in (tools.view, tools.read_file, tools.outline):
                 text = call(name)
-                assert text == f"not_regular_file: {kind}. {name} was not opened."
+                assert text == f"not_regular_file: {kind}. {name} was not opened. Try: list_files()"
     with pytest.raises(BlockingIOError):
         os.read(os.open(tree / "fifo", os.O_RDWR | os.O_NONBLOCK), 1)
 

@@ -290,7 +290,8 @@ def test_a_missing_file_names_similar_ones_and_a_folder_the_listing(tmp_path: Pa
     result = tools.call("view", {"file_path": "src/deep/raeder.py"})
     assert result.code == "not_found"
     assert 'Similar: "src/deep/reader.py"' in result.text
-    assert result.text.count("src/deep/") == 4
+    assert result.text.count("src/deep/") == 5
+    assert printed.calls_in(result.text) == [Call("view", {"file_path": "src/deep/reader.py"})]
     assert 'Similar: "src/deep/Reader.py"' in tools.view("src/deep/READER.py") or '"src/deep/reader.py"' in tools.view(
         "src/deep/READER.py"
     )
@@ -298,7 +299,8 @@ def test_a_missing_file_names_similar_ones_and_a_folder_the_listing(tmp_path: Pa
     assert "Similar" not in tools.view("src/deep/zzzzzzzzzzz")
     (tmp_path / "src" / "gone").symlink_to("nowhere")
     for path in ("src/gone", "src/gone/reader.py"):
-        assert tools.view(path) == f'There is no {path}. "src/gone" is a link that leads to nothing.'
+        way = 'Try: list_files(path="src")'
+        assert tools.view(path) == f'There is no {path}. "src/gone" is a link that leads to nothing. {way}'
     assert '"src/deep/readme\\\\x0a.py"' in tools.view("src/deep/readme.py")
     result = tools.call("view", {"file_path": "src/deep"})
     assert result.code == "is_directory"
@@ -311,7 +313,7 @@ def test_names_are_compared_in_bounded_time(tmp_path: Path) -> None:
     """A folder of 3,000 long names that are all alike costs no more than a look at it."""
     for n in range(3000):
         (tmp_path / ("a" * 180 + f"{n:05}")).touch()
-    assert Tools(tmp_path).view("a" * 180 + "0123").count("a" * 180) == 4
+    assert Tools(tmp_path).view("a" * 180 + "0123").count("a" * 180) == 5
 
 
 @pytest.mark.proves("V-12")

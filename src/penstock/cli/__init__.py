@@ -51,8 +51,8 @@ COMMANDS: dict[str, dict[str, tuple[str, ...]]] = {
     cls=CommandTable,
     table=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": HELP_WIDTH},
-    epilog="Exit status: 0 done, 1 nothing found, 2 usage, 3 refused, 4 missing, 5 stale, 6 partial or past the deadline, "
-    "7 over budget, 8 a fault of the disk or the store, 130 interrupted.",
+    epilog="Exit status: 0 done, 1 nothing found or a check that fails, 2 usage, 3 refused, 4 missing, 5 stale, "
+    "6 partial or past the deadline, 7 over budget or irreducible, 8 the disk, the store or a provider failed, 130 interrupted.",
 )
 @click.version_option(__version__, prog_name="penstock")
 def cli() -> None:

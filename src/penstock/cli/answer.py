@@ -76,6 +76,7 @@ def answer_tool(
     """
     from penstock import settings
     from penstock.tools import TOOLS, Tools, check
+    from penstock.tools.instead import with_way
 
     # Settings come from the root's own penstock.toml: a command behaves there as it does for an agent.
     workspace, chosen = settings.open_workspace(root, tell=terminal.warn)
@@ -88,7 +89,12 @@ def answer_tool(
             progress=progress.count_of("files"),
         )
         if as_json:
-            value, outcome = to_json(tools, check(next(entry for entry in TOOLS if entry.name == tool), arguments))
+            entry = next(entry for entry in TOOLS if entry.name == tool)
+            checked = check(entry, arguments)
+            try:
+                value, outcome = to_json(tools, checked)
+            except ToolError as error:
+                raise with_way(error, entry, checked) from error
         else:
             result = tools.call(tool, arguments)
     if as_json:
@@ -128,13 +134,14 @@ def _print_result(text: str) -> None:
 # ── errors ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def report(error: Exception, about: Mapping[str, Any]) -> int:
+def report(error: Exception, about: Mapping[str, Any], command: str = "penstock") -> int:
     """Print what a command raised.
 
     Args:
         error: A `PenstockError` or an `OSError`.
         about: The parameters of the command: whether `as_json`, or which `output_format`, and the `root` and `store_url` that a
             next call repeats.
+        command: The command as it is typed; its help is what to try where nothing nearer is known.
 
     Returns:
         The exit status: by the code of a `ToolError`, 2 for a mistake of the caller, 8 for a fault of the disk or the store.
@@ -143,12 +150,16 @@ def report(error: Exception, about: Mapping[str, Any]) -> int:
     match error:
         case ToolError():
             dialect = dialect_of(about.get("root"), about.get("store_url"))
-            way = " or ".join(dialect.write(call) for call in error.calls) or None
-            return fail(error.code, error.message, way, _status_of(error.code), output_format=output_format)
+            status = _status_of(error.code)
+            way = " or ".join(dialect.write(call) for call in error.calls)
+            if not way and status in {USAGE, MISSING}:
+                way = f"{command} --help"
+            return fail(error.code, error.message, way or None, status, output_format=output_format)
         case CallerError():
-            return fail("usage", str(error), None, USAGE, output_format=output_format)
+            return fail("usage", str(error), f"{command} --help", USAGE, output_format=output_format)
         case FileNotFoundError(filename=str(name)):
-            return fail("not_found", f"There is no file {name!r}.", None, MISSING, output_format=output_format)
+            way = f"{command} --help"
+            return fail("not_found", f"There is no file {name!r}.", way, MISSING, output_format=output_format)
         case OSError():
             # What was opened by a descriptor brings its number for a name: the person named the file.
             # Only what was being written can be full: where it has no name, the file that was read is not to blame.
@@ -183,13 +194,17 @@ def fail(
     elif output_format == "stream-json":
         print_json({"type": "error", "kind": code, "message": message, "try": way})
     else:
-        click.echo(f"penstock: {message}" + (f" Try: {way}" if way else ""), err=True)
+        click.echo(f"penstock: {message}" if way is None else f"penstock: {_sentence(message)} Try: {way}", err=True)
     return status
 
 
 def misuse(error: click.ClickException) -> str:
     """Return what click says of a mistyped line as one line that ends as a sentence does; click lists choices one a line."""
-    said = escape.shorten(escape.show(" ".join(error.format_message().split()))[0], _MISUSE_BYTES)
+    return _sentence(escape.shorten(escape.show(" ".join(error.format_message().split()))[0], _MISUSE_BYTES))
+
+
+def _sentence(said: str) -> str:
+    """Return words that end as a sentence does."""
     return said if said.endswith((".", "?", "?)")) else f"{said}."
 
 
@@ -221,12 +236,14 @@ def next_json(call: Call | None) -> dict[str, object] | None:
 
 def page_json(page: Window | OutlinePage) -> dict[str, object]:
     """Return a page of a file with the keys of contracts.md. Text is escaped; line ends are those of the file."""
+    from penstock.text import notices
     from penstock.text.window import Window
 
     if not isinstance(page, Window):
         return outline_json(page)
     # `escape.show` makes "\r\n" one line feed; scripts get the bytes that the file has.
     parts = [escape.show(part) for part in page.text.split("\r\n")]
+    past_the_end = page.first_line == 0 and page.previous is not None
     value: dict[str, object] = {
         "path": page.path,
         "text": "\r\n".join(part for part, _ in parts),
@@ -239,7 +256,7 @@ def page_json(page: Window | OutlinePage) -> dict[str, object]:
         "stale": False,  # a stale page is an error: none is shown
         "next": next_json(page.next),
         "previous": next_json(page.previous),
-        "notices": list(page.notices),
+        "notices": [*page.notices, *([notices.past_the_end(page.total_lines or 0)] if past_the_end else [])],
     }
     clipped = [
         {"line": line.number, "hidden_bytes": line.hidden_bytes, "start_byte": line.start_byte + line.shown_bytes}

@@ -91,7 +91,7 @@ class HelpPage(click.Command):
         except BrokenPipeError:  # an OSError too, but the reader has gone: the table of commands ends without a word
             raise
         except (PenstockError, OSError) as error:
-            return answer.report(error, ctx.params)
+            return answer.report(error, ctx.params, ctx.command_path)
 
 
 class CommandGroup(HelpPage, click.Group):

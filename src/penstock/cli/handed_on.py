@@ -6,7 +6,7 @@ import json
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from penstock.errors import CallerError
+from penstock.errors import CallerError, ToolError
 from penstock.text import escape
 
 if TYPE_CHECKING:
@@ -27,14 +27,15 @@ def read_handoff(path: str) -> Handoff:
         path: a JSON document as `penstock handoff` prints it, or another writer's of the same shape.
 
     Raises:
-        CallerError: there is no such file, it is too large, or a field in it cannot be.
+        ToolError: there is no such file.
+        CallerError: it is too large, or a field in it cannot be.
     """
     from penstock.context.handoff import decode
     from penstock.workspace.own_files import read_own
 
     content = read_own(path, _MAX_BYTES + 1)
     if content is None:
-        raise CallerError(f"There is no handoff {escape.clip(path)}. One is printed by: penstock handoff ID")
+        raise ToolError("not_found", f"There is no handoff {escape.clip(path)}. One is printed by: penstock handoff ID")
     if len(content) > _MAX_BYTES:
         raise CallerError(f"{escape.clip(path)} is no handoff: it has more than {_MAX_BYTES} bytes")
     try:

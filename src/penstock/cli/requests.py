@@ -267,7 +267,12 @@ def saved_request(file: str) -> Any:
     if len(content) > MAX_REQUEST_BYTES:
         raise CallerError(f"{shown} has more than the {MAX_REQUEST_BYTES >> 20} MiB that are read of a request")
     try:
-        return json.loads(content)
+        return json.loads(content, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
         raise CallerError(f"{shown} holds no JSON that can be read{where}") from error
+
+
+def _no_number(name: str) -> Any:
+    """Refuse `NaN` and `Infinity`: Python reads and writes them, providers and everything else that reads JSON do not."""
+    raise ValueError(f"{name} is no JSON")

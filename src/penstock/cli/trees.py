@@ -51,6 +51,8 @@ def list_command(root: str, as_json: bool, **arguments: Any) -> int:
     """
 
     def to_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, object], str]:
+        from penstock.workspace.listing import MAX_FILES_PER_LIST, MAX_FILES_WARNING_THRESHOLD
+
         found = tools.workspace.list_files(**checked, progress=tools.progress)  # type: ignore[arg-type]
         page = found.page
         limit = arguments["limit"]
@@ -65,7 +67,8 @@ def list_command(root: str, as_json: bool, **arguments: Any) -> int:
             "next": None,
         }
         if page.more:
-            value["next"] = {**checked, "offset": 0 if too_many else page.next_offset, "limit": limit or 20}
+            shown = min(limit, MAX_FILES_PER_LIST) or MAX_FILES_WARNING_THRESHOLD
+            value["next"] = {**checked, "offset": 0 if too_many else page.next_offset, "limit": shown}
         return value, "partial" if not found.complete else "done" if page.total else "nothing"
 
     return answer.answer_tool(root, "list_files", arguments, as_json, to_json)

@@ -13,6 +13,7 @@ import enum
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
+from penstock.errors import CallerError
 from penstock.text import escape, json_records, stand_ins
 from penstock.text.calls import PYTHON, Call
 
@@ -40,6 +41,11 @@ class Keep(enum.Enum):
     HEAD = "head"
     TAIL = "tail"
     ENDS = "ends"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Keep:
+        known = ", ".join(f'"{one.value}"' for one in cls)
+        raise CallerError(f"keep: takes {known}, or the Keep of that name, not {escape.clip(repr(value))}")
 
 
 class Whole(NamedTuple):
@@ -89,7 +95,7 @@ class Guarded(str):
 def fit(
     text: str,
     allowance: Allowance,
-    keep: Keep = Keep.HEAD,
+    keep: Keep | str = Keep.HEAD,
     handle: str | None = None,
     *,
     name: str = "tool",
@@ -107,7 +113,7 @@ def fit(
     Args:
         text: any text; one that was fitted before is cut further from what was left of it.
         allowance: what text and notice may take together.
-        keep: which part stays.
+        keep: which part stays: a `Keep`, or its value (`"tail"`).
         handle: where the whole is kept; None where it is not.
         name: the tool that the notice speaks of.
         way: what the notice says instead of the calls that read `handle`.
@@ -116,7 +122,11 @@ def fit(
 
     Returns:
         The text that fits, which knows what it was cut from.
+
+    Raises:
+        CallerError: for a `keep` that there is not.
     """
+    keep = Keep(keep)
     tokens = counter_of(allowance, chars_per_token)
     if isinstance(text, Guarded):
         if allowance.holds(text):

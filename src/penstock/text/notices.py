@@ -95,7 +95,7 @@ def header(window: Window, dialect: Dialect, *, escaped: int, notices: Sequence[
     if escaped:
         parts.append(_escapes(escaped, window.invalid_bytes, window.encoding))
     if window.first_line == 0 and window.previous is not None:
-        parts.append(_past_the_end(window.total_lines or 0, dialect.write(window.previous)))
+        parts.append(f"{past_the_end(window.total_lines or 0)}; the last page: {dialect.write(window.previous)}")
     parts.extend(notices)
     return f"{title(window.path)}: " + " | ".join(parts)
 
@@ -159,10 +159,9 @@ def _escapes(escaped: int, invalid_bytes: int, encoding: str) -> str:
     return f"{counted(escaped, 'character')} escaped"
 
 
-def _past_the_end(total_lines: int, last_page: str) -> str:
-    """Return the answer to a place behind the last line (V-6, B-2)."""
-    lines = "1 line" if total_lines == 1 else f"{total_lines} lines"
-    return f"nothing there: the file has {lines}; the last page: {last_page}"
+def past_the_end(total_lines: int) -> str:
+    """Return what is said of a place behind the last line (V-6, B-2); the last page is the one before it."""
+    return f"nothing there: the file has {counted(total_lines, 'line')}"
 
 
 # ── what there is to say about a page, or an edit ────────────────────────────────────────────────────────────────

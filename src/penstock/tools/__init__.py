@@ -331,7 +331,14 @@ class Tools:
                 store=self._store,
                 shown=self._shown,
             )
-            return tool.answer(invocation, **checked)
+            try:
+                return tool.answer(invocation, **checked)
+            except ToolError as error:
+                if error.code != "bad_pattern":
+                    raise
+                from penstock.tools.instead import with_way  # only where one is needed
+
+                raise with_way(error, tool, checked) from error
         except ToolError as error:
             if error.code == "busy":
                 self._reads.busy()

@@ -20,8 +20,8 @@ from penstock.tools.record import REQUIRED
 if TYPE_CHECKING:
     from penstock.tools.record import Parameter, Tool
 
-# How many characters of an argument an error repeats.
-_ECHOED = 256
+ECHOED_CHARS = 256
+"""How many characters of an argument an error repeats, or a call that it names."""
 # How alike two spellings are: that of which one is meant for the other, and that of which it may be.
 _ALIKE = 0.8
 _NEAR = 0.5
@@ -172,6 +172,6 @@ def _corrected(tool: Tool, meant: dict[str, object]) -> tuple[Call, ...]:
             right[parameter.name] = value
         elif parameter.default is REQUIRED:
             return ()
-    if any(isinstance(value, str) and len(value) > _ECHOED for value in right.values()):
+    if any(isinstance(value, str) and len(value) > ECHOED_CHARS for value in right.values()):
         return ()
     return (Call(tool.name, given(tool, right)),)

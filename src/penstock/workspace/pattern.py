@@ -63,6 +63,15 @@ def _bounded(pattern: str) -> None:
         raise ToolError("bad_pattern", f"The pattern has {length} bytes. At most {MAX_PATTERN_BYTES} are accepted.")
 
 
+def literally(pattern: str) -> str:
+    r"""Return the expression that finds a text as it stands.
+
+    >>> print(literally("f(x)"))
+    f\(x\)
+    """
+    return _SPECIAL.sub(r"\\\g<0>", pattern)
+
+
 def _half_a_pair() -> ToolError:
     """Return the refusal of a pattern that is no Unicode text."""
     return ToolError("bad_pattern", "The pattern holds half of a UTF-16 pair. Write it as text.")
@@ -256,7 +265,7 @@ def line_finder(
         raise ToolError("bad_pattern", r"A match lies within one line: leave \n out of the pattern; use ^ and $.")
     flags = "(?i)" if ignore_case else ""
     if literal:
-        parts = [_SPECIAL.sub(r"\\\g<0>", part) for part in parts]
+        parts = [literally(part) for part in parts]
     compiled = _expression("".join(parts), flags=flags, never_newline=True, deadline=deadline)
     # `\A`, `\z` and `(?-m)` speak of the text as a whole, which in a block of lines would be the block.
     if not literal and (r"\A" in parts or r"\z" in parts or _WHOLE_TEXT.search(pattern)):

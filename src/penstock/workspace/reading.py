@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.errors import ToolError
-from penstock.text import notices, window
+from penstock.text import escape, notices, window
 from penstock.text.calls import Call
 from penstock.workspace import texts
 from penstock.workspace import version as versions
@@ -95,8 +95,9 @@ class Reader:
         _check(offset=offset)
         _check(1, limit=limit)
         deadline = deadline or Deadline(READ_SECONDS)
-        earlier = None if version is None else versions.parse(version)
         asked = ViewAsked(offset, limit, version, lines=self.view_lines if limit is None else limit)
+        unversioned = asked.call(escape.show_argument(file_path), version=None)
+        earlier = None if version is None else versions.parse(version, unversioned)
         with texts.open_text(self.root, file_path) as text:
             said = texts.same_version(text.source, text.path, earlier, asked.call(text.path, version=None))
             room = room or Boundless()
@@ -140,7 +141,9 @@ class Reader:
         _check(start_line=start_line, end_line=end_line, start_byte=start_byte, max_bytes=max_bytes)
         if encoding not in {None, "base64"}:
             raise ToolError(
-                "bad_argument", notices.argument("encoding", 'leave it out, or "base64" for the exact bytes')
+                "bad_argument",
+                notices.argument("encoding", 'leave it out, or "base64" for the exact bytes'),
+                Call("read_file", {"path": escape.show_argument(path), "encoding": "base64"}),
             )
         from penstock.workspace.byte_pages import (
             byte_page,
@@ -150,17 +153,19 @@ class Reader:
 
         deadline = deadline or Deadline(READ_SECONDS)
         bounds = PageBounds(room, self.caps_line_ranges)
-        earlier = None if version is None else versions.parse(version)
         lines = {
             name: value for name, value in (("start_line", start_line), ("end_line", end_line)) if value is not None
         }
         rest = {
             name: value for name, value in (("start_byte", start_byte), ("max_bytes", max_bytes)) if value is not None
         }
+        kind = {} if encoding is None else {"encoding": encoding}
+        unversioned = Call("read_file", {"path": escape.show_argument(path), **lines, **rest, **kind})
+        earlier = None if version is None else versions.parse(version, unversioned)
         if encoding is not None:
             with texts.open_file(self.root, path) as (source, shown):
                 plain = TextFile(source, window.UTF8, shown)
-                asked = Call("read_file", {"path": shown, **rest, "encoding": encoding})
+                asked = Call("read_file", {"path": shown, **rest, **kind})
                 said = texts.same_version(source, shown, earlier, asked)
                 if lines:
                     said.append(notices.ignored_arguments(list(lines), "the exact bytes"))

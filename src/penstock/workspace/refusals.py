@@ -1,4 +1,5 @@
-"""Why something beneath a root is not opened or written: a `ToolError` for each reason, which names the path.
+"""Why something beneath a root is not opened or written: a `ToolError` for each reason, which names the path, and the call that
+works in its place.
 
 Law: what is echoed of a path is inert and clipped. Keeps out: what is looked at and when (`root`).
 """
@@ -9,6 +10,7 @@ import errno
 import stat
 from typing import TYPE_CHECKING
 
+from penstock.call import Call
 from penstock.errors import ToolError
 from penstock.text import escape
 
@@ -33,6 +35,7 @@ def outside(path: str) -> ToolError:
     return ToolError(
         "outside_root",
         f"{escape.clip(path)} is outside the root. Paths are relative to the root and stay beneath it.",
+        Call("list_files"),
     )
 
 
@@ -48,14 +51,20 @@ def secret(relative: bytes) -> ToolError:
 def irregular(status: os.stat_result, relative: bytes) -> ToolError:
     """Return the refusal of what is no regular file, with its kind."""
     if stat.S_ISDIR(status.st_mode):
-        return ToolError("is_directory", f"{shown(relative)} is a folder, not a file.")
+        return ToolError("is_directory", f"{shown(relative)} is a folder, not a file.", listing(relative))
     kind = _KINDS.get(stat.S_IFMT(status.st_mode), "special file")
-    return ToolError("not_regular_file", f"not_regular_file: {kind}. {shown(relative)} was not opened.")
+    return ToolError("not_regular_file", f"not_regular_file: {kind}. {shown(relative)} was not opened.", listing())
 
 
 def not_a_folder(relative: bytes) -> ToolError:
     """Return the refusal of a file where a folder is needed."""
-    return ToolError("not_directory", f"{shown(relative)} is a file, not a folder.")
+    path = escape.show_name(relative)
+    return ToolError("not_directory", f"{shown(relative)} is a file, not a folder.", Call("view", {"file_path": path}))
+
+
+def listing(folder: bytes = b".") -> Call:
+    """Return the call that lists a folder, the root where none is named: what to do about a path that cannot be opened."""
+    return Call("list_files", {} if folder == b"." else {"path": escape.show_name(folder)})
 
 
 _REFUSALS = {
@@ -72,12 +81,14 @@ _REFUSALS = {
     errno.EAGAIN: ("path_changing", "The path {} is changing while it is opened. Try again."),
     errno.ENXIO: ("not_regular_file", "not_regular_file: {} was not opened."),
 }
+# Where another path is the answer, and a listing has it. What is denied or changing is as it was named.
+_ELSEWHERE = frozenset({"not_found", "outside_root", "link_loop", "path_too_long", "not_regular_file"})
 
 
 def refusal(error: OSError, relative: bytes) -> ToolError:
     """Return the `ToolError` for what the operating system said of a path."""
     code, sentence = _REFUSALS.get(error.errno or 0, ("io_error", f"{{}} cannot be read: {error.strerror}."))
-    return ToolError(code, sentence.format(shown(relative)))
+    return ToolError(code, sentence.format(shown(relative)), *([listing()] if code in _ELSEWHERE else []))
 
 
 def made_meanwhile(relative: bytes) -> ToolError:

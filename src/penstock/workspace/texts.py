@@ -50,13 +50,10 @@ def open_file(root: Root, path: str) -> Iterator[tuple[FileSource, str]]:
     try:
         file = root.open_file(relative)
     except ToolError as error:
-        if error.code == "is_directory":
-            shown = escape.show_name(relative)
-            listing = Call("list_files", {} if shown == "." else {"path": shown})
-            raise ToolError(error.code, error.message, listing) from error
-        if error.code == "not_found" and (hint := _instead(root, relative)):
-            raise ToolError(error.code, f"{error.message} {hint}") from error
-        raise
+        if error.code != "not_found":
+            raise
+        hint, way = _instead(root, relative)
+        raise ToolError(error.code, f"{error.message} {hint}".rstrip(), way) from error
     try:
         yield FileSource(file), escape.show_name(relative)
     except OSError as error:
@@ -112,7 +109,8 @@ def same_version(source: FileSource, path: str, earlier: versions.Version | None
     else:
         restart = asked.but(start_byte=0)
     size = f" ({earlier.size_bytes} to {source.size_bytes} bytes)" if earlier.size_bytes != source.size_bytes else ""
-    raise ToolError("stale", _stale(escape.shorten(path), change.value + size), restart, asked)
+    ways = (asked,) if restart == asked else (restart, asked)
+    raise ToolError("stale", _stale(escape.shorten(path), change.value + size), *ways)
 
 
 def no_longer_records(path: str, asked: Call) -> ToolError:
@@ -147,8 +145,12 @@ def _binary(path: str, kind: str, size_bytes: int) -> str:
 # ── names that are nearly right ──────────────────────────────────────────────────────────────────────────────────
 
 
-def _instead(root: Root, relative: bytes) -> str:
-    """Return what to say of a path that there is not: up to three that are spelled like it (V-11), or a link to nothing."""
+def _instead(root: Root, relative: bytes) -> tuple[str, Call]:
+    """Return what to say of a path that there is not, and the call to make in its place.
+
+    That is up to three paths that are spelled like it (V-11), or a link to nothing; the call shows the likeliest, or lists the
+    last folder on the way that there is.
+    """
     known = b"."
     # Down to the first part that is missing: its folder is there, and that is where the right name may be.
     for missing in relative.split(b"/"):
@@ -158,30 +160,44 @@ def _instead(root: Root, relative: bytes) -> str:
         except OSError:
             break
         if not stat.S_ISDIR(status.st_mode):
-            return ""
+            return "", _way_to(root, inner)
         known = inner
     else:
-        return ""
+        return "", refusals.listing()
+    listing = refusals.listing(known)
     try:
         folder = root.open_folder(known)
     except ToolError:
-        return ""
+        return "", refusals.listing()
     try:
         with scan_folder(folder) as entries:
             names = [entry.name for entry in islice(entries, _NAMES_COMPARED)]
         wanted = os.fsdecode(missing)
         is_link = wanted in names and stat.S_ISLNK(root.status_in(folder, wanted).st_mode)
     except OSError:
-        return ""
+        return "", refusals.listing()
     finally:
         close_folder(folder)
     prefix = "" if known == b"." else escape.show_name(known) + "/"
     if is_link:
-        return f"{quoted(prefix + escape.show_name(missing))} is a link that leads to nothing."
+        return f"{quoted(prefix + escape.show_name(missing))} is a link that leads to nothing.", listing
     if wanted in names:  # made since somebody asked for it
-        return ""
-    near = [quoted(prefix + escape.show_name(os.fsencode(name))) for name in _closest(wanted, names)]
-    return f"Similar: {', '.join(near)}." if near else ""
+        return "", _way_to(root, relative)
+    near = [prefix + escape.show_name(os.fsencode(name)) for name in _closest(wanted, names)]
+    if not near:
+        return "", listing
+    return f"Similar: {', '.join(map(quoted, near))}.", _way_to(root, root.relative(near[0]))
+
+
+def _way_to(root: Root, relative: bytes) -> Call:
+    """Return the call that shows a file, or lists a folder; of anything else the root is listed."""
+    try:
+        mode = root.look(relative).st_mode
+    except OSError:
+        return refusals.listing()
+    if stat.S_ISREG(mode):
+        return Call("view", {"file_path": escape.show_name(relative)})
+    return refusals.listing(relative if stat.S_ISDIR(mode) else b".")
 
 
 def _closest(wanted: str, names: list[str]) -> list[str]:

@@ -22,6 +22,7 @@ except ImportError:
 from penstock.errors import ToolError
 
 if TYPE_CHECKING:
+    from penstock.call import Call
     from penstock.workspace.source import FileSource
 
 ANCHOR_BYTES = 4096
@@ -95,8 +96,12 @@ def compare(earlier: Version, source: FileSource) -> VersionChange:
     return VersionChange.SAME if now.times == earlier.times else VersionChange.TIMES
 
 
-def parse(token: str) -> Version:
+def parse(token: str, *ways: Call) -> Version:
     """Return the version that `str` wrote.
+
+    Args:
+        token: What a page printed.
+        ways: Calls that work where it is nothing that a page printed: the one without it.
 
     Raises:
         ToolError: It is nothing that a page printed.
@@ -106,7 +111,7 @@ def parse(token: str) -> Version:
         size, cursor, identity, times, anchor = match.groups()
         return Version(size_bytes=int(size), cursor_byte=int(cursor), identity=identity, times=times, anchor=anchor)
     raise ToolError(
-        "bad_argument", "version: not one that a page printed. Copy it from the page before, or leave it out."
+        "bad_argument", "version: not one that a page printed. Copy it from the page before, or leave it out.", *ways
     )
 
 
