@@ -180,7 +180,7 @@ def test_the_server_of_the_readme_starts_and_answers(tmp_path: Path) -> None:
 
     async def steps() -> str:
         server = StdioServerParameters(**entry, cwd=str(tmp_path), env=environment)
-        async with Client(stdio_client(server)) as client:
+        async with Client(stdio_client(server, errlog=sys.stderr)) as client:
             names = {tool.name for tool in (await client.list_tools()).tools}
             assert names == set(re.findall(r"`(ctx_\w+)`", (ROOT / "README.md").read_text("utf-8")))
             page = await client.call_tool("ctx_view", {"file_path": "poem.txt"})

@@ -56,7 +56,8 @@ async def _client(transport: str, root: Path, era: str, port: int = 0) -> AsyncI
         kept = {"PENSTOCK_STORE": os.environ["PENSTOCK_STORE"]}  # a host hands on little of its environment
         python, *arguments = [*warm_python(), *our_command(root)]
         command = StdioServerParameters(command=python, args=arguments, cwd=REPOSITORY, env=kept)
-        server = stdio_client(command)
+        # By default the error output is the one that was there when the SDK was first imported: by now that may be closed.
+        server = stdio_client(command, errlog=sys.stderr)
     async with Client(server, mode=era) as client:
         yield client
 
