@@ -21,7 +21,7 @@ from tests.mcp.conftest import REPOSITORY, TOKEN, call, request
 from tests.mcp.double_server import TABLE, Doubles
 
 from penstock.errors import CallerError
-from penstock.mcp_server import frames, token
+from penstock.mcp_server import frames, serve, token
 from penstock.mcp_server import http as http_server
 from penstock.mcp_server.listening import listen, serve_app
 
@@ -398,6 +398,12 @@ def test_an_address_needs_a_port(address: str) -> None:
     """The mistake and an example."""
     with pytest.raises(CallerError, match="HOST:PORT"):
         listen(address)
+
+
+def test_a_token_without_http_is_refused(tmp_path: Path) -> None:
+    """Who gives a token takes what is served to be guarded by it; it had been passed over without a word."""
+    with pytest.raises(CallerError, match="--http HOST:PORT"):
+        serve(tmp_path, token_file=str(tmp_path / "token"))
 
 
 def test_our_tools_are_served_over_http(workspace: Path, tmp_path: Path) -> None:
