@@ -13,6 +13,7 @@ from penstock.agent.disk_changes import DiskChanges
 from penstock.agent.editing import Editing
 from penstock.agent.edits import changes_of
 from penstock.agent.shell import Shell
+from penstock.context.handoff import FileEvent, Handoff
 from penstock.models import ScriptedModel, call, say
 from penstock.workspace.root import Root
 
@@ -143,3 +144,13 @@ def test_what_has_the_same_status_is_not_read_again(root: Root, tree: Path, monk
     monkeypatch.setattr(disk_changes, "digest_of", noted)
     assert disk_changes.look(root, with_digests=True, known=first) == whole
     assert read == ["part_001.txt"]
+
+
+def test_a_name_that_held_a_secret_is_of_no_file(root: Root) -> None:
+    """What stands in its place in a handoff is no path; the others go on."""
+    events = [
+        FileEvent(path=path, digest="0" * 64)
+        for path in ("keys/[redacted: GitHub token, 40 characters].txt", "gone.py")
+    ]
+    handoff = Handoff(session_id="a", file_history=tuple(events))
+    assert [file.path for file in disk_changes.handed_on(root, handoff)] == ["gone.py"]

@@ -163,8 +163,9 @@ def test_what_command_lines_of_the_configuration_name_is_run(tmp_path: Path, mon
         '[filter "x"]\n\tclean = tools/clean.sh %f\n\tsmudge = "sh -c \\"exec tools/smudge \\\\\n%f\\""\n\trequired = true\n'
         '[diff "p"]\n\ttextconv = "python3 tools/p.py"\n[alias]\n\tz = !tools/z.sh | cat\n\ts = status\n'
         '[credential]\n\thelper = ./helper\n[remote "origin"]\n\turl = src/a\n[user]\n\tname = tools/there.sh\n'
+        "[init]\n\ttemplateDir = new\n"
     )
-    run = "mon.py ssh.sh tools/clean.sh tools/smudge tools/p.py tools/z.sh helper ci/hooks/x dotfiles/gitconfig"
+    run = "new/hooks/x mon.py ssh.sh tools/clean.sh tools/smudge tools/p.py tools/z.sh helper ci/hooks/x dotfiles/gitconfig"
     for path in run.split():
         assert "git" in why_unasked_at(str(root), path.encode()), path
     for path in ("src/x.py", "status", "src/a", "tools/there.sh", "tools/other.sh", "x"):
