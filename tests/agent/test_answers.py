@@ -130,6 +130,16 @@ def test_an_answer_that_no_smaller_request_betters_is_taken(begun: Callable[...,
 
 
 @pytest.mark.parametrize("wire", WIRES)
+def test_a_number_below_what_cannot_go_cuts_nothing(begun: Callable[..., Agent], wire: str) -> None:
+    """Instructions and tools alone are more than is reported: nothing that is left out betters that, and it is told once."""
+    agent = grown(begun, Served(wire, lambda _: answer(wire, "Forty.", 700)))
+    for _ in range(2):
+        run = agent.run("How many?")
+        assert (run.outcome, run.answer, run.recoveries, run.cuts) == ("answered", "Forty.", 0, 0)
+        assert ["700 tokens of input" in warning for warning in run.warnings] == [True]
+
+
+@pytest.mark.parametrize("wire", WIRES)
 def test_an_empty_reply_is_tried_smaller_or_once_more(begun: Callable[..., Agent], wire: str) -> None:
     """Smaller where the request is a large part of the window, else as it was: it may have been a fault that passes."""
 

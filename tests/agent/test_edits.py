@@ -67,8 +67,12 @@ def test_each_edit_is_undone_to_the_byte_newest_first(
     assert [edit.path for edit in edits_of(store, session)] == ["a.txt", "a.txt", "new/b.txt"]
     assert undo(root, store, session) == "Edit 3 is undone: new/b.txt, which it had made, is removed."
     assert not (tree / "new/b.txt").exists()
-    with pytest.raises(ToolError, match=r"a\.txt is not what edit 1 left: it is left alone\. These can be undone: 2"):
+    with pytest.raises(
+        ToolError, match=r"a\.txt is not what edit 1 left: it is left alone\. These can be undone: 2"
+    ) as stale:
         undo(root, store, session, 1)
+    (way,) = stale.value.calls  # what stood there before can be had and put back by hand
+    assert (way.tool, store.read(str(way.arguments["handle"]), 0, 99)) == ("page", b"one\r\ntwo\xff\r\n")
     assert undo(root, store, session, 2) == "Edit 2 is undone: a.txt is what it was before."
     undo(root, store, session, 1)
     assert (tree / "a.txt").read_bytes() == b"one\r\ntwo\xff\r\n"

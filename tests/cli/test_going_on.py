@@ -22,6 +22,7 @@ from penstock.cli import main
 from penstock.cli.handed_on import tracked_by
 from penstock.context.handoff import FileEvent, Handoff
 from penstock.models import call, calls, fail, say
+from penstock.store.glance import recent_sessions
 from penstock.testing import LoopbackProvider
 from penstock.wires import load_request
 from penstock.workspace.root import Root
@@ -195,6 +196,8 @@ def test_a_handoff_begins_a_session(tree: Path, tmp_path: Path) -> None:
         bad = penstock(tmp_path, "run", "--from", str(tree / "app.py"), *flags(provider))
         folder = penstock(tmp_path, "run", "--from", str(tree), *flags(provider))
         none = penstock(tmp_path, "run", *flags(provider))
+    listed = json.loads(penstock(tmp_path, "sessions", "--json").stdout)["sessions"]
+    assert {row["question"] for row in listed} == {"Set the port to 2.", ""}  # `--from` alone asks nothing anew
     assert done.stdout == "I go on.\n"
     assert "Set the port to 2." in seen[0]["messages"][1]["content"]
     assert "app.py: changed" in seen[0]["messages"][-1]["content"]
@@ -204,6 +207,32 @@ def test_a_handoff_begins_a_session(tree: Path, tmp_path: Path) -> None:
     assert (bad.returncode, none.returncode) == (2, 2)
     assert "is no handoff" in bad.stderr
     assert f"{tree} is not a regular file" in folder.stderr
+
+
+@pytest.mark.proves("S-9")
+def test_a_handoff_that_is_taken_up_in_another_folder_says_so(
+    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """None of its files is there; what is asked beside it is the new session's question."""
+    flags = ["--store", f"sqlite://{tmp_path}/store"]
+    document, script, other = tmp_path / "handoff.json", tmp_path / "script.json", tmp_path / "other"
+    other.mkdir()
+    edit = {"call": "edit_file", "arguments": {"path": "app.py", "old": "1", "new": "2"}}
+    script.write_text(json.dumps([edit, {"say": "Done."}]))
+    model = ["--model", f"scripted:{script}", *flags]
+    assert main(["run", "Set the port.", "--root", str(tree), "--allow-edit", *model, "--json"]) == 0
+    session = json.loads(capsys.readouterr().out)["session"]
+    assert main(["handoff", session, *flags]) == 0
+    document.write_text(capsys.readouterr().out)
+    script.write_text(json.dumps([{"say": "I go on."}]))
+    for root, is_elsewhere in ((other, True), (tree, False)):
+        assert main(["run", "And now?", "--from", str(document), "--root", str(root), *model]) == 0
+        assert (f"None of them is beneath {root}: where" in capsys.readouterr().err) is is_elsewhere
+    assert main(["sessions", "--json", *flags]) == 0
+    questions = [row["question"] for row in json.loads(capsys.readouterr().out)["sessions"]]
+    assert questions == ["And now?", "And now?", "Set the port."]
+    assert [said for _, said in recent_sessions(str(tmp_path / "store"))][2] == "Set the port."
+    assert recent_sessions(str(tmp_path / "store"))[0][1].startswith("And now?")
 
 
 @pytest.mark.proves("S-9")

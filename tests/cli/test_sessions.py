@@ -13,6 +13,9 @@ from tests.store.test_removal import found_in
 
 from penstock.cli import main
 from penstock.store import open_store
+from penstock.store.glance import recent_sessions
+from penstock.wires import text_message
+from penstock.wires.placeholders import with_told
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -124,6 +127,25 @@ def test_an_output_is_removed_and_who_quotes_it_is_named(work: Path, capsys: pyt
     assert found_in(work / "kept", PHRASE.encode()) == []
     capsys.readouterr()
     assert asked(capsys, "store", "rm", handle, status=4)["error"]["code"] == "expired"
+
+
+@pytest.mark.proves("S-17")
+@pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic", "gemini", "bedrock"])
+def test_the_list_says_what_was_asked_over_every_api(work: Path, capsys: pytest.CaptureFixture[str], wire: str) -> None:
+    """However that writes a message; without what the model was told beside it."""
+    with closing(open_store()) as store:
+        store.append("s", 0, "Begun", {"about": {}, "header": {"transcript": {"wire": wire}}})
+        store.append("s", 1, "Prompted", {"message": text_message(wire, "user", with_told("Why?", "Beside it."))})
+    assert asked(capsys, "sessions")["sessions"][0]["question"] == "Why?"
+    assert recent_sessions(str(work / "kept"))[0][1].startswith("Why?")
+
+
+def test_a_session_is_shown_in_words(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As a person reads it: no brackets of a program, no empty value."""
+    assert main(["show", begun(capsys)]) == 0
+    fields = dict(re.findall(r"^(\w+) +(.*)$", capsys.readouterr().out, re.MULTILINE))
+    assert (fields["ended"], fields["todo"], fields["unknown_effects"]) == ("no", "none", "none")
+    assert re.fullmatch(r"\d+ tokens in, \d+ out", fields["usage"])
 
 
 @pytest.mark.proves("S-17")

@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from penstock.context.answers import fault_of, overflow_in, taken_by
+from penstock.context.answers import CUT_FACTOR, fault_of, overflow_in, taken_by
 from penstock.context.provider_counts import stated
 from penstock.context.sized import Sized
 from penstock.context.standstill import EQUAL_BEFORE
@@ -83,7 +83,8 @@ class Asking:
 
     def begin_run(self) -> None:
         """Forget what was wrong with the answers of another run."""
-        self.warnings: list[str] = []
+        self.warnings: dict[str, str] = {}
+        """What was wrong with answers, the first of each kind: the numbers are others with each turn."""
         self.recoveries = 0
         """Requests that were refused as too large."""
         self.outage: tuple[float, str] | None = None
@@ -288,8 +289,8 @@ class Asking:
         if (taken := taken_by(body, model.wire, fault)) is not None:
             taken_tokens, answered = max(taken_tokens, taken), (*answered[-EQUAL_BEFORE:], stated(sized.counts, taken))
         self._taken = model, taken_tokens, answered
-        if fault is not None and fault.message not in self.warnings:
-            self.warnings.append(fault.message)
+        if fault is not None and fault.kind not in self.warnings:
+            self.warnings[fault.kind] = fault.message
             self._driver.listener.step(session, fault.message)
         return fault
 
@@ -312,13 +313,17 @@ class Asking:
         return False
 
     def _can_shrink(self, overflow: Overflow) -> bool:
-        """Whether the session has a smaller request for what an answer shows: without one, the answer is better than none."""
+        """Whether the session has a smaller request that may cure what an answer shows: without one, it is better than none."""
         session = self._driver.session
         if len(session.state.refusals) >= MAX_DOUBTS:
             return False
         ahead = copy(session)
         ahead.feed(Refused(overflow=asdict(overflow)))
-        return isinstance(ahead.next_step(), Compact | Summarise)
+        step = ahead.next_step()
+        if not isinstance(step, Compact):
+            return isinstance(step, Summarise)
+        # Where instructions and tools alone are far more than the server keeps, no request of this session is whole there.
+        return overflow.limit is None or step.plan.after_tokens <= overflow.limit * CUT_FACTOR
 
 
 def last_words(transcript: Any) -> str:

@@ -173,7 +173,10 @@ def undo(root: Root, store: Store, session_id: str, number: int | None = None) -
             now = "" if after is None else sha256(after).hexdigest()
             is_undone = now == edit.before_sha256
             stands = f"is what it was before edit {at + 1}" if is_undone else f"is not what edit {at + 1} left"
-            raise ToolError("stale", f"{name} {stands}: it is left alone.{_others(root, made, at)}")
+            said = f"{name} {stands}: it is left alone.{_others(root, made, at)}"
+            if is_undone or not edit.before:
+                raise ToolError("stale", said)
+            raise ToolError("stale", f"{said} What stood there before is kept.", Call("page", {"handle": edit.before}))
         if edit.before:
             root.replace_file(relative, _content(store, edit.before, edit.before_sha256), after)
         else:

@@ -28,6 +28,7 @@ from penstock.session.verdicts import NO_LIMITS
 from penstock.store import Damaged
 from penstock.text.json_access import as_json
 from penstock.wires import ToolResult
+from penstock.wires.placeholders import of_person
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -468,7 +469,8 @@ class _Reading:
     def _prompted(self, after: State) -> None:
         """Count a task."""
         asked = after.transcript.newest_user()
-        prompt = "" if asked is None else asked.text[:_PROMPT_CHARS]
+        # What a session tells its model beside a prompt is no part of the task.
+        prompt = "" if asked is None else (of_person(asked.text) or asked.text.partition("\n")[0])[:_PROMPT_CHARS]
         self._tasks.append(TaskRecord(session=self._name, number=len(self._tasks) + 1, prompt=prompt))
         self._open_refusals = 0  # what is answered from here on is another request
 

@@ -276,7 +276,7 @@ class Agent:
             },
             cuts=ended.compactions - before.compactions,
             recoveries=self._asking.recoveries,
-            warnings=tuple(self._asking.warnings),
+            warnings=tuple(self._asking.warnings.values()),
         )
 
     def _until_done(self, max_turns: int | None) -> tuple[str, str]:

@@ -9,7 +9,6 @@ import os
 import shlex
 import time
 from contextlib import closing, suppress
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -170,7 +169,7 @@ def _row(store: Store, info: SessionInfo) -> dict[str, Any]:
     from penstock.agent.record_types import MOVED
 
     types = store.record_types(info.session)
-    begun = _beginning_of(store, info.session)
+    begun = _beginning_of(store, info.session, types)
     wire = begun.pop("wire", "")
     if MOVED in types:
         last = len(types) - 1 - types[::-1].index(MOVED)
@@ -231,7 +230,11 @@ def show_command(session_id: str, store_url: str | None, as_json: bool) -> int:
                 f"{budget.spent_tokens} of {budget.granted_tokens} tokens spent, {budget.left_tokens} left"
             )
             shown["children"] = [child_line(child) for child in children]
-        click.echo(terminal.render_fields(shown.items(), width=18))
+        used = shown["usage"]
+        shown["usage"] = f"{used['input_tokens']} tokens in, {used['output_tokens']} out"
+        shown["ended"] = shown["ended"] or "no"
+        lists = {name: "; ".join(value) or "none" for name, value in shown.items() if isinstance(value, list)}
+        click.echo(terminal.render_fields((shown | lists).items(), width=18))
         click.echo(str(session.bill()))
     return 0
 
@@ -364,17 +367,20 @@ def counter_of(model: str) -> TokenCounter:
     return best_counter("o200k" if model == "local" else model)
 
 
-def _beginning_of(store: Store, session_id: str) -> dict[str, Any]:
+def _beginning_of(store: Store, session_id: str, types: list[str]) -> dict[str, Any]:
     """Return root, model, wire and first question of a session, as a row has them; empty where none was asked."""
-    # The first prompt stands right behind the beginning; of a long session no more is read than that.
-    row: dict[str, Any] = {"question": ""}
-    for record in islice(store.events(session_id), 3):
-        if record.seq == 0:
-            row |= {name: said for name in ("root", "model") if (said := field(record.data, "about", name)) is not None}
-            row["wire"] = str(field(record.data, "header", "transcript", "wire") or "")
-        if record.type == "Prompted":
-            message: Any = record.data["message"]
-            return {**row, "question": str(message.get("content"))[:200]}
+    # Of a long session no more is read than its beginning and the first prompt.
+    from penstock.wires import begin
+    from penstock.wires.placeholders import of_person
+
+    record = next(store.events(session_id), None)
+    begun: Any = {} if record is None else record.data
+    row = {name: said for name in ("root", "model") if (said := field(begun, "about", name)) is not None}
+    row |= {"question": "", "wire": str(field(begun, "header", "transcript", "wire") or "")}
+    if "Prompted" in types:
+        message: Any = field(next(store.events(session_id, types.index("Prompted"))).data, "message")
+        with suppress(PenstockError):
+            row["question"] = of_person(begin(row["wire"]).append(message).entries[-1].text)[:200]
     return row
 
 

@@ -27,7 +27,7 @@ _SESSIONS = """
         UNION ALL
         SELECT (SELECT MIN(session) FROM records WHERE session > names.session) FROM names WHERE session IS NOT NULL)
     SELECT session,
-        (SELECT payload FROM records WHERE session = names.session AND seq = 1 AND type = 'Prompted'),
+        (SELECT payload FROM records WHERE session = names.session AND seq < 8 AND type = 'Prompted' ORDER BY seq LIMIT 1),
         (SELECT at FROM records WHERE session = names.session ORDER BY seq DESC LIMIT 1) AS used
     FROM names WHERE session LIKE ? ESCAPE '\\' ORDER BY used DESC LIMIT ?"""
 _ARTIFACTS = """
@@ -75,8 +75,10 @@ def _rows(url: str | None, statement: str, prefix: str, limit: int) -> Sequence[
 
 
 def _question(payload: str | None) -> str:
-    """Return what the first prompt of a session says; nothing where the session began otherwise."""
+    """Return what the first prompt of a session says; nothing where there is none near its beginning."""
     try:
-        return str(json.loads(payload or "{}")["message"]["content"])
-    except (ValueError, LookupError, TypeError):
+        message = json.loads(payload or "{}")["message"]
+        said = message.get("content") or message["parts"]
+        return said if isinstance(said, str) else "".join(part["text"] for part in said)
+    except (ValueError, LookupError, TypeError, AttributeError):
         return ""
