@@ -229,7 +229,7 @@ class _Filling:
         for found in self._facts.paragraphs:
             fields = {
                 "program": self._facts.program,
-                "paragraph_name": paragraph_name(found.name),
+                "paragraph_name": paragraph_name(found.name or found.section or ""),
                 "section": found.section,
                 "start_line": found.start_line,
                 "end_line": found.end_line,

@@ -104,8 +104,12 @@ def searched(page: Page, index: str) -> dict[str, Any]:
     """By keyboard alone: / leads to the search, a paragraph is found, Enter opens it."""
     opened(page, index)
     page.keyboard.press("/")
-    page.keyboard.type("2000-bill")
+    page.keyboard.type("mwb")
     page.wait_for_selector("#found a")
+    programs = page.locator("#found a", has=page.get_by_text("program")).all_inner_texts()
+    page.keyboard.press("Control+A")
+    page.keyboard.type("2000-bill")
+    page.get_by_role("option", name="2000-BILL").first.wait_for()
     first = page.locator("#found a").first.inner_text()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowUp")
@@ -114,6 +118,7 @@ def searched(page: Page, index: str) -> dict[str, Any]:
     row = page.locator("tr.target")
     row.wait_for()
     return {
+        "programs": [text.split("\n")[0] for text in programs],
         "first": first,
         "row": row.inner_text(),
         "in_view": row.evaluate(IN_VIEW.replace("line.parentElement", "document.body")),

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tests.scribe.pages.conftest import HOSTILE, estate_at, hostile
 from tests.scribe.pages.rendered import page_of, rendered, scripted
 
+from penstock.cli import main
 from penstock.scribe import pages
 from penstock.scribe.pages import graphs, html, markdown
 from penstock.scribe.pages.blocks import DocumentLink, Graph, GraphNode, PageSection, TextBlock
@@ -292,6 +293,17 @@ def test_a_link_leads_to_the_copybook_that_was_taken(tmp_path: Path) -> None:
     assert ("data", "copybooks/IDLE.html", "d1") in found["IDLE"]
 
 
+def test_programs_of_one_name_are_told_apart_by_their_files(tmp_path: Path) -> None:
+    """In the search; one that is alone has its name."""
+    for path, name in (("old/one.cbl", "ONE"), ("new/one.cbl", "ONE"), ("two.cbl", "TWO")):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(f"       ID DIVISION.\n       PROGRAM-ID. {name}.\n      * {path}\n")
+    assert main(["document", str(tmp_path), "--out", str(tmp_path / "site")]) == 0
+    index = scripted((tmp_path / "site" / "search.js").read_text(), "index")
+    told = [of for page, of in index["pages"] if page.startswith("programs/")]
+    assert sorted(told) == ["TWO", "new/one.cbl", "old/one.cbl"]
+
+
 def _headings(page: str) -> list[str]:
     return re.findall(r"<h2 id=[^>]*>([^<]*)</h2>", page)
 
@@ -461,6 +473,27 @@ def test_the_flow_knows_where_control_comes_back(millwater: Made) -> None:
     assert edges["1000-OPEN", "1000-OPEN-EXIT"] is True
     assert ("1100-READ", "2000-BILL-ONE") not in edges
     assert ("2950-LOST-CUSTOMER", "2960-OLD-TARIFF") not in edges
+
+
+def test_code_right_behind_the_header_of_a_section_has_its_name(tmp_path: Path) -> None:
+    """Where sections have no paragraphs of their own: in the table, the rules, the operations and the flow."""
+    (tmp_path / "one.cbl").write_text(
+        "       ID DIVISION.\n       PROGRAM-ID. ONE.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n"
+        "       01  A PIC 9.\n       PROCEDURE DIVISION.\n           PERFORM READS.\n           STOP RUN.\n"
+        "       READS SECTION.\n           IF A > 1 ADD 1 TO A.\n           PERFORM WRITES.\n       READS-EXIT.\n           EXIT.\n"
+        "       WRITES SECTION.\n           EXEC SQL COMMIT END-EXEC.\n"
+    )
+    document = estate_at(tmp_path).estate["programs"]["ONE"]
+    told = [(one["paragraph_name"], one["section"], one["called_by"]) for one in document["paragraphs"]]
+    reads = ("READS", "READS", ["(main)"])
+    assert told == [("(main)", None, []), reads, ("READS-EXIT", "READS", ["(main)"]), ("WRITES", "WRITES", ["READS"])]
+    assert [rule["paragraph"] for rule in document["business_rules"]] == ["READS"]
+    assert [one["paragraph"] for one in document["sql_operations"]] == ["WRITES"]
+    picture = graphs.flow(document)
+    assert picture is not None
+    labels = {node.id: node.label for node in picture.graph.nodes}
+    performed = {(labels[edge.source], labels[edge.target]) for edge in picture.graph.edges if not edge.is_weak}
+    assert performed == {("(main)", "READS"), ("READS", "WRITES")}
 
 
 def test_equal_calls_behind_one_copy_say_how_many_they_are(tmp_path: Path) -> None:

@@ -70,8 +70,10 @@ def seen(millwater: Made, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 
 
 def test_a_search_finds_a_paragraph_and_opens_it(seen: dict[str, Any]) -> None:
-    """From the keyboard alone, to the row of the paragraph, within view."""
+    """From the keyboard alone, to the row of the paragraph, within view; what is found alike comes by its name."""
     found = seen["searched"]
+    assert found["programs"] == sorted(found["programs"])
+    assert len(found["programs"]) > 3
     assert found["first"].split("\n")[0] == "2000-BILL-ONE"
     assert "MWB020" in found["first"]
     assert found["row"].startswith("2000-BILL-ONE ◎\t115–")

@@ -185,8 +185,13 @@ class Code:
         return at if at >= 0 and line <= self.program.paragraphs[at].end_line else -1
 
     def name(self, paragraph: int) -> str:
-        """Return what a paragraph is called, by its key; "" for -1 and for code before any header."""
-        return self.program.paragraphs[paragraph].name if paragraph >= 0 else ""
+        """Return what a paragraph is called, by its key: the code behind the header of a section by that; "" for code before any
+        header, and for -1.
+        """
+        if paragraph < 0:
+            return ""
+        found = self.program.paragraphs[paragraph]
+        return found.name or found.section or ""
 
     def _read(self, piece: CodePiece) -> Iterator[ReadStatement]:
         """Yield the statements of one piece with their words."""

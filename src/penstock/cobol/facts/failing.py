@@ -52,7 +52,7 @@ def sites(
     """
     found = [_checked(rule) for rule in rules if rule.check]
     for at, nodes in enumerate(walks):
-        name = code.program.paragraphs[at].name
+        name = code.name(at)
         for node, _ in nodes:
             if node.branches:
                 found += _phrases(node, name)

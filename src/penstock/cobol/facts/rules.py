@@ -110,7 +110,7 @@ def rules(
     found: list[BranchRule] = []
     seen: Counter[tuple[str, str]] = Counter()
     for at, nodes in enumerate(walks):
-        paragraph = code.program.paragraphs[at].name
+        paragraph = code.name(at)
         for node, _ in nodes:
             verb = _VERBS.get(node.said.verb)
             if verb is not None:

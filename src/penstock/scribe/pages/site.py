@@ -193,6 +193,14 @@ def _data(part: Sequence[Json], pages: int, here: int, names: NameIndex) -> tupl
     return (PageSection("Names", (*blocks, *index.dictionary(part, names))),)
 
 
+def _told_apart(documents: Json) -> Iterator[tuple[str, str, Json]]:
+    """Yield documents with their pages, and what tells each from others of its name: the name, or else its file."""
+    alike = Counter(key(name_of(document)) for document in documents.values())
+    for page, document in documents.items():
+        name = name_of(document)
+        yield page, name if alike[key(name)] == 1 else document["header"]["file_name"], document
+
+
 def _search(estate: EstateView, pages: Sequence[Sequence[Json]]) -> str:
     """Return the index that the script looks in: names, each with its kind, its page and the place in it.
 
@@ -209,21 +217,16 @@ def _search(estate: EstateView, pages: Sequence[Sequence[Json]]) -> str:
         for item in document["paragraphs"]:
             add(item["paragraph_name"], "paragraph", len(places) - 1, paragraph_anchor(item["start_line"]))
 
-    for page, document in estate["programs"].items():
-        name = name_of(document)
-        places.append((f"{program_path(page)}.html", escape.show_name(name)))
-        add(name, "program", len(places) - 1)
+    for page, where, document in _told_apart(estate["programs"]):
+        places.append((f"{program_path(page)}.html", escape.show_name(where)))
+        add(name_of(document), "program", len(places) - 1)
         paragraphs(document)
     # A data item of a copybook that some program copies is in the data dictionary, with all its uses. Only what no program has is
     # searched for on the page of its copybook: else every name would be found once for each copybook, and nothing else.
     known = {"FILLER", *(key(term["name"]) for part in pages for term in part)}
-    # Copybooks of one name are told apart by their files.
-    alike = Counter(key(name_of(document)) for document in estate["layouts"].values())
-    for page, document in estate["layouts"].items():
-        name = name_of(document)
-        where = name if alike[key(name)] == 1 else document["header"]["file_name"]
+    for page, where, document in _told_apart(estate["layouts"]):
         places.append((f"{copybook_path(page)}.html", escape.show_name(where)))
-        add(name, "copybook", len(places) - 1)
+        add(name_of(document), "copybook", len(places) - 1)
         paragraphs(document)
         for item in document["data_items"]:
             line = line_of_item(item)

@@ -31,7 +31,8 @@ penstock.graphs = (() => {
 
   // ── places ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  const labelOf = (node) => (node.label.length <= LABEL ? node.label : node.label.slice(0, LABEL - 1) + "…");
+  // Names of one folder differ at their end.
+  const labelOf = ({ label }) => (label.length <= LABEL ? label : label.slice(0, LABEL / 3) + "…" + label.slice(1 - 2 * LABEL / 3));
   const widthOf = (node) => Math.max(labelOf(node).length, 3) * LETTER + 16 + (node.more ? 16 : 0);
 
   // What hangs together, the largest first, then boxes without edges. `edges` are [source, target, weak, verb] by place in `nodes`.
@@ -317,11 +318,13 @@ penstock.graphs = (() => {
     nodes.map(([label, kind, page]) => ({ label, kind: kinds[kind] === "program" && !page ? "outside" : kinds[kind], page })),
     edges.map(([a, b, verb, sure, line]) => [a, b, sure > 0, verbs[verb], line]));
 
-  // The graph of the estate, loaded when it is wanted; without a page around the box that most lead to or from, the program first.
+  // The graph of the estate, loaded when it is wanted; without a page around the program that most lead to or from in that view.
   let estate = null;
   const ofEstate = async (page, caption, title) => {
     estate ??= ofTable(await load("estate.js", "estate"));
-    const weight = (at) => (estate.nodes[at].kind === "program" ? 1 : 0) * (estate.forth[at].length + estate.back[at].length);
+    const isRunning = ([one, other]) => RUNNING.includes(estate.nodes[one].kind) && RUNNING.includes(estate.nodes[other].kind);
+    const weight = (at) => (estate.nodes[at].kind === "program"
+      ? [...estate.forth[at], ...estate.back[at]].filter((arrow) => isRunning(estate.edges[arrow])).length : 0);
     const center = page
       ? estate.nodes.findIndex((node) => node.page === page)
       : estate.nodes.reduce((best, _, at) => (weight(at) > weight(best) ? at : best), 0);

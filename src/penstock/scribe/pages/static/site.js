@@ -307,7 +307,8 @@ const penstock = (() => {
         place = index.text.indexOf(wanted, next - 1);
       }
     }
-    return hits.sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3]);
+    const named = ([, , , number]) => index.names[number];
+    return hits.sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || order.compare(named(a), named(b)) || a[3] - b[3]);
   };
   const select = (next) => {
     if (at >= 0) shown[at].setAttribute("aria-selected", "false");
