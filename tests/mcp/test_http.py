@@ -162,6 +162,10 @@ def test_a_token_in_the_url_lets_nobody_in(doubles_port: int) -> None:
         b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"a":"\\ud800"}}',
         b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"a":1,"a":2}}',
         b'{"jsonrpc":"2.0","id":true,"method":"tools/call","params":{}}',
+        b'{"jsonrpc":"1.0","id":1,"method":"tools/call","params":{}}',
+        b'{"id":1,"method":"tools/call","params":{}}',
+        b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[]}',
+        b'{"jsonrpc":"2.0","id":1,"method":1}',
     ],
 )
 @pytest.mark.parametrize("era", ["2026-07-28", "2025-11-25"])

@@ -115,6 +115,13 @@ def test_an_id_in_use_is_not_answered_twice(lasting_doubles: Wire) -> None:
     assert [answer["id"] for answer in answers] == [None, 1]
 
 
+def test_an_error_without_an_id_is_not_answered(lasting_doubles: Wire) -> None:
+    """It says of something of ours that it could not be read; an answer would be answered in turn."""
+    lasting_doubles.send({"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "Parse error"}})
+    lasting_doubles.send(call("echo", 1))
+    assert lasting_doubles.read()["id"] == 1
+
+
 def test_a_result_with_surrogates_is_answered(lasting_doubles: Wire) -> None:
     """Finding 12: text that UTF-8 cannot carry arrives escaped, and the process lives."""
     answer = lasting_doubles.ask("tools/call", name="surrogate", arguments={})

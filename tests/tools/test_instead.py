@@ -38,6 +38,15 @@ _REFUSED: list[tuple[str, dict[str, object], str]] = [
     ("view", {"file_path": "sub/a.py", "offset": 1, "version": "made up"}, "bad_argument"),
     ("read_file", {"path": "sub/a.py", "start_line": 2, "version": "made up"}, "bad_argument"),
     ("read_file", {"path": "sub/a.py", "encoding": "utf-8"}, "bad_argument"),
+    ("view", {}, "bad_argument"),
+    ("read_file", {"path": 5, "start_line": 3}, "bad_argument"),
+    ("outline", {"path": ""}, "bad_argument"),
+    ("view", {"file_path": "sub\0a.py"}, "bad_argument"),
+    ("search", {"pattern": "x", "path": "\ud800"}, "bad_argument"),
+    ("count_files", {"path": "a/" * 40_000}, "path_too_long"),
+    ("view", {"file_path": ".env"}, "secret"),
+    ("list_files", {"path": ".env"}, "not_directory"),
+    ("count_files", {"path": "pipe"}, "not_directory"),
 ]
 
 
@@ -46,6 +55,8 @@ def tools(tmp_path: Path) -> Tools:
     """The tools over a folder with a file in another, and links that lead nowhere good."""
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a.py").write_text("f(x\na(?=b)\nx\n")
+    (tmp_path / ".env").write_text("TOKEN=1\n")
+    os.mkfifo(tmp_path / "pipe")
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "out").symlink_to(os.pardir)
     return Tools(tmp_path)

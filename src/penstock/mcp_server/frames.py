@@ -2,14 +2,18 @@
 
 What other readers would take differently is refused: bytes that are not UTF-8, halves of UTF-16 pairs, `NaN`, numbers
 beyond every float, a name twice in one object, nesting without end. Law: `parse` returns an object that every strict
-reader reads alike, or raises `BadFrame` with the answer. How bytes travel is left to `stdio` and `http`.
+reader reads alike, and `message` the JSON-RPC message in it, or they raise `BadFrame` with the answer. How bytes travel is
+left to `stdio` and `http`.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mcp_types.jsonrpc import JSONRPCMessage
 
 MAX_BYTES = 4 << 20
 """The most bytes of one message: the SDK's own cap for HTTP, and a thousand times what a call needs."""
@@ -39,7 +43,7 @@ class BadFrame(Exception):
 
 
 def parse(raw: bytes) -> dict[str, Any]:
-    """Return the JSON-RPC message that `raw` is.
+    """Return the object that `raw` is.
 
         >>> parse(b'{"jsonrpc":"2.0","id":1,"method":"ping"}')["method"]
         'ping'
@@ -52,11 +56,29 @@ def parse(raw: bytes) -> dict[str, Any]:
         raise BadFrame("Invalid request: a message is one object; batches are not served", [])
     if _depth_exceeds(raw, sent):
         faults.append(f"nested deeper than {MAX_DEPTH}")
-    if "id" in sent and not _is_id(sent["id"]):
+    # An error whose request could not be read has null for its id, as ours have; to answer it would answer an answer.
+    is_blind_error = "error" in sent and "method" not in sent and sent.get("id") is None
+    if "id" in sent and not _is_id(sent["id"]) and not is_blind_error:
         faults.append("the id is not a short text or a whole number")
     if faults:
         raise BadFrame(f"Invalid request: {faults[0]}", sent)
     return sent
+
+
+def message(raw: bytes) -> JSONRPCMessage:
+    """Return the JSON-RPC message that `raw` is.
+
+    Raises:
+        BadFrame: As `parse` does, and for an object that is no message of JSON-RPC 2.0.
+    """
+    from mcp_types.jsonrpc import jsonrpc_message_adapter
+    from pydantic import ValidationError
+
+    sent = parse(raw)
+    try:
+        return jsonrpc_message_adapter.validate_python(sent, by_name=False)
+    except ValidationError:
+        raise BadFrame("Invalid request: not a JSON-RPC 2.0 message", sent) from None
 
 
 def _read(raw: bytes) -> tuple[object, list[str]]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 
     from mcp.server import Server
+    from mcp_types.jsonrpc import JSONRPCRequest
 
     Message = MutableMapping[str, Any]
     Receive = Callable[[], Awaitable[Message]]
@@ -147,6 +148,8 @@ class Gate:
 
     async def _serve(self, scope: Message, receive: Receive, send: Send, headers: list[tuple[bytes, bytes]]) -> None:
         """Read the body within its bounds, then pass the request on."""
+        from mcp_types.jsonrpc import JSONRPCRequest
+
         body = bytearray()
         with anyio.move_on_after(BODY_SECONDS) as reading:
             while True:
@@ -163,7 +166,7 @@ class Gate:
             await _answer(send, 408, b"The body did not come in time", (b"connection", b"close"))
             return
         try:
-            sent = frames.parse(bytes(body))
+            sent = frames.message(bytes(body))
         except frames.BadFrame as bad:
             await _answer(send, 400, frames.write(bad.answer), (b"content-type", b"application/json"))
             return
@@ -174,7 +177,7 @@ class Gate:
             scope,
             bytes(body),
             receive,
-            _with_session(send, sent) if sent.get("method") == "initialize" else send,
+            _with_session(send, sent) if isinstance(sent, JSONRPCRequest) and sent.method == "initialize" else send,
         )
 
     async def _pass(self, scope: Message, body: bytes, receive: Receive, send: Send) -> None:
@@ -204,14 +207,13 @@ class Gate:
             tasks.cancel_scope.cancel()
 
 
-def _with_session(send: Send, initialize: dict[str, Any]) -> Send:
+def _with_session(send: Send, initialize: JSONRPCRequest) -> Send:
     """Return `send` with a session id in its answer that holds all there is to the session: the name of the client.
 
     Servers of the older era tell sessions apart by an id of theirs. This one keeps nothing: the name, by which later
     requests get their budget, travels in the id itself.
     """
-    params = initialize.get("params")
-    info = params.get("clientInfo") if isinstance(params, dict) else None
+    info = (initialize.params or {}).get("clientInfo")
     name = info.get("name") if isinstance(info, dict) else None
     written = base64.urlsafe_b64encode(name[:64].encode("utf-8")) if isinstance(name, str) else b""
     session = secrets.token_urlsafe(16).encode("ascii") + b"." + written.rstrip(b"=")

@@ -126,16 +126,11 @@ class _Pipe:
     def _message(self, line: bytes) -> SessionMessage:
         """Return the message that a line is, and note the id of a request as unanswered. Raises `BadFrame` with the answer."""
         from mcp.shared.message import SessionMessage
-        from mcp_types.jsonrpc import JSONRPCRequest, jsonrpc_message_adapter
-        from pydantic import ValidationError
+        from mcp_types.jsonrpc import JSONRPCNotification, JSONRPCRequest
 
         if not line:
             raise frames.BadFrame(f"Invalid request: a message has at most {frames.MAX_BYTES} bytes", [])
-        sent = frames.parse(line)
-        try:
-            message = jsonrpc_message_adapter.validate_python(sent, by_name=False)
-        except ValidationError:
-            raise frames.BadFrame("Invalid request: not a JSON-RPC 2.0 message", sent) from None
+        message = frames.message(line)
         if isinstance(message, JSONRPCRequest):
             key = (type(message.id), message.id)
             if key in self._unanswered:
@@ -143,9 +138,9 @@ class _Pipe:
                 # is still to come.
                 raise frames.BadFrame("Invalid request: an id that still waits for its answer was used again", [])
             self._unanswered.add(key)
-        elif sent.get("method") == "notifications/cancelled":
+        elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
             # A notification may name an id that never was; `discard` takes that.
-            self._settle((sent.get("params") or {}).get("requestId"))  # the protocol forbids to answer it
+            self._settle((message.params or {}).get("requestId"))  # the protocol forbids to answer it
         return SessionMessage(message)
 
     def _put(self, message: dict[str, Any]) -> None:

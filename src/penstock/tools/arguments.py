@@ -161,9 +161,10 @@ def _kind(value: object) -> str:
 
 
 def _corrected(tool: Tool, meant: dict[str, object]) -> tuple[Call, ...]:
-    """Return the call that was meant, as far as it is right or plain to see; none where a required argument is missing.
+    """Return the call that was meant, as far as it is right or plain to see; where no file is named, the one that finds it.
 
-    Nor where it would repeat at length what nobody has looked at yet: an error echoes at most 256 characters of a value.
+    None where another required argument is missing, nor where it would repeat at length what nobody has looked at yet: an error
+    echoes at most 256 characters of a value.
     """
     right: dict[str, object] = {}
     for parameter in tool.parameters:
@@ -171,7 +172,7 @@ def _corrected(tool: Tool, meant: dict[str, object]) -> tuple[Call, ...]:
         if _problem(parameter, value) is None:
             right[parameter.name] = value
         elif parameter.default is REQUIRED:
-            return ()
+            return (Call("list_files"),) if parameter.name in _FILE else ()
     if any(isinstance(value, str) and len(value) > ECHOED_CHARS for value in right.values()):
         return ()
     return (Call(tool.name, given(tool, right)),)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from penstock.errors import ToolError
 from penstock.text import escape
-from penstock.workspace.refusals import outside
+from penstock.workspace.refusals import listing, outside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,15 +31,18 @@ def encoded(path: str) -> bytes:
         ToolError: It is empty, too long, or holds a NUL or half of a UTF-16 pair.
     """
     if not path:
-        raise ToolError("bad_argument", 'The path is empty. Give a path relative to the root, or "." for the root.')
+        reason = 'The path is empty. Give a path relative to the root, or "." for the root.'
+        raise ToolError("bad_argument", reason, listing())
     if "\0" in path:
-        raise ToolError("bad_argument", "A path cannot hold a NUL character.")
+        raise ToolError("bad_argument", "A path cannot hold a NUL character.", listing())
     try:
         raw = path.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
-        raise ToolError("bad_argument", f"Not a path: {escape.clip(path)} holds half of a UTF-16 pair.") from None
+        reason = f"Not a path: {escape.clip(path)} holds half of a UTF-16 pair."
+        raise ToolError("bad_argument", reason, listing()) from None
     if len(raw) > MAX_PATH_BYTES:
-        raise ToolError("path_too_long", f"A path has at most {MAX_PATH_BYTES} bytes; this one has {len(raw)}.")
+        reason = f"A path has at most {MAX_PATH_BYTES} bytes; this one has {len(raw)}."
+        raise ToolError("path_too_long", reason, listing())
     return raw
 
 
@@ -73,7 +76,8 @@ def beneath(raw: bytes, roots: Iterable[bytes], path: str) -> bytes:
             parts.pop()
         elif part not in {b"", b"."}:
             if HAS_BACKSLASHES and re.search(_OTHER_NAME, part):
-                raise ToolError("not_found", f"{escape.clip(path)} names no file: Windows gives it another meaning.")
+                reason = f"{escape.clip(path)} names no file: Windows gives it another meaning."
+                raise ToolError("not_found", reason, listing())
             parts.append(part)
     return b"/".join(parts) or b"."
 

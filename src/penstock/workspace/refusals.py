@@ -45,6 +45,7 @@ def secret(relative: bytes) -> ToolError:
         "secret",
         f"{shown(relative)} is refused: by its name it holds credentials. Who started this may allow it: "
         "PENSTOCK_ALLOW_SECRETS=1 (any command or server), `penstock mcp --allow-secrets`, Workspace(allow_secrets=True).",
+        listing(),
     )
 
 
@@ -56,10 +57,10 @@ def irregular(status: os.stat_result, relative: bytes) -> ToolError:
     return ToolError("not_regular_file", f"not_regular_file: {kind}. {shown(relative)} was not opened.", listing())
 
 
-def not_a_folder(relative: bytes) -> ToolError:
-    """Return the refusal of a file where a folder is needed."""
-    path = escape.show_name(relative)
-    return ToolError("not_directory", f"{shown(relative)} is a file, not a folder.", Call("view", {"file_path": path}))
+def not_a_folder(relative: bytes, *, is_readable: bool) -> ToolError:
+    """Return the refusal of a file where a folder is needed, with a page of it where it can be read."""
+    way = Call("view", {"file_path": escape.show_name(relative)}) if is_readable else listing()
+    return ToolError("not_directory", f"{shown(relative)} is a file, not a folder.", way)
 
 
 def listing(folder: bytes = b".") -> Call:

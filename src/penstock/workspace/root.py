@@ -235,26 +235,29 @@ class Root:
         """Return the folder at `relative`, open: `close_folder` it. Raises `ToolError`."""
         try:
             if self.confinement == "paths":
-                if not stat.S_ISDIR(self.look(relative).st_mode):
-                    raise not_a_folder(relative)
+                self._need_folder(self.look(relative), relative)
                 return self._real(relative)
             if not system.PATH:
                 folder, name = self._parent(relative)
                 try:
-                    if not stat.S_ISDIR(self._looked(folder, name).st_mode):
-                        raise not_a_folder(relative)
+                    self._need_folder(self._looked(folder, name), relative)
                     return self.open_subfolder(folder, name)
                 finally:
                     system.close_folder(folder)
             handle = self._handle(relative)
             try:
-                if not stat.S_ISDIR(os.fstat(handle).st_mode):
-                    raise not_a_folder(relative)
+                self._need_folder(os.fstat(handle), relative)
                 return os.open(b".", system.FOLDER, dir_fd=handle)
             finally:
                 os.close(handle)
         except OSError as error:
             raise refusal(error, relative) from error
+
+    def _need_folder(self, status: os.stat_result, relative: bytes) -> None:
+        """Raise `ToolError` for what is no folder."""
+        if not stat.S_ISDIR(status.st_mode):
+            is_readable = stat.S_ISREG(status.st_mode) and not self.is_secret(relative)
+            raise not_a_folder(relative, is_readable=is_readable)
 
     def replace_file(
         self,
