@@ -176,3 +176,32 @@ def test_what_a_stream_reports_at_its_end_is_told_and_learned(wire: str, store: 
     list(result.response)
     assert (result.warnings, before) == ([], None)
     assert store.learned(f"provider {wire}  m") is not None
+
+
+def _token(word: str) -> dict[str, Any]:
+    """A chunk of a completion whose word comes with its logarithmic probability."""
+    chosen = {"index": 0, "delta": {"content": word}, "logprobs": {"content": [{"token": word, "logprob": -0.5}]}}
+    return {"id": "c", "object": "chat.completion.chunk", "choices": [chosen]}
+
+
+_MORE_EVENTS: dict[str, list[Any]] = {
+    "openai-chat": [_token("For"), _token("ty")],
+    "openai-responses": [
+        {"type": "response.output_item.done", "output_index": 0, "item": {"type": "message", "content": []}},
+        {"type": "response.completed", "response": {"id": "r", "status": "completed", "output": []}},
+    ],
+    "bedrock": [
+        {"contentBlockStart": {"contentBlockIndex": 7, "start": {"reasoningContent": {"reasoningText": {"text": ""}}}}},
+        {"contentBlockDelta": {"contentBlockIndex": 7, "delta": {"reasoningContent": {"text": "So"}}}},
+    ],
+}
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_the_events_that_the_caller_gets_are_those_that_came(wire: str, store: Store) -> None:
+    """Also kept until the end: putting the answer together beside them wrote the whole text into Anthropic's first events."""
+    events = events_of(wire, answer(wire)) + _MORE_EVENTS.get(wire, [])
+    came = json.dumps(events)
+    _, seen = carried(wire, [iter(events)], is_async=False, store=store)
+    assert all(one is other for one, other in zip(seen, events, strict=True))
+    assert json.dumps(seen) == came

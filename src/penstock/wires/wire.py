@@ -182,7 +182,7 @@ class StreamReader(Protocol):
     """The events of one streamed answer, put together to the body that the provider would have sent unstreamed."""
 
     def feed(self, event: dict[str, Json]) -> str:
-        """Take the next event; return the words that it adds for the user."""
+        """Take the next event; return the words that it adds for the user. The event is its sender's, and stays as it is."""
         ...
 
     @property

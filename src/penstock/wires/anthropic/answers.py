@@ -69,16 +69,16 @@ class MessageEvents:
         """
         match type_of(event):
             case "message_start":
-                self._message = required_object(event, "message")
+                self._message = {**required_object(event, "message")}
             case "content_block_start":
-                self._blocks[index_of(event.get("index"))] = required_object(event, "content_block")
+                self._blocks[index_of(event.get("index"))] = {**required_object(event, "content_block")}
             case "content_block_delta":
                 return self._feed_delta(index_of(event.get("index")), required_object(event, "delta"))
             # The stop reason comes here, and a usage that counts anew what `message_start` said: later values replace earlier.
             case "message_delta" if self._message:
                 update(self._message, required_object(event, "delta"))
                 usage = self._message.get("usage")
-                self._message["usage"] = usage if isinstance(usage, dict) else {}
+                self._message["usage"] = {**usage} if isinstance(usage, dict) else {}
                 update(self._message["usage"], field(event, "usage"))
             case "message_stop":
                 self.is_ended = True

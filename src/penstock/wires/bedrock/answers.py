@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
@@ -115,7 +116,7 @@ class ConverseEvents:
             block.setdefault("citations", []).append(citation)
         else:
             # What else the API may stream one day is kept as it came: the block has to go back.
-            block.update(delta)
+            block.update(deepcopy(delta))
         return ""
 
     def _feed_thought(self, block: dict[str, Json], delta: dict[str, Json]) -> None:
@@ -157,7 +158,7 @@ def _begun(start: Json) -> dict[str, Json]:
         return {"toolUse": {**call, "input": {}}}
     if isinstance(result, dict):
         return {"toolResult": {**result, "content": []}}
-    return {**start} if isinstance(start, dict) else {}
+    return deepcopy(start) if isinstance(start, dict) else {}
 
 
 def _finished(block: dict[str, Json]) -> dict[str, Json]:

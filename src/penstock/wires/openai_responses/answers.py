@@ -95,5 +95,5 @@ class ResponseEvents:
         # Some servers end with the response as it began, its output empty: the items that came stand in.
         response = self._response or {}
         if not response.get("output") and self._items:
-            response["output"] = [self._items[index] for index in sorted(self._items)]
+            return {**response, "output": [self._items[index] for index in sorted(self._items)]}
         return response
