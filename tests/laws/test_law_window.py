@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from tests import printed
 
@@ -15,7 +15,7 @@ from penstock import Allowance, Tools, Window, Workspace
 from penstock.text import escape
 from penstock.text.calls import Call
 from penstock.text.tokens import Tokens
-from penstock.text.window import Encoding, cut_bytes, detect, next_char
+from penstock.text.window import Encoding, Extent, Fragment, cut_bytes, detect, next_char
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,23 +120,137 @@ def test_following_the_end_from_the_start_visits_every_byte_once(data: bytes, ma
     assert shown == _text(encoding, data)
 
 
-@given(data=CONTENTS, start=st.integers(0, 90), max_bytes=st.integers(1, 90), cap=st.integers(8, 120))
-def test_a_window_that_another_one_follows_ends_where_that_begins(
-    data: bytes, start: int, max_bytes: int, cap: int
-) -> None:
-    """Wherever lines begin and end: at the character of the byte that was named, or at the cap; a cut line is a fragment."""
+# ── what a window is, by looking at all of the file ──────────────────────────────────────────────────────────────
+
+_SMALL = st.one_of(
+    st.lists(
+        st.sampled_from([b"a", b"\n", b"bc\n", b"\r\n", b"\x80", b"\xe2\x82", *map(str.encode, ("é", "日", "😀"))]),
+        max_size=24,
+    ).map(b"".join),
+    st.tuples(
+        st.sampled_from(sorted(_CODECS)),
+        st.lists(st.sampled_from(["a", "\n", "bc\n", "\u0a01\u0100", "😀"]), max_size=12).map("".join),
+        st.sampled_from([b"", b"\n", b"\0\xd8", b"\xd8\0", b"\0\xdc\0\xdc", b"\xdc\0a"]),
+    ).map(lambda made: _CODECS[made[0]] + made[1].encode(made[0]) + made[2]),
+)
+
+
+def _line_ends(data: bytes, encoding: Encoding) -> list[int]:
+    """The places behind the line ends."""
+    unit = encoding.unit
+    return [at + unit for at in range(0, len(data), unit) if data[at : at + unit] == encoding.newline]
+
+
+def _boundaries(data: bytes, encoding: Encoding) -> list[int]:
+    """Where characters begin, and the end; what is no text is a unit each."""
+
+    def is_one(part: bytes) -> bool:
+        try:
+            return len(part.decode(encoding.codec)) == 1
+        except UnicodeDecodeError:
+            return False
+
+    places, unit = [0], encoding.unit
+    while places[-1] < len(data):
+        at = places[-1]
+        lengths = [unit * n for n in range(4 // unit, 0, -1) if at + unit * n <= len(data)]
+        places.append(min(at + next((n for n in lengths if is_one(data[at : at + n])), unit), len(data)))
+    return places
+
+
+@pytest.mark.proves("B-7")
+@settings(max_examples=200)
+@given(data=_SMALL)
+@example(data=b"\nab\r\n\n")
+@example(data="\ufeff\n\U00010000\U0010ffff\ue000\n\n".encode("utf-16-le"))
+@example(data="\ufeff\n\U00010000\U0010ffff\ue000\n\n".encode("utf-16-be"))
+@example(data=b"\xff\xfe\x00\xd8\x00\xe0\xff\xdb\x00\xe0\x00\xd8\xff\xdf\x00\xdc\x00\xdc")
+@example(data=b"\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\xc0\x80\xc2\x80\xe0\x80\xf0\x80")
+def test_lines_and_characters_are_found_from_any_place(data: bytes) -> None:
+    """As they are found from the beginning."""
     encoding = _encoding(data)
-    start = encoding.floor_char(data, start)
-    assume(start < len(data))
-    extent = cut_bytes(
-        Memory(data), encoding, start_byte=start, max_bytes=max_bytes, cap_bytes=cap, keep_start=True, keep_end=True
+    places, ends = _boundaries(data, encoding), _line_ends(data, encoding)
+    for at in range(len(data) + 1):
+        assert encoding.floor_char(data, at) == max(place for place in places if place <= at)
+        assert encoding.ceil_char(data, at) == min(place for place in places if place >= at)
+        assert encoding.find(data, at) == min((end for end in ends if end - encoding.unit >= at), default=-1)
+        assert encoding.rfind(data, at) == max((end for end in ends if end <= at), default=-1)
+        assert encoding.ends_line(data[:at]) == (at in ends)
+        if at % encoding.unit == 0:
+            assert encoding.count(data, at) == sum(end > at for end in ends)
+            assert encoding.count(data, 0, at) == sum(end <= at for end in ends)
+        if at in places[:-1]:
+            assert next_char(data, encoding, at) == places[places.index(at) + 1]
+
+
+def _cut(
+    data: bytes, encoding: Encoding, start_byte: int, max_bytes: int, cap: int, *, keep_start: bool, keep_end: bool
+) -> Extent:
+    """What `cut_bytes` says that it returns."""
+    ends, places, start = _line_ends(data, encoding), _boundaries(data, encoding), encoding.align(start_byte)
+    if start_byte >= len(data):
+        return Extent(len(data), len(data), b"")
+    low, high = encoding.align(max(0, start - cap)), start + cap + 4  # one cap to each side is looked at
+
+    def floor(at: int) -> int:
+        return max(place for place in places if place <= at)
+
+    def line_end(at: int) -> int | None:
+        behind = [end for end in ends if at < end <= high]
+        return min(behind, default=len(data) if len(data) < high else None)
+
+    line_start = max((end for end in ends if low + encoding.unit <= end <= start), default=None if low else 0)
+    begin, end = start, line_end(start)
+    starts_line = line_start == start
+    if not starts_line and not keep_start:
+        starts_line = line_start is not None and end is not None and end - line_start <= cap
+        begin = line_start if starts_line and line_start is not None else floor(start)
+    want = min(max(start + max_bytes, begin + 1), begin + cap, len(data))
+    end = line_end(begin)
+    whole = starts_line and end is not None and end <= begin + cap
+    one_more = min(place for place in places if place > begin)
+    fragment = None if whole else Fragment(line_start, end)
+    if keep_end:
+        stop = max(floor(want), one_more)
+        if whole and stop not in ends and stop < min(len(data), high):
+            last = max((end for end in ends if begin < end <= stop), default=begin)
+            fragment = Fragment(last, min((end for end in ends if last < end <= high), default=None))
+    elif whole:
+        lines = [place for place in (*ends, len(data)) if begin < place <= begin + cap]
+        stop = min((place for place in lines if place >= want), default=lines[-1])
+    else:
+        stop = end if end is not None and end <= want else max(floor(want), one_more)
+    return Extent(begin, stop, data[begin:stop], fragment)
+
+
+@pytest.mark.proves("B-4", "B-5")
+@settings(max_examples=300)
+@given(
+    data=_SMALL,
+    start=st.integers(0, 40),
+    max_bytes=st.integers(0, 30),
+    cap=st.integers(0, 30),
+    keep_start=st.booleans(),
+    keep_end=st.booleans(),
+)
+def test_a_window_is_the_lines_that_were_asked_for_or_a_part_of_one(
+    data: bytes, start: int, max_bytes: int, cap: int, keep_start: bool, keep_end: bool
+) -> None:
+    """Its bounds, its bytes and what is known of a line that it is a part of, to the byte, whichever ends are to stay."""
+    encoding = _encoding(data)
+    if keep_start:
+        start = encoding.floor_char(data, start)
+    least = max(cap, 4 * encoding.unit)
+    found = cut_bytes(
+        Memory(data),
+        encoding,
+        start_byte=start,
+        max_bytes=max_bytes,
+        cap_bytes=cap,
+        keep_start=keep_start,
+        keep_end=keep_end,
     )
-    named = start + min(max_bytes, max(cap, 4 * encoding.unit))
-    assert extent.start_byte == start
-    assert extent.end_byte == max(encoding.floor_char(data, min(named, len(data))), next_char(data, encoding, start))
-    assert extent.data == data[start : extent.end_byte]
-    behind = data[: extent.end_byte]
-    assert extent.fragment is not None or behind == data or encoding.ends_line(behind)
+    assert found == _cut(data, encoding, start, max_bytes, least, keep_start=keep_start, keep_end=keep_end)
 
 
 @given(data=CONTENTS, start=st.integers(0, 9000), max_bytes=st.integers(0, 90), cap=st.integers(8, 120))

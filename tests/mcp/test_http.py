@@ -315,20 +315,6 @@ def test_clients_that_went_away_free_their_places(doubles_port: int) -> None:
     assert time.monotonic() - started < 15
 
 
-def test_overload_is_said_at_once() -> None:
-    """Above 64 requests in flight: 503 with Retry-After, before anything is read."""
-    gate = http_server.Gate(_never, token=None, host="127.0.0.1", port=80)
-    gate._in_flight = http_server.MAX_IN_FLIGHT
-    scope = {"type": "http", "method": "POST", "path": "/mcp"}
-    refusal = gate._refusal(scope, [(b"host", b"localhost")])
-    assert refusal is not None
-    assert (refusal[0], refusal[2]) == (503, (b"retry-after", b"1"))
-
-
-async def _never(*_: object) -> None:
-    raise AssertionError("not to be reached")
-
-
 def _abandon(port: int) -> None:
     """Ask for a scan and go away."""
     connection = _raw(port, _request(port, call("scan", seconds=1)))

@@ -12,7 +12,7 @@ import tempfile
 import tracemalloc
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import pytest
@@ -36,6 +36,9 @@ from penstock.workspace.own_files import (
     scratch_file,
     write_to_system,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 OLD, NEW = b"old\n" * 5, b"new\n" * 50_000
 STEPS = [
@@ -129,6 +132,51 @@ def test_the_content_is_flushed_before_its_name_and_the_name_after(file: Path, m
     assert done == ["write", "fsync", "replace", "fsync"]
 
 
+def _in_place(file: Path) -> None:
+    with mock.patch.object(renames, "exchange", side_effect=OSError(errno.EBUSY, os.strerror(errno.EBUSY))):
+        change_own(str(file), NEW, OLD)
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda file: replace_own(str(file), NEW),
+        lambda file: change_own(str(file), NEW, OLD),
+        _in_place,
+        lambda file: change_own(str(file.with_name("another")), NEW, None),
+        lambda file: change_own(str(file), None, OLD),
+    ],
+    ids=["own", "known", "in place", "made", "removed"],
+)
+def test_what_was_told_outlives_a_power_cut(
+    file: Path, monkeypatch: pytest.MonkeyPatch, act: Callable[[Path], None]
+) -> None:
+    """A disk that has what was flushed and no more has, after each change of a folder and in the end, what stands there."""
+
+    def listed() -> dict[str, int]:
+        return {path.name: path.stat().st_ino for path in file.parent.iterdir()}
+
+    names, contents = listed(), {file.stat().st_ino: OLD}
+    fsync = os.fsync
+
+    def flushed(descriptor: int) -> None:
+        fsync(descriptor)
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            names.clear()
+            names.update(listed())
+            assert names.keys() <= {"handoff.json", "another"}
+        else:
+            (whole,) = (path for path in file.parent.iterdir() if path.stat().st_ino == status.st_ino)
+            contents[status.st_ino] = whole.read_bytes()
+
+    monkeypatch.setattr(os, "fsync", flushed)
+    act(file)
+    assert names == listed()
+    stands = {path.name: path.read_bytes() for path in file.parent.iterdir()}
+    assert {name: contents[at] for name, at in names.items()} == stands
+
+
 @pytest.mark.parametrize("path", ["", "folder", "folder/", "nothing/file"])
 def test_a_path_that_names_no_file_is_an_error_of_the_system(file: Path, path: str) -> None:
     """A folder is not replaced by a file, and none is made."""
@@ -151,7 +199,8 @@ def test_what_is_flushed_is_opened_for_reading_alone(file: Path, monkeypatch: py
 
     folder = OwnFolder(str(file.parent))
     monkeypatch.setattr(os, "open", watched)
-    folder.flush(file.name)
+    with nothing_left_open():
+        folder.flush(file.name)
     folder.close()
     assert opened
     assert {flags & os.O_ACCMODE for flags in opened} == {os.O_RDONLY}
@@ -278,6 +327,16 @@ def test_a_file_that_takes_no_other_name_is_written_in_place(file: Path, monkeyp
     def busy(*_: object) -> bool:
         raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
 
+    def saved_and_busy(*_: object) -> bool:
+        file.write_bytes(b"theirs")
+        return busy()
+
+    with monkeypatch.context() as late:
+        late.setattr(renames, "exchange", saved_and_busy)
+        with pytest.raises(ToolError, match="changed"):
+            change_own(str(file), NEW, OLD)
+        assert file.read_bytes() == b"theirs"
+        file.write_bytes(OLD)
     monkeypatch.setattr(renames, "exchange", busy)
     inode = file.stat().st_ino
     change_own(str(file), NEW, OLD)
@@ -306,6 +365,8 @@ def test_the_private_folder_of_who_was_killed_goes_with_the_next(tmp_path: Path)
     other = tmp_path / ".penstock-notes"
     other.mkdir()
     other.chmod(0o755)
+    named = tmp_path / "penstock-notes"  # nor what is as private, by another name
+    named.mkdir(mode=0o700)
     script = (
         "import sys; from penstock.workspace.own_files import PrivateFolder\n"
         "with PrivateFolder(sys.argv[1]) as folder: print(folder.path, flush=True), sys.stdin.read()"
@@ -323,10 +384,11 @@ def test_the_private_folder_of_who_was_killed_goes_with_the_next(tmp_path: Path)
             with PrivateFolder(str(tmp_path)) as second:
                 assert {path.name for path in tmp_path.iterdir()} == {
                     other.name,
+                    named.name,
                     os.path.basename(mine.path),
                     os.path.basename(second.path),
                 }
-    assert list(tmp_path.iterdir()) == [other]
+    assert sorted(tmp_path.iterdir()) == [other, named]
 
 
 @pytest.mark.skipif(not system.HAS_FOLDER_DESCRIPTORS, reason="folders are named by their paths there")
@@ -416,6 +478,79 @@ def test_the_folder_is_flushed_where_a_file_does_not_carry_its_name(
     folder.flush(file.name)
     folder.close()
     assert done == flushed
+
+
+@pytest.mark.parametrize("number", [0x6969, 0x517B, 0xFF534D42, 0xFE534D42, 0x5346414F, 0xC36400, 0xBD00BD0, 0x1021997])
+def test_a_folder_on_a_network_is_refused(file: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """NFS, three numbers of SMB, AFS, Ceph, Lustre and 9P, as statfs(2) and the kernel's `magic.h` have them."""
+    file.parent.chmod(0o700)
+    monkeypatch.setattr(system, "file_system", lambda descriptor: number)
+    with nothing_left_open(), pytest.raises(CallerError, match="where locks and flushes cannot be relied on"):
+        OwnFolder(str(file.parent))
+
+
+def test_a_folder_that_others_may_have_seen_is_taken_empty_alone(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is closed to them then; one of somebody else is never taken."""
+    for bit in (0o001, 0o002, 0o004, 0o010, 0o020, 0o040):
+        file.parent.chmod(0o700 | bit)
+        with pytest.raises(CallerError, match="is open to others and not empty"):
+            OwnFolder(str(file.parent))
+        (file.parent / "empty").mkdir()
+        (file.parent / "empty").chmod(0o700 | bit)
+        OwnFolder(str(file.parent / "empty")).close()
+        assert stat.S_IMODE((file.parent / "empty").stat().st_mode) == 0o700
+        (file.parent / "empty").rmdir()
+    file.parent.chmod(0o700)
+    OwnFolder(str(file.parent)).close()
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    assert not own_files.is_own(file.stat())
+    with nothing_left_open(), pytest.raises(CallerError, match="belongs to another user"):
+        OwnFolder(str(file.parent))
+    monkeypatch.setattr(sys, "platform", "win32")  # which does not say it so
+    assert own_files.is_own(file.stat())
+
+
+def test_a_folder_that_two_make_at_once_is_the_same_for_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those above it as well."""
+    monkeypatch.setattr(own_files, "_expect_home", lambda above: os.makedirs(os.path.join(above, "own")))
+    OwnFolder(str(tmp_path / "state" / "own")).close()
+    assert (tmp_path / "state" / "own").is_dir()
+
+
+def test_room_is_held_whole_or_not_at_all(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is held already stays as it is; of what could not be held nothing is left."""
+    file.parent.chmod(0o700)
+    folder = OwnFolder(str(file.parent))
+    with nothing_left_open():
+        folder.hold_room("held", 9_000)
+        folder.hold_room("held", 20_000)
+        assert (file.parent / "held").stat().st_size == 9_000
+        monkeypatch.setattr(sys, "platform", "darwin")
+        folder.hold_room("written", 5_000)
+        assert (file.parent / "written").read_bytes() == bytes(5_000)
+
+        def full(*_: object) -> int:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        monkeypatch.setattr(os, "write", full)
+        with pytest.raises(OSError, match="No space left"):
+            folder.hold_room("none", 9_000)
+    assert folder.names() == [file.name, "held", "written"]
+    folder.close()
+
+
+def test_output_that_nobody_reads_leads_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written there from now on is gone, and is no error."""
+    led: list[tuple[str, int]] = []
+
+    def noted(one: int, other: int) -> None:
+        led.append((os.readlink(f"/proc/self/fd/{one}"), other))
+        os.close(one)
+
+    with monkeypatch.context() as watched:  # who captures what a test prints uses it too
+        watched.setattr(os, "dup2", noted)
+        own_files.discard_output()
+    assert led == [(os.devnull, 1)]
 
 
 def test_a_home_that_is_not_there_is_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -551,6 +686,7 @@ with PrivateFolder(sys.argv[1]) as folder:
     os.symlink(f"{sys.argv[1]}/kept", f"{folder.path}/shut/link")
     os.chmod(f"{folder.path}/shut/within", 0)
     os.chmod(f"{folder.path}/shut", 0)
+    os.chmod(folder.path, 0)
 """
     with tempfile.TemporaryDirectory() as top:
         os.chmod(top, 0o777)

@@ -56,8 +56,8 @@ class Clocked(asyncio.Protocol):
     since = 0.0
     header_timer: asyncio.TimerHandle | None = None
     stalled_timer: asyncio.TimerHandle | None = None
-    _unread_bytes = 0
-    _read_at = 0.0
+    _unread_bytes: int
+    _read_at: float
     _told: set[Callable[[], object]]
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -103,7 +103,7 @@ class Clocked(asyncio.Protocol):
         return self.cycle is not None and not self.cycle.response_complete
 
     def _is_admitted(self) -> bool:
-        return self._is_serving() and self.cycle is not None and ADMITTED in self.cycle.scope
+        return self._is_serving() and ADMITTED in self.cycle.scope
 
     def _await_header(self) -> None:
         self.header_timer = self.loop.call_later(HEADER_SECONDS, self.transport.abort)
@@ -116,7 +116,6 @@ class Clocked(asyncio.Protocol):
     def _stop_reader_clock(self) -> None:
         if self.stalled_timer is not None:
             self.stalled_timer.cancel()
-        self.stalled_timer = None
 
     def _await_reader(self) -> None:
         self.stalled_timer = self.loop.call_later(STALLED_SECONDS / 10, self._look_at_reader)

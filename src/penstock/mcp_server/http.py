@@ -37,8 +37,7 @@ BODY_SECONDS = 30.0
 """How long a body may take from the headers to its end."""
 MAX_IN_FLIGHT = 64
 """Requests served at once; one more is answered with 503 and `Retry-After`."""
-_DRAIN_BYTES = 64 << 20  # of a refused body, so that the refusal is seen and not a reset
-_DRAIN_SECONDS = 5.0
+_DRAIN_SECONDS = 5.0  # for what is left of a refused body, so that the refusal is seen and not a reset
 _STRANGER_DRAIN_SECONDS = 0.25  # for who has no token: enough for what is on its way, not for who only holds on
 
 _HOST_KEY = "penstock.client"  # in the ASGI scope: who a legacy client said it is
@@ -92,8 +91,6 @@ class Gate:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one request of ASGI, or refuse it before the server behind sees it."""
-        if scope["type"] != "http":
-            return
         headers: list[tuple[bytes, bytes]] = scope["headers"]
         if refusal := self._refusal(scope, headers):
             await _refuse(receive, send, headers, *refusal, is_known=ADMITTED in scope)
@@ -216,7 +213,7 @@ def _with_session(send: Send, initialize: JSONRPCRequest) -> Send:
     info = (initialize.params or {}).get("clientInfo")
     name = info.get("name") if isinstance(info, dict) else None
     written = base64.urlsafe_b64encode(name[:64].encode("utf-8")) if isinstance(name, str) else b""
-    session = secrets.token_urlsafe(16).encode("ascii") + b"." + written.rstrip(b"=")
+    session = secrets.token_urlsafe().encode("ascii") + b"." + written.rstrip(b"=")
 
     async def stamped(message: Message) -> None:
         if message["type"] == "http.response.start" and message["status"] == 200:
@@ -230,7 +227,7 @@ def _client_in(session: str) -> str | None:
     """Return the name of the client in a session id of `_with_session`, None where it holds none."""
     written = session.partition(".")[2]
     try:
-        return base64.urlsafe_b64decode(written + "=" * (-len(written) % 4)).decode("utf-8")[:64] or None
+        return base64.urlsafe_b64decode(written + "==").decode("utf-8") or None
     except ValueError:
         return None
 
@@ -261,13 +258,9 @@ async def _refuse(
     # connection is reset, and its sender may see that instead of the answer.
     await _answer(send, status, reason.encode("utf-8"), (b"connection", b"close"), *extra, is_ended=False)
     if not _values(headers, b"expect"):
-        drained = 0
         with anyio.move_on_after(_DRAIN_SECONDS if is_known else _STRANGER_DRAIN_SECONDS):
-            while drained <= _DRAIN_BYTES:
-                message = await receive()
-                drained += len(message.get("body", b""))
-                if not message.get("more_body", False):
-                    break
+            while (await receive()).get("more_body", False):
+                pass
     await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 

@@ -108,7 +108,7 @@ def _replaced_with_backup(folder: system.Folder, beside: str, name: bytes) -> bo
     there, _ = system.entry_path(folder, name)
     backup = f"{os.fsdecode(ours)}~"
     try:
-        replace = ctypes.WinDLL("kernel32", use_last_error=True).ReplaceFileW  # type: ignore[attr-defined, unused-ignore]
+        replace = ctypes.WinDLL("kernel32").ReplaceFileW  # type: ignore[attr-defined, unused-ignore]
     except (AttributeError, OSError):
         return False
     if not replace(os.fsdecode(there), os.fsdecode(ours), backup, 0, None, None):

@@ -117,7 +117,7 @@ def _unwritable(folder: system.Folder, name: bytes, relative: bytes) -> Exceptio
     """Return why a file cannot be written, which asking for access does not say: gone meanwhile, on a medium to read, or kept."""
     path, at = system.entry_path(folder, name)
     try:
-        os.stat(path, dir_fd=at, follow_symlinks=False)
+        os.lstat(path, dir_fd=at)
         is_medium = sys.platform != "win32" and bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
     except FileNotFoundError:  # by whoever is about to give the name to a new one
         return _stale(relative)
@@ -248,8 +248,7 @@ def _lock_of(folder: system.Folder) -> tuple[int, bool]:
     if isinstance(folder, int):
         status = os.fstat(folder)
         with suppress(OSError):  # a file system without such locks
-            if locks.acquire(folder):
-                locks.release(folder)
+            locks.acquire(folder)  # which takes it where it can be had: to ask again changes nothing
             return folder, False
     else:
         status = os.stat(folder)
@@ -318,15 +317,16 @@ def _put_back(folder: system.Folder, beside: str, name: bytes, ours: bytes) -> s
         try:
             renames.exchange(folder, beside, name)
         except FileNotFoundError:  # somebody has removed ours, or moved it away
-            with suppress(FileExistsError):
+            try:
                 renames.take_name(folder, beside, name)
-                return ""
-            continue
+            except FileExistsError:  # and has made a new one since
+                return beside
+            return ""
         found = _inode(folder, beside)
         if found == expected and not is_ours:
             return beside
-        if found == expected and _displaced(folder, beside, ours, is_removed=True) == "same":
-            return ""
+        if found == expected and _displaced(folder, beside, ours) == "same":
+            return ""  # ours goes with the refusal, as whatever was written beside a file
         expected, is_ours = placed, False
     return beside
 
@@ -368,7 +368,8 @@ def _beside(
     beside = _name_beside(name)
     path, at = system.entry_path(folder, beside)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NOFOLLOW | system.PRIVATE, mode, dir_fd=at)
-    ours, held = os.fstat(descriptor), -1
+    ours = os.fstat(descriptor)
+    held: int | None = None
     try:
         try:
             rest = memoryview(content)
@@ -392,7 +393,7 @@ def _beside(
     except BaseException as error:
         # After a swap the name leads to what somebody else wrote: that is never removed here.
         try:
-            if os.path.samestat(os.stat(path, dir_fd=at, follow_symlinks=False), ours):
+            if os.path.samestat(os.lstat(path, dir_fd=at), ours):
                 os.unlink(path, dir_fd=at)
         except FileNotFoundError:
             pass
@@ -400,7 +401,7 @@ def _beside(
             error.add_note(f"What was to be written is left beside it as {shown(os.fsencode(beside))}.")
         raise
     finally:
-        if held >= 0:
+        if held is not None:
             os.close(held)
 
 
@@ -421,7 +422,7 @@ def _inode(folder: system.Folder, name: bytes | str) -> tuple[int, int] | None:
     """Return what tells the file at a name from any other; None for nothing."""
     path, at = system.entry_path(folder, name)
     try:
-        status = os.stat(path, dir_fd=at, follow_symlinks=False)
+        status = os.lstat(path, dir_fd=at)
     except OSError:
         return None
     return status.st_dev, status.st_ino
