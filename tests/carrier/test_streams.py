@@ -205,3 +205,20 @@ def test_the_events_that_the_caller_gets_are_those_that_came(wire: str, store: S
     _, seen = carried(wire, [iter(events)], is_async=False, store=store)
     assert all(one is other for one, other in zip(seen, events, strict=True))
     assert json.dumps(seen) == came
+
+
+@pytest.mark.proves("R-6")
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_stream_that_closes_in_the_middle_of_its_answer_is_told(wire: str, store: Store) -> None:
+    """A connection that closes cleanly looks like the end; only why the answer stopped tells. One that is whole says nothing."""
+    events, key = events_of(wire, answer(wire)), wire_named(wire).body.messages_key
+    small = {**request_on(wire), key: request_on(wire)[key][:9]}
+    for came, told in ((events[: len(events) // 2], True), (events, False)):
+        streams = iter([iter(came)])
+
+        def send(_: Any, streams: Iterator[Any] = streams) -> Any:
+            return next(streams)
+
+        result = execute(send, small, wire=wire, window_tokens=8_000, store=store)
+        assert list(result.response) == came
+        assert any("ended before the answer said why it stops" in warning for warning in result.warnings) == told

@@ -22,7 +22,7 @@ from tests.wires.test_violations import (
 )
 
 from penstock.errors import CallerError
-from penstock.wires import Media, Text, ToolResult, Transcript, dump, load, violations
+from penstock.wires import Cleared, Media, Text, ToolResult, Transcript, dump, load, violations
 
 pytestmark = pytest.mark.proves("LAW-Transcript")
 
@@ -50,6 +50,18 @@ def test_a_cleared_result_keeps_its_pair_and_its_original() -> None:
     assert raws(after)[:3] + raws(after)[4:] == TALK[:3] + TALK[4:]
     assert after.entries == talk.entries
     assert after.handles() == ("h1",)
+
+
+@pytest.mark.proves("W-7")
+def test_what_stands_in_place_of_text_is_counted_once() -> None:
+    """A result that was cut twice is one, and one that a later span took is that span's."""
+    talk = load([USER, uses("a"), results("a"), uses("b"), results("b"), USER], "anthropic")
+    twice = talk.replace_result(2, "a", "[cut]", "h1").replace_result(2, "a", "[cleared]", "h1")
+    assert [cut.text for cut in twice.standing_cuts() if isinstance(cut, Cleared)] == ["[cleared]"]
+    other = twice.replace_result(4, "b", "[cut]", "h2")
+    assert len(other.standing_cuts()) == 2
+    (span, rest) = other.drop_span(1, 2, "[Left out]", "h3").standing_cuts()[::-1]
+    assert (span.handle, rest.handle) == ("h3", "h2")
 
 
 def test_a_cleared_block_keeps_its_keys_and_its_neighbours() -> None:

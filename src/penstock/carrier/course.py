@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock.carrier.replies import refusal_in
 from penstock.carrier.result import (
+    BROKE_OFF,
     REFUSED_BEFORE,
     TOOL_OUTPUT_MESSAGE,
     TOOL_OUTPUT_WARNINGS,
@@ -301,9 +302,13 @@ class Course:
         if not is_answer and reported_input(body) is None:
             self._warn(unknown_answer(self.settings.wire))
 
-    def answer_ended(self, body: Json) -> None:
+    def answer_ended(self, body: Json, broke_off: bool) -> None:
         """Look at the answer of a stream that has ended, behind the course: what is wrong with it can only be told."""
-        if self._judged(body) is None:
+        if self._judged(body) is not None:
+            pass
+        elif broke_off:
+            self._warn(BROKE_OFF)
+        else:
             self._warn_of_unknown(body)
         if self.on_late_answer is not None:
             self.on_late_answer()

@@ -83,6 +83,10 @@ def no_answer(reason: str) -> str:
     return f"The provider did not answer: {escape.clip(reason, 500)}"
 
 
+BROKE_OFF = "The stream ended before the answer said why it stops: what came may be a part of it."
+"""The warning of a stream whose connection closed as if it were whole."""
+
+
 def unknown_answer(wire: str) -> str:
     """Return the warning that what came has the shape of no answer."""
     return (

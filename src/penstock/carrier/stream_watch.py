@@ -59,10 +59,11 @@ class StreamWatch:
     Args:
         wire: the wire whose events they are.
         rules: a caller's own rules for refusals.
-        on_end: takes the body that the events add up to, once the stream came to its end.
+        on_end: takes the body that the events add up to, once the stream came to its end, and whether it broke off: the answer
+            did not say why it stops.
     """
 
-    def __init__(self, wire: str, rules: Sequence[RefusalRule], on_end: Callable[[Json], None]) -> None:
+    def __init__(self, wire: str, rules: Sequence[RefusalRule], on_end: Callable[[Json, bool], None]) -> None:
         self._rules, self._on_end = rules, on_end
         self._answers = wire_named(wire).answers
         self._reader, self._raw = self._answers.stream(), RawEvents(wire)
@@ -125,7 +126,9 @@ class StreamWatch:
 
     def end(self) -> None:
         """Hand on the whole answer."""
-        self._on_end(self.ended())
+        body = self.ended()
+        is_whole = not self._is_read or self._is_empty or self._whole is not None or self._reader.is_complete
+        self._on_end(body, not is_whole)
 
     def _events(self, event: Any) -> Iterator[Json]:
         """Yield an event as JSON, or the events in a line or a block of bytes; of None those that the stream's end completes."""

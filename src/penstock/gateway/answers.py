@@ -86,12 +86,13 @@ class HeldAnswer:
         """The content type, without its parameters."""
         return _header(self.headers, b"content-type").partition(";")[0].strip().lower()
 
-    async def outcome(self, wire: str, on_end: Callable[[Json], None] | None = None) -> SendOutcome:
+    async def outcome(self, wire: str, on_end: Callable[[Json, bool], None] | None = None) -> SendOutcome:
         """Read as much as it takes, and return what came of the request.
 
         Args:
             wire: the name of the wire on which the answer is written.
-            on_end: takes the whole answer of a stream once it has passed; None where nobody wants to know.
+            on_end: takes the whole answer of a stream once it has passed, and whether it broke off; None where nobody wants
+                to know.
         """
         try:
             return await self._outcome(wire, on_end)
@@ -99,7 +100,7 @@ class HeldAnswer:
             await self.close()
             raise
 
-    async def _outcome(self, wire: str, on_end: Callable[[Json], None] | None) -> SendOutcome:
+    async def _outcome(self, wire: str, on_end: Callable[[Json, bool], None] | None) -> SendOutcome:
         if self._unpacker is None:
             return SendOutcome(self)  # packed in a way that is not known here: passed on unseen
         if self.status < 400 and self.kind == wire_named(wire).answers.stream_type:
@@ -114,7 +115,7 @@ class HeldAnswer:
             return SendOutcome(error=Refused(self.status, held))
         return SendOutcome(held, body=held if is_json else None)
 
-    async def _stream_outcome(self, wire: str, on_end: Callable[[Json], None] | None) -> SendOutcome:
+    async def _stream_outcome(self, wire: str, on_end: Callable[[Json, bool], None] | None) -> SendOutcome:
         watch = StreamWatch(wire, (), on_end or _nobody)
         until: float | None = None
         try:
@@ -209,7 +210,7 @@ async def _block_of(blocks: AsyncIterator[bytes]) -> bytes | None:
     return await anext(blocks, None)
 
 
-def _nobody(_: Json) -> None:
+def _nobody(_: Json, __: bool) -> None:
     """Take the end of a stream that nobody learns from."""
 
 

@@ -252,10 +252,10 @@ class Passage:
         passed.is_irreducible = passed.refusals > 0 and step is None
         self._learn()
 
-    def answer_ended(self, body: Json) -> None:
+    def answer_ended(self, body: Json, broke_off: bool) -> None:
         """Take the whole answer of a stream that has ended."""
         self._take_usage(body)
-        self.course.answer_ended(body)
+        self.course.answer_ended(body, broke_off)
         # With the course's own hook a request and its course would hold each other: a megabyte, until garbage is looked for.
         if self._is_learned:
             self._learner.learn_answer(self)
@@ -307,7 +307,7 @@ class Passage:
             full = self._counts(before)
             passed.new_cuts = tuple(type(edit).__name__.lower() for edit in edits if edit not in before)
             passed.full_tokens, passed.gone = full.total, full - passed.kinds
-        passed.cuts, passed.handles = len(edits), shown.handles()
+        passed.cuts, passed.handles = len(shown.standing_cuts()), tuple(dict.fromkeys(shown.handles()))
         passed.refusals = len(course.refused)
         passed.is_irreducible = not course.result.success and course.raised is None and bool(course.attempts)
         passed.warnings = course.result.warnings

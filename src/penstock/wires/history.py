@@ -347,6 +347,21 @@ class Transcript:
         """Return every handle under which something forgotten can be had, oldest first."""
         return tuple(edit.handle for edit in self.edits if not isinstance(edit, Pinned) and edit.handle is not None)
 
+    def standing_cuts(self) -> tuple[Cleared | Collapsed, ...]:
+        """Return what stands in place of text now: of several cuts of one result the newest, and none that a later span took."""
+        covered: set[int] = set()
+        cleared: set[tuple[int, str]] = set()
+        standing: list[Cleared | Collapsed] = []
+        for edit in reversed(self.edits):
+            if isinstance(edit, Collapsed):
+                if not covered.issuperset(span := range(edit.first, edit.last + 1)):
+                    standing.append(edit)
+                covered.update(span)
+            elif isinstance(edit, Cleared) and edit.index not in covered and (edit.index, edit.call_id) not in cleared:
+                cleared.add((edit.index, edit.call_id))
+                standing.append(edit)
+        return tuple(reversed(standing))
+
     # ── the journal ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def to_dict(self) -> dict[str, Json]:

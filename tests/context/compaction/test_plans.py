@@ -308,3 +308,20 @@ def test_what_fits_is_counted_once() -> None:
     for _ in range(3):
         assert not plan(talk, Budget(10**7, counter=counter))
     assert Counting.asked == sum(len(entry.parts) for entry in talk.entries)
+
+
+@pytest.mark.proves("O-4", "S-4")
+@wires
+def test_a_result_that_was_cut_before_it_is_cleared_is_told_as_it_came(wire: str) -> None:
+    """Its handle has the whole: the line that named the size of the two ends, and the numbers in their notice, was untrue of it."""
+    flood = did("run", "\n".join(f"src/module_{at}.py" for at in range(4_000)), command="find src")
+    talk = told(wire, step(flood), *[step(did("look", "nothing")) for _ in range(12)])
+    (whole,) = plan(talk, 2_000, [Clear()]).steps
+    cut = apply(talk, plan(talk, size_of(talk) - 5_000, [Offload()]))
+    assert cut.edits
+    (step_of_cut,) = plan(cut, 1_000, [Clear()]).steps
+    said = step_of_cut.text
+    assert said.startswith("[cleared: ")
+    assert "4000 lines" in said
+    assert said.partition(" lines")[0] == whole.text.partition(" lines")[0]
+    assert len(apply(cut, plan(cut, 1_000, [Clear()])).standing_cuts()) == 1

@@ -190,8 +190,7 @@ class Offload:
         name = "tool" if result.action is None else result.action.name
         # The result as it came, not what an earlier cut has left of it: the ends of ends would hide that there ever was
         # more.
-        came = view.transcript.entries[result.entry.index].results
-        text = "\n".join(part.text for part in came if part.call_id == result.part.call_id)
+        text = view.as_it_came(result)
         # Of an image or a document there are no ends to show. No text takes more tokens than bytes: what does is not in it.
         if len(text.encode("utf-8", "surrogatepass")) < result.tokens:
             return view.short_stub(self.name, result, stand_ins.CLEARED)

@@ -183,6 +183,11 @@ class View:
         """Return what a text takes at most."""
         return self.counter.count(text).high
 
+    def as_it_came(self, result: ShownResult) -> str:
+        """Return the text of a result before anything was cut of it."""
+        came = self.transcript.entries[result.entry.index].results
+        return "\n".join(part.text for part in came if part.call_id == result.part.call_id)
+
     def is_active(self, result: ShownResult) -> bool:
         """Whether a result holds the newest view of a modified file, for which there is room."""
         return (result.entry.index, result.part.call_id) in self.active
@@ -229,13 +234,15 @@ class View:
 
     def _short(self, result: ShownResult, why: str, *, with_names: bool) -> tuple[str, str]:
         """Return the line that is left of a result, where the whole is kept nowhere and where it is."""
-        lines = result.part.text.count("\n") + 1
+        # What is kept is the result as it came: of one that was cut before, the size and the names of all of it are told.
+        came = self.as_it_came(result)
+        tokens = result.tokens if came in ("", result.part.text) else self.count(came)
         # Of a file or a command the label is enough to find it again.
         is_named = with_names and result.action is not None and result.action.asked
-        names = names_in([result.part.text], int(result.tokens * NAMES_SHARE)) if is_named else ""
+        names = names_in([came], int(result.tokens * NAMES_SHARE)) if is_named else ""
         label = _label(result.action)
         plain, kept = (
-            stand_ins.cleared(why, label, result.tokens, lines, handle, self.dialect, names)
+            stand_ins.cleared(why, label, tokens, came.count("\n") + 1, handle, self.dialect, names)
             for handle in (None, HANDLE)
         )
         return plain, kept
