@@ -71,6 +71,27 @@ def test_a_flood_on_each_output_is_cut_and_kept_whole(store: str) -> None:
     kept.close()
 
 
+@pytest.mark.proves("G-1", "H-2")
+def test_tokens_of_a_command_are_estimated_as_the_environment_says(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of a pipe are."""
+    monkeypatch.setenv("PENSTOCK_CHARS_PER_TOKEN", "2")
+    assert "Tool 'seq' returned ~294447 tokens, " in ran("--", "seq", "100000").stdout
+    both = ran("--chars", "900", "--", "sh", "-c", "seq 100000; seq 100000 >&2")
+    assert "returned ~294447 tokens, " in both.stdout
+
+
+@pytest.mark.proves("G-3", "H-2")
+def test_a_command_whose_room_holds_no_handle_is_told_it_beside(store: str) -> None:
+    """What is withheld has a way back; the status stays the command's."""
+    done = ran("--chars", "10", "--", "sh", "-c", "seq 10000; exit 3")
+    assert (done.returncode, len(done.stdout)) == (3, 10)
+    assert "10 characters cannot hold even a notice that names the handle" in done.stderr
+    handle = done.stderr.partition("Try: penstock page ")[2].split()[0]
+    kept = open_store(store)
+    assert kept.info(handle).bytes == 48_894
+    kept.close()
+
+
 @pytest.mark.proves("H-2")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT, signal.SIGSEGV])
 def test_a_program_that_a_signal_ends_is_seen_to_end_by_it(number: signal.Signals, store: str) -> None:

@@ -171,8 +171,9 @@ class _How(NamedTuple):
 
 def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json: bool) -> int:
     """Run a command and end as it ended."""
-    from penstock.guard import program
+    from penstock.guard import output, program
     from penstock.store import as_kept
+    from penstock.text import stand_ins
 
     # A person looks: an editor or a pager must have the terminal to itself. Nobody does: there is nothing to guard.
     if sys.stdout is None or (sys.stdout.isatty() and not as_json):
@@ -192,6 +193,7 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
                 open_store=lambda: stack.enter_context(opened(store_url, options.BUSY_SECONDS)),
                 keep_bytes=how.keep_bytes,
                 dialect=answer.dialect_of(store_url=store_url),
+                chars_per_token=output.chars_per_token(),
                 watched=as_kept,
                 printed_to=_printed_to(as_json=as_json),
                 is_passed_uncut=not as_json,
@@ -206,6 +208,12 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
     unwritten = next(filter(None, faults), "")
     if said := next((one.fault for one in (ran.stdout, ran.stderr) if one.is_uncut), ""):
         _say_uncut(said)
+    for shown in (ran.stdout.result, ran.stderr.result):
+        if shown.is_cut and shown.handle is not None:
+            way = stand_ins.way_back(shown.handle, answer.dialect_of(store_url=store_url))
+            # The status is the command's own, so that the way stands beside what is shown.
+            if way not in shown:
+                _say(f"{_no_room(how.allowance, way)} Try: {way}")
     if unwritten:
         _say(f"what {how.name} printed could not be written: {unwritten}")
     if ran.status >= 0:
@@ -259,11 +267,15 @@ def _not_started(name: str, error: OSError) -> int:
 
 def _too_small(allowance: Allowance, way: str, *, as_json: bool) -> int:
     """Say that in this allowance the way to the rest is cut too, which allowance holds it, and where the whole is. Returns 7."""
+    return answer.fail("over_budget", _no_room(allowance, way), way, answer.OVER_BUDGET, as_json=as_json)
+
+
+def _no_room(allowance: Allowance, way: str) -> str:
+    """Return that an allowance does not hold the way to the rest, and the least that does."""
     from penstock.text.stand_ins import TRUNCATED
 
     least = allowance.measure(f"{TRUNCATED} {way}")
-    said = f"{allowance} cannot hold even a notice that names the handle: that takes {least}. The whole is kept."
-    return answer.fail("over_budget", said, way, answer.OVER_BUDGET, as_json=as_json)
+    return f"{allowance} cannot hold even a notice that names the handle: that takes {least}. The whole is kept."
 
 
 def _allowance(tokens: int | None, chars: int | None, model: str) -> Allowance:

@@ -67,6 +67,7 @@ def run(
     open_store: Callable[[], Store],
     keep_bytes: int,
     dialect: Dialect,
+    chars_per_token: float = fitting.CHARS_PER_TOKEN,
     watched: Callable[[Iterable[bytes]], Iterable[bytes]] = iter,
     printed_to: tuple[int | None, int | None] = (None, None),
     is_passed_uncut: bool = False,
@@ -83,6 +84,7 @@ def run(
         open_store: called once an output proves too long, for each output in a thread of its own.
         keep_bytes: how many bytes of each output are kept.
         dialect: how calls in the notices are written.
+        chars_per_token: for the estimates in tokens that the notices give.
         watched: what the parts of each output pass on their way.
         printed_to: where each output goes in the end; once nobody reads there, the program finds nobody to read.
         is_passed_uncut: whether an output that cannot be kept goes there as it comes, uncut.
@@ -101,6 +103,7 @@ def run(
             open_store=open_store,
             keep_bytes=keep_bytes,
             dialect=dialect,
+            chars_per_token=chars_per_token,
             hand_on=hand_on,
         )
 
@@ -129,7 +132,7 @@ def run(
             ]
             status = _wait(running)
             stdout, stderr = (one.result() for one in taken)
-    return Ran(status, *_shared(stdout, stderr, allowance, keep, name, dialect))
+    return Ran(status, *_shared(stdout, stderr, allowance, keep, name, dialect, chars_per_token))
 
 
 class _Writing:
@@ -169,7 +172,13 @@ def _ending_with_us() -> Callable[[], None] | None:
 
 
 def _shared(
-    stdout: Drained, stderr: Drained, allowance: Allowance, keep: Keep, name: str, dialect: Dialect
+    stdout: Drained,
+    stderr: Drained,
+    allowance: Allowance,
+    keep: Keep,
+    name: str,
+    dialect: Dialect,
+    chars_per_token: float,
 ) -> tuple[Drained, Drained]:
     """Return both outputs within one allowance: each was cut to all of it, and knows what it was cut from."""
     sizes = [allowance.measure(one.result) for one in (stdout, stderr)]
@@ -179,7 +188,13 @@ def _shared(
     first, second = (
         one._replace(
             result=fitting.fit(
-                one.result, fitting.of(allowance, share), keep, name=name, way=one.result.way, dialect=dialect
+                one.result,
+                fitting.of(allowance, share),
+                keep,
+                name=name,
+                way=one.result.way,
+                dialect=dialect,
+                chars_per_token=chars_per_token,
             )
         )
         for one, share in zip((stdout, stderr), shares, strict=True)
