@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +16,11 @@ from tests.context.compaction import talks
 from tests.wires.strategies import MESSAGES, TELLERS, WIRES, Call, Round, Story, stories
 
 from penstock import execute
+from penstock.context import ladder as ladder_module
 from penstock.context import recovery, rung_choice
-from penstock.context.compaction import apply
+from penstock.context.compaction import apply, spans
 from penstock.context.compaction.plans import lasting
+from penstock.context.compaction.results import Offload
 from penstock.context.counts import CONTENT_KINDS, IMAGE_TOKENS, KindCounts, counts_of
 from penstock.context.ladder import Ladder, Order, RungChange
 from penstock.context.provider_counts import min_decrease, stated
@@ -33,6 +36,7 @@ from penstock.wires import load_request
 
 if TYPE_CHECKING:
     from penstock.context.compaction import Plan
+    from penstock.context.compaction.plans import PlanStep
 
 
 def chat(result_lines: int) -> Story:
@@ -581,3 +585,58 @@ def test_a_flood_loses_no_more_than_it_has_to(place: int, over: float) -> None:
     result = execute(provider, request, wire="openai-chat", window_tokens=1 << 30, store=NoStore(), counter=COUNTER)  # type: ignore[arg-type]
     assert (result.success, result.strategy, len(provider.sent)) == (True, "offload", 2)
     assert provider.sent[-1] > 0.8 * provider.limit
+
+
+def test_what_would_be_no_smaller_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A note, a stub or a cut as long as what it would take the place of; one token less is taken."""
+    made, cut = spans.note_step, Offload.cut
+    for spared in (0, 1):
+        with monkeypatch.context() as dear:
+            dear.setattr(
+                ladder_module,
+                "note_step",
+                lambda *given, spared=spared: _sparing(made(*given), spared),
+            )
+            dear.setattr(Offload, "cut", lambda *given, spared=spared: _sparing(cut(*given), spared))
+            ladder = ladder_of(request_of(CHAT, "openai-chat"), "openai-chat")
+            assert any(step.strategy == "handoff" for step in ladder.steps(ladder.floor)) == bool(spared)
+            assert all((ladder._cut(result, 1) is not None) == bool(spared) for result in ladder._view.results)
+            assert len(ladder._cut_alike(ladder._view.results, 1)) == spared * len(ladder._view.results)
+
+
+def _sparing(step: PlanStep, tokens: int) -> PlanStep:
+    """A step that leaves so many tokens less than there were."""
+    return replace(step, after_tokens=step.before_tokens - tokens)
+
+
+def test_a_flood_is_more_than_twice_what_is_kept_of_its_ends() -> None:
+    """What a notice takes would else be most of what a cut saves: to a token, by an eighth of the window within its bounds."""
+    request = request_of(chat(result_lines=400), "openai-chat")
+    whole = Sized(load_request(request, "openai-chat"), COUNTER)
+    for window_tokens, kept in ((1, 200), (8 * 200 + 7, 200), (8 * 201, 201), (8 * 2_000, 2_000), (1 << 40, 2_000)):
+        ladder = Ladder(whole, window_tokens=window_tokens)
+        tokens = {result.tokens for result in ladder._view.results}
+        assert len(ladder._floods()) == sum(result.tokens > 2 * kept for result in ladder._view.results)
+        assert ladder._flood_tokens == kept
+    assert min(tokens) > 400
+    ladder = Ladder(whole, window_tokens=1 << 40)
+    for result in ladder._view.results[:2]:
+        assert ladder._cut(result, (result.tokens + 1) // 2) is None
+        assert ladder._cut(result, (result.tokens - 1) // 2) is not None
+
+
+@pytest.mark.parametrize("first", [0, 3, 7, 8, 15, 16, 40, 98, 99])
+def test_the_nearest_rung_is_found_by_few_looks(first: int) -> None:
+    """Where all from one on are smaller: that one near the wanted one, else one not twice as far away; the last is looked at."""
+    looked: list[int] = []
+
+    def is_smaller(rung: int) -> bool:
+        looked.append(rung)
+        return rung >= 100 + first
+
+    found = rung_choice._nearest(range(100, 200), is_smaller)
+    assert found is not None
+    assert found == 100 + first if first <= 8 else 100 + first <= found < 100 + 2 * first
+    assert len(looked) <= 8 + 5
+    assert rung_choice._nearest(range(100, 200), lambda _: False) is None
+    assert rung_choice._nearest(range(100, 100), lambda _: True) is None

@@ -161,6 +161,8 @@ def _boundaries(data: bytes, encoding: Encoding) -> list[int]:
 @pytest.mark.proves("B-7")
 @settings(max_examples=200)
 @given(data=_SMALL)
+@example(data="\ufeff\n\u0a01\u0100\u0a01\u0100".encode("utf-16-le"))
+@example(data="\ufeff\n\u000a\u0a00\n".encode("utf-16-be"))
 @example(data=b"\nab\r\n\n")
 @example(data="\ufeff\n\U00010000\U0010ffff\ue000\n\n".encode("utf-16-le"))
 @example(data="\ufeff\n\U00010000\U0010ffff\ue000\n\n".encode("utf-16-be"))
@@ -169,6 +171,11 @@ def _boundaries(data: bytes, encoding: Encoding) -> list[int]:
 def test_lines_and_characters_are_found_from_any_place(data: bytes) -> None:
     """As they are found from the beginning."""
     encoding = _encoding(data)
+    for part in (data, data[encoding.bom_bytes :]):  # a window begins anywhere
+        _are_found(part, encoding)
+
+
+def _are_found(data: bytes, encoding: Encoding) -> None:
     places, ends = _boundaries(data, encoding), _line_ends(data, encoding)
     for at in range(len(data) + 1):
         assert encoding.floor_char(data, at) == max(place for place in places if place <= at)

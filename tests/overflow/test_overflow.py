@@ -31,6 +31,7 @@ from penstock.overflow import (
     parse,
     settling,
     silent_overflow,
+    verdict,
     walk,
 )
 
@@ -776,3 +777,47 @@ def test_a_server_that_does_not_know_its_window_or_would_not_cut_has_refused(
 def test_words_about_no_window_are_no_refusal(text: str) -> None:
     """Nothing was requested there."""
     assert parse(text, 400) is None
+
+
+@pytest.mark.parametrize("http_status", [None, 200, 299])
+def test_below_300_what_the_body_says_goes_before_the_status(http_status: int | None) -> None:
+    """An error in a stream comes under a status of success; any other status stands as it came."""
+    body = {"status": 503, "message": "no"}
+    assert overflow.diagnose(body, http_status).kind == "overloaded"
+    assert {overflow.diagnose(body, status).kind for status in (300, 301, 399)} == {"unknown"}
+
+
+@pytest.mark.parametrize(
+    ("said", "given", "cure"),
+    [
+        ({"kind": "context_input", "output": 8_000}, 9_000, "shrink_input"),
+        ({}, None, "shrink_output"),
+        ({"limit": None}, 9_000, "shrink_output"),
+        ({}, 7_999, "shrink_output"),
+        ({}, 8_000, "shrink_input"),
+        ({"bound": "lower_bound"}, 9_000, "shrink_input"),
+        ({"bound": "lower_bound", "output": 3_999}, 9_000, "shrink_input"),
+        ({"bound": "lower_bound", "output": 4_000}, 9_000, "shrink_output"),
+        ({"bound": "lower_bound", "limit": 1}, 9_000, "shrink_input"),
+    ],
+)
+def test_a_reply_is_lowered_where_that_can_cure(said: dict[str, Any], given: int | None, cure: str) -> None:
+    """Unless the input alone is at the limit; of an input that was not counted to its end the larger part goes."""
+    overflow_said = Overflow(**{"kind": "context_total", "limit": 8_000, "bound": "exact", **said})
+    assert verdict._cure(overflow_said, given) == cure
+
+
+@pytest.mark.parametrize("said", ["Error code: {} - no", "HTTP {}: no", "{} no", "[{}] no", "status code {}"])
+def test_a_status_that_was_put_into_words_is_one(said: str) -> None:
+    """Of a wrapper, at the beginning or in the midst of its sentence; the status that the caller knows goes before it."""
+    assert overflow.diagnose(said.format(503)).kind == "overloaded"
+    assert overflow.diagnose(said.format(529), 400).kind == "bad_request"
+
+
+@pytest.mark.parametrize("status", [403, 428, 429, 430, 503])
+def test_numbers_that_prove_an_overflow_outrank_a_code_of_waiting_below_429(status: int) -> None:
+    """Numbers alone: limit and size, both stated."""
+    text = "This model's maximum context length is 8192 tokens"
+    for proves, said in ((True, f"{text}, however you requested 9000 tokens"), (False, text)):
+        found = overflow.diagnose({"error": {"code": "rate_limit_exceeded", "message": said}}, status)
+        assert (found.overflow is not None) == (proves and status < 429)

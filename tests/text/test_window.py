@@ -181,6 +181,7 @@ def test_a_source_that_shrank_ends_there(lost: int) -> None:
             extent = cut_bytes(Memory(data, lost), UTF8, start_byte=start, max_bytes=size, cap_bytes=60)
             assert extent.end_byte == extent.start_byte + len(extent.data)
             assert extent.end_byte <= max(len(data) - lost, extent.start_byte)
+            assert extent.data or extent == Extent(extent.start_byte, extent.start_byte, b"")
 
 
 def test_exact_bytes_are_those_that_were_asked_for() -> None:

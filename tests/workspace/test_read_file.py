@@ -310,6 +310,48 @@ def test_base64_pages_are_the_exact_bytes(tmp_path: Path, allowance: Allowance) 
     assert printed.header(text).end_byte == printed.header(last).start_byte
 
 
+class _Room:
+    """A room of characters."""
+
+    def __init__(self, limit: int, cap_bytes: int) -> None:
+        self.limit = limit
+        self.cap_bytes = cap_bytes
+
+    def lines(self, lines: object) -> int:
+        raise AssertionError(lines)
+
+    def text(self, text: str) -> int:
+        return len(text)
+
+    def symbols(self, symbols: object) -> int:
+        raise AssertionError(symbols)
+
+
+@pytest.mark.proves("B-7")
+@pytest.mark.parametrize("max_bytes", [None, 1, 3, 446, 447, 448, 5_000])
+def test_a_page_of_exact_bytes_goes_on_as_it_was_asked_for(tmp_path: Path, max_bytes: int | None) -> None:
+    """With the size that was asked for, as far as it can be had; more is named, and a page has a byte at least."""
+    data = os.urandom(2_000)
+    (tmp_path / "f").write_bytes(data)
+    most = 447  # of 600 characters of base64, less a last three bytes
+    for room, shown in ((1 << 20, min(max_bytes or most, most)), (8, min(max_bytes or 6, 6)), (1, 1)):
+        page = Workspace(tmp_path).read_file(
+            "f", start_byte=0, max_bytes=max_bytes, encoding="base64", room=_Room(room, 600)
+        )
+        assert isinstance(page, Window)
+        assert page.text == base64.b64encode(data[:shown]).decode()
+        asked = {} if max_bytes is None else {"max_bytes": min(max_bytes, most)}
+        assert page.next is not None
+        assert page.next.arguments == {
+            "path": "f",
+            "start_byte": shown,
+            **asked,
+            "version": page.version,
+            "encoding": "base64",
+        }
+        assert any("max_bytes" in notice for notice in page.notices) == (max_bytes is not None and max_bytes > most)
+
+
 @pytest.mark.proves("B-7", "L-9")
 def test_the_exact_bytes_take_no_lines(tools: Tools) -> None:
     """What is ignored is named; another encoding is refused."""
@@ -605,3 +647,30 @@ def test_the_range_before_holds_as_many_lines_as_fit(tmp_path: Path) -> None:
     assert isinstance(page, Window)
     assert page.previous is not None
     assert (page.previous.arguments["start_line"], page.previous.arguments["end_line"]) == (101, 200)
+
+
+@pytest.mark.proves("B-2", "B-8")
+def test_a_range_of_lines_and_the_one_before_it_are_as_long_as_was_asked(tmp_path: Path) -> None:
+    """A range that ends before it begins is one line and says so; the page before has as many lines, or all that there are."""
+    (tmp_path / "f").write_text("".join(f"line {n}\n" for n in range(1, 11)))
+    workspace = Workspace(tmp_path)
+    for first, last, shown, before in (
+        (5, 3, [5], (4, 4)),
+        (5, 4, [5], (4, 4)),
+        (5, 5, [5], (4, 4)),
+        (7, 9, [7, 8, 9], (4, 6)),
+        (3, 6, [3, 4, 5, 6], (1, 2)),
+        (2, 2, [2], (1, 1)),
+        (1, 2, [1, 2], None),
+    ):
+        page = workspace.read_file("f", start_line=first, end_line=last)
+        assert isinstance(page, Window)
+        assert [line.number for line in page.lines] == shown
+        said = (f"end_line={last} is before start_line={first}: one line",) if last < first else ()
+        assert page.notices == said
+        assert page.next is None
+        known = {"path": "f", "start_line": before[0], "end_line": before[1]} if before else None
+        assert (page.previous.arguments if page.previous else None) == known
+    page = workspace.read_file("f", start_line=99)
+    assert isinstance(page, Window)
+    assert (page.lines, page.previous) == ((), Call("read_file", {"path": "f", "start_line": 1}))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from penstock.workspace.unasked import guarded_places, hooks_elsewhere, why_unasked, why_unasked_at
+from penstock.workspace.unasked import guarded_places, hooks_elsewhere, set_aside, why_unasked, why_unasked_at
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -164,9 +164,10 @@ def test_what_command_lines_of_the_configuration_name_is_run(tmp_path: Path, mon
         '[diff "p"]\n\ttextconv = "python3 tools/p.py"\n[alias]\n\tz = !tools/z.sh | cat\n\ts = status\n'
         '[credential]\n\thelper = ./helper\n[remote "origin"]\n\turl = src/a\n[user]\n\tname = tools/there.sh\n'
         "[init]\n\ttemplateDir = new\n"
+        '[diff "q"]\n\ttextconv = python3 \\\n\t\ttools/q.py\n'  # which goes on in the next line
     )
-    run = "new/hooks/x mon.py ssh.sh tools/clean.sh tools/smudge tools/p.py tools/z.sh helper ci/hooks/x dotfiles/gitconfig"
-    for path in run.split():
+    run = "new/hooks/x mon.py ssh.sh tools/clean.sh tools/smudge tools/p.py tools/q.py tools/z.sh helper ci/hooks/x"
+    for path in (*run.split(), "dotfiles/gitconfig"):
         assert "git" in why_unasked_at(str(root), path.encode()), path
     for path in ("src/x.py", "status", "src/a", "tools/there.sh", "tools/other.sh", "x"):
         assert not why_unasked_at(str(root), path.encode()), path
@@ -183,3 +184,23 @@ def test_the_last_part_of_a_repository_is_refused(tmp_path: Path) -> None:
     assert "repository" in why_unasked_at(str(tmp_path), b"y/head")
     for path in (b"x/main.py", b"z/refs/a", b"head", b"y/heads/a"):
         assert not why_unasked_at(str(tmp_path), path)
+
+
+def test_what_a_repository_did_not_have_is_set_aside_in_it_and_in_no_other(tmp_path: Path) -> None:
+    """A link in the place of the folder above leads to a repository of somebody else, in which nothing gets another name."""
+    root, theirs = tmp_path / "root", tmp_path / "theirs"
+    for top in (root / "work", theirs):
+        for folder in ("objects", "refs"):
+            (top / ".git" / folder).mkdir(parents=True)
+        (top / ".git" / "HEAD").write_text("ref: refs/heads/main")
+        (top / ".git" / "commondir").write_text("/elsewhere")
+    before = [f"{root}/work/.git/"]
+    (root / "work").rename(root / "was")
+    (root / "work").symlink_to(theirs)
+    assert set_aside(str(root), before) == {}
+    (root / "work").unlink()
+    (root / "was").rename(root / "work")
+    assert set_aside(str(root), [*before, f"{root}/work/.git/commondir"]) == {}
+    (moved,) = set_aside(str(root), before).items()
+    assert moved[0] == "work/.git/commondir"
+    assert (root / moved[1]).read_text() == (theirs / ".git" / "commondir").read_text()

@@ -465,3 +465,39 @@ def test_a_file_that_is_made_while_it_is_looked_for_is_no_link(tmp_path: Path, m
         pass
     assert no.value.message == "There is no a.txt."
     root.close()
+
+
+class _Room:
+    """A room of characters, eight more for each line."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.cap_bytes = 1 << 20
+
+    def lines(self, lines: Sequence[Line]) -> int:
+        return sum(len(line.text) + 8 for line in lines)
+
+    def text(self, text: str) -> int:
+        return len(text)
+
+    def symbols(self, symbols: object) -> int:
+        raise AssertionError(symbols)
+
+
+@pytest.mark.proves("V-2", "V-8")
+@pytest.mark.parametrize("limit", [1, 108, 215, 216, 217, 1_079, 1_080, 2_159, 2_160, 4_319, 4_320, 40_000])
+def test_the_view_before_has_half_of_the_lines_that_fit_at_least(tmp_path: Path, limit: int) -> None:
+    """It ends where this one begins, and no room is exceeded; one line has room in any."""
+    (tmp_path / "f").write_text("x" * 99 + "\n" + ("y" * 100 + "\n") * 99)
+    room = _Room(limit)
+    page = Workspace(tmp_path).view("f", offset=60, limit=40, room=room)
+    assert isinstance(page, Window)
+    assert page.previous is not None
+    count = int(str(page.previous.arguments["limit"]))
+    assert page.previous.arguments["offset"] == 60 - count
+    assert count == 1 or 108 * count <= limit
+    assert count == 40 or 108 * 2 * count > limit
+    before = Workspace(tmp_path).view(**page.previous.arguments, room=room)  # type: ignore[arg-type]
+    assert isinstance(before, Window)
+    assert before.end_byte == page.start_byte
+    assert 1 <= len(page.lines) <= max(1, limit // 108)

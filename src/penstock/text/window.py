@@ -329,8 +329,8 @@ def cut_bytes(
             pages meet and paging always advances.
     """
     size = source.size_bytes
-    start = encoding.align(min(start_byte, size))
-    if start_byte >= size or start >= size:
+    start = encoding.align(start_byte)
+    if start_byte >= size:
         return Extent(start_byte=size, end_byte=size, data=b"")
     # At least one character fits any cap, or paging would stand still.
     cap = max(cap_bytes, 4 * encoding.unit)
@@ -375,7 +375,7 @@ def cut_bytes(
     if end < 0 and ends_file:
         end = len(data)
     if end < 0 or end > begin + cap:
-        end = max(encoding.rfind(data, begin + cap), line_end)
+        end = encoding.rfind(data, begin + cap)
     return Extent(start_byte=first + begin, end_byte=first + end, data=data[begin:end])
 
 
