@@ -120,9 +120,10 @@ def test_calls_of_other_tools_are_left_to_their_owner(wire: str, store: Store) -
     assert "no artifact" in json.dumps(answered).lower() or "not" in json.dumps(answered).lower()
 
 
-def test_arguments_that_are_no_json_are_a_result_that_says_so(store: Store) -> None:
-    """A model's mistake is answered, never an exception."""
-    made = {"id": "c", "type": "function", "function": {"name": "ctx_page", "arguments": '{"handle": '}}
+@pytest.mark.parametrize("written", ['{"handle": ', '{"handle": "x", "start_byte": NaN}', '["x"]'])
+def test_arguments_that_are_no_json_are_a_result_that_says_so(written: str, store: Store) -> None:
+    """A model's mistake is answered, never an exception; a handle that was given is not said to be missing."""
+    made = {"id": "c", "type": "function", "function": {"name": "ctx_page", "arguments": written}}
     answered = ways_back("openai-chat", store).answer(made)
     assert answered["tool_call_id"] == "c"
     assert "no JSON object" in answered["content"]

@@ -150,6 +150,9 @@ def _handler(odd: OddServer) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - on
                     self._send(200, gzip.compress(_answer(number, FLOOD)), content_encoding="gzip")
                 case "events":
                     self._stream(note, b"data: " + _answer(number, FLOOD)[:9], _answer(number, FLOOD)[9:] + b"\r\n\r\n")
+                case "line end in a text":
+                    head, tail = _answer(number, FLOOD)[:900], _answer(number, FLOOD)[900:]
+                    self._stream(b"data: " + head + b"\ndata: " + tail + b"\n\n")
                 case "breaks off":
                     self._stream(b"retry: 10\nid: " + str(number).encode() + b"\ndata:\n\n")
                 case "unended":

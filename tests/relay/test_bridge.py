@@ -99,6 +99,14 @@ def test_a_stream_that_begins_with_a_mark_of_the_byte_order_is_read(piped: Ends,
     assert is_cut(piped.text(call("marked", 1)), tmp_path / "s")
 
 
+@pytest.mark.proves("Y-1")
+def test_a_line_end_within_a_text_lets_no_flood_through(piped: Ends) -> None:
+    """It is no JSON until the line that is written has a blank for it, and then it is a result like any other."""
+    said = piped.text(call("line end in a text", 1))
+    assert said.startswith("[OUTPUT TRUNCATED]")
+    assert len(said) <= 16_000
+
+
 def test_a_request_names_its_sender_and_no_library(piped: Ends, odd: OddServer) -> None:
     """Many doors refuse one without a name."""
     piped.ask(call("small", 1))

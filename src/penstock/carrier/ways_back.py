@@ -7,7 +7,6 @@ be done by whoever reads it. Leaves to others: where artifacts lie (`store`), an
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from penstock.carrier.replies import plain
@@ -15,6 +14,7 @@ from penstock.errors import CallerError
 from penstock.store import default_url
 from penstock.text.allowance import Allowance
 from penstock.text.calls import CommandLine, mcp
+from penstock.text.json_access import parsed_finite
 from penstock.tools import TOOLS, Tools
 from penstock.wires import ToolCall, answer_messages, load, result_messages, tool_definitions, wire_named
 
@@ -114,11 +114,9 @@ class WaysBack:
         rows = []
         for call in calls:
             arguments = call.values
-            try:
-                # `call.values` is empty for broken JSON too; to page without its arguments would answer another
-                # question.
-                json.loads(call.arguments or "{}")
-            except ValueError:
+            # `call.values` is empty for what is no object too; to page without its arguments would answer another question.
+            is_json, written = parsed_finite(call.arguments or "{}")
+            if not is_json or not isinstance(written, dict | None):
                 rows.append((call, "The arguments are no JSON object: send them again, whole.", True))
                 continue
             result = self._tools.call(call.name.removeprefix(self._prefix), arguments)

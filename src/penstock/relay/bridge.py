@@ -386,6 +386,7 @@ class Bridge:
 
     async def _said(self, raw: bytes, *, is_initialize: bool) -> bool:
         """Write a message of the server, as the host gets it. Returns whether it is one."""
+        raw = _on_one_line(raw)  # before it is cut: a line end within a text would leave the text whole
         found = await decided(read_messages, raw)
         if found is None:
             return False
@@ -399,14 +400,19 @@ class Bridge:
         return True
 
     async def _write(self, raw: bytes) -> None:
-        """Write a message on one line: within JSON a line end is a blank."""
-        await self._output.write(raw.strip().replace(b"\r", b" ").replace(b"\n", b" ") + b"\n")
+        """Write a message on one line."""
+        await self._output.write(_on_one_line(raw) + b"\n")
 
     async def _fail(self, asked: tuple[Id, ...], code: int, why: str) -> None:
         """Answer the requests that get no answer from the server."""
         self._say(why)
         for number in self._unanswered.take(asked):
             await self._write(self._talk.from_server(error_of_ours(number, code, why)))
+
+
+def _on_one_line(raw: bytes) -> bytes:
+    """Return a message without line ends: within JSON one is a blank."""
+    return raw.strip().replace(b"\r", b" ").replace(b"\n", b" ")
 
 
 def _raw_id(raw: bytes, message: RpcMessage) -> bytes:
