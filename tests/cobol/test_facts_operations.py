@@ -202,6 +202,13 @@ SQL = {
     "OPEN C1": ("OPEN", (), "C1", (), ()),
     "FETCH NEXT FROM C1 INTO :X:Y-IND, :Y": ("FETCH", (), "C1", (), ("X", "Y-IND", "Y")),
     "WITH W AS (SELECT A FROM T1) SELECT A INTO :X FROM W": ("SELECT", ("T1",), None, (), ("X",)),
+    'WITH W ("A", B) AS (SELECT A, F(B) FROM T1), V (C) AS (SELECT A FROM W) SELECT C INTO :X FROM V, T2': (
+        "SELECT",
+        ("T1", "T2"),
+        None,
+        (),
+        ("X",),
+    ),
     "SELECT TRIM(BOTH ' ' FROM A) INTO :X FROM T1": ("SELECT", ("T1",), None, (), ("X",)),
     "DECLARE T1 TABLE (A CHAR(4) NOT NULL)": ("DECLARE TABLE", ("T1",), None, (), ()),
     "SELECT A INTO :X OF G FROM =T1, =T2 B WHERE =T1.A = B.A": ("SELECT", ("=T1", "=T2"), None, (), ("G.X",)),

@@ -10,7 +10,7 @@ from penstock.cobol import scan
 from penstock.cobol.estate import Copybooks, kind_of
 from penstock.cobol.facts import Facts, facts
 
-from .sources import fixed
+from .sources import fixed, program
 
 pytestmark = pytest.mark.proves("C-14")
 
@@ -165,6 +165,69 @@ def test_many_that_are_not_known_are_warned_of_once() -> None:
     source = scan(body(*["    FROBNICATE IT."] * 50))
     assert len(source.warnings) == 22  # twenty of them, how many more, and that there is no statement
     assert len(source.programs[0].unread) == 50
+
+
+def test_statements_of_a_shops_own_preprocessor_end_the_one_before_them() -> None:
+    """`#ERROR A B` is no operand of what stands before it, and is counted as not known; an item of such a name is an item."""
+    source = scan(
+        program(
+            "MAIN.",
+            "    IF A = SPACE",
+            "       #ERROR CODE-1 CODE-2",
+            "    END-IF",
+            "    STRING A DELIMITED BY SIZE INTO B",
+            "    #CSTMSG A B",
+            "    MOVE #RATE TO A #RATE",
+            "    #DYCALL PART A.",
+            "DONE.",
+            "    #OKEXIT.",
+            data=("01 A PIC X.", "01 B PIC X(9).", "01 #RATE PIC X."),
+        )
+    )
+    (found_program,) = source.programs
+    found = facts(source, found_program)
+    assert [(part.text, part.line, part.paragraph) for part in found.unread] == [
+        ("#ERROR CODE-1 CODE-2", 11, "MAIN"),
+        ("#CSTMSG A B", 14, "MAIN"),
+        ("#DYCALL PART A", 16, "MAIN"),
+        ("#OKEXIT", 18, "DONE"),
+    ]
+    assert [warned.line for warned in source.warnings] == [11, 14, 16, 18]
+    assert [paragraph.name for paragraph in found_program.paragraphs] == ["MAIN", "DONE"]
+    (rule,) = found.rules
+    assert (rule.condition, [one.text for branch in rule.branches for one in branch.actions]) == (
+        "A = SPACE",
+        ["#ERROR CODE-1 CODE-2"],
+    )
+    assert [(one.verb, one.targets) for one in found.transforms] == [("STRING", ("B",))]
+    assert not found.undeclared
+
+
+def test_a_file_is_described_behind_an_entry_without_its_period() -> None:
+    """A level 02 that nobody ended takes no FD into itself: the record behind it is of the next file."""
+    source = scan(
+        fixed(
+            "IDENTIFICATION DIVISION.",
+            "PROGRAM-ID. P.",
+            "ENVIRONMENT DIVISION.",
+            "INPUT-OUTPUT SECTION.",
+            "FILE-CONTROL.",
+            "    SELECT ONE ASSIGN TO A.",
+            "    SELECT TWO ASSIGN TO B.",
+            "DATA DIVISION.",
+            "FILE SECTION.",
+            "FD  ONE.",
+            "01  ONE-RECORD.",
+            "    02 ONE-KEY",
+            "FD  TWO",
+            "    RECORD CONTAINS 9 CHARACTERS.",
+            "01  TWO-RECORD PIC X(9).",
+            "PROCEDURE DIVISION.",
+            "    STOP RUN.",
+        )
+    )
+    found = facts(source, source.programs[0])
+    assert [(file.name, file.records) for file in found.files] == [("ONE", ("ONE-RECORD",)), ("TWO", ("TWO-RECORD",))]
 
 
 # ── librarians ───────────────────────────────────────────────────────────────────────────────────────────────────

@@ -67,6 +67,11 @@ _PART_OF = {"ELSE": "IF", "END-IF": "IF", "WHEN": "EVALUATE", "END-EVALUATE": "E
 """The words that go on with a statement around them, or end it, and what that is called."""
 _IDS = frozenset(f"{unit}-ID" for unit in UNITS.split("|"))
 
+_SHOP = re.compile(r"(?<![\w-])#[A-Z][\w-]*+")
+_DECLARED_SHOP = re.compile(r"(?<![\w#-])(?:0?[1-9]|[1-4]\d|66|77|78|88)\s++(#[A-Z][\w-]*+)")
+"""Words with a # are no words of the language: where no item is called so, they are statements of a shop's own
+preprocessor (`#ERROR code text`), of which nothing is known but where they begin."""
+
 _PHRASE = re.compile(
     r"(?>(?P<not>NOT\s++)|)(?:(?>AT\s++|)(?P<AT_END>END)|(?>AT\s++|)(?P<AT_END_OF_PAGE>END-OF-PAGE|EOP)|(?P<INVALID_KEY>INVALID(?>\s++KEY|))"
     r"|(?>ON\s++|)(?P<ON_SIZE_ERROR>SIZE\s++ERROR)|(?>ON\s++|)(?P<ON_OVERFLOW>OVERFLOW)|(?>ON\s++|)(?P<ON_EXCEPTION>EXCEPTION))(?![\w-])"
@@ -181,6 +186,11 @@ class Procedure:
         if ("IDMS" in folded or "SUBSCHEMA" in folded) and _IDMS.search(folded):
             self._handlers = _HANDLERS_OF_IDMS
             self._one_word = SENTENCES | NAVIGATION  # FINISH alone ends the run unit, and is no paragraph
+        self._shop: frozenset[str] = frozenset()
+        if "#" in folded and (own := {*_SHOP.findall(folded)} - {*_DECLARED_SHOP.findall(folded)}):
+            self._shop = frozenset(own)
+            self._handlers = self._handlers | dict.fromkeys(own, Procedure._dialect)
+            self._one_word = self._one_word | own
 
     def read(self, at: int) -> int:
         """Read from where a sentence begins to where the division ends, and return that offset.
@@ -200,20 +210,28 @@ class Procedure:
         return end
 
     def unread(self) -> list[tuple[int, int]]:
-        """Return what begins a sentence and is no statement that is known, as (start, end) offsets in order.
+        """Return what is no statement that is known, as (start, end) offsets in order: what begins a sentence, and the
+        statements of a shop's own preprocessor.
 
         A sentence that begins with an unknown verb and goes on with a known one is unread up to that. What is unknown
         behind a known statement is taken for its operands: only a name that nobody declares tells there.
         """
         starts = [row[1] for row in self.rows]
         found = []
+        if self._shop:
+            sentences = [*self.begun, *(header.start for header in self.headers)]
+            sentences.sort()
+            for row, after in pairwise([*self.rows, ("", len(self._folded), 0, 0)]):
+                if row[0] in self._shop:
+                    ended = bisect_left(sentences, row[1] + 1)
+                    found.append((row[1], min(after[1], *sentences[ended : ended + 1], len(self._folded))))
         for begun, end in pairwise([*self.begun, len(self._folded)]):
             following = bisect_left(starts, begun)
             before = min(end, starts[following]) if following < len(starts) else end
             words = _UNREAD.match(self._folded, begun, before)
             if words is not None:
                 found.append((words.end() - 1, before))
-        return found
+        return sorted(found)
 
     def _tokens(self, at: int) -> int:
         """Read words up to the end of the division. The plain verbs are taken in the loop itself, for they are most of

@@ -183,8 +183,9 @@ class References:
         """Take the operands of one statement; EXEC blocks are left to `exec`."""
         if said.verb.startswith("EXEC "):
             return
-        # What IDMS statements name is declared in a schema, which is on no shelf: it is not missing here.
-        self._is_elsewhere = said.verb in NAVIGATION or said.verb == "ON STATUS"
+        # What IDMS statements name is declared in a schema, and what a shop's own name in their preprocessor: neither is on a
+        # shelf, and missing here.
+        self._is_elsewhere = said.verb in NAVIGATION or said.verb == "ON STATUS" or said.verb.startswith("#")
         start, switches = _ROLES.get(said.verb, (READ, {}))
         keys = said.keys
         first = self._first_operand(said)

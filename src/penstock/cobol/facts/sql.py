@@ -184,12 +184,7 @@ def _verb(upper: list[str]) -> str:
 def _tables(words: list[str], upper: list[str]) -> tuple[str, ...]:
     """Return the tables that a statement names, each once, as they are written."""
     found: dict[str, str] = {}
-    # WITH T AS (SELECT ...): T is a name of this statement alone.
-    common = (
-        {upper[at - 1] for at in range(1, len(upper)) if upper[at : at + 2] == ["AS", "("]}
-        if upper[0] in {"WITH", "DECLARE"}
-        else set()
-    )
+    common = _common(upper) if upper[0] in {"WITH", "DECLARE"} else set()
     # Inside of FROM a, b the comma goes on with tables; anywhere else it does not. `listing` is that state: a clause
     # or a closing parenthesis ends it.
     listing = False
@@ -216,6 +211,21 @@ def _tables(words: list[str], upper: list[str]) -> tuple[str, ...]:
         elif word in _CLAUSES or word == ")":
             listing = False
     return tuple(name.strip('"') for name in found.values())
+
+
+def _common(upper: list[str]) -> set[str]:
+    """Return the names that WITH gives to queries of this statement alone: T of `T AS (SELECT ...` and `T (A, B) AS (...`."""
+    names = set()
+    opened: list[int] = []
+    named = -1  # where the name before the last pair of parentheses stands
+    for at, word in enumerate(upper):
+        if word == "(":
+            if upper[at - 1] == "AS" and at > 1:
+                names.add(upper[named] if upper[at - 2] == ")" else upper[at - 2])
+            opened.append(at)
+        elif word == ")" and opened:
+            named = opened.pop() - 1
+    return names
 
 
 def _in_function(upper: list[str], at: int) -> bool:
