@@ -150,10 +150,11 @@ def document(
 
     tell = step or _untold
     output = Output(out)  # before anything is read: a folder that cannot be written is told at once
-    found = gather(root, paths, kind_of, lambda files: tell("files", files, 0))
+    gathered = [gather(root, paths, kind_of, lambda files: tell("files", files, 0))]
+    title = title_of(gathered[0].files, os.fsdecode(root.path))
     return document_gathered(
-        found,
-        title_of(found.files, os.fsdecode(root.path)),
+        gathered.pop(),  # held by nobody else: the sources are let go as soon as they are read
+        title,
         output,
         model=model,
         results=Folder(output.folder(RESULTS), fresh=fresh),
@@ -203,7 +204,7 @@ def document_gathered(
     from penstock.scribe.estate_found import FoundEstate
 
     tell = step or _untold
-    members = members_of(found.files)
+    members, others = members_of(found.files), found._replace(files=())
     sources = [one for one in found.files if one.kind in COBOL_KINDS]
     count = processes_for(sum(len(one.data) for one in sources), processes)
     with spooled(output.path) as spool, Workers(count) as workers:
@@ -215,6 +216,7 @@ def document_gathered(
             estate = FoundEstate(sources, members, read, tell)
         if model is None:
             done = DocumentingRun()
+            del found, sources, setup  # the pages have their lines from the spool
         else:
             asked = _Asked(estate, FileReader(setup), output, spool, tell)
             done = run(asked.subjects(), model=model, results=results, finished=asked.finished, **asking)
@@ -226,7 +228,7 @@ def document_gathered(
             written, unwritten = _write(title, estate, output, spool, workers, is_situated=model is not None, tell=tell)
         else:
             written, unwritten = 0, []
-    documented = _documented(found, estate, unwritten, done)
+    documented = _documented(others, estate, unwritten, done)
     if not is_there:  # a mistyped path puts no empty site in the place of one that was made before
         output.leave()
         return documented
@@ -234,14 +236,16 @@ def document_gathered(
     return replace(documented, written=output.written + written)
 
 
-def _documented(found: Gathered, estate: FoundEstate, unwritten: Iterable[Skipped], done: DocumentingRun) -> Documented:
+def _documented(
+    others: Gathered, estate: FoundEstate, unwritten: Iterable[Skipped], done: DocumentingRun
+) -> Documented:
     """Return what became of the files of an estate."""
     return Documented(
         programs=estate.summaries,
         copybooks=estate.layouts,
         members=estate.beside,
-        left_out=found.left_out,
-        skipped=(*found.skipped, *estate.lost, *unwritten),
+        left_out=others.left_out,
+        skipped=(*others.skipped, *estate.lost, *unwritten),
         empty=tuple(estate.empty),
         run=done,
     )
