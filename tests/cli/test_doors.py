@@ -133,3 +133,17 @@ def test_nobody_is_told_of_a_cap_on_what_nobody_asked_for(tmp_path: Path) -> Non
     text = Tools(tmp_path, allowance=Allowance.chars(9_000)).read_file("a.txt")
     assert "bytes 0-2592 of 2592" in text
     assert "max_bytes" not in text
+
+
+@pytest.mark.proves("W-8")
+@pytest.mark.parametrize(
+    "line",
+    ["gateway --listen 0.0.0.0:0", "relay --url http://127.0.0.1:1/mcp --http 0.0.0.0:0"],
+)
+def test_an_address_that_others_reach_is_refused_with_a_flag_that_the_command_has(line: str, tmp_path: Path) -> None:
+    """The gateway had named one of `penstock mcp`, which it did not know when it was given."""
+    refused = run(*line.split(), cwd=tmp_path)
+    assert refused.returncode == 2
+    named = re.search(r"Use 127\.0\.0\.1, or (--[a-z-]+)", refused.stderr)
+    assert named is not None
+    assert f" {named[1]} " in run(line.split(maxsplit=1)[0], "--help", cwd=tmp_path).stdout

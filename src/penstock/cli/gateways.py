@@ -77,7 +77,13 @@ def gateway_command(
         from penstock.mcp_server import until_signal
         from penstock.mcp_server.listening import ServedNames, listen
 
-        listening = listen(address, i_know=token_file is not None, flag="--listen", is_shared=reuse_port)
+        listening = listen(
+            address,
+            i_know=token_file is not None,
+            flag="--listen",
+            opened_by="--token-file FILE",
+            is_shared=reuse_port,
+        )
         host, port = listening.getsockname()[:2]
         # Who shows the token may call it by any name: of a balancer, or of its service.
         names = None if token_file else ServedNames(host, port)

@@ -46,7 +46,7 @@ def serve_pages(database: Database, address: str, token_file: str | None) -> int
     from penstock.mcp_server.token import load
 
     token = load(token_file)[0] if token_file else b""
-    listening = listen(address, i_know=bool(token), flag="--listen")
+    listening = listen(address, i_know=bool(token), flag="--listen", opened_by="--token-file FILE")
     host, port = listening.getsockname()[:2]
     server = page_server(database, listening, token, None if token else ServedNames(host, port))
     shown = f"[{host}]" if ":" in host else host

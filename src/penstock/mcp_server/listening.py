@@ -22,13 +22,21 @@ if TYPE_CHECKING:
 _BACKLOG = 256
 
 
-def listen(address: str, *, i_know: bool = False, flag: str = "--http", is_shared: bool = False) -> socket.socket:
+def listen(
+    address: str,
+    *,
+    i_know: bool = False,
+    flag: str = "--http",
+    opened_by: str = "--i-know",
+    is_shared: bool = False,
+) -> socket.socket:
     """Return a listening socket for an address.
 
     Args:
         address: HOST:PORT, an IPv6 host in brackets; port 0 takes any that is free.
         i_know: Whether an address that other machines reach is accepted: nothing here is encrypted.
         flag: What the address was given with, for errors.
+        opened_by: The flag by which the command accepts such an address, for errors.
         is_shared: Whether other processes of the same user may listen there too, as where one takes over from another.
 
     Raises:
@@ -41,7 +49,7 @@ def listen(address: str, *, i_know: bool = False, flag: str = "--http", is_share
     if not is_loopback(host) and not i_know:
         raise CallerError(
             f"{flag} {address}: {host or 'every interface'} can be reached from other machines, and nothing here is "
-            "encrypted. Use 127.0.0.1, or --i-know behind a server that speaks TLS."
+            f"encrypted. Use 127.0.0.1, or {opened_by} behind a server that speaks TLS."
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # The protocol has to be named: only then asyncio sets TCP_NODELAY on what it accepts.
