@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.cobol.sources import fixed, program
 from tests.growth import BOUND, growth
 from tests.scribe.pages.rendered import scripted
 
+from penstock import scribe
 from penstock.chunk import plan
 from penstock.cobol import scan
 from penstock.cobol.facts import facts
 from penstock.scribe import document
 from penstock.scribe.documenting import subject
+from penstock.scribe.gathering import gather
 from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from penstock.scribe.gathering import Gathered
 
 
 def _lines(count: int, *lines: str) -> list[str]:
@@ -82,3 +86,38 @@ def test_a_file_of_many_programs_is_listed_once(tmp_path: Path) -> None:
         list(range(19, 25)),
     ]
     assert any("x" * 900 + "…" in line for line in sources["LAST"]["lines"])
+
+
+@pytest.mark.proves("C-20")
+def test_no_source_is_held_while_the_pages_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large estate's sources are a part of what its process holds: they are let go when all are read."""
+    gone: list[str] = []
+    gone_before: dict[str, list[str]] = {}
+
+    class Watched(bytes):
+        def __del__(self) -> None:
+            gone.append("source")
+
+    def watched(*about: Any) -> Gathered:
+        found = gather(*about)
+        return found._replace(files=tuple(one._replace(data=Watched(one.data)) for one in found.files))
+
+    def step(what: str, _done: int, _total: int) -> None:
+        gone_before.setdefault(what, list(gone))
+
+    monkeypatch.setattr(scribe, "gather", watched)
+    for name in ("A", "B"):
+        (tmp_path / f"{name}.cbl").write_text(program("    COPY BOOK.", name=name))
+    (tmp_path / "BOOK.cpy").write_text(fixed("    DISPLAY 'X'."))
+    root = Root(tmp_path)
+    try:
+        scribe.document(
+            ["."],
+            root=root,
+            out=str(tmp_path / "out"),
+            processes=0,
+            step=step,
+        )
+    finally:
+        root.close()
+    assert (gone_before["reading"], len(gone_before["pages"])) == ([], 3)
