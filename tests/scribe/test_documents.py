@@ -13,7 +13,9 @@ from tests.scribe.lines import Text
 from penstock.chunk.template import Citation, Grade, Template, TemplateRecord, Value
 from penstock.scribe.documenting import ScannedFile, run, subject
 from penstock.scribe.documents import About, Coverage, document_of
+from penstock.scribe.estate_reading import FileRead, FileReader, ReadSetup
 from penstock.scribe.filling import SECTIONS, cite
+from penstock.scribe.gathering import GatheredFile
 from penstock.scribe.pages import NameIndex, SiteFrame, of_document
 
 ESTATE = Path(__file__).parent.parent.parent / "examples" / "cobol" / "cbl"
@@ -188,3 +190,11 @@ def test_a_branch_that_does_something_twice_says_so_twice() -> None:
     text = "".join(f"       {line}\n" for line in [*lines, "    GOBACK.", "B.", "    EXIT."])
     ((_, (document,)),) = run([subject(text, "t.cbl")]).documents
     assert document["business_rules"][0]["actions"] == ["THEN: PERFORM B", "THEN: MOVE 2 TO A", "THEN: PERFORM B"]
+
+
+def test_a_file_that_only_declares_tables_is_called_that(tmp_path: Path) -> None:
+    """A DCLGEN without its record is nothing to document: its tables stand in the index, and it is no file without COBOL."""
+    declared = b"           EXEC SQL DECLARE BANK.ACCT TABLE\n           ( ID CHAR(8) NOT NULL) END-EXEC.\n"
+    file = GatheredFile("ACCT.cpy", "dclgen", declared)
+    read = FileReader(ReadSetup(files=[file], members=[], spool=str(tmp_path)))(0)
+    assert read == FileRead("nothing", reason="it declares tables, which the index lists, and no data")

@@ -88,7 +88,7 @@ class FileReader:
         file = self._files[number]
         one = self.subject(number)
         if not says_anything(one):
-            return FileRead("nothing", reason=_why_nothing(file.data, one))
+            return FileRead("nothing", reason=_why_nothing(file, one))
         is_alone = is_layout(one, file.kind)
         listed = listings(one)  # first: what the lines of citations are taken from, too
         # No model is asked about a copybook: it means nothing for sure by itself, and what its fields are for is said where a
@@ -184,9 +184,11 @@ def says_anything(one: ScannedFile) -> bool:
     )
 
 
-def _why_nothing(data: bytes, one: ScannedFile) -> str:
+def _why_nothing(file: GatheredFile, one: ScannedFile) -> str:
     """Return why a file that was taken for COBOL has none, from the reason that explains most."""
-    head = data[:HEAD_BYTES]
+    if file.kind == "dclgen":
+        return "it declares tables, which the index lists, and no data"
+    head = file.data[:HEAD_BYTES]
     if not head:
         return "it is empty"
     if window.detect(head) is None:
