@@ -369,10 +369,13 @@ def test_flags_behind_the_command_are_its_own(store: str) -> None:
     assert ran("echo", "--json", "--tokens", "x").stdout == "--json --tokens x\n"
 
 
-def test_a_program_gets_one_object_with_its_status(store: str) -> None:
-    """For scripts."""
-    value = json.loads(ran("--json", "--", "sh", "-c", "echo out; exit 4").stdout)
-    assert value["status"] == 4
+@pytest.mark.proves("H-2")
+@pytest.mark.parametrize(("end", "status"), [("exit 4", 4), ("kill -TERM $$", -signal.SIGTERM)])
+def test_a_program_gets_one_object_with_its_status(end: str, status: int, store: str) -> None:
+    """For scripts, and ends with it as without `--json`."""
+    done = ran("--json", "--", "sh", "-c", f"echo out; {end}")
+    value = json.loads(done.stdout)
+    assert (value["status"], done.returncode) == (status, status)
     assert (value["stdout"]["text"], value["stderr"]["text"]) == ("out\n", "")
 
 

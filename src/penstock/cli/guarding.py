@@ -203,7 +203,7 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
     if as_json:
         outputs = {"stdout": _json_of(ran.stdout), "stderr": _json_of(ran.stderr)}
         answer.print_json({"status": ran.status, **outputs})
-        return 0
+        return _as_it_ended(ran.status)
     faults = [_print(ran.stdout.result, sys.stdout), _print(ran.stderr.result, sys.stderr)]
     unwritten = next(filter(None, faults), "")
     if said := next((one.fault for one in (ran.stdout, ran.stderr) if one.is_uncut), ""):
@@ -216,14 +216,18 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
                 _say(f"{_no_room(how.allowance, way)} Try: {way}")
     if unwritten:
         _say(f"what {how.name} printed could not be written: {unwritten}")
-    if ran.status >= 0:
-        # A program that ended well and whose output is nowhere did not go well for whoever waits for that.
-        return ran.status or (answer.FAULT if unwritten else 0)
-    # As the program ended, so do we: who waits for this process sees the same signal.
+    # A program that ended well and whose output is nowhere did not go well for whoever waits for that.
+    return _as_it_ended(ran.status or (answer.FAULT if unwritten else 0))
+
+
+def _as_it_ended(status: int) -> int:
+    """Return the exit status of a program; one that a signal ended ends this process by it, so that who waits sees the same."""
+    if status >= 0:
+        return status
     with suppress(OSError):  # nobody can handle a kill, so nobody does
-        signal.signal(-ran.status, signal.SIG_DFL)
-    os.kill(os.getpid(), -ran.status)
-    return 128 - ran.status
+        signal.signal(-status, signal.SIG_DFL)
+    os.kill(os.getpid(), -status)
+    return 128 - status
 
 
 def _print(text: str, stream: TextIO | None) -> str:
