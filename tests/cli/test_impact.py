@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.cobol.sources import program
+
 from penstock.cli import main
 
 if TYPE_CHECKING:
@@ -68,3 +70,18 @@ def test_growth_says_what_is_too_short_and_whose_length_changes(capsys: pytest.C
     assert {"what": "record", "name": "MWB020.MWCUST-RECORD", "bytes": 619, "needed": 621}.items() <= next(
         row for row in rows if row["name"] == "MWB020.MWCUST-RECORD"
     ).items()
+
+
+def test_a_block_that_begins_on_a_line_of_its_own_shows_what_it_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`EXEC SQL` alone says nothing to a person; the object keeps the line as it is."""
+    block = ("EXEC SQL", "    UPDATE BILLS SET PAID = 1", "END-EXEC.")
+    (tmp_path / "a.cbl").write_text(program(*(f"    {line}" for line in block), name="A"))
+    assert main(["impact", "BILLS", str(tmp_path)]) == 0
+    assert "      EXEC SQL UPDATE BILLS SET PAID = 1\n" in capsys.readouterr().out
+    _, found = _json(capsys, "BILLS", "--root", str(tmp_path))
+    edges = found["edges"]
+    assert isinstance(edges, list)
+    (edge,) = edges
+    assert edge["citations"][0]["text"] == "EXEC SQL"

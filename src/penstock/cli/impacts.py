@@ -163,7 +163,7 @@ def _places(edge: EstateEdge) -> str:
 
 def _quoted(edge: EstateEdge, lines: CitedText) -> Iterator[str]:
     """Yield the text of the first line that says an edge."""
-    text = lines.text(edge.citations[0]) if edge.citations else ""
+    text = lines.statement(edge.citations[0]) if edge.citations else ""
     if text:
         yield escape.shorten(escape.show_argument(text))
 

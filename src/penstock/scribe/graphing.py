@@ -6,6 +6,7 @@ Keeps out what is drawn (`cobol.graph`), and how an impact is printed (`cli.impa
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.cobol import scan
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from penstock.cobol.graph import CitedLine, ProgramPart
     from penstock.scribe.gathering import GatheredFile, Skipped
     from penstock.workspace.root import Root
+
+
+_BEGUN = re.compile(r"EXEC(?:UTE)?\s+\w+", re.IGNORECASE)
 
 
 class DrawnEstate(NamedTuple):
@@ -106,6 +110,13 @@ class CitedText:
         if show is None:
             show = self._shown[citation.path] = self._reader(citation.path)
         return show(citation.line).strip()
+
+    def statement(self, citation: CitedLine) -> str:
+        """Return what a person is shown of a citation: its line, and where that says EXEC SQL and no more the one behind it."""
+        said = self.text(citation)
+        return (
+            f"{said} {self.text(citation._replace(line=citation.line + 1))}".strip() if _BEGUN.fullmatch(said) else said
+        )
 
     def _reader(self, path: str) -> Callable[[int], str]:
         """Return what shows a line of a file."""
