@@ -174,9 +174,9 @@ def state_of(process: int) -> str:
 def becomes(process: int, state: str) -> bool:
     """Whether it comes to that within ten seconds."""
     until = time.monotonic() + 10
-    while state_of(process) not in state and time.monotonic() < until:
+    while not (is_so := state_of(process) in state) and time.monotonic() < until:
         time.sleep(0.02)
-    return state_of(process) in state
+    return is_so
 
 
 @pytest.mark.proves("H-2")
