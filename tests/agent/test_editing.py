@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock import Workspace
-from penstock.agent.editing import MAX_BYTES, Editing
+from penstock.agent.editing import MAX_BYTES, Editing, _lines_changed
 from penstock.errors import CallerError
 from penstock.session.ledger import Ledger, shown
 from penstock.session.verdicts import ActVerdict
@@ -548,3 +548,19 @@ def test_a_file_of_an_older_encoding_gets_no_utf_8_among_its_bytes(folder: Path,
     assert (folder / "old.txt").read_bytes() == b"eins, dr\xfcben\nzwei\n"
     (folder / "old.txt").write_bytes(b"eins, dr\xfcben\ntwo\n")
     assert not editing.run(call[0], {**call[1], "override": True}).failed
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end", "new", "lines"),
+    [
+        ("\nab\n", 1, 2, "x", (2, 2, 1)),
+        ("\n\nab", 2, 3, "x", (3, 3, 1)),
+        ("\nab", 0, 1, "", (1, 1, 0)),
+        ("a\nb\nc", 2, 4, "", (2, 2, 0)),
+    ],
+)
+def test_the_lines_of_an_edit_are_those_that_it_replaces(
+    text: str, start: int, end: int, new: str, lines: tuple[int, int, int]
+) -> None:
+    """Behind empty lines too; whole lines that go leave their neighbours alone."""
+    assert _lines_changed(text, start, end, new) == lines

@@ -35,6 +35,8 @@ from penstock.text.json_access import as_json
 from penstock.wires import load_request
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from penstock.context.compaction import Plan
     from penstock.context.compaction.plans import PlanStep
 
@@ -640,3 +642,65 @@ def test_the_nearest_rung_is_found_by_few_looks(first: int) -> None:
     assert len(looked) <= 8 + 5
     assert rung_choice._nearest(range(100, 200), lambda _: False) is None
     assert rung_choice._nearest(range(100, 100), lambda _: True) is None
+
+
+class _Rungs:
+    """A ladder of which each rung leaves one token less than 100."""
+
+    last, gentle, recent = 100, 30, 50
+
+    def counts(self, rung: int) -> int:
+        return 100 - rung
+
+    def first(self, is_small_enough: Callable[[int], bool]) -> int:
+        return next((rung for rung in range(1, self.last) if is_small_enough(rung)), self.last)
+
+
+@pytest.mark.parametrize(
+    ("room", "share", "rung"),
+    [
+        (95, 0.2, 24),  # all of the share, by what is gentle
+        (95, 0.3, 30),
+        (95, 0.5, 30),  # half of it is there
+        (95, 0.6, 34),  # the other half by results that are recent
+        (95, 1.0, 50),  # and no more of them
+        (70, 0.2, 37),
+        (60, 0.2, 46),  # below what is gentle: half of the share
+        (50, 0.2, 50),
+        (40, 0.2, 60),  # below what is recent: none of it
+    ],
+)
+def test_room_is_left_free_as_far_as_that_is_worth_what_goes(room: int, share: float, rung: int) -> None:
+    """The share by what is gentle, half of it by what is recent, to a token."""
+    ladder: Any = _Rungs()
+
+    def fits(counts: Any, room: int) -> bool:
+        return bool(counts <= room)
+
+    first = recovery._first_that(fits, ladder, room)
+    assert first == 100 - room
+    assert recovery._with_headroom(fits, ladder, first, room, share) == rung
+
+
+@pytest.mark.proves("R-1")
+def test_a_request_is_cut_no_further_than_it_takes() -> None:
+    """Before it is sent: to the first rung that leaves a hundredth of the window free with the frames of messages, to a token."""
+    whole = Sized(load_request(request_of(chat(result_lines=400), "openai-chat"), "openai-chat"), COUNTER)
+    for rung in (1, 3, 6):
+        room = 0
+        ladder = Situation(sized=whole, budget=Budget(1 << 20)).ladder(whole)
+        taken_tokens = rung_choice.with_frames(ladder.counts(rung))
+        while room - room // MARGIN < taken_tokens:
+            room += 1
+        for budget, wanted in ((room, 0), (room - 1, 1)):
+            situation = Situation(sized=whole, budget=Budget(budget))
+            found = situation.ladder(whole)
+            first = next(
+                at
+                for at in range(1, found.last + 1)
+                if rung_choice.with_frames(found.counts(at)) <= budget - budget // MARGIN
+            )
+            assert first == rung or wanted
+            cure = recovery.trim(situation)
+            assert isinstance(cure, recovery.SendSmaller)
+            assert cure.plan.steps == found.steps(first)

@@ -821,3 +821,15 @@ def test_numbers_that_prove_an_overflow_outrank_a_code_of_waiting_below_429(stat
     for proves, said in ((True, f"{text}, however you requested 9000 tokens"), (False, text)):
         found = overflow.diagnose({"error": {"code": "rate_limit_exceeded", "message": said}}, status)
         assert (found.overflow is not None) == (proves and status < 429)
+
+
+@pytest.mark.parametrize("name", ["ContextWindowExceededError", "ContextLengthExceededException"])
+def test_the_name_of_a_wrapper_does_not_outrank_a_sentence_that_asks_to_wait(name: str) -> None:
+    """LiteLLM guesses such a name from words; a code of the provider's own says what it says, beside the same sentence."""
+    sentence = "Too many tokens, please wait before trying again."
+    for status in (None, 400, 429):
+        named = {"error": {"type": name, "message": sentence}}
+        assert overflow.diagnose(named, status).kind == "rate_limit"
+        assert overflow.diagnose(type(name, (Exception,), {})(sentence), status).kind == "rate_limit"
+        told = {"error": {"type": "context_length_exceeded", "message": sentence}}
+        assert overflow.diagnose(told, status).kind == "context_input"

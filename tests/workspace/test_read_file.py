@@ -674,3 +674,7 @@ def test_a_range_of_lines_and_the_one_before_it_are_as_long_as_was_asked(tmp_pat
     page = workspace.read_file("f", start_line=99)
     assert isinstance(page, Window)
     assert (page.lines, page.previous) == ((), Call("read_file", {"path": "f", "start_line": 1}))
+    (tmp_path / "f").write_text("")
+    page = workspace.read_file("f", start_line=1)
+    assert isinstance(page, Window)
+    assert (page.lines, page.total_lines, page.total_lines_exact, page.previous, page.next) == ((), 0, True, None, None)

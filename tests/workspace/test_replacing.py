@@ -7,6 +7,7 @@ import errno
 import fcntl
 import os
 import platform
+import runpy
 import signal
 import stat
 import subprocess
@@ -339,6 +340,16 @@ def test_the_call_is_found_where_the_c_library_has_no_name_for_it(
         assert contents(file) == {"f.txt": "theirs"}
     finally:
         renames._function.cache_clear()
+
+
+@pytest.mark.parametrize(("system", "said"), [("linux", (1, 2, "renameat2")), ("darwin", (4, 2, "renameatx_np"))])
+def test_the_wishes_are_those_of_the_headers_of_a_system(
+    monkeypatch: pytest.MonkeyPatch, system: str, said: tuple[int, int, str]
+) -> None:
+    """`RENAME_NOREPLACE` and `RENAME_EXCHANGE` of linux/fs.h, `RENAME_EXCL` and `RENAME_SWAP` of macOS's stdio.h."""
+    monkeypatch.setattr(sys, "platform", system)
+    made = runpy.run_path(str(renames.__file__))
+    assert (made["_NO_REPLACE"], made["_EXCHANGE"], made["_FUNCTION"]) == said
 
 
 @pytest.mark.skipif(not SWAP_WORKS, reason="what is open is listed by Linux")
