@@ -181,7 +181,17 @@ def test_a_perform_comes_back_where_any_way_through_its_range_does() -> None:
 
 def test_a_perform_comes_back_once_what_it_performs_is_seen_to() -> None:
     """However deep that is; where a GO TO may be altered nobody knows, and each is taken to come back."""
-    chain = ["MAIN.", "    PERFORM A.", "LAST-ONE.", "    GOBACK.", "A.", "    PERFORM B.", "B.", "    PERFORM C.", "C."]
+    chain = [
+        "MAIN.",
+        "    PERFORM A.",
+        "LAST-ONE.",
+        "    GOBACK.",
+        "A.",
+        "    PERFORM B.",
+        "B.",
+        "    PERFORM C.",
+        "C.",
+    ]
     assert told(program(*chain, "    CONTINUE.")).paragraphs[0].falls_into == "LAST-ONE"
     assert told(program(*chain, "    STOP RUN.")).paragraphs[0].falls_into is None
     altered = told(program(*chain, "    STOP RUN.", "D.", "    ALTER D TO PROCEED TO A."))
