@@ -302,6 +302,7 @@ def test_the_page_of_a_session_shows_what_the_figures_say(
     seen = page_figures(text)
     _, found = as_json(capsys, "one", "--html", "story.html")
     assert found["html"] == "story.html"
+    assert re.search(r"\bSize\s+[\d.]+ KB", read(text).text)  # a session in a database has no file
     assert seen["Refusals"] == sum(row["refusals"] for row in found["refusals"]) == 1
     assert seen["Turns"] == found["turns"] + seen["Refusals"]
     assert seen["Newest"] == found["fill"][-1]["request_tokens"]

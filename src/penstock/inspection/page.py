@@ -244,12 +244,14 @@ def _facts(subject: Subject, story: Story) -> list[tuple[str, str]]:
     """Return what is known of the session itself, name and value."""
     window = f"{words.number(story.window_tokens)} tokens" if story.window_tokens else words.UNKNOWN
     host = f"{subject.host} {subject.version}".strip()
+    size = words.size(subject.size_bytes) if subject.size_bytes else ""
     found = (
         ("Program", words.shown(host)),
         ("Model", words.shown(story.model)),
         ("Window", f"{window}, {words.shown(story.window_source)}" if story.window_source else window),
         ("Project", words.shown(subject.project)),
-        ("File", words.shown(subject.path) + (f" ({words.size(subject.size_bytes)})" if subject.size_bytes else "")),
+        ("File", words.shown(subject.path) + (f" ({size})" if subject.path and size else "")),
+        ("Size", "" if subject.path else size),  # a session in a database has no file
         ("Last written", _moment(subject.updated)),
     )
     return [(name, value) for name, value in found if value]
