@@ -204,9 +204,8 @@ class ChunkReader:
             if key in _PIECEWISE and isinstance(value, str):
                 self._texts.add(target, key, value)
             elif isinstance(value, list):
-                target[key] = (
-                    held if isinstance(held := target.get(key), list) else []
-                )  # the event's own list stays as it is
+                if not isinstance(target.get(key), list):
+                    target[key] = []  # the event's own list stays as it is
                 target[key] += value
             else:
                 update(target, {key: value})
