@@ -28,6 +28,19 @@ BODY = """MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj
 MzEfYyjiWA4R4/M2bS1GB4t7NXp98C3SC6dVMvDuictGeurT8jNbvJZHtCSuYEvu
 Qw=="""
 SECRETS = {
+    "a key with a line of one letter": (
+        "",
+        "-----BEGIN PRIVATE KEY-----\n" + "A" * 64 + f"\n{BODY}\n-----END PRIVATE KEY-----",
+    ),
+    "a name with a number in no statement": ("proxy_pwd: ", "libtest_arg4"),
+    "a key that is not public": ("tool --pinnedkey '", "ce118b51897f4452dc"),
+    "an address with a backslash in it": (
+        "https://google.com:",
+        "80\\ab",
+    ),
+    "a user at the begin of a line": ("curl https://example.com \\\n-u set:", "setup"),
+    "a header in base64 before a quote": ('"Authorization: Basic ', "dXNlcjpwYXNzd2Q="),
+    "a password with two signs": ("password == ", "p!!passwd9s"),
     "Anthropic key": ("", "sk-ant-api03-" + "Ab3_-" * 19),
     "API key": ("", "sk-proj-" + "aB3d-E5f_" * 12),
     "GitHub token": ("", "ghp_" + "aB3dE5fG7h" * 3 + "123456"),
@@ -219,6 +232,9 @@ SECRETS = {
 }
 """What stands before a secret, and the secret."""
 AFTER = {
+    "a key that is not public": "'",
+    "an address with a backslash in it": "@example.com/",
+    "a header in base64 before a quote": '"',
     "password behind an address of mail": "@smtp.example.com:465",
     "token as a user of curl": ": https://example.com",
     "variable of Terraform": '"\n}',
@@ -413,6 +429,14 @@ ORDINARY = [
     "12|3f1c8a07d2b96e35a8c01f7d42be9a64c3d5e7f1",
     "the token of request 3f1c8a07d2b96e35a8c01f7d42be9a64c3d5e7f1",
     "A" * 130 + "AKIAIOSFODNN7EXAMPLE" + "A" * 40,
+    "-----BEGIN RSA PRIVATE KEY-----\n" + ("X" * 64 + "\n") * 3 + "-----END RSA PRIVATE KEY-----",
+    "const char *proxyuserpwd = libtest_arg4;",
+    "curl --pinnedpubkey 'sha256//ce118b51897f4452dc' $URL",
+    'Url("https://google.com:80\\@yahoo.com/")',
+    "words of curl\nset-up:setup",
+    "curl --ech true\ndoh-url=https://one.one.one.one/dns-query",
+    'Authorization: Digest username="testuser", realm="testrealm"',
+    "fail_unless(!!exp_password == !!passwdstr)",
 ]
 """Lines of programs that handle secrets and hold none."""
 PIECES = [before + secret for before, secret in SECRETS.values()]

@@ -73,8 +73,9 @@ _BEFORE_CHARS = 24  # of the name before its last word
 _OF_PASSWORDS = re.compile(r"(?i:pass|pwd|pswd)")
 _SHORT = re.compile(r"(?=[^A-Za-z]*+[A-Za-z])[^\s_.:/-]*[^\sA-Za-z_.:*/?=(){}\[\]<>-][^\s_.:/-]*")
 _IDENTIFIER = re.compile(r"[A-Za-z_.:*/?=-]++(?:(?<=/)\d)?")  # or a function and how many arguments it takes
-_PUBLIC_TOKEN = ("publickey", "public_key", "public-key")
+_PUBLIC_TOKEN = ("publickey", "public_key", "public-key", "pubkey", "pub_key", "pub-key")
 _NUMBERED_NAME = re.compile(r"(?:[A-Za-z]{2,16}[-_.]){1,6}v?\d{1,2}")  # `etcd-cluster-1`
+_VARIABLE = re.compile(r"(?:[A-Za-z]{2,16}_){1,6}[A-Za-z]{1,16}\d{1,2}")  # `libtest_arg4`
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|_")
 _MAX_WORDS, _MAX_NUMBERS = 8, 3  # of the name of a class
 _LINE_OF_SETTINGS = re.compile(r"(?:\d{1,9}[|\t])?[ \t]{0,40}(?:# ?)?(?:export )?[A-Za-z0-9_]*")
@@ -201,6 +202,16 @@ def _assigned(match: re.Match[str]) -> Spans:
     # Or it is what a field is called, or what such a thing is worth.
     looks_random |= between.lstrip().startswith(("==", "!=")) or "value" in between
     if (looks_random or name in words) and (_IDENTIFIER.fullmatch(value) or _NUMBERED_NAME.fullmatch(value)):
+        return ()
+    # `!name` is a condition, or a tag in YAML, and `= name_1;` a statement.
+    if (
+        looks_random
+        and group == _BARE
+        and (
+            _IDENTIFIER.fullmatch(value.lstrip("!"))
+            or (between.strip() == "=" and match.string.startswith(";", end) and _VARIABLE.fullmatch(value))
+        )
+    ):
         return ()
     if looks_random and group == _BARE and _is_class(value):
         return ()

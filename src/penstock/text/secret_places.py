@@ -23,6 +23,7 @@ _HEADER = (
     r"(?i:authorization)\\?[\"']?[ \t]{0,4}[:=,][ \t]{0,4}[bf]?\\?[\"']?"
     r"(?:(?i:bearer|basic|token|digest|api-?key|api-?token|splunk|genie-?key|sso-key|ssws|key)[ \t]{1,4})?"
 )
+_FIELD = r"[a-z_-]{1,32}=\\{0,3}[\"']\w"  # of a header that has several
 _OTHER_SCHEME = r"(?:[A-Za-z][A-Za-z0-9-]{1,20}[ \t]{1,4})"
 _HEADER_HINT = r"(?i:authorization)\\?[\"']?[ \t]{0,4}[:=,]"
 _HEADER_VALUE = r"([^\s\"',;<>{}()\[\]$%\\]{8,160}+)"
@@ -31,7 +32,7 @@ _BEARER = r"(?i:bearer)[ \t]{1,4}([A-Za-z0-9._~+/-]{16,}+=*+)"
 _URL = (
     r"://((?:[^\s/@:\"'<>{}$%(]|%[0-9A-Fa-f]{2}|@(?=[\w.-]{1,64}:[^\s/@:\"'<>{}$(]{1,64}@)){0,256}+|\{\w{1,64}\})"
     r"(?::(?:(?i:pass(?:w(?:or)?d)?|pwd|x-oauth-basic)(?=@)"
-    r"|((?:[^\s/@\"'<>{}$%\[(]|%(?=\w)|\$(?![\w{(])|@(?=[^\s/@:\"'<>{}$\[(]{1,64}@)){1,256}+)))?@"
+    r"|((?!\d{1,5}\\{1,8}@)(?:[^\s/@\"'<>{}$%\[(]|%(?=\w)|\$(?![\w{(])|@(?=[^\s/@:\"'<>{}$\[(]{1,64}@)){1,256}+)))?@"
 )
 _CURL_USER = r"(?:-u[ \t=]{0,4}|--user[ \t=]{1,4})[\"']?[^\s:\"'<>]{0,64}[\"']?:[\"']?"
 _CURL_ALONE = r"(?:-u[ \t=]{0,4}|--user[ \t=]{1,4})[\"']?([^\s:\"'<>{}$]{8,128}+):(?=[\"'\s])"  # without a password
@@ -48,7 +49,9 @@ def _header(text: str, at: int, floor: int) -> Spans:
         has_scheme = compiled(_HEADER).match(text, at, match.start(1))
         known = has_scheme is not None and has_scheme.end() == match.start(1) and text[match.start(1) - 1] in " \t"
         is_named = known and not text[at : match.start(1)].rstrip().endswith((":", "=", ",", '"', "'"))
-        if is_random(match[1]) or (is_named and not NO_SECRET.fullmatch(match[1])):
+        if is_random(match[1]) or (
+            is_named and not NO_SECRET.fullmatch(match[1]) and not compiled(_FIELD).match(text, match.start(1))
+        ):
             return to_end(text, match.span(1))
     match = compiled(_HEADER + _OTHER_SCHEME + _HEADER_VALUE).match(text, at)
     return to_end(text, match.span(1)) if match and is_random(match[1]) else ()
@@ -96,7 +99,7 @@ def _signature(text: str, at: int, floor: int) -> Spans:
 def _curl(text: str, at: int, floor: int) -> Spans:
     """Return the password of `curl -u NAME:PASSWORD`; other programs mean other things by `-u`."""
     del floor  # the word may stand before a secret of the same command, or at its end
-    match = compiled(_CURL).match(text, at)
+    match = compiled(_CURL).match(text, at) if WORD_BEGINS.match(text, at) else None
     if match is None or "curl" not in text[max(0, at - _COMMAND_CHARS) : at]:
         return ()
     if match[2]:

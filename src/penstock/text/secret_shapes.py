@@ -214,7 +214,7 @@ _CUT_OFF = re.compile(
     rf"(?>(?:{_GAP}[A-Z][A-Za-z-]{{3,20}}+: [^\n\\]{{1,100}}+){{0,9}})"  # headers: Proc-Type, Version
     rf"(?>(?:{_GAP}[A-Za-z0-9+/=]{{16,}}+)*)(?:{_GAP}[A-Za-z0-9+/]{{0,15}}+=)?"
 )
-_BODY = re.compile(r"[A-Za-z0-9+/]{20}")
+_BODY = re.compile(r"([A-Za-z0-9+/])(?!\1{19})[A-Za-z0-9+/]{19}")  # of several letters: those of an example are one
 
 
 def _private_key(text: str, at: int, floor: int) -> Spans:
