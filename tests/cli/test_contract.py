@@ -120,6 +120,8 @@ STATUS = [
     ("handoff gone", 4, "not_found"),
     ("stats gone", 4, "not_found"),
     ("run x --from gone", 4, "not_found"),
+    ("run x --model scripted:gone", 4, "not_found"),
+    ("list --root gone", 4, "not_found"),
     ("fit nan.json --tokens 9", 2, "usage"),
     ("list --path README.md", 3, "not_directory"),
     ("read server.log --start-byte 0 --version VERSION", 5, "stale"),

@@ -22,6 +22,7 @@ from penstock.cli.markdown import MarkdownWriter
 from penstock.models import say
 from penstock.store import open_store
 from penstock.testing import LoopbackProvider
+from penstock.text import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,6 +149,8 @@ def test_a_table_has_numbers_to_the_right_and_is_nothing_without_rows(monkeypatc
         "c         1024  10-12  7 of 9",
     ]
     assert terminal.render_table(("word",), []) == ""
+    inert = escape.show_name("a\x1bb\\c")  # as names come: escaped twice it would be another name
+    assert terminal.render_table(("word",), [(inert,)]).splitlines()[1] == inert
 
 
 def test_markdown_is_drawn_without_losing_a_letter() -> None:

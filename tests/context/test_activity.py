@@ -243,6 +243,32 @@ def test_how_a_call_ended_is_read_from_its_result(
     assert (action.failed, action.exit_code, action.error_head) == (failed, code, head)
 
 
+@pytest.mark.parametrize(
+    ("result", "kind"),
+    [
+        ("Error: There is no tool shell. Tools: view, run_command.", "other"),
+        ("<tool_use_error>Error: No such tool available: shell</tool_use_error>", "other"),
+        ("exec command rejected by user", "other"),
+        ("Error: make: no rule to make target 'unknown tool'", "run"),
+        ("exit code: 127\nunknown tool: foo", "run"),
+        ("unknown tool: foo\nexit code: 127", "run"),
+    ],
+)
+def test_a_command_that_an_agent_never_began_was_not_run(result: str, kind: str) -> None:
+    """There is no such tool, or a person said no; what a command itself says of tools is another thing."""
+    assert one("shell", {"command": "make"}, result).kind == kind
+
+
+def test_a_command_that_a_person_did_not_allow_was_not_run() -> None:
+    """As Claude Code writes it."""
+    said = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+    call = {"type": "tool_use", "id": "c", "name": "Bash", "input": {"command": "make"}}
+    result = {"type": "tool_result", "tool_use_id": "c", "content": said, "is_error": True}
+    messages: Any = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+    (action,) = actions(load(messages, "anthropic"))
+    assert (action.kind, action.failed) == ("other", True)
+
+
 def test_an_error_mark_counts_whatever_the_text_says() -> None:
     """`is_error` of Anthropic, with the first line as its head."""
     messages = [

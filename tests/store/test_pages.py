@@ -182,8 +182,10 @@ def test_matches_are_bounded_and_counted(store: Store, handle: str) -> None:
         assert allowance.holds(answer.text)
         assert "20000 matching lines | showing the first" in answer.text
     for limit in (0, 501, True, "5"):
-        with pytest.raises(ToolError, match="limit"):
+        with pytest.raises(ToolError, match=rf"limit.* not {limit!r}") as refused:
             finding.scan(store, handle, "x", limit)  # type: ignore[arg-type]
+        (way,) = refused.value.calls
+        assert (way.tool, way.arguments) == ("find", {"handle": handle, "pattern": "x"})
     for pattern in ("", "(", r"(a)\1", "x" * 2_000):
         with pytest.raises(ToolError):
             finding.scan(store, handle, pattern)

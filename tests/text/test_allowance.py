@@ -27,6 +27,13 @@ def test_a_limit_is_a_whole_number(limit: object) -> None:
         Allowance.chars(limit)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("counter", [len, "o200k", None])
+def test_what_counts_tokens_is_a_counter(counter: object) -> None:
+    """Said where it is given, and not by the first text that is measured."""
+    with pytest.raises(CallerError, match="has a method `count`"):
+        Allowance.tokens(5, counter)  # type: ignore[arg-type]
+
+
 def test_an_allowance_names_its_unit() -> None:
     """What a message says of it."""
     assert [str(Allowance.chars(5)), str(Allowance.bytes(5)), str(Allowance.tokens(5, Tokens()))] == [

@@ -94,7 +94,7 @@ def answer_tool(
             try:
                 value, outcome = to_json(tools, checked)
             except ToolError as error:
-                raise with_way(error, entry, checked) from error
+                raise with_way(error, entry, checked) from None
         else:
             result = tools.call(tool, arguments)
     if as_json:
@@ -155,6 +155,8 @@ def report(error: Exception, about: Mapping[str, Any], command: str = "penstock"
             if not way and status in {USAGE, MISSING}:
                 way = f"{command} --help"
             return fail(error.code, error.message, way or None, status, output_format=output_format)
+        case CallerError(__cause__=FileNotFoundError()):  # a root, a script: what was named is not there
+            return fail("not_found", str(error), f"{command} --help", MISSING, output_format=output_format)
         case CallerError():
             return fail("usage", str(error), f"{command} --help", USAGE, output_format=output_format)
         case FileNotFoundError(filename=str(name)):

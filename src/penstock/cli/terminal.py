@@ -98,7 +98,11 @@ def render_table(head: Sequence[str], rows: Iterable[Sequence[object]], *, has_p
     Returns:
         The table without a line end; nothing where there are no rows. Columns of numbers stand to the right.
     """
-    cells = [[escape.clip(str(cell), _CELL_BYTES) for cell in row] for row in rows]
+    cells = [
+        # What is inert already stays as it is: escaped twice, a name is another one.
+        [escape.shorten(escape.show_argument(str(cell)[: _CELL_BYTES + 1]), _CELL_BYTES) for cell in row]
+        for row in rows
+    ]
     if not cells:
         return ""
     are_words = [not all(re.fullmatch(_NUMBER, cell.strip()) for cell in column) for column in zip(*cells, strict=True)]

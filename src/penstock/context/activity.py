@@ -106,6 +106,8 @@ def actions(transcript: Transcript) -> tuple[Action, ...]:
             ended, size = _ended(call, result, raw), len(result.text)
             if len(targets) == 1 and not ended.failed:
                 targets = [_seen(targets[0], result.text)]
+            elif ended.was_refused:
+                targets = [target._replace(kind="other") if target.kind == "run" else target for target in targets]
         for kind, path, first_line, last_line, command in targets:
             made.append(
                 Action(
@@ -529,6 +531,12 @@ _REFUSED = (
     "aborted by user after",
     "aborted before dispatch",
 )
+# What agents answer in place of a command that never began: there is no such tool, or a person did not allow it.
+_NOT_BEGUN = re.compile(
+    r"(?i)(?:<\w{1,30}>|error:|\s){0,4}(?:there is no tool\b|no such tool\b|unknown tool\b|unsupported call\b|"
+    r"tool [^\s]{1,80} (?:was |is )?(?:not (?:found|available)|unknown)|[\w-]{1,64} is not allowed in this session|"
+    r"exec command rejected by user|aborted before dispatch|the user doesn't want to (?:proceed|take))"
+)
 _RAISED = re.compile(r"[A-Za-z_][\w.]{0,200}(?::|$)")
 _TRACEBACK = "Traceback (most recent call last)"
 _SAYS_NOTHING = re.compile(
@@ -544,6 +552,8 @@ class _Ended(NamedTuple):
     failed: bool = False
     exit_code: int | None = None
     error_head: str = ""
+    was_refused: bool = False
+    """Whether nothing was done at all, in the words of the agent."""
 
 
 def _ended(call: ToolCall, result: ToolResult, raw: Json) -> _Ended:
@@ -560,7 +570,8 @@ def _ended(call: ToolCall, result: ToolResult, raw: Json) -> _Ended:
         return _Ended(exit_code=code)
     lines = (line.strip() for line in text[:_TRACE_CHARS].splitlines())
     said = last if is_raised else next((line for line in lines if not _SAYS_NOTHING.fullmatch(line)), text.strip())
-    return _Ended(failed=True, exit_code=code, error_head=said[:_HEAD_CHARS])
+    was_refused = code is None and _NOT_BEGUN.match(text[:_LOOK_CHARS]) is not None
+    return _Ended(failed=True, exit_code=code, error_head=said[:_HEAD_CHARS], was_refused=was_refused)
 
 
 def _exit(text: str, raw: Json) -> tuple[str, int | None]:

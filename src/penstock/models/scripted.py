@@ -127,7 +127,7 @@ class ScriptedModel:
 
         content = read_own(path, _SCRIPT_BYTES)
         if content is None:
-            raise CallerError(f"there is no file {path!r}")
+            raise CallerError(f"there is no file {path!r}") from FileNotFoundError(path)
         try:
             return cls(read_steps(content), wire, window_tokens)
         except CallerError as error:

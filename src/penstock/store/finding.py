@@ -154,7 +154,9 @@ def scan(
         ToolError: An argument or the pattern cannot be, or the store cannot be read.
     """
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_MATCHES:
-        raise ToolError("bad_argument", notices.argument("limit", f"takes an integer from 1 to {MAX_MATCHES}"))
+        said = f"takes an integer from 1 to {MAX_MATCHES}, not {escape.clip(repr(limit), 64)}"
+        way = Call("find", {"handle": escape.clip(str(handle), 64), "pattern": escape.show_argument(pattern)})
+        raise ToolError("bad_argument", notices.argument("limit", said), way)
     from penstock.workspace.pattern import line_finder
 
     deadline = deadline or Deadline(WALK_SECONDS)

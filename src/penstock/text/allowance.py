@@ -48,8 +48,11 @@ class Allowance(NamedTuple):
         """Return an allowance of at most `limit` tokens, by the upper bound of `counter`.
 
         Raises:
-            CallerError: for what is no whole number from 0 on.
+            CallerError: for what is no whole number from 0 on, and for what is no counter.
         """
+        passed: object = counter  # the name of a model, or a function, where nobody checks types
+        if isinstance(passed, str) or not callable(getattr(passed, "count", None)):
+            raise CallerError(f"A counter has a method `count` that returns a Count, as Tokens() has: not {passed!r}.")
         return cls(_whole(limit, "tokens"), "tokens", counter)
 
     def measure(self, text: str) -> int:

@@ -334,11 +334,9 @@ class Tools:
             try:
                 return tool.answer(invocation, **checked)
             except ToolError as error:
-                if error.code != "bad_pattern":
-                    raise
                 from penstock.tools.instead import with_way  # only where one is needed
 
-                raise with_way(error, tool, checked) from error
+                raise with_way(error, tool, checked) from None
         except ToolError as error:
             if error.code == "busy":
                 self._reads.busy()

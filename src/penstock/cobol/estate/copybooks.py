@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     CopybookText = bytes | Callable[[], bytes]
 
 _ORDER: dict[Kind, int] = {"copybook": 0, "dclgen": 1, "cobol": 3}
-
+_MADE = 2
+"""The order of what we make of a map source, between the two."""
 
 _MEMBER_LETTERS = 8
 """How long the name of a member is: a compiler on a host looks for no more of a longer one."""
@@ -52,7 +53,7 @@ class Copybooks:
         for path, mapset in mapsets:
             # A program copies a mapset by its name or by that of the member that held its copybook.
             for name in {key(mapset.name), key(stem(path))} - {""}:
-                self._found.setdefault(name, []).append(_Shelved(2, path, mapset))
+                self._found.setdefault(name, []).append(_Shelved(_MADE, path, mapset))
         for rows in self._found.values():
             rows.sort(key=lambda row: row[:2])
         self._scanned: dict[tuple[str, str], ScannedSource] = {}
@@ -103,7 +104,7 @@ class Copybooks:
             rows = [row for row in rows if key(library) in map(key, row.path.split("/")[:-1])] or rows
             rows = rows or [row for row in self._section(member) if row.path != beside]
         rows = sorted(rows, key=lambda row: (row.order, -_shared(row.path, beside)))
-        if rows and not isinstance(rows[0].content, bytes) and not callable(rows[0].content):
+        if rows and rows[0].is_made:
             # A shop may call its copybooks as it calls its programs: what the compiler was given comes before what we make.
             return next((row for row in rows[1:] if self._is_layout(row)), rows[0])
         return rows[0] if rows else None
@@ -138,6 +139,11 @@ class _Shelved(NamedTuple):
     content: CopybookText | Mapset
     section: str = ""
     format: Format | None = None
+
+    @property
+    def is_made(self) -> bool:
+        """Whether it is no file's text, but what CICS would make of a map source."""
+        return self.order == _MADE
 
 
 def _shared(path: str, other: str) -> int:
