@@ -199,6 +199,17 @@ def test_what_is_logged_passes_the_redaction(modules: dict[str, ast.Module]) -> 
     }
 
 
+def test_no_pattern_repeats_a_group_possessively() -> None:
+    """Before 3.11.5 such a group never matches where something in it tries twice (gh-106052): `(?>(?:…)*)` is the same."""
+    group = re.compile(r"(?<!\\)\)(?:[*+?]|\{{1,2}\d*,?\d*\}{1,2})\+")
+    sources = sorted(SOURCE.rglob("*.py"))
+    found = [
+        (path.name, line) for path in sources for line in path.read_text("utf-8").split("\n") if group.search(line)
+    ]
+    assert found == []
+    assert group.search(r"(?:a|b){0,3}+")
+
+
 def test_every_module_says_which_question_it_answers(modules: dict[str, ast.Module]) -> None:
     """A room without a question has not found its place."""
     assert [name for name, tree in modules.items() if not ast.get_docstring(tree)] == []

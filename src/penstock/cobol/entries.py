@@ -30,7 +30,7 @@ _CONVENTION = (
 # stand in the copybook (`01 RECORD COPY BOOK.`, or the clauses of a SELECT).
 _BODY = (
     rf"(?>(?:(?>(?:[^.'\"\nC]++|(?<=[\w@#$-])C|C(?!OPY\s)|\.[^\s.'\"]|{QUOTED})+)|\.++(?=[^\s])"
-    rf"|(?:\n[^\S\n]*+)++(?!EXEC\s|COPY\s|-INC\s|\+\+INCLUDE\s|[FS]D\s++{_NAME}|{_IDS}|{_DIVISIONS}))*)"
+    rf"|(?>(?:\n[^\S\n]*+)+)(?!EXEC\s|COPY\s|-INC\s|\+\+INCLUDE\s|[FS]D\s++{_NAME}|{_IDS}|{_DIVISIONS}))*)"
 )
 
 ENTRY = re.compile(

@@ -29,7 +29,7 @@ _UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 
 WORD = r"[^\s.'\"(),;=<>+*/&]++"
 """A word, generously: what stands between blanks and punctuation."""
-RUN = r"(?:[^\s.'\"(),;]|\.(?=\d))[^\s.'\"(),;]*+(?:\.\d[^\s.'\"(),;]*+)*+"
+RUN = r"(?:[^\s.'\"(),;]|\.(?=\d))[^\s.'\"(),;]*+(?>(?:\.\d[^\s.'\"(),;]*+)*)"
 """What stands between blanks and separators, operators included: in procedure code a verb is a run of its own."""
 GAP = r"[\s,;]*+"
 """What may stand between words: blanks, commas and semicolons, which COBOL does not tell apart."""
@@ -37,7 +37,7 @@ LITERAL = rf"(?:'(?>(?:[^'\n]++|'{BREAK}*+')*)'?+|\"(?>(?:[^\"\n]++|\"{BREAK}*+\
 """A literal with its quotes; a doubled quote is inside, even where a break parts the two."""
 QUOTED = r"(?:'[^'\n]*+'?+|\"[^\"\n]*+\"?+)"
 """A literal, or what of it is between two quotes: for what runs over many of them and keeps none."""
-PSEUDO = r"==(?:[^=]++|=[^=])*+=="
+PSEUDO = r"==(?>(?:[^=]++|=[^=])*)=="
 """Pseudo-text with its `==`; periods and quotes between them are its own."""
 PERIOD = r"\.(?!\d)"
 """A period that ends a sentence: not one with a digit behind it, which is a decimal point."""

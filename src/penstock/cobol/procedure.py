@@ -30,7 +30,7 @@ _BEGUN = re.compile(rf"[\s,;]*+{_HEADER}")
 # A period takes the header behind it into the same match: only there can one stand, so that no other word is ever
 # asked.
 _TOKEN = re.compile(
-    rf"(?:[\s(),;]++|{QUOTED})*+"
+    rf"(?>(?:[\s(),;]++|{QUOTED})*)"
     rf"(?:(?P<block>{EXEC}|{COPY}|{REPLACE})|(?P<word>{RUN})|(?P<period>{PERIOD})(?>[\s,;]*+{_HEADER}|)|\Z)"
 )
 _BLOCK, _WORD, _PERIOD, _HEAD = (_TOKEN.groupindex[name] for name in ("block", "word", "period", "head"))

@@ -34,7 +34,7 @@ _PROBED_LINES = 500
 # In EBCDIC a record may end with NEL or with LF, depending on the tool that transferred it.
 _RECORD_MARKS = {"cp037": (b"\x15", b"\x25")}
 _SHIFT_JIS = "cp932"
-_PAIRS_OF_BYTES = re.compile(rb"(?:[\x81-\x9f\xe0-\xfc][\x40-\x7e\x80-\xfc])++")
+_PAIRS_OF_BYTES = re.compile(rb"(?>(?:[\x81-\x9f\xe0-\xfc][\x40-\x7e\x80-\xfc])+)")
 _WIDE = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}  # by the mark that they begin with
 
 # The expressions are possessive throughout: a line of a megabyte of blanks must not be tried from every column.

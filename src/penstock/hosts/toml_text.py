@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from penstock.hosts.trees import Path
 
-_BLANK = re.compile(r"(?:[ \t\r\n]++|#[^\n]*+)*+")
+_BLANK = re.compile(r"(?>(?:[ \t\r\n]++|#[^\n]*+)*)")
 _KEY = re.compile(r"""[ \t]*(?:([A-Za-z0-9_-]+)|("(?:[^"\\\n]|\\.)*")|('[^'\n]*'))[ \t]*""")
 _QUOTED = re.compile(
     r"""

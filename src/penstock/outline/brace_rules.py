@@ -46,12 +46,10 @@ class BraceRules(NamedTuple):
 
 
 # A string that nobody closes ends with its line, so that one stray quote does not hide the rest of the file.
-_STRINGS = r""""(?:[^"\\\n]|\\[\s\S])*+"?|'(?:[^'\\\n]|\\.)*+'?"""
+_STRINGS = r""""(?>(?:[^"\\\n]|\\[\s\S])*)"?|'(?>(?:[^'\\\n]|\\.)*)'?"""
 _PREPROCESSOR = r"(?<=\n)[ \t]*+\#(?>(?:[^\\\n/]++|\\[\s\S]|/(?!\*))*)"
 # An apostrophe between digits is a separator in C++ (1'000), not the begin of a character.
-_CPP_STRINGS = (
-    r"""(?<![0-9A-Za-z_])R"[^()\\\s"]{0,16}\(|(?<![0-9A-Fa-f])'(?:[^'\\\n]|\\.)*+'?|'|"(?:[^"\\\n]|\\[\s\S])*+"?"""
-)
+_CPP_STRINGS = r"""(?<![0-9A-Za-z_])R"[^()\\\s"]{0,16}\(|(?<![0-9A-Fa-f])'(?>(?:[^'\\\n]|\\.)*)'?|'|"(?>(?:[^"\\\n]|\\[\s\S])*)"?"""
 
 _C_TEMPLATE = r"(?>(?:template\s*+<(?>(?:[^<>]++|<[^<>]*+>)*)>\s*+)*)"
 _C_TYPE = (
@@ -69,7 +67,7 @@ _JS_NAME = r"[A-Za-z_$\x80-\xff#][\w$.\x80-\xff]*+"
 _JS_EXPORT = r"(?:export\s++)?(?:default\s++)?(?:declare\s++)?"
 _JS_DEFINITIONS = (
     ("function", rf"{_JS_EXPORT}(?:async\s++)?function\s*+\*?\s*+(?:{_JS_NAME})?[^()=]*+\(\)[^=\n]*+\Z"),
-    ("class", rf"{_JS_EXPORT}(?:abstract\s++)?class\b[^()=]*+(?:\(\)[^()=]*+)*+\Z"),
+    ("class", rf"{_JS_EXPORT}(?:abstract\s++)?class\b[^()=]*+(?>(?:\(\)[^()=]*+)*)\Z"),
     ("interface", rf"{_JS_EXPORT}interface\s++{_JS_NAME}"),
     ("enum", rf"{_JS_EXPORT}(?:const\s++)?enum\s++{_JS_NAME}"),
     ("namespace", rf"{_JS_EXPORT}(?:namespace|module)\s++[\w$.'\"]+\s*\Z"),
@@ -213,7 +211,7 @@ RULES: dict[str, BraceRules] = {
         nested=False,
     ),
     "rust": BraceRules(
-        tokens=r"""(?<!\w)b?r\#*"|'(?:\\[^\n][^'\n]{0,10}+|[^\\'\n\x80-\xff]|[\x80-\xff]{2,4}+)'|"(?:[^"\\]|\\[\s\S])*+"?""",
+        tokens=r"""(?<!\w)b?r\#*"|'(?:\\[^\n][^'\n]{0,10}+|[^\\'\n\x80-\xff]|[\x80-\xff]{2,4}+)'|"(?>(?:[^"\\]|\\[\s\S])*)"?""",
         definitions=(
             ("function", r"\A" + _RUST_MODIFIERS + r"fn\s++\w"),
             ("=", r"\A" + _RUST_MODIFIERS + r"(?P<kind>struct|enum|union|trait|impl|mod)\b"),
@@ -240,7 +238,7 @@ RULES: dict[str, BraceRules] = {
         long_strings=True,
     ),
     "php": BraceRules(
-        tokens=r"""\?>|<<<[ \t]*["']?\w+["']?|(?:\#(?!\[)[^\n]*+)|"(?:[^"\\]|\\[\s\S])*+"?|'(?:[^'\\]|\\[\s\S])*+'?""",
+        tokens=r"""\?>|<<<[ \t]*["']?\w+["']?|(?:\#(?!\[)[^\n]*+)|"(?>(?:[^"\\]|\\[\s\S])*)"?|'(?>(?:[^'\\]|\\[\s\S])*)'?""",
         definitions=(
             (
                 "=",

@@ -242,7 +242,7 @@ class TableScanner(_LineScanner):
         self.line += block.count(b"\n")
 
 
-_JSON_SHALLOW = re.compile(rb'"((?:[^"\\]|\\[\s\S])*+)("?)|[{}\[\]]|//[^\n]*+|/\*')
+_JSON_SHALLOW = re.compile(rb'"((?>(?:[^"\\]|\\[\s\S])*))("?)|[{}\[\]]|//[^\n]*+|/\*')
 _COLON = re.compile(rb"\s*+:")
 _JSON_TOKEN_BYTES = 1 << 16
 

@@ -20,8 +20,8 @@ _DEEPEST = 100  # columns; what is indented deeper is not a landmark
 _NEVER = 1 << 60
 
 _DEFINITION = rb"((?:def|class|async[ \t]++def)[ \t]++[A-Za-z_\x80-\xff])"
-_SIGNATURE = re.compile(rb"""[()\[\]{}:\n]|#[^\n]*+|'(?:[^'\\\n]|\\.)*+'|"(?:[^"\\\n]|\\.)*+\"""")
-_TOKEN = re.compile(rb"""#|\"""|'''|'(?:[^'\\\n]|\\[\s\S])*+'?|"(?:[^"\\\n]|\\[\s\S])*+"?""")
+_SIGNATURE = re.compile(rb"""[()\[\]{}:\n]|#[^\n]*+|'(?>(?:[^'\\\n]|\\.)*)'|"(?>(?:[^"\\\n]|\\.)*)\"""")
+_TOKEN = re.compile(rb"""#|\"""|'''|'(?>(?:[^'\\\n]|\\[\s\S])*)'?|"(?>(?:[^"\\\n]|\\[\s\S])*)"?""")
 _SIGNATURE_BYTES = 1000
 
 

@@ -35,7 +35,7 @@ PICTURE_CHARS = 5_600
 _BYTES_PER_CHAR = 12
 _COMPARED_BYTES = 16 << 20
 _PIECE_BYTES = 1 << 20
-_BETWEEN = re.compile(rb'("[^"\\]*+(?:\\.[^"\\]*+)*+")|[ \t\r\n]+', re.DOTALL)
+_BETWEEN = re.compile(rb'("[^"\\]*+(?>(?:\\.[^"\\]*+)*)")|[ \t\r\n]+', re.DOTALL)
 
 
 class ShownPart(NamedTuple):

@@ -23,7 +23,7 @@ _QUOTES = 16
 # Possessive repeats (`*+`) and atomic groups (`(?>…)`) give nothing back: time stays linear in what is looked at. A repeat of
 # alternatives keeps 150 bytes a round until its atomic group has ended, so such a repeat has a bound.
 _ROUNDS = 10_000
-_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_STRING = rb'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"'
 
 
 def _nested(levels: int) -> bytes:

@@ -30,9 +30,9 @@ _HEADER_VALUE = r"([^\s\"',;<>{}()\[\]$%\\]{8,160}+)"
 _BEARER = r"(?i:bearer)[ \t]{1,4}([A-Za-z0-9._~+/-]{16,}+=*+)"
 # Where a password is written by hand it may hold an @, and a % that escapes nothing; a name may be a variable's.
 _URL = (
-    r"://((?:[^\s/@:\"'<>{}$%(]|%[0-9A-Fa-f]{2}|@(?=[\w.-]{1,64}:[^\s/@:\"'<>{}$(]{1,64}@)){0,256}+|\{\w{1,64}\})"
+    r"://((?>(?:[^\s/@:\"'<>{}$%(]|%[0-9A-Fa-f]{2}|@(?=[\w.-]{1,64}:[^\s/@:\"'<>{}$(]{1,64}@)){0,256})|\{\w{1,64}\})"
     r"(?::(?:(?i:pass(?:w(?:or)?d)?|pwd|x-oauth-basic)(?=@)"
-    r"|((?!\d{1,5}\\{1,8}@)(?:[^\s/@\"'<>{}$%\[(]|%(?=\w)|\$(?![\w{(])|@(?=[^\s/@:\"'<>{}$\[(]{1,64}@)){1,256}+)))?@"
+    r"|((?!\d{1,5}\\{1,8}@)(?>(?:[^\s/@\"'<>{}$%\[(]|%(?=\w)|\$(?![\w{(])|@(?=[^\s/@:\"'<>{}$\[(]{1,64}@)){1,256}))))?@"
 )
 _CURL_USER = r"(?:-u[ \t=]{0,4}|--user[ \t=]{1,4})[\"']?[^\s:\"'<>]{0,64}[\"']?:[\"']?"
 _CURL_ALONE = r"(?:-u[ \t=]{0,4}|--user[ \t=]{1,4})[\"']?([^\s:\"'<>{}$]{8,128}+):(?=[\"'\s])"  # without a password
@@ -255,7 +255,7 @@ _CALLS = (
     "HTTPBasicAuth(",
 )
 _SECURE = (
-    r"ConvertTo-SecureString[ \t]{1,4}(?:-(?:String|AsPlainText|Force)[ \t]{1,4}){0,3}+"
+    r"ConvertTo-SecureString[ \t]{1,4}(?>(?:-(?:String|AsPlainText|Force)[ \t]{1,4}){0,3})"
     r"(?:\\?[\"']([^\s\"'$\\][^\s\"'\\]{5,127})\\?[\"']|([^\s\"'$(-][^\s\"')]{5,128}))"
 )
 # `.netrc`, on one line or several; what it calls a password is one.

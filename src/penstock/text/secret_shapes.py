@@ -209,7 +209,7 @@ def _numbered(text: str, at: int, floor: int) -> Spans:
 _PEM = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _EDGE = re.compile(rf"-----(?:BEGIN|(END)) {_PEM}")
 # Between lines of a key: line ends, also written as \n, quotes, the number of a line on a page.
-_GAP = r"(?:\\[nr]|[\s\"'+,|\d]){0,40}+"
+_GAP = r"(?>(?:\\[nr]|[\s\"'+,|\d]){0,40})"
 _CUT_OFF = re.compile(
     rf"(?>(?:{_GAP}[A-Z][A-Za-z-]{{3,20}}+: [^\n\\]{{1,100}}+){{0,9}})"  # headers: Proc-Type, Version
     rf"(?>(?:{_GAP}[A-Za-z0-9+/=]{{16,}}+)*)(?:{_GAP}[A-Za-z0-9+/]{{0,15}}+=)?"
@@ -232,7 +232,7 @@ def _private_key(text: str, at: int, floor: int) -> Spans:
     return ((at, end),) if _BODY.search(text, match.end(), end) else ()
 
 
-_PUTTY = r"Private-Lines: \d{1,4}(?:\r?\n[A-Za-z0-9+/=]{16,80}+){1,400}+"
+_PUTTY = r"Private-Lines: \d{1,4}(?>(?:\r?\n[A-Za-z0-9+/=]{16,80}+){1,400})"
 
 
 def _putty(text: str, at: int, floor: int) -> Spans:

@@ -14,8 +14,8 @@ _HEAD = re.compile(
     r"|DECLARE\s++(?P<declared>[\w.\"$#@]++)\s++TABLE)\s*+\(",
     re.IGNORECASE,
 )
-_COMMENT = re.compile(r"'(?:[^']|'')*+'|(--[^\n]*+)")
-_PART = re.compile(r"'(?:[^']|'')*+'?|\(|\)|,|[^'(),]+")
+_COMMENT = re.compile(r"'(?>(?:[^']|'')*)'|(--[^\n]*+)")
+_PART = re.compile(r"'(?>(?:[^']|'')*)'?|\(|\)|,|[^'(),]+")
 _NO_COLUMN = frozenset({"PRIMARY", "FOREIGN", "UNIQUE", "CONSTRAINT", "CHECK", "PERIOD", "LIKE"})
 _KEY = re.compile(r"PRIMARY\s++KEY\s*+\(([^()]*+)\)", re.IGNORECASE)
 

@@ -334,7 +334,7 @@ def _stream(lines: list[str], at: int, named: dict[str, str], stream: list[str])
 def _bare(text: str) -> str:
     """Return operands without the remark that a blank outside of quotes begins."""
     depth, end = 0, 0
-    for part in re.finditer(r"'(?:[^']|'')*+'?|[^' \t]+|[ \t]+", text):
+    for part in re.finditer(r"'(?>(?:[^']|'')*)'?|[^' \t]+|[ \t]+", text):
         if part[0].isspace():
             break
         if part[0][0] != "'":

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _CONTINUED = 71  # column 72, counted from 0
 _STATEMENT = re.compile(r"(\S*)[ \t]+(\S+)(?:[ \t]+(.*))?", re.DOTALL)
-_PART = re.compile(r"'(?:[^']|'')*+'?|\(|\)|,|[^'(),]+")
+_PART = re.compile(r"'(?>(?:[^']|'')*)'?|\(|\)|,|[^'(),]+")
 
 
 class Macro(NamedTuple):
@@ -100,7 +100,7 @@ def _macro(text: str, first: int, last: int) -> Iterator[Macro]:
 def _operands(text: str) -> str:
     """Return the operands without the remark that a blank outside of quotes and parentheses begins."""
     depth, end = 0, 0
-    for part in re.finditer(r"'(?:[^']|'')*+'?|[^' \t]+|[ \t]+", text):
+    for part in re.finditer(r"'(?>(?:[^']|'')*)'?|[^' \t]+|[ \t]+", text):
         if part[0].isspace() and depth <= 0:
             break
         if part[0][0] != "'":

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_TOKEN = re.compile(r"""'(?:[^']|'')*+'?|"(?:[^"]|"")*+"?|[A-Za-z0-9_$#@:.\-]+|\(|\)|[^\sA-Za-z0-9_$#@:.\-()'"]""")
+_TOKEN = re.compile(
+    r"""'(?>(?:[^']|'')*)'?|"(?>(?:[^"]|"")*)"?|[A-Za-z0-9_$#@:.\-]+|\(|\)|[^\sA-Za-z0-9_$#@:.\-()'"]"""
+)
 # The words that make a command another one; they may stand anywhere among the options.
 _SECOND = {
     "SEND": {"MAP", "TEXT", "CONTROL", "PAGE", "PARTNSET"},

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # A literal with its prefix, closed or not, or what stands between blanks: a picture may hold almost anything.
 _PIECE = re.compile(
-    r"""[A-Za-z]{0,2}"(?:[^"]|"")*+"?|[A-Za-z]{0,2}'(?:[^']|'')*+'?|[^\s"']+""",
+    r"""[A-Za-z]{0,2}"(?>(?:[^"]|"")*)"?|[A-Za-z]{0,2}'(?>(?:[^']|'')*)'?|[^\s"']+""",
 )
 _NUMBER = re.compile(r"\d{1,9}")
 # 01 NAME CONSTANT AS 10, which takes no storage; CONSTANT RECORD does.

@@ -40,7 +40,7 @@ _HOST = r"[A-Za-z0-9][\w$#@\-]*+(?:\.[A-Za-z0-9][\w$#@\-]*+)?"
 _INDICATOR = re.compile(rf":\s*+{_HOST}\s*+(?:INDICATOR\s*+)?:\s*+({_HOST})", re.IGNORECASE)
 _NAMES = re.compile(rf":\s*+({_HOST})")
 _WHERE = re.compile(r"\bWHERE\b", re.IGNORECASE)
-_LITERAL = re.compile(r"'(?:[^']|'')*+'")
+_LITERAL = re.compile(r"'(?>(?:[^']|'')*)'")
 
 
 class DrawnProgram(NamedTuple):
