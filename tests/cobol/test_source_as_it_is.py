@@ -311,6 +311,13 @@ def test_of_several_copybooks_the_nearest_is_taken() -> None:
         assert shelf.path("RATES", None, "PAY.cbl") == shelf.path("RATES") == "RATES.cpy"
 
 
+def test_of_copybooks_that_are_equally_near_a_text_is_taken_last() -> None:
+    """Anybody writes texts, of listings too; one that is nearer is meant all the same."""
+    shelf = Copybooks([("a/RATES.TXT", "copybook", b"01 A PIC X."), ("b/RATES.cpy", "copybook", b"01 A PIC X.")])
+    assert (shelf.path("RATES"), shelf.path("RATES", None, "a/PAY.cbl")) == ("b/RATES.cpy", "a/RATES.TXT")
+    assert shelf.ambiguous == (("RATES", ("b/RATES.cpy", "a/RATES.TXT")),)
+
+
 def test_a_library_of_nonstop_holds_many_copybooks() -> None:
     """COPY names a section of the file that is named behind OF; its lines are those of that file."""
     library = (

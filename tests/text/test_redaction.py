@@ -437,6 +437,7 @@ ORDINARY = [
     "curl --ech true\ndoh-url=https://one.one.one.one/dns-query",
     'Authorization: Digest username="testuser", realm="testrealm"',
     "fail_unless(!!exp_password == !!passwdstr)",
+    'nkey: "UCNGL4W5QX66CFX6A6DCBVDH5VOHMI7B2UZZU7TXAUQQSI2JPHULCKBR"',
 ]
 """Lines of programs that handle secrets and hold none."""
 PIECES = [before + secret for before, secret in SECRETS.values()]

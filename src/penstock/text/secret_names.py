@@ -61,8 +61,8 @@ _MIXED = (
     r"|[0-9a-f]{8}-[0-9a-f]{4}-|(?:[0-9A-Z]{4,8}-){2}[0-9A-Z]{4})"
 )
 _KEYED_HINT = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}(?:[A-Za-z0-9]{{0,12}}[_+/=.~-]){{0,3}}{_MIXED}"
-# What names what is kept of a build.
-_CACHE_KEY = re.compile(r"(?:[A-Za-z0-9.]{1,24}-){1,8}(?:[0-9a-f]{40}|[0-9a-f]{64})")
+# What names what is kept of a build, and a public key of NATS, whose seeds begin with S.
+_NO_KEY = re.compile(r"(?:[A-Za-z0-9.]{1,24}-){1,8}(?:[0-9a-f]{40}|[0-9a-f]{64})|[ACNOU][A-Z2-7]{55}")
 _SETTING = (
     r"[_-](?i:pass)(?:\\?[\"'])?[ \t]{0,8}[:=]{1,2}[ \t]{0,8}[\"']?([^\s\"'`,;&|<>(){}\[\]$%\\]{8,160}+)(?![(\[{.])"
 )
@@ -140,9 +140,7 @@ def _keyed(text: str, at: int, floor: int) -> Spans:
     match = compiled(_KEYED).match(text, at)
     if match is None or PUBLIC.search(text[max(floor, at - _BEFORE_CHARS) : at]) or not is_key(match[1]):
         return ()
-    if _is_class(match[1]) or _TYPE.search(text, max(0, at - _TYPE_CHARS), at):
-        return ()
-    if _CACHE_KEY.fullmatch(match[1]):
+    if _is_class(match[1]) or _TYPE.search(text, max(0, at - _TYPE_CHARS), at) or _NO_KEY.fullmatch(match[1]):
         return ()
     between = text[at : match.start(1)]
     if not any(sign in between for sign in ":=|") and not is_strong(match[1]) and between[-1] not in "\"'":

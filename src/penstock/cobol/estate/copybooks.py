@@ -55,7 +55,8 @@ class Copybooks:
             for name in {key(mapset.name), key(stem(path))} - {""}:
                 self._found.setdefault(name, []).append(_Shelved(_MADE, path, mapset))
         for rows in self._found.values():
-            rows.sort(key=lambda row: row[:2])
+            # Equally near, what is named as source comes before what anybody may have written.
+            rows.sort(key=lambda row: (row.order, row.path.lower().endswith(".txt"), row.path))
         self._scanned: dict[tuple[str, str], ScannedSource] = {}
         self._sections: dict[str, list[_Shelved]] | None = None
 
