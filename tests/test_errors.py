@@ -10,7 +10,7 @@ import pytest
 from penstock import execute
 from penstock.call import Call
 from penstock.carrier.stream_watch import StreamRefused
-from penstock.errors import PenstockError, ToolError
+from penstock.errors import PenstockError, ToolError, described
 from penstock.overflow import Overflow
 from penstock.store import StoreFault
 from penstock.wires.failures import Disconnected, Refused
@@ -45,3 +45,8 @@ def test_an_error_comes_whole_out_of_another_process(error: PenstockError) -> No
         assert type(again) is type(error)
         assert str(again) == str(error)
         assert again.__dict__ == error.__dict__
+
+
+def test_an_error_without_words_is_told_by_its_class() -> None:
+    """No sentence ends in a colon."""
+    assert (described(ValueError("no number")), described(TimeoutError())) == ("ValueError: no number", "TimeoutError")

@@ -55,6 +55,11 @@ class PenstockError(Exception):
         return _revived, (type(self), self.args), self.__dict__
 
 
+def described(error: BaseException) -> str:
+    """Return an error of somebody else as a person is told it: its class, and its words where it has any."""
+    return ": ".join(filter(None, (type(error).__name__, str(error))))
+
+
 def _revived(kind: type[PenstockError], args: tuple[Any, ...]) -> PenstockError:
     """Return an error as it was made, before its attributes are given back."""
     return kind.__new__(kind, *args)

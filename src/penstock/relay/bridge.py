@@ -14,6 +14,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from penstock.errors import described
 from penstock.relay.asking import ask_names
 from penstock.relay.frames import Frame, Lines
 from penstock.relay.holding import HoldRoom, decided
@@ -263,7 +264,7 @@ class Bridge:
                 else:
                     await self._body(response, asked, is_initialize=is_initialize)
         except Exception as error:  # noqa: BLE001 - whatever went wrong, who asked waits for an answer
-            await self._fail(asked, _ENDED, f"The server did not answer: {type(error).__name__}: {error}")
+            await self._fail(asked, _ENDED, f"The server did not answer: {described(error)}")
         # A stream for what the server says unasked is opened only now, for servers refuse one before they are
         # initialized.
         if method == "notifications/initialized" and self._listening is None:

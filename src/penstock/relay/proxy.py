@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from penstock.errors import described
 from penstock.mcp_server.connections import ABORT, OF_CONNECTION
 from penstock.mcp_server.http import PATH
 from penstock.relay.asking import ask_names
@@ -160,11 +161,11 @@ class Proxy:
                 await self._pass_back(response, talk, own, send_on)
         except httpx2.HTTPError as error:
             if answered:  # the host sees that it broke off, as without us
-                self._say(f"{self._upstream.origin.decode()} broke off: {type(error).__name__}: {error}")
+                self._say(f"{self._upstream.origin.decode()} broke off: {described(error)}")
                 scope["state"][OF_CONNECTION][ABORT]()
                 await asyncio.sleep(0)  # until the server knows it
                 return
-            why = f"The server at {self._upstream.origin.decode()} did not answer: {type(error).__name__}: {error}"
+            why = f"The server at {self._upstream.origin.decode()} did not answer: {described(error)}"
             self._say(why)
             await _answer(send, 502, why.encode(), _PLAIN)
 

@@ -15,6 +15,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from penstock.errors import described
 from penstock.relay import child
 from penstock.relay.conversation import Conversation
 from penstock.relay.frames import Lines
@@ -207,7 +208,7 @@ class Several:
             try:
                 return work()
             except Exception as error:  # noqa: BLE001 - one message that nobody foresaw must not silence its sender
-                self._say(f"a message was dropped: {type(error).__name__}: {error}")
+                self._say(f"a message was dropped: {described(error)}")
                 return []
 
     def _send(self, outs: Sequence[Out]) -> None:

@@ -15,6 +15,7 @@ from contextlib import suppress
 from queue import Empty
 from typing import TYPE_CHECKING, TypeVar
 
+from penstock.errors import described
 from penstock.guard.program import end_of
 from penstock.relay.child import leave
 from penstock.relay.conversation import ToServer
@@ -159,7 +160,7 @@ class Relay:
         try:
             direction()
         except Exception as error:  # noqa: BLE001
-            self._say(f"the relay ends its server, because it failed: {type(error).__name__}: {error}")
+            self._say(f"the relay ends its server, because it failed: {described(error)}")
             self._child.process.kill()
 
     def _finish_answers(self) -> None:
@@ -255,7 +256,7 @@ class Relay:
         try:
             return decide(raw)
         except Exception as error:  # noqa: BLE001 - one message that nobody foresaw must not end a direction
-            self._say(f"a message passed unread: {type(error).__name__}: {error}")
+            self._say(f"a message passed unread: {described(error)}")
             return None
 
     def _end_without_host(self) -> None:

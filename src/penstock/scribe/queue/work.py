@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from penstock.errors import described
 from penstock.scribe.asking import answer_key
 from penstock.scribe.pool import ModelPool
 from penstock.scribe.queue.accepted import Accepted
@@ -173,7 +174,7 @@ class Workshop:
                 made = estate.survey(number, contents.get(number))
             except _BUGS as error:
                 # One file that nobody can read must not keep ten thousand others waiting.
-                failed.append((number, escape.clip(f"{type(error).__name__}: {error}", 300)))
+                failed.append((number, escape.clip(described(error), 300)))
                 continue
             rows = [(place, bytes.fromhex(key), tokens) for place, key, tokens in made.chunks]
             done.append(_SurveyedFile(number, json.dumps(made.programs), json.dumps(made.assignment), rows))
@@ -344,7 +345,7 @@ class Workshop:
                 raise LookupError("this worker plans the file otherwise than the one that surveyed it")
             outcome = self._performed(work, task, desk, estate.run)
         except _BUGS as error:
-            reason = escape.clip(f"{type(error).__name__}: {error}", 300)
+            reason = escape.clip(described(error), 300)
             return _Ended(file, number, "failed", model.tally(), "unexpected", reason), None
         tally = model.tally()
         if outcome.outcome == "answered":
