@@ -126,7 +126,7 @@ def test_bytes_that_are_no_text_are_replaced(tree: Path) -> None:
         (["data.bin"], 3, "binary"),
         (["."], 3, "is_directory"),
         (["small.py", "--kind", "poetry"], 2, "usage"),
-        (["small.py", "--root", "nowhere"], 2, "usage"),
+        (["small.py", "--root", "nowhere"], 4, "not_found"),
         ([], 2, "usage"),
     ],
 )

@@ -154,7 +154,7 @@ def test_tokens_of_a_file_and_of_standard_input(tree: Path) -> None:
         (["view", "src"], 3, "is_directory"),
         (["view", "big.txt", "--offset", "-1"], 2, "bad_argument"),
         (["view", "big.txt", "--offset", "x"], 2, "usage"),
-        (["view", "big.txt", "--root", "nowhere"], 2, "usage"),
+        (["view", "big.txt", "--root", "nowhere"], 4, "not_found"),
         (["view"], 2, "usage"),
         (["nonsense"], 2, "usage"),
         (["violations", "big.txt"], 2, "usage"),

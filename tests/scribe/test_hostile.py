@@ -88,7 +88,6 @@ def test_a_file_of_many_programs_is_listed_once(tmp_path: Path) -> None:
     assert any("x" * 900 + "…" in line for line in sources["LAST"]["lines"])
 
 
-@pytest.mark.proves("C-20")
 def test_no_source_is_held_while_the_pages_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A large estate's sources are a part of what its process holds: they are let go when all are read."""
     gone: list[str] = []
