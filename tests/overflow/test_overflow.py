@@ -197,6 +197,20 @@ def test_a_number_that_is_not_plain_or_cannot_be_true_is_left_out(text: str, num
             ),
             {"limit": 4096, "input": 3104, "output": 1000, "total": 4104, "excess": 8},
         ),
+        # what a verb says to be above the next number is no limit, whatever it is called
+        *(
+            (text, {"limit": 8192, "input": 9000, "excess": 808})
+            for text in (
+                "9000 tokens exceed the context window of 8192 tokens.",
+                "context length 9000 exceeds maximum 8192",
+                "The context length is 9000 tokens, which exceeds the maximum of 8192 tokens.",
+                "Requested context window of 9000 tokens is larger than 8192",
+                "9000 Token überschreiten das Kontextfenster von 8192 Token.",
+                "La longitud del contexto (9000) supera el máximo (8192).",
+            )
+        ),
+        # what is exceeded is one
+        ("Context length of 8192 tokens exceeded: the prompt is too long", {"limit": 8192}),
     ],
 )
 def test_a_number_counts_what_the_phrase_beside_it_says(text: str, numbers: dict[str, int]) -> None:

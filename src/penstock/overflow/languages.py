@@ -47,6 +47,12 @@ EXCEEDS: Final = (
     r"ultrapass\w+|превы[сш]\w+|переполн\w+|超え|超過|초과|넘었|넘는|넘습|超出|超过|超限)"
 )
 """Verbs of what is above a limit, as a regular expression."""
+ABOVE: Final = (
+    r"(?:und|damit|y|et|e|и)?\s*(?:überschreite[nt]|übersteig(?:en|t)|superan?|exceden?|rebasan?|sobrepasan?|dépassent|dépasse|"
+    r"excèdent|excède|excedem|ultrapassam?|превышае?ют|превышает|超过了?|超出了?)"
+    rf"[^.,:;\d。，]{{0,30}}?(?:{LIMIT}|{CONTEXT}|limit|{_LENGTH}|\d)"
+)
+"""Verbs behind a number that say that it is above what they name next, as a regular expression."""
 
 CUES: Final = (
     "demasiad",

@@ -128,6 +128,12 @@ def left() -> dict[str, re.Pattern[str]]:
         "told": re.compile(r"exceed\w*[^:;]*:\s*$"),  # "exceeds the window: N input tokens" counts what exceeds it
         # "too large for model with 32768 maximum context length": this `with` is the model's, not the request's.
         "model with": re.compile(r"\b(?:model|endpoint|deployment|window) with\W*$"),
+        # "213462 tokens > 200000", "9000 tokens, which exceeds the maximum of 8192": the number is above what comes next.
+        "above": re.compile(
+            r"[\s,]{0,2}(?:tokens?|jetons?|токен\w*|characters?)?\s*[)）]?[\s,]*"
+            r"(?:>=?|≥|(?:and |which )?(?:exceeds?|surpass(?:es)?)\b|"
+            rf"(?:and |which )?(?:is|are) (?:(?:long|great|larg|high|bigg)er than|more than|above|over|beyond)\b|{languages.ABOVE})"
+        ),
         "split": re.compile(
             r",|;|:|\bbut\b|\bhowever\b|\bwhile\b|\bwhereas\b|\byet\b|\band\b|\bwhich\b|\bresulting in\b|，|；|但"
         ),

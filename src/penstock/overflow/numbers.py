@@ -177,8 +177,8 @@ def _last_sentence(before: str) -> str:
 
 
 def _is_compared(after: str) -> bool:
-    """Whether a sign behind a number says that it is above the next one: "213462 tokens > 200000"."""
-    return re.match(r"^\s*(?:tokens?|characters?)?\s*\)?\s*(?:>=?|≥)\s*[\w]*\W*\d?", after) is not None
+    """Whether a sign or a verb behind a number says that it is above what comes next: "213462 tokens > 200000"."""
+    return words.left()["above"].match(after) is not None
 
 
 def _role(before: str, after: str, *, joint: bool, compared: bool) -> _Role | None:
