@@ -428,11 +428,11 @@ def test_a_bar_begins_a_comment_and_two_join_texts() -> None:
     assert source.kinds[5] == "comment"
 
 
-@pytest.mark.parametrize("encoding", ["cp932", "utf-8"])
-def test_a_program_in_japanese_is_read_in_shift_jis(encoding: str) -> None:
+@pytest.mark.parametrize("encoding", ["cp932", "euc_jis_2004", "utf-8"])
+def test_a_program_in_japanese_is_read_in_its_codec(encoding: str) -> None:
     """Its names are words whose hyphen is as wide as its letters; columns count bytes, so that the numbers of cards are no code."""
     cards = [line.encode(encoding) for line in JAPANESE.splitlines()]
-    if encoding == "cp932":
+    if encoding != "utf-8":
         cards = [card.ljust(72) + b"MOVE 1" for card in cards]
     source = scan(b"\r\n".join(cards))
     (program,) = source.programs
@@ -442,6 +442,58 @@ def test_a_program_in_japanese_is_read_in_shift_jis(encoding: str) -> None:
     assert [statement.verb for statement in program.statements] == ["MOVE", "PERFORM", "DISPLAY"]
     (item,) = facts(source, program).items
     assert (item.name, item.read_lines, item.written_lines) == ("画面－職級", (11,), (8,))
+    assert not source.warnings
+
+
+@pytest.mark.parametrize("encoding", ["cp932", "euc_jis_2004", "utf-8"])
+def test_a_damaged_byte_makes_no_other_codec_of_a_file(encoding: str) -> None:
+    """It is one letter that cannot be read; where it is said, and every line and name stays what it was."""
+    source = scan(JAPANESE.encode(encoding).replace(b"000500*", b"000500* \x81"))
+    (program,) = source.programs
+    assert source.encoding == encoding
+    assert [section.name for section in program.sections] == ["受付処理", "更新処理"]
+    assert source.lines == JAPANESE.count("\n")
+    assert source.shown(4).endswith("画面－職級      PIC 9(2).")
+    assert source.shown(5) == "* \ufffd １．顧客情報を更新する。"
+    assert [(warned.line, warned.text.partition(":")[2][:3]) for warned in source.warnings] == [(5, " 1,")]
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("고객 정보를 갱신한다", "euc_kr"),
+        ("更新客户信息", "gb2312"),
+        ("更新客戶資訊", "big5"),
+        ("ｺｷｬｸ ｼﾞｮｳﾎｳ", "cp932"),
+    ],
+)
+def test_letters_of_an_unknown_codec_are_told(text: str, encoding: str) -> None:
+    """They are read byte by byte, so that columns hold, and never without a word."""
+    source = scan(
+        f"       PROGRAM-ID. A.\n      * {text}\n       PROCEDURE DIVISION.\n           GOBACK.\n".encode(encoding)
+    )
+    assert source.encoding == "latin-1"
+    assert [(warned.line, "no encoding that is known" in warned.text) for warned in source.warnings] == [(2, True)]
+
+
+def test_a_line_that_begins_with_an_asterisk_beside_its_column_is_a_comment_behind_a_sentence() -> None:
+    """No sentence begins with one: what it says is no statement. Within a sentence it multiplies."""
+    source = scan(
+        "       * by itself, CALL 'ZERO'\n"
+        + program(
+            "A.",
+            "*   CALL 'ONE'.",
+            "    EXEC SQL SELECT",
+            "* INTO :A FROM T END-EXEC",
+            "  * CALL 'TWO'.",
+            "    COMPUTE A = B",
+            "       * C.",
+            "    DISPLAY 'a",
+            "*  CALL FOUR.",
+        ).replace("      *  CALL FOUR", "      -    '* CALL FOUR'")
+    )
+    assert [statement.verb for statement in one(source).statements] == ["EXEC SQL", "COMPUTE", "DISPLAY"]
+    assert [number for number, kind in enumerate(source.kinds, 1) if kind == "comment"] == [1, 6, 9]
 
 
 @pytest.mark.parametrize(

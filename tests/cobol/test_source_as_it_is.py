@@ -201,6 +201,63 @@ def test_statements_of_a_shops_own_preprocessor_end_the_one_before_them() -> Non
     )
     assert [(one.verb, one.targets) for one in found.transforms] == [("STRING", ("B",))]
     assert not found.undeclared
+    # Its word says that it calls, and nothing what it becomes.
+    (call,) = found.calls
+    assert (call.names, call.call_type, call.line, call.paragraph, call.is_sure) == (
+        ("PART",),
+        "preprocessor",
+        16,
+        "MAIN",
+        False,
+    )
+
+
+def test_an_entry_ends_without_its_period_where_the_next_one_begins() -> None:
+    """As compilers take it; a clause that goes on with a number and a word is none."""
+    source = scan(
+        fixed(
+            "IDENTIFICATION DIVISION.",
+            "PROGRAM-ID. P.",
+            "ENVIRONMENT DIVISION.",
+            "INPUT-OUTPUT SECTION.",
+            "FILE-CONTROL.",
+            "    SELECT ONE ASSIGN TO A",
+            "    SELECT OPTIONAL TWO ASSIGN TO B.",
+            "DATA DIVISION.",
+            "FILE SECTION.",
+            "FD ONE BLOCK CONTAINS",
+            "   10 RECORDS.",
+            "01 R PIC X.",
+            "FD TWO",
+            "01 S PIC X",
+            "WORKING-STORAGE SECTION.",
+            "01 A.",
+            "   02 B PIC X(3)",
+            "   02 C PIC 9(4)",
+            "     88 D VALUE 10",
+            "        20 THRU 30, 40",
+            "   02 E OCCURS",
+            "      10 TIMES",
+            "      PIC X.",
+            "   02 F.",
+            "      03 G PIC X OCCURS 1 TO",
+            "         10 DEPENDING ON C",
+            "77 H PIC X.",
+            "PROCEDURE DIVISION.",
+            "    STOP RUN.",
+        )
+    )
+    found = facts(source, source.programs[0])
+    assert [(item.level, item.name, item.picture, item.line) for item in found.items if item.section != "FILE"] == [
+        (1, "A", None, 16),
+        (2, "B", "X(3)", 17),
+        (2, "C", "9(4)", 18),
+        (2, "E", "X", 21),
+        (2, "F", None, 24),
+        (3, "G", "X", 25),
+        (77, "H", "X", 27),
+    ]
+    assert [(file.name, file.records) for file in found.files] == [("ONE", ("R",)), ("TWO", ("S",))]
 
 
 def test_a_file_is_described_behind_an_entry_without_its_period() -> None:

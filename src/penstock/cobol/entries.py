@@ -24,13 +24,20 @@ _CONVENTION = (
     rf"(?>WITH\s++|)(?!(?:USING|CHAINING|RETURNING|GIVING)(?![\w-])){_NAME}"
     rf"(?>\s++LINKAGE|)(?=\s++(?:USING|CHAINING|RETURNING|GIVING)(?![\w-]))"
 )
-# a period that is missing before a header or block ends its entry all the same
+# A line that begins a declaration of its own. The words that may follow a number in a clause that goes on are no names.
+_ITEM = (
+    rf"(?:0?[1-9]|[1-4]\d|66|77|88)[^\S\n]++(?!(?:TIMES|THRU|THROUGH|CHARACTERS?|RECORDS?|LINES?|WORDS?|TO|DEPENDING|INDEXED)[\s.])"
+    rf"(?=[\d-]*+[A-Z]){_NAME}(?:\s*+\.(?!\S)|\s++(?:PIC|PICTURE|VALUES?|REDEFINES|OCCURS|USAGE|COMP(?:-\d)?|BINARY|POINTER)(?![\w-]))"
+)
+_SECTION = r"(?:CONFIGURATION|INPUT-OUTPUT|FILE|(?:WORKING|LOCAL)-STORAGE|LINKAGE|COMMUNICATION|REPORT|SCREEN)\s++SECTION\s*+\."
+_SELECT = rf"SELECT\s++(?>OPTIONAL\s++|){_NAME}\s++ASSIGN(?![\w-])"
+# A period that is missing before a header, a block or another declaration ends its entry all the same, as compilers take it.
 # What is left of a sentence: literals whole, periods only where more follows at once (`9.99`), and lines up to one
-# that begins with a header or an EXEC block. COPY ends it anywhere: the rest of the sentence, its period too, may
+# that begins with any of those. COPY ends it anywhere: the rest of the sentence, its period too, may
 # stand in the copybook (`01 RECORD COPY BOOK.`, or the clauses of a SELECT).
 _BODY = (
     rf"(?>(?:(?>(?:[^.'\"\nC]++|(?<=[\w@#$-])C|C(?!OPY\s)|\.[^\s.'\"]|{QUOTED})+)|\.++(?=[^\s])"
-    rf"|(?>(?:\n[^\S\n]*+)+)(?!EXEC\s|COPY\s|-INC\s|\+\+INCLUDE\s|[FS]D\s++{_NAME}|{_IDS}|{_DIVISIONS}))*)"
+    rf"|(?>(?:\n[^\S\n]*+)+)(?!EXEC\s|COPY\s|-INC\s|\+\+INCLUDE\s|[FS]D\s++{_NAME}|{_ITEM}|{_SECTION}|{_SELECT}|{_IDS}|{_DIVISIONS}))*)"
 )
 
 ENTRY = re.compile(
@@ -53,8 +60,7 @@ WORD, SECOND = ENTRY.groupindex["word"], ENTRY.groupindex["second"]
 REMARK = re.compile(r"(?:AUTHOR|INSTALLATION|DATE-WRITTEN|DATE-COMPILED|SECURITY|REMARKS)\Z")
 """The paragraphs of the IDENTIFICATION DIVISION whose text is anything, up to the next header."""
 _ENVIRONMENT = (
-    r"(?:(?:CONFIGURATION|INPUT-OUTPUT|FILE|WORKING-STORAGE|LOCAL-STORAGE|LINKAGE|SCREEN|REPORT)\s++SECTION"
-    r"|SOURCE-COMPUTER|OBJECT-COMPUTER|SPECIAL-NAMES|REPOSITORY|FILE-CONTROL|I-O-CONTROL)\s*+\."
+    rf"(?:{_SECTION}|(?:SOURCE-COMPUTER|OBJECT-COMPUTER|SPECIAL-NAMES|REPOSITORY|FILE-CONTROL|I-O-CONTROL)\s*+\.)"
 )
 REMARK_ENDS = re.compile(
     rf"\n[^\S\n]*+(?:{_DIVISIONS}|{_ENVIRONMENT}|(?:AUTHOR|INSTALLATION|DATE-WRITTEN|DATE-COMPILED|SECURITY|REMARKS)\s*+\.|{_IDS}|END\s++{_UNITS}\s)"

@@ -33,8 +33,23 @@ _AREA_A, _IDENTIFICATION = 7, 72  # the columns where code begins and ends, coun
 _PROBED_LINES = 500
 # In EBCDIC a record may end with NEL or with LF, depending on the tool that transferred it.
 _RECORD_MARKS = {"cp037": (b"\x15", b"\x25")}
-_SHIFT_JIS = "cp932"
-_PAIRS_OF_BYTES = re.compile(rb"(?>(?:[\x81-\x9f\xe0-\xfc][\x40-\x7e\x80-\xfc])+)")
+_UNREAD = "\ufffd"
+"""What stands for a byte that is no letter of its codec: one for each, so that columns and lines hold."""
+_LETTERS_OF_DAMAGE = 10
+"""How many letters a codec must read for each one that it cannot, to be the codec of a file all the same."""
+# Letters of two bytes, as their first bytes tell the codecs apart, and which of those are usual: signs, kana, and the first
+# thousands of kanji. With the JIS of 2004 go the signs that vendors added to EUC.
+_PAIRS_OF_BYTES = {
+    "cp932": re.compile(rb"(?>(?:[\x81-\x9f\xe0-\xfc][\x40-\x7e\x80-\xfc])+)"),
+    "euc_jis_2004": re.compile(rb"(?>(?:[\xa1-\xfe][\xa1-\xfe])+)"),
+}
+_USUAL_LEADS = {"cp932": range(0x81, 0x99), "euc_jis_2004": (*range(0xA1, 0xA9), *range(0xB0, 0xD0))}
+_EUC_KANA = b"\xa4\xa5"
+"""The leads of kana in EUC: Korean and Chinese share the others."""
+_LETTERS_OF_A_KANA = 50
+# What one byte for a letter does not make: two letters of two bytes and more, or a letter of UTF-8.
+_HIGH = re.compile(rb"[\x80-\xff]++")
+_UTF_8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}")
 _WIDE = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}  # by the mark that they begin with
 
 # The expressions are possessive throughout: a line of a megabyte of blanks must not be tried from every column.
@@ -54,6 +69,7 @@ _INCLUDED = re.compile(r"(?i)(?:[ \t\d]*+|[^ ]{6}[ ]++)(-INC|\+\+INCLUDE)[ \t]++
 # Group 1 is the code before the comment: literals are passed over whole, so that `*>` inside of one is text. ACUCOBOL
 # begins one with a bar, too; two of them join texts in SQL.
 _COMMENT = re.compile(r"((?>(?:[^'\"*|]++|'[^']*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)|\*(?!>)|\|\|)*))(?:\*>|\|)")
+_SENTENCE_ENDS = re.compile(r"(?i)(?:\.|(?<![\w-])END-EXEC)\s*+\Z")
 # Closed literals match without a group; a quote that is left over is the one that is open at the end of the line.
 _QUOTED = re.compile(r"'[^']*+'|\"[^\"]*+\"|(['\"])")
 # Between shift-out and shift-in a byte is half a letter, even where it is the byte of a quote.
@@ -71,7 +87,7 @@ _ORDER = re.compile(r"\?[A-Za-z]")  # of NonStop's compiler, where its lines hav
 # What a precompiler of MySQL takes, from `/MYSQL SELECT\` to `/MYSQL-END\`.
 _BLOCK = re.compile(r"[ \t]*+/(?P<name>[A-Za-z]++)[ \t]++[A-Za-z-]++\\[ \t]*+\Z")
 _BLOCK_LINES = 500
-_MARKS = ("\t", "*>", "|", ">>", "$", "?", "\\")
+_MARKS = ("\t", "*>", "*", "|", ">>", "$", "?", "\\")
 _FORMATS: dict[str, Format] = {"fixed": "fixed", "free": "free", "variable": "variable"}
 _NOTHING = {0: " ", 0x1A: " "}  # what fills records, and what ended files
 _NO_INDICATORS = frozenset("$>?")
@@ -105,10 +121,12 @@ def read(data: bytes, source_format: Format | None = None, *, debug_lines: bool 
         source_format: The format, instead of what the columns of the first lines say; directives overrule both.
         debug_lines: Whether lines with D in column 7 are code, also where the program does not ask for debugging.
     """
-    encoding = _encoding(data)
+    encoding, doubt = _encoding(data)
     lines, offsets = _records(data, encoding)
-    page = _Page(lines, is_wide=encoding == _SHIFT_JIS)
+    page = _Page(lines, encoding)
     page.warnings += _unended(data, lines, encoding)
+    if doubt:
+        page.warnings.append(Warned(next(n for n, line in enumerate(lines, 1) if _is_doubtful(line, encoding)), doubt))
     switches = _switches(page, source_format)
     bounds = [line for line, _ in switches[1:]] + [len(lines) + 1]
     # A file is read in stretches of one format each: a directive in the middle changes what columns mean from the
@@ -161,46 +179,65 @@ def all_shown(lines: Sequence[str], form: Format, kinds: Sequence[LineKind]) -> 
     ]
 
 
-def _encoding(data: bytes) -> str:
-    """Return the codec of a file, told by its bytes alone.
+def _encoding(data: bytes) -> tuple[str, str]:
+    """Return the codec of a file, told by its bytes alone, and what is doubtful of it, "" where nothing is.
 
-    No file is refused: what is neither UTF-16 by its mark, nor EBCDIC by its blanks, nor valid UTF-8, nor Japanese
-    by its pairs of bytes is Latin-1, which decodes any byte to one character and so keeps the columns.
+    No file is refused: what is neither UTF-16 by its mark, nor EBCDIC by its blanks, nor UTF-8, nor Japanese by its pairs
+    of bytes is Latin-1, which decodes any byte to one character and so keeps the columns. A byte here and there that is no
+    letter makes no other codec of a file.
     """
     if data.isascii():
-        return "utf-8"
+        return "utf-8", ""
     # The mark alone is not enough: an odd byte at the end makes the file no UTF-16, and decoding must not fail later.
-    if data[:2] in _WIDE and _is_text(data, _WIDE[data[:2]]):
-        return _WIDE[data[:2]]
+    if data[:2] in _WIDE and _damage(data, _WIDE[data[:2]]) == 0:
+        return _WIDE[data[:2]], ""
     # in EBCDIC a blank is 0x40 and letters lie above 0xC0; 0x20 is a control character
     sample = data[:65_536]
     if sample.count(b"\x40") > max(len(sample) // 20, 4 * sample.count(b"\x20")):
-        return "cp037"
-    if _is_text(data, "utf-8"):
-        return "utf-8"
-    return _SHIFT_JIS if _is_japanese(data) else "latin-1"
+        return "cp037", ""
+    for encoding in ("utf-8", *_PAIRS_OF_BYTES):
+        damage = _damage(data, encoding) if encoding == "utf-8" or _is_japanese(data, encoding) else None
+        if damage is not None:
+            return (
+                encoding,
+                f"bytes that are no letters of {encoding}: {damage}, each read as {_UNREAD}" if damage else "",
+            )
+    high = _HIGH.findall(data)
+    paired = [run for run in high if len(run) > 3 and len(set(run)) > 1] or _UTF_8.findall(data)
+    if 2 * sum(map(len, paired)) > sum(map(len, high)):
+        return "latin-1", "letters of more than one byte, in no encoding that is known: each byte is read as a letter"
+    return "latin-1", ""
 
 
-def _is_japanese(data: bytes) -> bool:
-    """Return whether a file that is no UTF-8 is in Shift-JIS: its letters of two bytes stand together and are usual ones.
+def _is_doubtful(line: str, encoding: str) -> bool:
+    """Return whether a line is one that the doubt about an encoding speaks of."""
+    return not line.isascii() if encoding == "latin-1" else _UNREAD in line
 
-    A letter with an accent makes such a pair with the letter behind it, but one pair alone, and of other lead bytes:
-    those of kana, of signs and of the first thousands of kanji are controls in Latin-1, or the quotes of Windows.
+
+def _is_japanese(data: bytes, encoding: str) -> bool:
+    """Return whether a file that is no UTF-8 may be in a codec of Japanese: its pairs stand together and are usual letters.
+
+    A letter with an accent makes such a pair with the letter behind it, but one pair alone, and of other lead bytes: those
+    of Shift-JIS that are usual are controls in Latin-1, or the quotes of Windows.
     """
-    runs = _PAIRS_OF_BYTES.findall(data)
+    runs = _PAIRS_OF_BYTES[encoding].findall(data)
     leads = b"".join([run[::2] for run in runs])
     together = sum(len(run) // 2 for run in runs if len(run) > 2)
-    usual = sum(map(leads.count, range(0x81, 0x99)))
-    return together * 2 > len(leads) and usual * 4 > len(leads) * 3 and _is_text(data, _SHIFT_JIS)
+    usual = sum(map(leads.count, _USUAL_LEADS[encoding]))
+    kana = sum(map(leads.count, _EUC_KANA)) if encoding != "cp932" else len(leads)
+    return together * 2 > len(leads) and usual * 4 > len(leads) * 3 and kana * _LETTERS_OF_A_KANA > len(leads)
 
 
-def _is_text(data: bytes, encoding: str) -> bool:
-    """Return whether the bytes decode without an error."""
+def _damage(data: bytes, encoding: str) -> int | None:
+    """Return how many bytes are no letters of a codec; None where it reads too few others to be that of the file."""
     try:
         data.decode(encoding)
     except UnicodeDecodeError:
-        return False
-    return True
+        text = data.decode(encoding, "replace")
+        damage = text.count(_UNREAD)
+        letters = len(text) - len(text.encode("ascii", "ignore")) - damage
+        return damage if letters >= damage * _LETTERS_OF_DAMAGE else None
+    return 0
 
 
 def _records(data: bytes, encoding: str) -> tuple[list[str], tuple[int, ...]]:
@@ -237,7 +274,7 @@ def _records(data: bytes, encoding: str) -> tuple[list[str], tuple[int, ...]]:
             for record in records
         ]
     else:
-        lines = data.decode(encoding).split("\n")[: len(records)]
+        lines = data.decode(encoding, "replace").split("\n")[: len(records)]
         lines[0] = lines[0].removeprefix("\ufeff")
     if b"\0" in data or b"\x1a" in data:
         lines = [line.translate(_NOTHING) for line in lines]
@@ -342,12 +379,12 @@ class _Page:
     `read` takes stretches of one format in order; `debug`, `joined` and `kinds` are asked afterwards, once each.
     """
 
-    def __init__(self, lines: list[str], *, is_wide: bool = False) -> None:
+    def __init__(self, lines: list[str], encoding: str) -> None:
         """Take the lines of a file.
 
         Args:
             lines: The lines, decoded.
-            is_wide: Whether columns are those of a codec in which a letter may take two.
+            encoding: Their codec: in one of Japanese a letter may take two columns.
         """
         text = "\n".join(lines)
         upper = text.upper()
@@ -356,7 +393,7 @@ class _Page:
         self._lists = any(word in upper for word in ("EJECT", "SKIP", "TITLE"))
         self._includes = "-INC" in upper or "++INCLUDE" in upper
         self.lines = lines
-        self._is_wide = is_wide
+        self._wide = encoding if encoding in _PAIRS_OF_BYTES else ""
         self.code: list[str] = []
         self.marked: dict[int, LineKind] = {}  # by index
         self.breaks: set[int] = set()  # by number: the line is joined to the one before
@@ -379,8 +416,8 @@ class _Page:
         tabbed = self.having("\t", lines)
         for index in tabbed:
             lines[index] = lines[index].expandtabs(_TAB)
-        if self._is_wide and form == "fixed":
-            lines = [line if line.isascii() else _in_columns(line) for line in lines]
+        if self._wide and form == "fixed":
+            lines = [line if line.isascii() else _in_columns(line, self._wide) for line in lines]
         odd: list[int] = []
         stop = _IDENTIFICATION if form == "fixed" else None
         if form == "free":
@@ -413,6 +450,7 @@ class _Page:
             self._directed(start + index, lines[index])
         if self._lists:
             self._listing(start)
+        self._starred(start)
 
     def _precompiled(self, start: int, lines: list[str]) -> None:
         """Take the blocks of a precompiler: they are no code, and what becomes of them is not known."""
@@ -428,6 +466,18 @@ class _Page:
                 self.code[index] = ""
             said = f"{lines[first].strip()} is for a precompiler: what it makes of it is not known"
             self.warnings.append(Warned(start + first + 1, said))
+
+    def _starred(self, start: int) -> None:
+        """Take out the lines that begin with an asterisk where a sentence begins: none does, so that it is a comment beside its
+        column. Behind anything else it multiplies, or is all columns of SQL.
+        """
+        for index in self.having("*", self.code[start:]):
+            index += start  # noqa: PLW2901
+            if self.code[index].lstrip()[:1] != "*" or index + 1 in self.breaks:
+                continue
+            before = self._coded(index - 1)
+            if before < 0 or _SENTENCE_ENDS.search(self.code[before]):
+                self.code[index] = ""
 
     def having(self, mark: str, lines: list[str]) -> list[int]:
         """Return the indexes of the lines that hold a mark."""
@@ -564,12 +614,14 @@ class _Page:
             self.code[index] = ""
 
 
-def _in_columns(line: str) -> str:
+def _in_columns(line: str, encoding: str) -> str:
     """Return a line of a card on which a letter takes as many columns as it has bytes: what stands behind column 72
     stands there.
     """
-    code = line.encode(_SHIFT_JIS, "replace")[:_IDENTIFICATION].decode(_SHIFT_JIS, "ignore")
-    return code if len(code) == len(line) else code.ljust(_IDENTIFICATION) + line[len(code) :]
+    # What is no letter is read back as "?", which is as long: only how many letters fit is asked.
+    code = line.encode(encoding, "replace")[:_IDENTIFICATION].decode(encoding, "ignore")
+    fits = line[: len(code)]
+    return line if len(fits) == len(line) else fits.ljust(_IDENTIFICATION) + line[len(fits) :]
 
 
 def _is_told(line: str) -> bool:

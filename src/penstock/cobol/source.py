@@ -33,7 +33,8 @@ class ScannedSource:
 
     data: bytes
     encoding: str
-    """The codec that decodes `data`: utf-8, utf-16-le, utf-16-be, cp037 (EBCDIC) or latin-1."""
+    """The codec that decodes `data`: utf-8, utf-16-le, utf-16-be, cp037 (EBCDIC), cp932 (Shift-JIS), euc_jis_2004 or latin-1.
+    A byte that is no letter of it is U+FFFD, and a warning says so."""
     format: Format
     """The format of the first line that has code; `format_at` tells that of any line."""
     code: str
@@ -134,5 +135,5 @@ class ScannedSource:
 
     def _decoded(self, record: bytes) -> str:
         """Return the text of one line, without its end and without a byte order mark."""
-        text = record.decode(self.encoding).rstrip("\r\n\x85").removeprefix("\ufeff")
+        text = record.decode(self.encoding, "replace").rstrip("\r\n\x85").removeprefix("\ufeff")
         return text.replace("\n", " ")  # in EBCDIC there are two ends of lines; only one of them is in use

@@ -260,7 +260,12 @@ def document_of(
         "call_semantics": listed["call_semantics"],
         "flow_diagram": flow_diagram(facts),
         "call_graph": call_diagram(facts),
-        "complexity": {"statements": facts.statements, "cyclomatic": facts.complexity, "max_depth": facts.depth},
+        "complexity": {
+            "statements": facts.statements,
+            "cyclomatic": facts.complexity,
+            "max_depth": facts.depth,
+            "not_understood": len(facts.unread),
+        },
         "open_questions": listed["open_questions"],
         "coverage": _coverage(listed["paragraphs"], done),
         "confidence": _confidence(template, done),

@@ -154,6 +154,7 @@ class _Filling:
 
     def __init__(self, facts: Facts, source: SourceLines, paths: Mapping[str, str]) -> None:
         self._facts, self._paths = facts, paths
+        self._begins = min((one.start_line for one in facts.paragraphs), default=0)  # of the statements
         self._cite = cache(partial(cite, source))  # a line may hold thousands of items, and be a megabyte long
 
     def _record(self, fields: Mapping[str, Plain], first: int, last: int | None = None) -> TemplateRecord:
@@ -163,8 +164,9 @@ class _Filling:
         return TemplateRecord.of_code(fields, [proof for line in lines for proof in self._cite(line)])
 
     def _operation(self, found: _Operation, fields: Mapping[str, Plain]) -> TemplateRecord:
-        """Return the record of a statement, with the paragraph that it stands in."""
-        place = {"line": found.line, "paragraph": paragraph_name(found.paragraph)}
+        """Return the record of a statement, with the paragraph that it stands in: none for what is declared among data."""
+        is_declared = not found.paragraph and found.line < self._begins
+        place = {"line": found.line, "paragraph": None if is_declared else paragraph_name(found.paragraph)}
         return self._record({**fields, **place}, found.line, found.end_line)
 
     # ── ways in and out ──────────────────────────────────────────────────────────────────────────────────────────

@@ -496,6 +496,33 @@ def test_code_right_behind_the_header_of_a_section_has_its_name(tmp_path: Path) 
     assert performed == {("(main)", "READS"), ("READS", "WRITES")}
 
 
+def test_what_is_not_understood_is_counted_where_a_first_look_falls(tmp_path: Path) -> None:
+    """On the page of the program, in its row and above all rows, and in the JSON; a program that it may call has its caller."""
+    cursor = "           EXEC SQL DECLARE C1 CURSOR FOR SELECT A FROM T END-EXEC.\n"
+    (tmp_path / "one.cbl").write_text(
+        f"       ID DIVISION.\n       PROGRAM-ID. ONE.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n{cursor}"
+        "       PROCEDURE DIVISION.\n           #DYCALL TWO AREA.\n           #DYCALL THREE AREA.\n"
+        "       DONE.\n           EXEC SQL OPEN C1 END-EXEC.\n"
+    )
+    (tmp_path / "two.cbl").write_text("       PROGRAM-ID. TWO.\n       PROCEDURE DIVISION.\n           GOBACK.\n")
+    made = estate_at(tmp_path)
+    document = made.estate["programs"]["ONE"]
+    assert document["complexity"]["not_understood"] == 2
+    # A cursor that is declared among data stands in no paragraph.
+    assert [(one["operation"], one["paragraph"]) for one in document["sql_operations"]] == [
+        ("DECLARE CURSOR", None),
+        ("OPEN", "DONE"),
+    ]
+    files = dict(pages.site(*made))
+    site = rendered(files)
+    assert "2 statements</span>" in site["programs/ONE.html"]
+    assert "2 statements not understood</span>" in site["index.html"]
+    assert "2 statements in 1 program" in site["index.html"]
+    assert [one["not_understood"] for one in json.loads(pages.index_json(made.estate))["programs"]] == [2, 0]
+    assert made.estate["programs"]["TWO"]["calling_context"]["called_by"] == ["ONE"]
+    assert not made.estate["missing"]
+
+
 def test_equal_calls_behind_one_copy_say_how_many_they_are(tmp_path: Path) -> None:
     """The line of a COPY stands for all that it brings in: a row of three calls with one line says three."""
     head = "       PROGRAM-ID. LEDGER.\n       PROCEDURE DIVISION.\n"

@@ -31,7 +31,7 @@ class CallingProgram(NamedTuple):
     program: str
     path: str
     call_type: str
-    """static, dynamic, link, xctl, start, return_transid, invoke, sql or method."""
+    """static, dynamic, link, xctl, start, return_transid, invoke, sql, method or preprocessor."""
     resolved: bool
     """Whether the name comes from a data item's value, so that the call may be one of several."""
     line: int
@@ -227,8 +227,9 @@ class Estate:
                         self._abroad.setdefault(key(target), []).append(caller)
                 known = self._started(name) if transaction else self._is_here(key(name), located)
                 here = known or key(name) in self._others or is_interface(name)
-                # A procedure of the database needs no program, and most classes are of the language's library.
-                if not here and call.call_type not in {"invoke", "sql", "method"}:
+                # A procedure of the database needs no program, most classes are of the language's library, and what a shop's
+                # preprocessor calls may be none.
+                if not here and call.call_type not in {"invoke", "sql", "method", "preprocessor"}:
                     self._miss("transaction" if transaction else "program", name, path)
         for copybook in facts.copybooks:
             self._use("copybook", copybook.name, located, (copybook.line,))

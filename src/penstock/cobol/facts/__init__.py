@@ -14,6 +14,7 @@ linear in it and its copybooks; what cannot be known is None, never guessed.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ..program import key
@@ -98,8 +99,10 @@ def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: t
     decided = rules.rules(code, walks, data.names, checks, program.name)
     accesses = interface.crud(found)
     inputs, outputs = interface.channels(code, found, accesses, data.names)
+    unread = _unread(source, program, code)
     kind, reason = interface.type_of(program, code, found, data.names)
     classes = objects.class_names(source, program, expanded.rows)
+    reached = calls.calls(code, called, found.cics, reaching, _literals(data), calls.functions(expanded.rows), classes)
     # Lines are counted in the file, not in the expanded program: a copybook is counted where it stands.
     kinds = source.kinds[program.start_line - 1 : program.end_line]
     return Facts(
@@ -130,7 +133,7 @@ def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: t
         crud=accesses,
         inputs=inputs,
         outputs=outputs,
-        calls=calls.calls(code, called, found.cics, reaching, _literals(data), calls.functions(expanded.rows), classes),
+        calls=tuple(sorted([*reached, *calls.calls_of_a_shop(unread, data.names)], key=attrgetter("line"))),
         inherits=classes.inherits if classes is not None and program.kind == "class" else (),
         using=program.using,
         linkage=tuple(item.name for item in data.items if item.section == "LINKAGE" and item.level in {1, 77}),
@@ -143,7 +146,7 @@ def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: t
         errors=failing.sites(code, walks, decided, found.cics, found.sql, called),
         copybooks=expanded.uses,
         verbs=tuple(counts(code).items()),
-        unread=_unread(source, program, code),
+        unread=unread,
         notes=(*generator(source, program), *expanded.notes, *graph.notes),
         uses=data.referred.moving.uses(),
         moves=data.referred.moving.moves(),

@@ -16,13 +16,14 @@ from .layout import pieces
 from .objects import call_in, invocations
 from .returning import around, behind
 from .translated import is_translated
-from .values import CicsOperation, ProgramCall, Resolved
+from .values import CicsOperation, ProgramCall, Resolved, UnknownStatement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from .code import Code, ReadStatement, Site
     from .expanding import EntryRow
+    from .naming import DataNames
     from .objects import ClassNames
     from .reaching import Reaching
     from .returning import Receiver
@@ -45,6 +46,7 @@ _OTHERS = re.compile(r"(?<![\w-])(?:CLASS|INTERFACE|PROGRAM|PROPERTY)(?![\w-])",
 _LANGUAGES = frozenset({"C", "COBOL", "COBOL85", "FORTRAN", "LINKAGE", "PASCAL", "PTAL", "TAL"})
 """What may stand behind ENTER, in front of the routine; alone there it names none."""
 _QUOTES = "'\""
+_OF_A_SHOP = re.compile(r"(?i)[#%@&][a-z]*CALL\s++([\w#@$-]++)")
 
 
 class WrittenCall(NamedTuple):
@@ -133,6 +135,23 @@ def _arguments(words: Sequence[str]) -> Iterator[str]:
 def _cobol_name(host: str) -> str:
     """Return a host variable as COBOL names it: `:GROUP.ITEM` is ITEM OF GROUP; anything else as it is."""
     return " OF ".join(reversed(host[1:].partition(":")[0].split("."))) if host[:1] == ":" else host
+
+
+def calls_of_a_shop(unread: Sequence[UnknownStatement], names: DataNames) -> Iterator[ProgramCall]:
+    """Yield what is not understood and calls a program by its word: `#DYCALL PROGRAM AREA` of a shop's own preprocessor."""
+    for part in unread:
+        found = _OF_A_SHOP.match(part.text)
+        if found is not None and names.one(found[1]) is None:
+            yield ProgramCall(
+                target=f"'{found[1]}'",
+                call_type="preprocessor",
+                resolved=(),
+                parameters=(),
+                line=part.line,
+                end_line=part.end_line,
+                paragraph=part.paragraph,
+                is_sure=False,
+            )
 
 
 def calls(

@@ -392,12 +392,16 @@ class Channel(NamedTuple):
 
 
 class ProgramCall(NamedTuple):
-    """A way to another program: CALL, LINK, XCTL, START, RETURN TRANSID, INVOKE, the CALL of a procedure by SQL, or a method."""
+    """A way to another program: CALL, LINK, XCTL, START, RETURN TRANSID, INVOKE, the CALL of a procedure by SQL, a method, or
+    what a shop's own preprocessor makes a call of.
+    """
 
     target: str
     """The name where a literal says it, else the data item that holds it, or the resource of a CICS command with its
     quotes; `CLASS::METHOD` of a method."""
-    call_type: Literal["static", "dynamic", "link", "xctl", "start", "return_transid", "invoke", "sql", "method"]
+    call_type: Literal[
+        "static", "dynamic", "link", "xctl", "start", "return_transid", "invoke", "sql", "method", "preprocessor"
+    ]
     resolved: tuple[Resolved, ...]
     """The names that the data item of a call may hold; empty where nothing is known."""
     parameters: tuple[str, ...]

@@ -38,6 +38,7 @@ _ON_EVENT = {
 }
 _ASSUMED = {
     "sql": "a procedure of the database: its program is taken to have its name",
+    "preprocessor": "what the shop's own preprocessor makes of the statement is not known",
     "method": "the object may be of a class that inherits from that one",
 }
 _IDS = frozenset({"CLASS-ID", "METHOD-ID"})

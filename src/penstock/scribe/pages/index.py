@@ -130,6 +130,7 @@ def as_json(estate: EstateView, names: NameIndex) -> dict[str, Json]:
                 "called_programs": sorted({call["program_name"] for call in document["called_programs"]}),
                 "copybooks_not_found": document["copybooks_not_found"],
                 "dead_paragraphs": len(document["dead_code"]),
+                "not_understood": document["complexity"]["not_understood"],
                 "confidence": document["confidence"]["overall"],
             }
             for page, document in estate["programs"].items()
@@ -188,11 +189,14 @@ def _glance(estate: EstateView) -> Block:
         count(len(estate["layouts"]), "copybook"),
         count(sum(one["defined_as"] is None for one in estate["tables"]), "table"),
     )
+    unknown = [size for one in estate["programs"].values() if (size := one["complexity"]["not_understood"])]
+    said_of_unknown = count(sum(unknown), "statement") + (f" in {count(len(unknown), 'program')}" if unknown else "")
     described = sum(1 for _, purpose in told if purpose is not None)
     return FactBlock(
         (
             ("Programs", (f"{len(headers)}: ", *said)),
             ("Lines", (f"{lines}, {code_lines} of them code",)),
+            ("Not understood", (said_of_unknown,)),
             ("Around them", (", ".join(beside),)),
             ("Described in words", (f"{described} of {len(headers)}" + ("" if described else ": no model was asked"),)),
         )
@@ -235,6 +239,8 @@ def _programs(estate: EstateView, names: NameIndex) -> Iterator[Block]:
             made.append(Tag(f"{count(row.missing, 'copybook')} missing", "doubt"))
         if row.dead:
             made.append(Tag(f"{count(row.dead, 'dead paragraph')}", "bad"))
+        if row.not_understood:
+            made.append(Tag(f"{count(row.not_understood, 'statement')} not understood", "doubt"))
         return joined(made, " ")
 
     yield from table(
@@ -255,7 +261,9 @@ def _programs(estate: EstateView, names: NameIndex) -> Iterator[Block]:
 
 
 class _ProgramRow(NamedTuple):
-    """A program in the table of programs: the counts are those of its paragraphs, its missing copybooks, its dead paragraphs."""
+    """A program in the table of programs: the counts are those of its paragraphs, its missing copybooks, its dead paragraphs and
+    what of it is not understood.
+    """
 
     page: str
     type: str
@@ -266,6 +274,7 @@ class _ProgramRow(NamedTuple):
     purpose: str | None
     missing: int
     dead: int
+    not_understood: int
 
     @classmethod
     def of(cls, page: str, document: Json) -> _ProgramRow:
@@ -280,6 +289,7 @@ class _ProgramRow(NamedTuple):
             document["purpose"] and document["purpose"]["summary"],
             len(document["copybooks_not_found"]),
             len(document["dead_code"]),
+            document["complexity"]["not_understood"],
         )
 
 

@@ -94,6 +94,7 @@ def _glance(document: Json, names: NameIndex) -> list[Block]:
             ),
         ),
         *file_rows(document),
+        ("Not understood", not_understood(size["not_understood"])),
         ("Complexity", (f"{size['cyclomatic']} ways at decisions, {size['max_depth']} deep at most",)),
         ("Transactions", codes_cell(context["transactions"])),
         ("Jobs", codes_cell(context["jobs"])),
@@ -131,6 +132,11 @@ def _glance(document: Json, names: NameIndex) -> list[Block]:
     if absent:
         blocks.append(TextBlock((f"None found: {', '.join(absent)}.",), is_aside=True))
     return blocks
+
+
+def not_understood(number: int) -> Cell:
+    """Return how many statements are not understood, as a doubt; nothing where all are."""
+    return (Tag(count(number, "statement"), "doubt"),) if number else ()
 
 
 def file_rows(document: Json) -> list[tuple[str, Cell]]:
