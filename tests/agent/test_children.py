@@ -538,3 +538,19 @@ def test_all_agents_together_never_spend_more_than_the_budget(
     assert found.accounts[name].granted_tokens == budget
     for account in found.accounts.values():
         assert account.spent_tokens + account.reserved_tokens <= account.granted_tokens
+
+
+@pytest.mark.parametrize(
+    ("taken", "used", "spent", "written"),
+    [(40, 39, 39, 1), (40, 40, 40, 0), (40, 41, 41, 1), (40, 101, 100, 1), (100, 101, 100, 0)],
+)
+def test_only_what_a_call_took_otherwise_than_expected_is_written(
+    taken: int, used: int, spent: int, written: int
+) -> None:
+    """Less is given back, more is committed as far as there is any left; the journal gets no record of nothing."""
+    records: list[Any] = []
+    purse = open_purse("main", 100, lambda *record: records.append(record))
+    purse.take(taken)
+    del records[:]
+    purse.settle(taken, used)
+    assert (purse.account.spent_tokens, len(records)) == (spent, written)

@@ -123,6 +123,17 @@ def test_what_a_person_has_taken_back_is_passed_over(
         undo(root, store, session)
 
 
+def test_where_a_person_has_taken_back_both_edits_nothing_is_left_to_undo(
+    worked: Callable[..., Agent], root: Root, store: Store, tree: Path
+) -> None:
+    """Of two edits it is said that all are."""
+    agent = worked(call("write_file", path="b.txt", content="b"), call("edit_file", path="a.txt", old="one", new="1"))
+    (tree / "a.txt").write_bytes(b"one\r\ntwo\xff\r\n")
+    (tree / "b.txt").unlink()
+    with pytest.raises(ToolError, match=r"All edits of session .* are taken back"):
+        undo(root, store, agent.session.session_id)
+
+
 def test_an_undo_does_not_stop_the_session_that_is_at_work(
     begun: Callable[..., Agent], root: Root, store: Store, tree: Path
 ) -> None:

@@ -60,7 +60,22 @@ def estate() -> EstateGraph:
 def test_what_pages_show_of_a_program_has_the_first_place_of_each_edge() -> None:
     """The same edges as of whole parts, in the same order, and with them the first of their citations."""
     files = {path.relative_to(ESTATE).as_posix(): path.read_bytes() for path in ESTATE.rglob("*") if path.is_file()}
-    for short, whole in zip(parts_of(files, is_whole=False)[0], parts_of(files)[0], strict=True):
+    move = (
+        b"           MOVE ONE-N TO TWO-N.\n"  # in the program and in what it copies, where it stands on an earlier line
+    )
+    files["cbl/MOVES.cbl"] = (
+        b"       IDENTIFICATION DIVISION.\n       PROGRAM-ID. MOVES.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n"
+        b"       01 ONE-N PIC 9.\n       01 TWO-N PIC 9.\n       PROCEDURE DIVISION.\n"
+        + move
+        + b"           COPY MOVING.\n"
+    )
+    files["cpy/MOVING.cpy"] = move
+    parts, wholes = parts_of(files, is_whole=False)[0], parts_of(files)[0]
+    told, all_of_them = (
+        [one for part in found for edge in part.edges for one in edge.citations] for found in (parts, wholes)
+    )
+    assert len(told) < len(all_of_them)
+    for short, whole in zip(parts, wholes, strict=True):
         assert [one._replace(citations=one.citations[:1]) for one in short.edges] == [
             one._replace(citations=one.citations[:1]) for one in whole.edges
         ]

@@ -293,6 +293,7 @@ def test_a_fragment_and_a_page_behind_the_end_show_no_line(tmp_path: Path) -> No
     for page in (workspace.read_file("long", start_byte=0), workspace.view("short", offset=5)):
         assert isinstance(page, Window)
         assert Ledger().after(shown(page)).seen(page.path, page.version) == ()
+        assert shown(page).get("clipped") == ([1] if page.fragment else None)
 
 
 # ── writes ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -514,6 +515,9 @@ def test_an_edited_file_is_known_as_far_as_a_plain_model_knows_it(total: int, da
         {"did": "modified", "path": "a", "version": "v", "edits": [[1, 5, 1], [5, 6, 1]]},
         {"did": "modified", "path": "a", "version": "v", "edits": [[5, 3, 1]]},
         {"did": "created", "path": "a", "version": "v", "total_lines": None},
+        {"did": "created", "path": "a", "version": 7, "total_lines": 1},
+        {"did": "created", "path": "a", "version": "v", "total_lines": 1, "size_bytes": -1},
+        {"did": "created", "path": "a", "version": "v", "total_lines": 1, "turn": "1"},
     ],
 )
 def test_an_act_that_cannot_be_is_named(act: dict[str, Any]) -> None:

@@ -56,6 +56,17 @@ def test_a_result_that_strayed_is_brought_home() -> None:
     assert mended.messages == [USER, chat_call("a"), chat_result("a", "found"), USER]
 
 
+@pytest.mark.parametrize(
+    ("content", "kept"), [([text("found"), 3, {"type": "text"}], [text("found")]), ([3], []), (3, "")]
+)
+def test_a_result_keeps_those_of_its_parts_that_are_whole(content: Any, kept: Any) -> None:
+    """What is no part goes alone, and the call stays answered."""
+    (whole,) = results("a")["content"]
+    mended = repair([USER, uses("a"), {"role": "user", "content": [{**whole, "content": content}]}], "anthropic")
+    assert mended.messages[2:] == [{"role": "user", "content": [{**whole, "content": kept}]}]
+    assert mended.actions == ("message 2: dropped parts of a result that are none",)
+
+
 def test_a_result_without_its_call_becomes_text() -> None:
     """What it found is not lost."""
     mended = repair([USER, {"type": "function_call_output", "call_id": "x", "output": "42 files"}], "openai-responses")

@@ -660,6 +660,25 @@ def test_a_folder_that_is_closed_after_the_swap_is_told_with_what_stands_where(
 
 
 @pytest.mark.skipif(not SWAP_WORKS, reason="names are swapped on Linux")
+def test_what_somebody_wrote_into_ours_stays_where_the_folder_is_closed_then(
+    root: Root, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One saves before the swap, another writes after it, and once the first is back nothing can be put back any more."""
+
+    def closed() -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    at_swap(
+        monkeypatch,
+        before1=lambda: saved(file, "saved"),
+        after1=lambda: file.write_text("written"),
+        before3=closed,
+    )
+    assert "is kept beside it as .f.txt.penstock-" in replaced(root)
+    assert contents(file) == {"f.txt": "saved", "beside": "written"}
+
+
+@pytest.mark.skipif(not SWAP_WORKS, reason="names are swapped on Linux")
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS])
 def test_what_cannot_be_removed_any_more_is_named(
     root: Root, file: Path, monkeypatch: pytest.MonkeyPatch, number: int

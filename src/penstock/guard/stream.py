@@ -264,11 +264,15 @@ class _Spool:
 
     def __init__(self, parts: Iterator[bytes], keep_bytes: int) -> None:
         self.half = (keep_bytes + 1) // 2
-        self.lost_bytes = 0
         self._ring_bytes = keep_bytes - self.half
         self._parts = parts
         self._ring = -1
         self._beyond = 0  # bytes behind the first half
+
+    @property
+    def lost_bytes(self) -> int:
+        """How many bytes the ring had no room for; known once the stream has ended."""
+        return max(0, self._beyond - self._ring_bytes)
 
     def into(self, store: Store, name: str) -> tuple[str, ...]:
         """Put the stream into `store` and return one handle for the whole, or two for both of its ends."""
@@ -289,7 +293,6 @@ class _Spool:
                 yield part[:left]
             self._write(part[left:])
             left = 0
-        self.lost_bytes = max(0, self._beyond - self._ring_bytes)
         if self._beyond and not self.lost_bytes:
             yield from self._last()
 

@@ -178,14 +178,14 @@ def test_a_strategy_of_ones_own_is_measured_and_held_to_the_rules() -> None:
     class Blunt:
         name = "blunt"
 
-        def __init__(self, first: int, text: str) -> None:
-            self._first, self._text = first, text
+        def __init__(self, first: int, text: str, call_id: str | None = None) -> None:
+            self._first, self._text, self._call_id = first, text, call_id
 
         def steps(self, view: View) -> Sequence[PlanStep]:
             shown = view.transcript.visible()[-1].index
             return [
                 PlanStep(
-                    strategy=self.name, what="all", first=self._first, last=shown, call_id=None,
+                    strategy=self.name, what="all", first=self._first, last=shown, call_id=self._call_id,
                     text=self._text, kept_text=self._text, before_tokens=0, after_tokens=0,
                 )
             ]  # fmt: skip
@@ -195,6 +195,11 @@ def test_a_strategy_of_ones_own_is_measured_and_held_to_the_rules() -> None:
     assert plan(talk, 1_000, [Blunt(1, "word " * 20_000)]).steps == ()
     with pytest.raises(CallerError, match="entry 0 has to stay"):
         plan(talk, 1_000, [Blunt(0, "[gone]")])
+    (result,) = talk.visible()[2].results
+    with pytest.raises(CallerError, match="in entry 2 has to stay"):
+        plan(talk.pin(2), 1_000, [Blunt(2, "[gone]", result.call_id)])
+    with pytest.raises(CallerError, match="shows no result of call 'none'"):
+        plan(talk, 1_000, [Blunt(2, "[gone]", "none")])
 
 
 # ── how often ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -20,6 +20,7 @@ from tests.context.compaction.talks import (
     told,
     viewed,
 )
+from tests.wires.strategies import TELLERS, Story
 
 from penstock.context.compaction import (
     Clear,
@@ -37,7 +38,7 @@ from penstock.context.compaction import (
     summary_span,
 )
 from penstock.context.sized import ESTIMATOR, high_of, size_of
-from penstock.wires import dump, violations
+from penstock.wires import dump, load, violations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,6 +70,8 @@ def test_the_same_command_again_makes_the_earlier_result_needless(wire: str) -> 
     other = did("bash", lines(60), command="pytest -q tests/test_lexer.py")
     talk = told(wire, step(first), step(other), step(again))
     assert cleared(Stale().steps(seen(talk))) == [first.id]
+    unanswered = load(TELLERS[wire](Story(rounds=(step(first), step(other), step(again))))[:-1], wire)
+    assert Stale().steps(seen(unanswered)) == []
 
 
 @pytest.mark.proves("S-4")
