@@ -126,6 +126,13 @@ def test_a_dd_name_is_what_assign_comes_to() -> None:
     assert found["LISTING"].organization == "LINE SEQUENTIAL"
 
 
+def test_a_literal_that_nobody_closes_ends_with_its_line() -> None:
+    """An ASSIGN that column 72 cuts has its clauses behind it all the same."""
+    source = FILES.replace("ASSIGN TO CUSTMAST", 'ASSIGN TO "CUSTMAST')
+    customers = next(file for file in told(source).files if file.name == "CUSTOMERS")
+    assert (customers.assign, customers.organization) == (('"CUSTMAST',), "INDEXED")
+
+
 @pytest.mark.parametrize(
     ("assign", "value", "dd"),
     [

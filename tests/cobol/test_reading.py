@@ -46,6 +46,29 @@ def test_row_1_the_format_is_told_by_the_columns() -> None:
     assert code_of(scan(wide))[-1].endswith("OTHER-ITEM.")
 
 
+_LITERAL_TO_COLUMN_75 = f'    DISPLAY "{"x" * 54}".'
+_WORD_TO_COLUMN_75 = f"    MOVE ZEROES TO {'A' * 47}-NAME."
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (["A.", _LITERAL_TO_COLUMN_75], "variable"),
+        (["A.", _WORD_TO_COLUMN_75], "variable"),
+        # continued, as fixed format has it; named in its last eight columns; identified on more lines than are cut
+        (["A.", f'    DISPLAY "{"x" * 52}'.ljust(65) + '"PAY"'], "fixed"),
+        (["A.", f"    MOVE 1 TO {'A' * 51}PAYROLL1"], "fixed"),
+        (["A.", *["    EXIT.".ljust(65) + "PAYROLL1"] * 2, _LITERAL_TO_COLUMN_75], "fixed"),
+    ],
+)
+def test_row_1_what_column_72_would_cut_is_code(lines: list[str], told: str) -> None:
+    """Row 1: no compiler takes a literal that is cut; a name there is a whole one, and on most lines."""
+    source = program(*lines)
+    if lines[-1].endswith('"PAY"'):
+        source += '      -    "literal goes on".\n'
+    assert scan(source).format == told
+
+
 @pytest.mark.parametrize(
     "directive",
     [

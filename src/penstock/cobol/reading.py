@@ -80,6 +80,7 @@ _HEADER = re.compile(
 )
 _RUNS_ON = re.compile(r"[ ]{5}\d\d[ ]|[ ]{0,5}(?:\*>|[A-Za-z][\w-]*+(?<=[ \w-]{7}))")
 """A line that begins in the margin and goes on over column 7 with a word, or is a comment of free format."""
+_TORN = re.compile(r"[\w-]{2}")
 _NUMBERED = re.compile(r"\d{1,6}(?=[ ])")
 _CARD = re.compile(r"[ \d]{6}[*/-]")
 _FREE_COMMENTS = frozenset("*/")
@@ -332,7 +333,7 @@ def _detected(lines: list[str]) -> Format:
     number? Most of them: free. Is there code in those columns on too many lines (a third of them, or a sixth where
     there is no header to ask)? Free. Do lines beyond column 80 run through column 72 without a gap of two blanks?
     Most of them: variable, for in fixed format what stands behind column 72 is an identification, set apart from the
-    code.
+    code. Would more literals and words be cut there than there are identifications? Variable, too.
     """
     sample = [
         line.expandtabs(_TAB)
@@ -350,9 +351,34 @@ def _detected(lines: list[str]) -> Format:
     # no line has an indicator there.
     if not prefixes and any(map(_RUNS_ON.match, sample)) and not any(map(_CARD.match, sample)):
         return "free"
-    wide = [line for line in lines if len(line) > RECORD_BYTES and line[6] == " " and not line[RECORD_BYTES:].isspace()]
-    running = sum("  " not in line[_IDENTIFICATION - 3 : _IDENTIFICATION + 3] for line in wide)
-    return "variable" if running * 2 > len(wide) else "fixed"
+    wider = list(filter(_is_wider, lines))
+    wide = [line for line in wider if line[RECORD_BYTES:].strip()]
+    running = sum(not _is_set_apart(line) for line in wide)
+    cut = sum(_is_cut(line) and following[6:7] != "-" for line, following in pairwise([*lines, ""]))
+    return "variable" if running * 2 > len(wide) or cut > sum(map(_is_set_apart, wider)) else "fixed"
+
+
+def _is_set_apart(line: str) -> bool:
+    """Return whether what a wider line has behind column 72 stands apart from its code, as an identification does."""
+    return "  " in line[_IDENTIFICATION - 3 : _IDENTIFICATION + 3] and not _is_cut(line)
+
+
+def _is_cut(line: str) -> bool:
+    """Return whether column 72 would cut a literal that is closed behind it, or a word that ends anywhere but in column 80.
+
+    What is left of the literal would be closed by nobody. A name that an editor adds fills its eight columns.
+    """
+    if not _is_wider(line):
+        return False
+    quote = _open_quote(line[_AREA_A:_IDENTIFICATION])
+    if quote:
+        return not _open_quote(quote + line[_IDENTIFICATION:])
+    return _TORN.match(line, _IDENTIFICATION - 1) is not None and len(line.rstrip()) != RECORD_BYTES
+
+
+def _is_wider(line: str) -> bool:
+    """Return whether a line of code has something behind column 72; one with tabs has its columns elsewhere."""
+    return len(line) > _IDENTIFICATION and line[6] == " " and not line[_IDENTIFICATION:].isspace() and "\t" not in line
 
 
 def _begins_in_margin(line: str) -> bool:

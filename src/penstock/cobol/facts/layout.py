@@ -12,6 +12,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from ..lexing import LITERAL
 from ..program import key
 from .pictures import USAGES, boundary_of, bytes_of
 from .values import Condition, DataItem
@@ -21,10 +22,8 @@ if TYPE_CHECKING:
 
     from .expanding import EntryRow
 
-# A literal with its prefix, closed or not, or what stands between blanks: a picture may hold almost anything.
-_PIECE = re.compile(
-    r"""[A-Za-z]{0,2}"(?>(?:[^"]|"")*)"?|[A-Za-z]{0,2}'(?>(?:[^']|'')*)'?|[^\s"']+""",
-)
+# A literal with its prefix, or what stands between blanks: a picture may hold almost anything.
+_PIECE = re.compile(rf"[A-Za-z]{{0,2}}{LITERAL}|[^\s\"']+")
 _NUMBER = re.compile(r"\d{1,9}")
 # 01 NAME CONSTANT AS 10, which takes no storage; CONSTANT RECORD does.
 _OF_CONSTANTS = frozenset({"VALUE", "VALUES", "IS", "ARE", "CONSTANT", "GLOBAL", "AS"})
