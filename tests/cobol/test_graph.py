@@ -449,6 +449,44 @@ def test_a_redefinition_and_a_foreign_layout_no_longer_fit() -> None:
     assert carried == {("ONE.B", "TWO.LB")}
 
 
+def test_a_caller_with_a_layout_of_its_own_is_too_short_for_what_it_gets_back() -> None:
+    """A parameter is one storage: what grows in the called program's record has to grow in the caller's, and behind that."""
+    caller = b"""       ID DIVISION.
+       PROGRAM-ID. ONE.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       01  AREA-1.
+           05  A  PIC 9(4).
+           05  B  PIC X(4).
+       01  LISTED.
+           05  FIRST-ID  PIC 9(4).
+           05  LAST-ID   PIC 9(4).
+       PROCEDURE DIVISION.
+           CALL 'TWO' USING AREA-1.
+           MOVE A TO FIRST-ID LAST-ID.
+           GOBACK.
+"""
+    callee = b"""       ID DIVISION.
+       PROGRAM-ID. TWO.
+       DATA DIVISION.
+       LINKAGE SECTION.
+       01  L.
+           05  LA PIC 9(4).
+           05  LB PIC X(4).
+       PROCEDURE DIVISION USING L.
+           MOVE 1 TO LA.
+           GOBACK.
+"""
+    found = _grown("TWO.LA", 2, graph_of({"one.cbl": caller, "two.cbl": callee}))
+    assert found["other layout", "ONE.AREA-1"].why.startswith("it passes to TWO.L, which gets longer")
+    assert (found["too short", "ONE.A"].needed_bytes, found["too short", "ONE.A"].steps) == (6, 1)
+    assert found["too short", "ONE.A"].why.startswith("TWO.LA is carried to it")
+    assert {found["too short", f"ONE.{name}-ID"].steps for name in ("FIRST", "LAST")} == {2}
+    # Both fields of the last record grow.
+    listed = found["record", "ONE.LISTED"]
+    assert (listed.needed_bytes, listed.why) == (12, "it holds ONE.FIRST-ID and ONE.LAST-ID")
+
+
 def test_a_table_multiplies_what_grows_in_it() -> None:
     """A field in a table of six makes its group, its record and what is laid over them longer by six times as much."""
     program = b"""       ID DIVISION.

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from itertools import chain
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from .structure import declared_at
@@ -102,6 +103,8 @@ class _Growing:
         self.found: dict[tuple[What, NodeId], Grown] = {}
         self._waiting: deque[_Wave] = deque()
         self._growing: dict[NodeId, int] = {}
+        # What grows in each group: by how many bytes, all its occurrences together, and how that is said.
+        self._inside: dict[NodeId, dict[NodeId, tuple[int, str]]] = {}
         self._alike: dict[tuple[str, int], list[NodeId]] = {}
         for part in graph.parts:
             for field in part.fields:
@@ -124,7 +127,8 @@ class _Growing:
             placed = self._carrying.place(wave.node)
             if placed is not None:
                 self._holders(wave, *placed)
-                for edge in self._graph.touching(wave.node):
+                carried = (edge for edge in self._carrying.after(wave.node) if edge.verb == "carried to")
+                for edge in chain(self._graph.touching(wave.node), carried):
                     self._move(wave, edge, placed[1])
 
     def _add(
@@ -158,12 +162,13 @@ class _Growing:
         while at is not None:
             group = part.fields[at]
             if group.name:
-                longer = None if group.bytes is None else group.bytes + more
-                what: What = "record" if group.parent is None else "group"
                 node = NodeId("field", group.name)
-                why = f"it holds {wave.node}" + (
-                    f", {more // wave.more_bytes} times" if more != wave.more_bytes else ""
-                )
+                times = f", {more // wave.more_bytes} times" if more != wave.more_bytes else ""
+                inside = self._inside.setdefault(node, {})
+                inside[wave.node] = (more, f"{wave.node}{times}")
+                longer = None if group.bytes is None else group.bytes + sum(grown for grown, _ in inside.values())
+                what: What = "record" if group.parent is None else "group"
+                why = f"it holds {' and '.join(said for _, said in inside.values())}"
                 self._add(what, node, (group.bytes, longer), wave.steps, why, [declared_at(part, group)])
                 self._laid_over(wave, part, group, at, more * (group.occurs or 1))
                 self._group(wave, node, group, longer)
@@ -238,24 +243,24 @@ class _Growing:
     # ── what gets it ──
 
     def _group(self, wave: _Wave, node: NodeId, group: LaidField, longer: int | None) -> None:
-        """Add what a group is moved or passed to, which does not grow with it."""
+        """Add what a group is moved to, or shares its bytes with as a parameter, and what does not grow with it."""
         for edge in self._graph.touching(node):
-            if edge.source != node or edge.verb not in {"moves to", "passes to"}:
+            if edge.verb != "passes to" and (edge.verb != "moves to" or edge.source != node):
                 continue
-            placed = self._carrying.place(edge.target)
+            other = edge.target if edge.source == node else edge.source
+            placed = self._carrying.place(other)
             if placed is None or self._grows_too(placed[0], placed[1].record):
                 continue
             target = placed[1]
             if target.bytes is not None and longer is not None and target.bytes < longer:
                 what: What = "too short" if edge.verb == "moves to" else "other layout"
                 is_cut = group.bytes is not None and target.bytes < group.bytes
-                why, certainty = _why(edge, is_cut=is_cut)
-                self._add(what, edge.target, (target.bytes, longer), wave.steps, why, edge.citations, certainty)
+                why, certainty = _why(edge, is_cut=is_cut, grown=node)
+                self._add(what, other, (target.bytes, longer), wave.steps, why, edge.citations, certainty)
             elif group.usage == "GROUP" and _has_fields(*placed):
-                why = f"{edge.source} {edge.verb} it, and what lies behind {wave.node} no longer lies where it did"
-                self._add(
-                    "other layout", edge.target, (target.bytes, longer), wave.steps, why, edge.citations, edge.certainty
-                )
+                why = f"{_said(edge, node)}, and what lies behind {wave.node} no longer lies where it did"
+                lengths = (target.bytes, longer)
+                self._add("other layout", other, lengths, wave.steps, why, edge.citations, edge.certainty)
 
     def _move(self, wave: _Wave, edge: EstateEdge, field: LaidField) -> None:
         """Add what a field is moved to where that is too short, and let it grow in its turn."""
@@ -269,27 +274,35 @@ class _Growing:
         if placed is None or edge.target in self._growing:
             return
         target = placed[1]
+        if edge.verb == "carried to" and target.bytes != field.bytes:
+            return  # it lies in an area that is described otherwise, which is told of the area
         if edge.verb == "computes":
             why = f"{wave.node} is an operand of what it gets"
             self._add("calculated", edge.target, (target.bytes, None), wave.steps + 1, why, edge.citations, "may")
-        elif edge.verb in {"moves to", "passes to"} and wave.steps < MAX_STEPS:
+        elif edge.verb in {"moves to", "passes to", "carried to"} and wave.steps < MAX_STEPS:
             short = _shortage(field, target, wave.more_bytes)
             if short:
                 # What takes only a part today need not grow: nothing follows from it.
                 is_cut = _shortage(field, target, 0) > 0
-                why, certainty = _why(edge, is_cut=is_cut)
+                why, certainty = _why(edge, is_cut=is_cut, grown=wave.node)
                 lengths = (target.bytes, None if target.bytes is None else target.bytes + short)
                 self._add("too short", edge.target, lengths, wave.steps + 1, why, edge.citations, certainty)
                 if not is_cut:
                     self.begin(edge.target, short, wave.steps + 1)
 
 
-def _why(edge: EstateEdge, *, is_cut: bool) -> tuple[str, Certainty]:
+def _why(edge: EstateEdge, *, is_cut: bool, grown: NodeId) -> tuple[str, Certainty]:
     """Return why something gets too short, and how sure that is: what is cut today already may be meant so."""
-    why = f"{edge.source} {edge.verb} it" + (f"; {edge.why}" if edge.why else "")
+    why = _said(edge, grown) + (f"; {edge.why}" if edge.why else "")
     if not is_cut:
         return why, edge.certainty
     return f"{why}; it takes only a part of it today", "may" if edge.certainty == "is" else edge.certainty
+
+
+def _said(edge: EstateEdge, grown: NodeId) -> str:
+    """Return an edge in words about the end that did not grow, which is `it`."""
+    verb = f"is {edge.verb}" if edge.verb == "carried to" else edge.verb
+    return f"{edge.source} {verb} it" if edge.source == grown else f"it {verb} {edge.target}, which gets longer"
 
 
 def _has_fields(part: ProgramPart, group: LaidField) -> bool:
