@@ -357,8 +357,8 @@ def test_what_is_used_has_its_users(estate: Estate) -> None:
     """Copybooks, tables, maps and files, with the lines."""
     assert [(one.program, one.lines) for one in estate.users("copybook", "body")] == [("PAYPGM", (12,))]
     assert [(one.program, one.lines) for one in estate.users("table", "PAY.CLERK")] == [("PAYPGM", (20,))]
-    assert [one.program for one in estate.users("map", "MENU1")] == ["MENUPGM"]
-    assert estate.used("map") == ("MENU1",)
+    assert [one.program for one in estate.users("map", "menu.menu1")] == ["MENUPGM"]
+    assert estate.used("map") == ("MENU.MENU1",)
 
 
 def test_what_is_nowhere_is_missing(estate: Estate) -> None:

@@ -523,6 +523,29 @@ def test_what_is_not_understood_is_counted_where_a_first_look_falls(tmp_path: Pa
     assert not made.estate["missing"]
 
 
+def test_a_map_of_one_mapset_is_none_of_another(tmp_path: Path) -> None:
+    """In many estates each mapset has one map, and all of them are called alike."""
+    for name in ("ORDERS", "STOCK"):
+        macros = [
+            f"{name:<8}DFHMSD TYPE=MAP",
+            "MAP     DFHMDI SIZE=(24,80)",
+            "        DFHMSD TYPE=FINAL",
+            "        END",
+        ]
+        (tmp_path / f"{name}.bms").write_text("\n".join(macros))
+    send = "           EXEC CICS SEND MAP('MAP') MAPSET('{0}') END-EXEC.\n           CALL 'CBL_OPEN_FILE'.\n"
+    for name in ("ORDERS", "STOCK"):
+        text = f"       PROGRAM-ID. {name}1.\n       PROCEDURE DIVISION.\n{send.format(name)}"
+        (tmp_path / f"{name}1.cbl").write_text(text)
+    estate = estate_at(tmp_path).estate
+    assert [(one["name"], one["maps"], one["used_by"]) for one in estate["maps"]] == [
+        ("ORDERS", ["MAP"], ["ORDERS1"]),
+        ("STOCK", ["MAP"], ["STOCK1"]),
+    ]
+    assert [one["name"] for one in estate["programs"]["STOCK1"]["outputs"]] == ["STOCK.MAP"]
+    assert not estate["missing"]  # a routine of the compiler's own library is none
+
+
 def test_equal_calls_behind_one_copy_say_how_many_they_are(tmp_path: Path) -> None:
     """The line of a COPY stands for all that it brings in: a row of three calls with one line says three."""
     head = "       PROGRAM-ID. LEDGER.\n       PROCEDURE DIVISION.\n"

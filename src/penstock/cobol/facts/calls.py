@@ -40,6 +40,8 @@ _BY_COMMAND: dict[str, Literal["link", "xctl", "start", "return_transid", "invok
     "INVOKE WEBSERVICE": "invoke",
     "INVOKE APPLICATION": "invoke",
 }
+# By prefix, as the vendors reserve them; their entries are too many for a list.
+_OF_SYSTEMS = ("MQ", "CEE", "DSN", "DFH", "IGZ", "ILB", "EZA", "OCESQL", "CBL_", "C$")
 _FUNCTION = re.compile(r"(?<![\w-])FUNCTION(?![\w-])", re.IGNORECASE)
 _OTHERS = re.compile(r"(?<![\w-])(?:CLASS|INTERFACE|PROGRAM|PROPERTY)(?![\w-])", re.IGNORECASE)
 """What else a REPOSITORY names."""
@@ -201,12 +203,11 @@ def calls(
 
 def is_interface(target: str) -> bool:
     """Return whether a called name is an interface of a system rather than a program of the estate: DL/I, MQ, Language
-    Environment.
+    Environment, what a precompiler of SQL calls, the routines of a COBOL.
     """
-    # By prefix, as the vendors reserve them; their entries are too many for a list.
     name = target.strip("'\"").strip().upper()
     named = name in DLI_INTERFACES or is_translated(name)
-    return named or name[:2] == "MQ" or name[:3] in {"CEE", "DSN", "DFH", "IGZ", "ILB", "EZA"}
+    return named or name.startswith(_OF_SYSTEMS)
 
 
 def _called(call: WrittenCall, code: Code, reaching: Reaching, constants: Mapping[str, Resolved]) -> ProgramCall:

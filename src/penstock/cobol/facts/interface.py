@@ -296,7 +296,13 @@ def _cics(cics: Sequence[CicsOperation], into: _Channels, out: _Channels, names:
         if one.command in {"SEND MAP", "RECEIVE MAP"} and one.resource:
             side = out if one.command == "SEND MAP" else into
             for name in _named(one.resource, one.resolved):
-                side.add(name, "map", lines, _where(one.option("FROM", "INTO"), names))
+                # Maps of many mapsets may be called MAP.
+                side.add(
+                    f"{one.mapset}.{name}" if one.mapset else name,
+                    "map",
+                    lines,
+                    _where(one.option("FROM", "INTO"), names),
+                )
         elif one.command in {"SEND TEXT", "SEND", "SEND CONTROL", "CONVERSE"}:
             out.add("terminal", "screen", lines)
         elif one.command in {"RECEIVE", "RETRIEVE"}:

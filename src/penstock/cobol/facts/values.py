@@ -381,6 +381,7 @@ class Channel(NamedTuple):
     """One way in or out of a program."""
 
     name: str
+    """Of a map with its mapset (`SET.MAP`) where that is sure."""
     io_type: str
     """file, table, segment, queue, map, screen, commarea, container, parameter, console, clock and so on."""
     lines: tuple[int, ...]

@@ -142,7 +142,9 @@ def _maps(linked: Linked, whose: _Whose) -> Iterator[MapsetView]:
     for member in linked.members:
         for mapset in member.mapsets:
             names = [one.name for one in mapset.maps]
-            users = [user for one in names for user in linked.users("map", one)]
+            # A map is sent by its own name alone where its mapset is not sure.
+            known = [name for one in names for name in (f"{mapset.name or member.name}.{one}", one)]
+            users = [user for one in known for user in linked.users("map", one)]
             yield {
                 "name": mapset.name or member.name,
                 "path": member.path,
