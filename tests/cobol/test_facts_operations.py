@@ -191,6 +191,21 @@ SQL = {
     "INSERT INTO T1 (A) VALUES (:X)": ("INSERT", ("T1",), None, ("X",), ()),
     "INSERT INTO T1 SELECT A FROM T2 WHERE B = :X": ("INSERT", ("T1", "T2"), None, ("X",), ()),
     "UPDATE T1 SET A = :X WHERE CURRENT OF C1": ("UPDATE", ("T1",), "C1", ("X",), ()),
+    "DELETE T1 WHERE A = :X": ("DELETE", ("T1",), None, ("X",), ()),
+    "SELECT A, MAX(B) INTO :X FROM (SELECT A, YEAR(B) AS B, F(C, D), E FROM T1 WHERE G IN (1, 2)) AS V, T2": (
+        "SELECT",
+        ("T1", "T2"),
+        None,
+        (),
+        ("X",),
+    ),
+    "SELECT A INTO :X FROM (T1 JOIN T2 ON T1.A = T2.A), TABLE(F(A, B)) AS V, T3": (
+        "SELECT",
+        ("T1", "T2", "T3"),
+        None,
+        (),
+        ("X",),
+    ),
     "DELETE FROM T1 WHERE A = (SELECT MAX(A) FROM T2)": ("DELETE", ("T1", "T2"), None, (), ()),
     "MERGE INTO T1 USING T2 ON T1.A = T2.A WHEN MATCHED THEN UPDATE SET B = :X": (
         "MERGE",

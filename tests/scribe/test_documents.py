@@ -11,6 +11,7 @@ import pytest
 from tests.scribe.lines import Text
 
 from penstock.chunk.template import Citation, Grade, Template, TemplateRecord, Value
+from penstock.cli import main
 from penstock.scribe.documenting import ScannedFile, run, subject
 from penstock.scribe.documents import About, Coverage, document_of
 from penstock.scribe.estate_reading import FileRead, FileReader, ReadSetup
@@ -190,6 +191,21 @@ def test_a_branch_that_does_something_twice_says_so_twice() -> None:
     text = "".join(f"       {line}\n" for line in [*lines, "    GOBACK.", "B.", "    EXIT."])
     ((_, (document,)),) = run([subject(text, "t.cbl")]).documents
     assert document["business_rules"][0]["actions"] == ["THEN: PERFORM B", "THEN: MOVE 2 TO A", "THEN: PERFORM B"]
+
+
+def test_a_table_that_a_program_declares_has_its_columns(tmp_path: Path) -> None:
+    """As that of a DCLGEN has; of several declarations a definition is taken, or else the first."""
+    declared = "       EXEC SQL DECLARE {0} TABLE\n000200 ( ID CHAR(8) NOT NULL,   {1} DATE) END-EXEC.\n"
+    data = declared.format("ACCT", "OPENED") + declared.format("BANK", "SINCE")
+    text = f"       PROGRAM-ID. ONE.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n{data}       PROCEDURE DIVISION.\n"
+    (tmp_path / "one.cbl").write_text(text + "           EXEC SQL DELETE FROM ACCT END-EXEC.\n")
+    (tmp_path / "bank.sql").write_text("CREATE TABLE BANK (ID CHAR(8), NAME CHAR(30));\n")
+    assert main(["document", str(tmp_path), "--root", str(tmp_path), "--out", str(tmp_path / "out")]) == 0
+    told = json.loads((tmp_path / "out" / "index.json").read_text())["tables"]
+    assert [(one["name"], one["path"], one["columns"]) for one in told] == [
+        ("ACCT", "one.cbl", ["ID", "OPENED"]),
+        ("BANK", "bank.sql", ["ID", "NAME"]),
+    ]
 
 
 def test_a_file_that_only_declares_tables_is_called_that(tmp_path: Path) -> None:

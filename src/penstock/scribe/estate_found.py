@@ -79,12 +79,15 @@ class FoundEstate:
         self._terms = Terms()
         self._waiting: dict[Listed, tuple[Place, PackedDocument]] = {}
         located: list[Located] = []
+        declared: list[Member] = []
         ids, ids_of_copybooks = PageIds(), PageIds()
         for number, (file, one) in enumerate(zip(sources, read, strict=True)):
             tell("reading", number, len(sources))
             if isinstance(one, Lost):
                 self.lost.append(Skipped(file.path, one.reason))
                 continue
+            if one.declares is not None:
+                declared.append(one.declares)
             if one.kind == "nothing":
                 self.empty.append(Skipped(file.path, one.reason))
             for facts, part, sketch, listing, document, summary in one.parts:
@@ -101,7 +104,7 @@ class FoundEstate:
                     located.append(Located(file.path, facts))
                 if document is not None and summary is not None:
                     self.take(listed, document, summary, is_copybook=is_copybook)
-        self.linked = Estate(members, located)
+        self.linked = Estate([*members, *declared], located)  # a definition comes before what a program declares
         told = {one.path for one in (*self.empty, *self.lost)} | {sources[one.file].path for one in self.copybooks}
         self.beside = sum(one.path not in told for one in members)
         """How many files are neither: jobs, maps, tables and the like."""

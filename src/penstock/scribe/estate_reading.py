@@ -73,6 +73,8 @@ class FileRead(NamedTuple):
     kind: Literal["programs", "copybook", "nothing"]
     parts: tuple[PartRead, ...] = ()
     reason: str = ""
+    declares: Member | None = None
+    """The tables that a program declares beside its data, as a DCLGEN does; None where it declares none."""
 
 
 class FileReader:
@@ -103,7 +105,7 @@ class FileReader:
                 document, summary = self._spool.put(documents[at]), summary_of(documents[at])
             sketch = () if is_alone else sketch_of(part.facts.program, listing)
             found.append(PartRead(_for_links(part.facts), outer_part(graph), sketch, lines, document, summary))
-        return FileRead("copybook" if is_alone else "programs", tuple(found))
+        return FileRead("copybook" if is_alone else "programs", tuple(found), declares=_declared(file, one))
 
     def subject(self, number: int) -> ScannedFile:
         """Return what a file says, whole."""
@@ -142,6 +144,12 @@ def members_of(found: Iterable[GatheredFile]) -> list[Member]:
 def shelf(found: Iterable[GatheredFile], members: Iterable[Member]) -> Copybooks:
     """Return where copybooks are looked up."""
     return Copybooks(found, [(one.path, mapset) for one in members for mapset in one.mapsets])
+
+
+def _declared(file: GatheredFile, one: ScannedFile) -> Member | None:
+    """Return the tables that a program declares; a copybook that does is a member by itself."""
+    declares = any(found.operation == "DECLARE TABLE" for part in one.parts for found in part.facts.sql)
+    return member(file.path, "dclgen", one.source.code.encode()) if file.kind == "cobol" and declares else None
 
 
 def _books(source: ScannedSource, path: str, shelf: Copybooks) -> tuple[dict[str, ScannedSource], dict[str, str]]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _BEFORE_TABLE = frozenset({"FROM", "JOIN", "INTO", "UPDATE", "TABLE", "USING"})
 _NOT_A_TABLE = frozenset(
-    {"SELECT", "(", "LATERAL", "TABLE", "FINAL", "OLD", "NEW", "DESCRIPTOR", "VALUES", "SET", "OF", "WHERE", "CURRENT"}
+    {"SELECT", "LATERAL", "TABLE", "FINAL", "OLD", "NEW", "DESCRIPTOR", "VALUES", "SET", "OF", "WHERE", "CURRENT"}
 )
 _CLAUSES_WORDS = """
     WHERE ORDER GROUP HAVING FOR UNION EXCEPT INTERSECT SET VALUES ON FETCH WITH INNER LEFT RIGHT FULL CROSS
@@ -185,9 +185,10 @@ def _tables(words: list[str], upper: list[str]) -> tuple[str, ...]:
     """Return the tables that a statement names, each once, as they are written."""
     found: dict[str, str] = {}
     common = _common(upper) if upper[0] in {"WITH", "DECLARE"} else set()
-    # Inside of FROM a, b the comma goes on with tables; anywhere else it does not. `listing` is that state: a clause
-    # or a closing parenthesis ends it.
+    # Inside of FROM a, b the comma goes on with tables; anywhere else it does not. `listing` is that state: a clause ends it,
+    # and what stands in parentheses, a query or arguments, has one of its own.
     listing = False
+    around: list[bool] = []
     for at, word in enumerate(upper):
         before = upper[at - 1] if at else ""
         starts = before in _BEFORE_TABLE and (
@@ -201,14 +202,23 @@ def _tables(words: list[str], upper: list[str]) -> tuple[str, ...]:
             starts = False
         if before == "FROM" and at > 1 and _in_function(upper, at - 1):
             starts = False
-        if starts or (listing and before == ","):
+        if before == "(" and at > 1 and upper[at - 2] in {"FROM", "JOIN"} and not _in_function(upper, at - 2):
+            starts = True  # FROM (T1 JOIN T2 ON …)
+        if at == 1 and before == "DELETE" and word != "FROM":  # some take DELETE T as DELETE FROM T
+            starts = True
+        if word == "(":
+            around.append(listing or starts)
+            listing = False
+        elif word == ")":
+            listing = around.pop() if around else False
+        elif starts or (listing and before == ","):
             listing = before in {"FROM", ","}
             if word == "=":  # NonStop SQL names a table by a DEFINE of the system: =ORDERS
                 defined = "".join(words[at : at + 2])
                 found.setdefault(defined.upper(), defined)
-            elif word not in _NOT_A_TABLE and word[0] not in ":'0123456789(?" and word not in common:
+            elif word not in _NOT_A_TABLE and word[0] not in ":'0123456789?" and word not in common:
                 found.setdefault(word, words[at])
-        elif word in _CLAUSES or word == ")":
+        elif word in _CLAUSES:
             listing = False
     return tuple(name.strip('"') for name in found.values())
 
