@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import sys
+import tracemalloc
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +23,7 @@ from penstock.errors import ToolError
 from penstock.models import ScriptedModel, call, calls, say
 from penstock.store import open_store
 from penstock.wires import WIRES
+from penstock.workspace import renames, replacing
 from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
@@ -166,6 +171,48 @@ def test_what_somebody_else_wrote_is_never_undone(
     for number in (0, 3, -1):
         with pytest.raises(ToolError, match=r"has no such edit: it has 2\."):
             undo(root, store, agent.session.session_id, number or 9)
+
+
+def test_a_file_that_somebody_else_made_large_is_not_read_whole(
+    worked: Callable[..., Agent], root: Root, store: Store, tree: Path
+) -> None:
+    """No edit leaves so much, so that its size alone says whose it is; other edits are undone beside it."""
+    agent = worked(call("write_file", path="b.txt", content="b"), call("edit_file", path="a.txt", old="one", new="1"))
+    os.truncate(tree / "a.txt", 200 << 20)
+    tracemalloc.start()
+    try:
+        for number in (None, 2):
+            with pytest.raises(ToolError, match=r"a\.txt is not what edit 2 left.* can be undone: 1 \(b\.txt\)"):
+                undo(root, store, agent.session.session_id, number)
+        undo(root, store, agent.session.session_id, 1)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 40 << 20
+    assert not (tree / "b.txt").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are swapped on Linux")
+def test_an_edit_that_could_not_be_taken_back_is_one(
+    worked: Callable[..., Agent], root: Root, store: Store, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that is closed behind the swap: the call failed, and what it wrote stands there."""
+
+    def closed(*_: object, **__: object) -> str:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    def swap(*of: Any) -> bool:
+        monkeypatch.setattr(replacing, "_displaced", closed)
+        return exchange(*of)
+
+    exchange = renames.exchange
+    monkeypatch.setattr(renames, "exchange", swap)
+    agent = worked(call("edit_file", path="a.txt", old="one", new="1"))
+    monkeypatch.undo()
+    assert (tree / "a.txt").read_bytes() == b"1\r\ntwo\xff\r\n"
+    assert agent.tools.corrected(agent.session.handoff()).modified_files == ("a.txt",)
+    assert undo(root, store, agent.session.session_id) == "Edit 1 is undone: a.txt is what it was before."
+    assert (tree / "a.txt").read_bytes() == b"one\r\ntwo\xff\r\n"
 
 
 def test_a_change_between_the_intent_and_the_act_is_what_is_undone(

@@ -22,6 +22,7 @@ from penstock.text.calls import PYTHON
 from penstock.text.window import UTF8
 from penstock.tools import REQUIRED, Parameter, Tool, check
 from penstock.workspace import refusals, texts
+from penstock.workspace.replacing import NotTakenBack
 from penstock.workspace.source import FileSource
 from penstock.workspace.unasked import why_unasked_at
 
@@ -140,6 +141,7 @@ class Editing:
         Raises:
             CallerError: for a tool that is not here.
         """
+        change = None
         try:
             # From reading to writing no other edit of ours comes between: each is made in what the last one left.
             with self.root.alone_with(self.root.relative(str(arguments.get("path", ".")))):
@@ -149,9 +151,13 @@ class Editing:
                 return self._done(name, change, advice, lost)
         except ToolError as error:
             text = notices.with_ways(error.message, [PYTHON.write(call) for call in error.calls])
-            return Acted(
+            failed = Acted(
                 guards.bounded(text), failed=True, what=f"{name}: {error.code}", is_refusal=error.code in REFUSALS
             )
+            # What stands there all the same is the session's: a handoff names it, and an undo takes it back.
+            if change is not None and isinstance(error, NotTakenBack) and error.is_there:
+                return failed._replace(before=change.file.digest, after=change.digest, change=change.whole)
+            return failed
 
     def settled(self, kind: str, what: str, digest: str) -> Settled:
         """Return what became of an intent: the file is as it was before, or as it was to be, or neither.

@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from penstock.agent.disk_changes import ChangedFile, digest_of
+from penstock.agent.disk_changes import ChangedFile
+from penstock.agent.editing import MAX_BYTES
 from penstock.agent.record_types import CHANGED, CHILD, EDITED, UNDONE
 from penstock.errors import ToolError
 from penstock.session import Effected, Intended
@@ -169,9 +170,8 @@ def undo(root: Root, store: Store, session_id: str, number: int | None = None) -
     with root.alone_with(relative):
         # What the edit left is taken from the disk: a store that keeps no secrets may not have all of it.
         after = _on_disk(root, relative)
-        if after is None or sha256(after).hexdigest() != edit.after_sha256:
-            now = "" if after is None else sha256(after).hexdigest()
-            is_undone = now == edit.before_sha256
+        if after is None or _digest(after) != edit.after_sha256:
+            is_undone = _digest(after) == edit.before_sha256
             stands = f"is what it was before edit {at + 1}" if is_undone else f"is not what edit {at + 1} left"
             said = f"{name} {stands}: it is left alone.{_others(root, made, at)}"
             if is_undone or not edit.before:
@@ -194,7 +194,7 @@ def _last_standing(root: Root, store: Store, session_id: str, made: list[KeptEdi
     noted = {str(record.data["effect_id"]) for record in store.events(session_id) if record.type == UNDONE}
     for at in reversed(range(len(made))):
         edit = made[at]
-        if edit.effect_id not in noted and digest_of(root, edit.path) != edit.before_sha256:
+        if edit.effect_id not in noted and _digest(_on_disk(root, root.relative(edit.path))) != edit.before_sha256:
             return at
     raise ToolError(
         "stale",
@@ -217,22 +217,27 @@ def _note_undone(store: Store, session_id: str, edit: KeptEdit) -> None:
         store.append(session_id, last + 1, UNDONE, {"effect_id": edit.effect_id})
 
 
+def _digest(content: bytes | None) -> str:
+    """Return SHA-256 of content, empty for no file."""
+    return "" if content is None else sha256(content).hexdigest()
+
+
 def _on_disk(root: Root, relative: bytes) -> bytes | None:
-    """Return what a file holds; None where there is none that can be read."""
+    """Return what a file holds, or its beginning where it is larger than an edit leaves any; None where none can be read."""
     try:
         opened = root.open_file(relative)
     except ToolError:
         return None
     try:
         source = FileSource(opened)
-        return source.read(0, source.size_bytes)
+        return source.read(0, MAX_BYTES + 1)
     finally:
         opened.close()
 
 
 def _others(root: Root, made: list[KeptEdit], at: int) -> str:
     """Return which other edits can be undone now."""
-    now = {edit.path: digest_of(root, edit.path) for edit in made}
+    now = {edit.path: _digest(_on_disk(root, root.relative(edit.path))) for edit in made}
     numbers = [
         f"{other} ({escape.show_name(edit.path)})"
         for other, edit in enumerate(made, 1)

@@ -143,14 +143,19 @@ def _swapped(
                     kept = _put_back(folder, beside, name, content)
                     raise _stale(relative, found, kept, is_ours=_inode(folder, name) == ours)
             except OSError as error:
-                raise _NotTakenBack(error, relative, beside, is_there=_inode(folder, name) == ours) from error
+                raise NotTakenBack(error, relative, beside, is_there=_inode(folder, name) == ours) from error
     return lost
 
 
-class _NotTakenBack(ToolError):
-    """What is said where names were swapped and the folder let nothing more be done: a right was taken, a disk gave way."""
+class NotTakenBack(ToolError):
+    """What is said where names were swapped and the folder let nothing more be done: a right was taken, a disk gave way.
+
+    Attributes:
+        is_there: whether the file is the new one.
+    """
 
     def __init__(self, error: OSError, relative: bytes, beside: str, *, is_there: bool) -> None:
+        self.is_there = is_there
         stands = "stands there" if is_there else "may stand there"
         super().__init__(
             unwritten(error, relative).code,
@@ -388,7 +393,7 @@ def _beside(
         finally:
             os.close(descriptor)
         yield beside, lost
-    except _NotTakenBack:
+    except NotTakenBack:
         raise
     except BaseException as error:
         # After a swap the name leads to what somebody else wrote: that is never removed here.
