@@ -18,6 +18,7 @@ from penstock.session import (
     Compacted,
     Effect,
     Effected,
+    Event,
     HandedOff,
     Intended,
     Noted,
@@ -69,6 +70,27 @@ def test_an_event_that_the_phase_does_not_take_is_named_with_those_that_it_does(
     ):
         session.feed(Returned(messages=()))
     assert session.state is before
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        Replied(messages=(None,)),
+        Replied(messages=("words",)),
+        Refused(overflow={}),
+        Refused(overflow={"kind": "context_overflow", "no_field": 1}),
+        Compacted(edits=({},)),
+        Compacted(edits=(), reserve_tokens=-1),
+    ],
+)
+def test_content_that_cannot_be_is_an_error_and_changes_nothing(event: Event) -> None:
+    """A driver's mistake, or a journal that somebody edited: taken, it would stand in every later request."""
+    stage = Stage()
+    stage.prompt()
+    before = stage.session.state
+    with pytest.raises(CallerError):
+        stage.feed(event)
+    assert stage.session.state is before
 
 
 def test_all_open_calls_return_together() -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from penstock.context.handoff import Handoff
     from penstock.session.events import Event
+    from penstock.text.json_access import Json
     from penstock.wires import ToolCall
 
 Phase = Literal["idle", "ready", "calling", "refused", "ended"]
@@ -251,9 +252,17 @@ def _closing(state: State, call: ToolCall) -> tuple[str, bool]:
     return f"[{settled_later(effect.kind, effect.what, 'done' if effect.digest else 'ended')}]", not effect.digest
 
 
+def _grown(transcript: Transcript, messages: tuple[Json, ...]) -> Transcript:
+    """Return the transcript with what came. Raises `CallerError` for what no wire has: it would stand in every request."""
+    for message in messages:
+        if not isinstance(message, dict):
+            raise CallerError(f"a message is an object, as its wire has it, not {type(message).__name__}")
+    return transcript.append(*messages)
+
+
 def _replied(state: State, event: ev.Replied) -> State:
     """The model answered: a turn more, its calls open, and the provider's row of failures ended."""
-    grown = state.transcript.append(*event.messages)
+    grown = _grown(state.transcript, event.messages)
     new = grown.entries[len(state.transcript.entries) :]
     calls = tuple(call for entry in new for call in entry.calls)
     faults = state.faults.answered()
@@ -276,7 +285,7 @@ def _replied(state: State, event: ev.Replied) -> State:
 def _returned(state: State, event: ev.Returned) -> State:
     """The tools answered: what they say of failures and loops is counted, and may end the session."""
     asked = {call.id: call for call in state.open_calls}
-    grown = state.transcript.append(*event.messages)
+    grown = _grown(state.transcript, event.messages)
     answered = {result.call_id for entry in grown.entries[len(state.transcript.entries) :] for result in entry.results}
     # A transcript with an open call is refused by every provider, so results are taken together or not at all.
     if left_open := sorted(asked.keys() - answered):
@@ -301,7 +310,10 @@ def _refused(state: State, event: ev.Refused) -> State:
     """Return the state after a refusal: it is kept as a measurement, and a smaller window that it names is believed
     from now on.
     """
-    overflow = Overflow(**event.overflow)
+    try:
+        overflow = Overflow(**event.overflow)
+    except TypeError as error:
+        raise CallerError(f"this is no refusal that was written whole: {error}") from error
     # A number below any real window is a code or a count of something else, and a limit in characters is none of
     # tokens: the request shrinks, the limits stay.
     named = overflow.limit if overflow.unit == "tokens" and (overflow.limit or 0) >= SMALLEST_TOKENS else None
@@ -352,7 +364,12 @@ def _crosses(state: State, reason: Literal["turns", "context", "domain", "errors
 
 def _compacted(state: State, event: ev.Compacted) -> State:
     """Something was forgotten: the edits are made, and the entries counted from which the next compaction rests."""
-    edits = tuple(Cleared(**edit) if "call_id" in edit else Collapsed(**edit) for edit in event.edits)
+    if (event.reserve_tokens or 0) < 0:
+        raise CallerError(f"a reply takes no {event.reserve_tokens} tokens")
+    try:
+        edits = tuple(Cleared(**edit) if "call_id" in edit else Collapsed(**edit) for edit in event.edits)
+    except TypeError as error:
+        raise CallerError(f"this is no edit that was written whole: {error}") from error
     return replace(
         state,
         transcript=_forgotten(state.transcript, edits),
