@@ -351,34 +351,30 @@ def _detected(lines: list[str]) -> Format:
     # no line has an indicator there.
     if not prefixes and any(map(_RUNS_ON.match, sample)) and not any(map(_CARD.match, sample)):
         return "free"
-    wider = list(filter(_is_wider, lines))
-    wide = [line for line in wider if line[RECORD_BYTES:].strip()]
-    running = sum(not _is_set_apart(line) for line in wide)
-    cut = sum(_is_cut(line) and following[6:7] != "-" for line, following in pairwise([*lines, ""]))
-    return "variable" if running * 2 > len(wide) or cut > sum(map(_is_set_apart, wider)) else "fixed"
-
-
-def _is_set_apart(line: str) -> bool:
-    """Return whether what a wider line has behind column 72 stands apart from its code, as an identification does."""
-    return "  " in line[_IDENTIFICATION - 3 : _IDENTIFICATION + 3] and not _is_cut(line)
+    # In old estates every line is a wider one: each is looked at once.
+    wider = [at for at, line in enumerate(lines) if len(line) > _IDENTIFICATION and _is_wider(line)]
+    torn = {at for at in wider if _is_cut(lines[at])}
+    apart = {at for at in wider if at not in torn and "  " in lines[at][_IDENTIFICATION - 3 : _IDENTIFICATION + 3]}
+    wide = [at for at in wider if len(lines[at]) > RECORD_BYTES and lines[at][RECORD_BYTES:].strip()]
+    cut = sum(at + 1 == len(lines) or lines[at + 1][6:7] != "-" for at in torn)
+    return "variable" if sum(at not in apart for at in wide) * 2 > len(wide) or cut > len(apart) else "fixed"
 
 
 def _is_cut(line: str) -> bool:
-    """Return whether column 72 would cut a literal that is closed behind it, or a word that ends anywhere but in column 80.
+    """Return whether column 72 would cut a literal of a wider line that is closed behind it, or a word that ends anywhere but
+    in column 80.
 
     What is left of the literal would be closed by nobody. A name that an editor adds fills its eight columns.
     """
-    if not _is_wider(line):
-        return False
-    quote = _open_quote(line[_AREA_A:_IDENTIFICATION])
+    quote = _open_quote(line[_AREA_A:_IDENTIFICATION]) if "'" in line or '"' in line else ""
     if quote:
         return not _open_quote(quote + line[_IDENTIFICATION:])
     return _TORN.match(line, _IDENTIFICATION - 1) is not None and len(line.rstrip()) != RECORD_BYTES
 
 
 def _is_wider(line: str) -> bool:
-    """Return whether a line of code has something behind column 72; one with tabs has its columns elsewhere."""
-    return len(line) > _IDENTIFICATION and line[6] == " " and not line[_IDENTIFICATION:].isspace() and "\t" not in line
+    """Return whether a line of code has something behind column 72, which it reaches; one with tabs has its columns elsewhere."""
+    return line[6] == " " and not line[_IDENTIFICATION:].isspace() and "\t" not in line
 
 
 def _begins_in_margin(line: str) -> bool:
