@@ -83,6 +83,8 @@ _RUNS_ON = re.compile(r"[ ]{5}\d\d[ ]|[ ]{0,5}(?:\*>|[A-Za-z][\w-]*+(?<=[ \w-]{7
 _TORN = re.compile(r"[\w-]{2}")
 _NUMBERED = re.compile(r"\d{1,6}(?=[ ])")
 _CARD = re.compile(r"[ \d]{6}[*/-]")
+_TAGGED = re.compile(r"(?![ ]{6}).{6}(?:[ ]|\Z)|[ ]{6}[Dd]")
+"""A line with a number or tag in columns 1 to 6, or one for debugging."""
 _FREE_COMMENTS = frozenset("*/")
 _ORDER = re.compile(r"\?[A-Za-z]")  # of NonStop's compiler, where its lines have their indicator
 # What a precompiler of MySQL takes, from `/MYSQL SELECT\` to `/MYSQL-END\`.
@@ -347,9 +349,10 @@ def _detected(lines: list[str]) -> Format:
     margin = sum(len(prefix) < _AREA_A and not prefix.strip() for prefix in prefixes)
     if margin * 2 > len(prefixes) or free * (6 if not prefixes else 3) > len(sample):
         return "free"
-    # A copybook of a few lines, most of them indented: one that runs from the margin over column 7 says enough where
-    # no line has an indicator there.
-    if not prefixes and any(map(_RUNS_ON.match, sample)) and not any(map(_CARD.match, sample)):
+    # A copybook of a few lines, most of them indented, or an indented program: a line that runs from the margin over column 7
+    # says enough where no line has an indicator there, and no line of a program a number or tag.
+    is_marked = any(map(_CARD.match, sample)) or (bool(prefixes) and any(map(_TAGGED.match, sample)))
+    if any(map(_RUNS_ON.match, sample)) and not is_marked:
         return "free"
     # In old estates every line is a wider one: each is looked at once.
     wider = [at for at, line in enumerate(lines) if len(line) > _IDENTIFICATION and _is_wider(line)]
