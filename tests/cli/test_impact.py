@@ -85,3 +85,18 @@ def test_a_block_that_begins_on_a_line_of_its_own_shows_what_it_does(
     assert isinstance(edges, list)
     (edge,) = edges
     assert edge["citations"][0]["text"] == "EXEC SQL"
+
+
+def test_copybooks_are_the_nearest_and_hold_headers_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As in documents: a folder's own copybook of a name, and a program whose first division is copied."""
+    for folder, field in (("aa", "OTHER"), ("bb", "NUM")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "REC.cpy").write_text(f"       01  REC.\n           05  {field} PIC 9(4).\n")
+    (tmp_path / "bb" / "HEAD.cpy").write_text("       IDENTIFICATION DIVISION.\n       PROGRAM-ID. :P:.\n")
+    head = "           COPY HEAD REPLACING ==:P:== BY ==TWO==.\n"
+    data = "       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n           COPY REC.\n       PROCEDURE DIVISION.\n"
+    (tmp_path / "bb" / "TWO.cbl").write_text(f"{head}{data}       A.\n           MOVE 1 TO NUM.\n")
+    _, found = _json(capsys, "TWO.NUM", str(tmp_path), "--root", str(tmp_path), "--depth", "1")
+    edges = {(edge["from"], edge["verb"], edge["to"]): edge["citations"] for edge in found["edges"]}  # type: ignore[attr-defined]
+    assert edges["TWO.A", "writes", "TWO.NUM"][0]["path"] == "bb/TWO.cbl"
+    assert edges["TWO.NUM", "declared in", "REC"][0]["path"] == "bb/REC.cpy"

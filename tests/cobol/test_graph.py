@@ -487,6 +487,47 @@ def test_a_caller_with_a_layout_of_its_own_is_too_short_for_what_it_gets_back() 
     assert (listed.needed_bytes, listed.why) == (12, "it holds ONE.FIRST-ID and ONE.LAST-ID")
 
 
+@pytest.mark.parametrize(
+    ("assign", "value", "bound"),
+    [
+        ('"data/cust.idx"', "", ("data/cust.idx", "is", "")),
+        ("WS-PATH", "data/cust.idx", ("data/cust.idx", "may", "its name is data")),
+        # DD names, and devices
+        ('"CUSTFILE"', "", None),
+        ("UT-S-CUST", "", None),
+        ('"LPT1:"', "", None),
+    ],
+)
+def test_programs_that_name_a_file_itself_share_it(assign: str, value: str, bound: tuple[str, str, str] | None) -> None:
+    """Where there is no JCL: each describes the records of the other, and what grows in one no longer fits the other."""
+    source = """       ID DIVISION.
+       PROGRAM-ID. {0}.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT F ASSIGN TO {1}.
+       DATA DIVISION.
+       FILE SECTION.
+       FD  F.
+       01  {0}-REC.
+           05  {0}-NUM PIC 9(4).
+       WORKING-STORAGE SECTION.
+       01  WS-PATH PIC X(20) VALUE "{2}".
+       PROCEDURE DIVISION.
+           OPEN I-O F.
+           READ F.
+           WRITE {0}-REC.
+"""
+    graph = graph_of({f"{name}.cbl": source.format(name, assign, value).encode() for name in ("ONE", "TWO")})
+    edges = {
+        (edge.source.name, edge.target.name, edge.certainty, edge.why)
+        for edge in graph.edges()
+        if edge.verb == "bound to"
+    }
+    assert edges == ({(f"{name}.F", *bound) for name in ("ONE", "TWO")} if bound else set())
+    found = _grown("ONE.ONE-NUM", 2, graph)
+    assert (("other layout", "TWO.TWO-REC") in found) == (bound is not None)
+
+
 def test_a_table_multiplies_what_grows_in_it() -> None:
     """A field in a table of six makes its group, its record and what is laid over them longer by six times as much."""
     program = b"""       ID DIVISION.

@@ -76,20 +76,21 @@ def draw(
 
 def parts_of(file: GatheredFile, shelf: Copybooks, source_format: Format | None = None) -> Iterator[ProgramPart]:
     """Yield what the programs of one file add to the graph; nothing for a file without any COBOL."""
-    source = scan(file.data, source_format=source_format)
+    beside = shelf.beside(file.path)
+    source = scan(file.data, source_format=source_format, copybooks=beside)
     for program in source:
-        said = facts(source, program, copybooks=shelf)
+        said = facts(source, program, copybooks=beside)
         is_copybook = said.type == "copybook"
         if is_copybook and not (said.items or program.copies or program.paragraphs):
             continue
         own = stem(file.path)
         name = key(own) if is_copybook else program_name(program.called or own, file.path)
-        yield part_of(said, program, file.path, name=name, copybooks=_paths(said, shelf))
+        yield part_of(said, program, file.path, name=name, copybooks=_paths(said, shelf, file.path))
 
 
-def _paths(said: Facts, shelf: Copybooks) -> dict[str, str]:
+def _paths(said: Facts, shelf: Copybooks, path: str) -> dict[str, str]:
     """Return where the copybooks of a program stand, by their names in capitals."""
-    found = {key(use.name): shelf.path(use.name, use.library) for use in said.copybooks if use.found}
+    found = {key(use.name): shelf.path(use.name, use.library, path) for use in said.copybooks if use.found}
     return {name: path for name, path in found.items() if path is not None}
 
 

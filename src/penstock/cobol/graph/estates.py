@@ -280,6 +280,7 @@ class _Linking:
             for sending in part.sendings:
                 self._send(number, part, sending)
         self._jobs()
+        self._paths()
         self._schemas()
         return tuple(self._drawn.values())
 
@@ -495,6 +496,19 @@ class _Linking:
         for verb, why in jobs.direction(use, [file for _, file in files]):
             citations = (*use.citations, *use.step.citations)
             self._add(EstateEdge(use.step.node, verb, use.data_set, "may" if why else "is", citations, why))
+
+    def _paths(self) -> None:
+        """Add the files that programs open by their own names: one of a name is one, whichever program says it."""
+        for number, part in enumerate(self._graph.parts):
+            for file in part.files:
+                if not file.path:
+                    continue
+                store = NodeId("dataset", file.path)
+                cited = (CitedLine(part.path, file.line), *([file.path_from] if file.path_from else ()))
+                certainty: Certainty = "may" if file.path_from else "is"
+                why = "its name is data" if file.path_from else ""
+                self._add(EstateEdge(NodeId("file", file.name), "bound to", store, certainty, cited, why))
+                self.bindings.setdefault(store, []).append((number, file))
 
 
 def _node(part: ProgramPart, index: int) -> NodeId:

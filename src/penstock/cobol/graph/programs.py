@@ -8,6 +8,7 @@ Law: every edge has a citation; the same facts give the same part.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from itertools import repeat
 from operator import attrgetter
@@ -43,6 +44,8 @@ _ASSUMED = {
 }
 _IDS = frozenset({"CLASS-ID", "METHOD-ID"})
 _LINE, _COPYBOOK = attrgetter("line"), attrgetter("copybook")
+_PATH = re.compile(r"(?!.*:\Z)(?=.*\w)(?:.*[./\\].*)")
+"""The name of a file where there is no JCL, which no DD name is; `LPT1:` is a device."""
 _BY_NAME = "the name of what is called is data: {0} values can be there"
 
 
@@ -366,6 +369,8 @@ class _Drawing:
             line=file.line,
             read_line=reads[0] if reads else 0,
             write_line=writes[0] if writes else 0,
+            path=file.dd if file.dd and _PATH.fullmatch(file.dd) else "",
+            path_from=CitedLine(self._path, found.line, found.copybook) if (found := file.dd_resolved) else None,
         )
 
     def _sendings(self) -> Iterator[Passing]:

@@ -121,6 +121,10 @@ class FileBinding(NamedTuple):
     read_line: int
     """The first line that reads it, or opens it for that; 0 for none."""
     write_line: int
+    path: str = ""
+    """The name of the file itself, where ASSIGN gives that and no DD name: `data/customers.idx`."""
+    path_from: CitedLine | None = None
+    """What gives it, where that is the value of a data item; None for the SELECT."""
 
 
 class Passing(NamedTuple):
