@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.scribe.pages.conftest import estate_at
 from tests.scribe.pages.rendered import rendered, scripted
 
 from penstock.scribe import pages
@@ -15,6 +16,8 @@ from penstock.scribe.pages.blocks import GraphBlock
 from penstock.scribe.pages.flows import sections
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.scribe.pages.conftest import Made
 
 
@@ -34,6 +37,43 @@ def test_a_step_that_writes_a_data_set_feeds_those_that_read_it(millwater: Made)
     arrows = {(edge.source, edge.target) for edge in picture.graph.edges}
     assert ("step MWDAILY.BILL.MWB020", "dataset MW.PROD.BILLS") in arrows
     assert ("dataset MW.PROD.BILLS", "step MWDAILY.REGISTER") in arrows
+
+
+@pytest.mark.proves("C-18")
+def test_programs_feed_each_other_by_files_that_they_open_by_name(tmp_path: Path) -> None:
+    """Where there is no JCL: who writes a file, who reads it, dashed where its name is data; a DD name is none."""
+    source = """       IDENTIFICATION DIVISION.
+       PROGRAM-ID. {0}.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT F ASSIGN TO {1}.
+           SELECT G ASSIGN TO GDD.
+       DATA DIVISION.
+       FILE SECTION.
+       FD  F.
+       01  F-REC PIC X(80).
+       FD  G.
+       01  G-REC PIC X(80).
+       WORKING-STORAGE SECTION.
+       01  WS-PATH PIC X(20) VALUE "data/bills.dat".
+       PROCEDURE DIVISION.
+           OPEN {2} F.
+           {3}.
+"""
+    for name, assign, mode, verb in (
+        ("ONE", '"data/bills.dat"', "OUTPUT", "WRITE F-REC"),
+        ("TWO", '"data/bills.dat"', "INPUT", "READ F"),
+        ("THREE", "WS-PATH", "INPUT", "CLOSE F"),
+    ):
+        (tmp_path / f"{name}.cbl").write_text(source.format(name, assign, mode, verb))
+    picture, table = blocks_of(estate_at(tmp_path), "Programs and files")
+    file, written, read = (column.cells for column in table.columns)
+    assert [cell[0].text for cell in file] == ["data/bills.dat"]
+    assert [piece.name for piece in written[0]] == ["ONE"]
+    assert sorted(piece.name for piece in read[0] if not isinstance(piece, str)) == ["THREE (may)", "TWO"]
+    arrows = {(edge.source, edge.target): edge.is_weak for edge in picture.graph.edges}
+    box = "dataset data/bills.dat"
+    assert arrows == {("program ONE", box): False, (box, "program TWO"): False, (box, "program THREE"): True}
 
 
 @pytest.mark.proves("C-18")

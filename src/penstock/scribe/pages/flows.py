@@ -1,4 +1,5 @@
-"""How work goes through an estate: which job feeds which, which screen leads to which, what is a copy of what, what to read first.
+"""How work goes through an estate: which job or program feeds which, which screen leads to which, what is a copy of what, what
+to read first.
 
 Law: a data set that a step touches is listed with that step; what may be so is marked. Keeps out: how it was found
 (`cobol.graph`, `copies`, `ranking`), and how a table looks.
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from penstock.cobol.graph import EstateEdge, NodeId
 from penstock.scribe.pages.blocks import (
     CodeSpan,
     DocumentLink,
@@ -28,7 +30,7 @@ from penstock.scribe.pages.estate import name_of, program_path
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from penstock.cobol.graph import EstateEdge, EstateGraph, NodeId
+    from penstock.cobol.graph import Certainty, EstateGraph
     from penstock.scribe.pages.blocks import Block, Cell, Piece
     from penstock.scribe.pages.copies import NearCopy
     from penstock.scribe.pages.estate import EstateView
@@ -57,6 +59,7 @@ def sections(estate: EstateView, flows: EstateFlows) -> Iterator[PageSection]:
     # Made when they are asked for: who only asks whether there is any does not wait for all.
     found: dict[str, Callable[[], list[Block]]] = {
         "Jobs and data sets": lambda: _jobs(flows),
+        "Programs and files": lambda: _files(flows),
         "Screens and transactions": lambda: _screens(flows),
         "Near-copies": lambda: _copies(estate, flows),
         "Rules to read first": lambda: _rules(estate),
@@ -89,8 +92,41 @@ def _jobs(flows: EstateFlows) -> list[Block]:
         },
         keeps_empty=True,
     )
-    graph = _job_graph(written, read)
+    graph = _feeding(written, read, flows)
     told = "Arrows go from the step that writes a data set to the set, and from there to the steps that read it. Dashed: it may."
+    return [*([GraphBlock(graph, told)] if graph.edges else []), *rows]
+
+
+def _files(flows: EstateFlows) -> list[Block]:
+    """Return which program writes a file that it opens by the file's own name, and which reads it."""
+    written: dict[str, list[EstateEdge]] = {}
+    read: dict[str, list[EstateEdge]] = {}
+    for store, bound in flows.graph.bindings.items():
+        for number, file in bound:
+            if file.path != store.name:
+                continue
+            program = NodeId("program", flows.graph.parts[number].name)
+            modes = set(file.is_opened_for) if not (file.is_read or file.is_written) else set()
+            sure: Certainty = "may" if file.path_from else "is"
+            if file.is_read or modes & {"INPUT", "I-O"}:
+                read.setdefault(store.name, []).append(EstateEdge(program, "reads", store, sure, ()))
+            if file.is_written or modes & {"OUTPUT", "EXTEND"}:
+                written.setdefault(store.name, []).append(EstateEdge(program, "writes", store, sure, ()))
+
+    def users(edges: Iterable[EstateEdge]) -> Cell:
+        return joined(_program(edge.source.name, flows, "" if edge.certainty == "is" else " (may)") for edge in edges)
+
+    rows = table(
+        sorted({*written, *read}),
+        {
+            "File": lambda name: (CodeSpan(name),),
+            "Written by": lambda name: users(written.get(name, ())),
+            "Read by": lambda name: users(read.get(name, ())),
+        },
+        keeps_empty=True,
+    )
+    graph = _feeding(written, read, flows)
+    told = "Arrows go from the program that writes a file to the file, and from there to the programs that read it. Dashed: it may."
     return [*([GraphBlock(graph, told)] if graph.edges else []), *rows]
 
 
@@ -110,23 +146,32 @@ def _step(edge: EstateEdge, runs: Mapping[NodeId, Sequence[str]], flows: EstateF
     return CodeSpan(f"{name}{may}")
 
 
-def _job_graph(written: Mapping[str, Sequence[EstateEdge]], read: Mapping[str, Sequence[EstateEdge]]) -> Graph:
+def _feeding(
+    written: Mapping[str, Sequence[EstateEdge]], read: Mapping[str, Sequence[EstateEdge]], flows: EstateFlows
+) -> Graph:
+    """Return who feeds whom by way of data sets, as boxes: steps, or programs."""
     nodes: dict[str, GraphNode] = {}
     edges: dict[tuple[str, str], bool] = {}
     for name in sorted({*written, *read}):
-        # A data set that only one step touches feeds nobody else.
-        steps = {edge.source for edge in (*written.get(name, ()), *read.get(name, ()))}
-        if not written.get(name) or not read.get(name) or len(steps) < 2:
+        # A data set that only one of them touches feeds nobody else.
+        users = {edge.source for edge in (*written.get(name, ()), *read.get(name, ()))}
+        if not written.get(name) or not read.get(name) or len(users) < 2:
             continue
         box = nodes.setdefault(f"dataset {name}", GraphNode(f"dataset {name}", name, "dataset"))
-        for users, is_writer in ((written[name], True), (read[name], False)):
-            for edge in users:
-                step = nodes.setdefault(
-                    f"step {edge.source.name}", GraphNode(f"step {edge.source.name}", edge.source.name, "job")
-                )
-                ends = (step.id, box.id) if is_writer else (box.id, step.id)
+        for found, is_writer in ((written[name], True), (read[name], False)):
+            for edge in found:
+                user = nodes.setdefault(str(edge.source), _box(edge.source, flows))
+                ends = (user.id, box.id) if is_writer else (box.id, user.id)
                 edges[ends] = edges.get(ends, True) and edge.certainty != "is"
     return Graph(tuple(nodes.values()), tuple(GraphEdge(a, b, is_weak=weak) for (a, b), weak in edges.items()))
+
+
+def _box(user: NodeId, flows: EstateFlows) -> GraphNode:
+    """Return a step, or a program that leads to its page."""
+    if user.kind == "step":
+        return GraphNode(f"step {user.name}", user.name, "job")
+    page = flows.page_of(user.name).removeprefix("programs/")
+    return GraphNode(f"program {user.name}", user.name.partition("@")[0], "program", page=page)
 
 
 # ── screens ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -197,9 +242,9 @@ def _screens(flows: EstateFlows) -> list[Block]:
     return [*([GraphBlock(graph, told)] if edges else []), *rows]
 
 
-def _program(name: str, flows: EstateFlows) -> Piece:
+def _program(name: str, flows: EstateFlows, note: str = "") -> Piece:
     page = flows.page_of(name)
-    return DocumentLink(name.partition("@")[0], page) if page else CodeSpan(name)
+    return DocumentLink(f"{name.partition('@')[0]}{note}", page) if page else CodeSpan(f"{name}{note}")
 
 
 # ── copies, and what to read first ───────────────────────────────────────────────────────────────────────────────
