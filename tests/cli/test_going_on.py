@@ -207,6 +207,7 @@ def test_a_handoff_begins_a_session(tree: Path, tmp_path: Path) -> None:
     assert (bad.returncode, none.returncode) == (2, 2)
     assert "is no handoff" in bad.stderr
     assert f"{tree} is not a regular file" in folder.stderr
+    assert folder.returncode == 3  # refused, as every file that is none
 
 
 @pytest.mark.proves("S-9")

@@ -192,9 +192,9 @@ def test_what_is_no_session_is_named(home: Path, capsys: pytest.CaptureFixture[s
     assert main(["inspect", "notes.txt"]) == 2
     assert "notes.txt is no session of claude, codex, gemini" in capsys.readouterr().err
     assert main(["inspect", "no-such-file"]) == 4
-    assert main(["inspect", "."]) == 2
+    assert main(["inspect", "."]) == 3
     assert ". is a folder" in capsys.readouterr().err
-    assert main(["inspect", "/dev/null"]) == 8
+    assert main(["inspect", "/dev/null"]) == 3
     assert "/dev/null is no regular file" in capsys.readouterr().err
     capsys.readouterr()
     assert main(["inspect", "--project", str(home)]) == 1

@@ -90,6 +90,7 @@ class Agent:
         streams: bool = True,
         max_wait_seconds: float = MAX_WAIT_SECONDS,
         journal: Journal | ChildJournal | None = None,
+        store_option: str = "",
     ) -> None:
         """Put an agent together; `begin` or a resume comes before `run`.
 
@@ -105,6 +106,7 @@ class Agent:
             streams: whether the listener gets answers piece by piece, or whole.
             max_wait_seconds: how long an outage of the provider is waited for; after that the run ends, and can be resumed.
             journal: where to write, for a child agent; None is the session's own journal.
+            store_option: what a command line names the store by, with a blank before it; empty where it is the user's own.
         """
         self.session, self.model, self.tools, self.store = session, model, tools, store
         self.listener: Listener = listener or Silent()
@@ -115,6 +117,7 @@ class Agent:
         self.begun_child: Callable[[Agent], None] | None = None
         """Is told of each child before it works."""
         self._max_wait_seconds = max_wait_seconds
+        self._store_option = store_option
         self._is_stopped = False
         self._before = session.state
         self._parent: Agent | None = None
@@ -122,6 +125,15 @@ class Agent:
         self._has_warned_of_budget = False
         self._asking = Asking(self, streams=streams)
         self._calling = Calling(self)
+
+    def command(self, name: str, more: str = "") -> str:
+        """Return a command line that speaks of this session, ready to copy: `penstock resume ID`.
+
+        Args:
+            name: what stands behind `penstock`.
+            more: what stands behind the session.
+        """
+        return f"penstock {name} {self.session.session_id}{more and ' '}{more}{self._store_option}"
 
     def interrupt(self) -> None:
         """Stop the work at the next safe point; the session is kept, and the next prompt goes on. From any thread or
@@ -152,6 +164,7 @@ class Agent:
             streams=self._asking.streams,
             max_wait_seconds=self._max_wait_seconds,
             journal=self.journal.of(purse.name),
+            store_option=self._store_option,
         )
         made.purse, made._parent = purse, self
         made._asking.counts_more = self._asking.counts_more
@@ -258,7 +271,7 @@ class Agent:
 
         The journal holds all that was acknowledged, and a resume looks at the rest.
         """
-        return self._came_of_it("interrupted", interrupted(self.session.session_id))
+        return self._came_of_it("interrupted", self._stopped())
 
     def _came_of_it(self, outcome: str, message: str) -> AgentRun:
         """Return how the work ended, and what it took since it began."""
@@ -306,7 +319,7 @@ class Agent:
             spent = max_turns is not None and self.session.state.all_turns >= max_turns and isinstance(step, Ask)
             if self.is_stopped or spent:
                 self.feed(Interrupted())
-                return "max_turns" if spent else "interrupted", interrupted(self.session.session_id)
+                return "max_turns" if spent else "interrupted", self._stopped()
             if isinstance(step, Ask):
                 if self.purse is not None:
                     # While this agent asks no child of it works: what one holds was left to it by a kill.
@@ -328,15 +341,19 @@ class Agent:
 
     def _said_nothing(self) -> str:
         """Return what is said where the model answered nothing, and nothing again."""
-        name = self.session.session_id
-        return f'{self._asking.ended_empty} Asked once more it was the same. To ask again: penstock resume {name} "QUESTION"'
+        again = self.command("resume", '"QUESTION"')
+        return f"{self._asking.ended_empty} Asked once more it was the same. To ask again: {again}"
 
     def _used_up(self, step: Ask) -> str:
         """Return what is said where the next request would take more than the budget has left."""
         assert self.purse is not None  # noqa: S101 - without one everything is affordable
         account, next_tokens = self.purse.account, self._asking.most_tokens(step)
         said = f"The budget is used up: of {account.granted_tokens} tokens {account.left_tokens} are left, and the next request"
-        return f"{said} may take {next_tokens}. To go on with more: penstock resume {self.session.session_id} --budget TOKENS"
+        return f"{said} may take {next_tokens}. To go on with more: {self.command('resume', '--budget TOKENS')}"
+
+    def _stopped(self) -> str:
+        """Return what a person may do after an interrupt."""
+        return f"Stopped; nothing is lost. To go on: {self.command('resume')}"
 
     def _first_step(self) -> Step:
         """Return the first step of a run; it waits for nothing, since whoever begins a run has looked at what failed before."""
@@ -397,7 +414,7 @@ class Agent:
             return ""
         lasted = f"The provider has failed for {self._clock() - since:.0f} s, and nothing may be sent for"
         more = f"{max(0.0, step.until_seconds - self._clock()):.0f} s more (--wait {self._max_wait_seconds:.0f})."
-        return f"{lasted} {more} It said: {words}\n{interrupted(self.session.session_id)}"
+        return f"{lasted} {more} It said: {words}\n{self._stopped()}"
 
     def _ask(self, step: Ask) -> None:
         """Get an answer, and say what its turn asks for."""
@@ -466,11 +483,6 @@ class Agent:
         document = json.loads(encode(passed_on))
         self.feed(HandedOff(handoff=document, text=text, reason=step.reason, evidence=step.evidence), (handle,))
         self.listener.step(self.session, f"handed off: {step.reason}, {step.evidence}")
-
-
-def interrupted(session_id: str) -> str:
-    """Return what a person may do after an interrupt."""
-    return f"Stopped; nothing is lost. To go on: penstock resume {session_id}"
 
 
 def escalated(row: int) -> str:

@@ -108,7 +108,9 @@ _BEGINNING = (
     _BUDGET,
 )
 _CHANGES = (
-    click.option("--root", metavar="DIR", help="Go on in another folder than the session's own."),
+    click.option(
+        "--root", type=options.OWN_FOLDER, metavar="DIR", help="Go on in another folder than the session's own."
+    ),
     click.option("--model", metavar="NAME", help="Another model, of the same API."),
     options.base_url_option,
     options.window_option,
@@ -208,7 +210,7 @@ def resumed(
     session, begun, next_seq = replayed(store, session_id)
     about = {**begun["about"], **{name: value for name, value in changes.items() if value}}
     if changes["root"] is None:
-        expect_own_root(begun, session_id)
+        expect_own_root(begun, session_id, store_url=terms.store_url)
     about["root"] = os.path.realpath(about["root"])
     parts = _parts(store, about)
     model = parts.model
@@ -363,6 +365,7 @@ def _agent(
         next_seq=next_seq,
         streams=streams,
         max_wait_seconds=terms.max_wait_seconds,
+        store_option=options.store_words(terms.store_url),
     )
     if events is not None:
         events.watch(agent)

@@ -146,6 +146,8 @@ def report(error: Exception, about: Mapping[str, Any], command: str = "penstock"
     Returns:
         The exit status: by the code of a `ToolError`, 2 for a mistake of the caller, 8 for a fault of the disk or the store.
     """
+    from penstock.workspace.own_files import IrregularFileError
+
     output_format = "json" if about.get("as_json") else about.get("output_format") or "text"
     match error:
         case ToolError():
@@ -157,6 +159,10 @@ def report(error: Exception, about: Mapping[str, Any], command: str = "penstock"
             return fail(error.code, error.message, way or None, status, output_format=output_format)
         case CallerError(__cause__=FileNotFoundError()):  # a root, a script: what was named is not there
             return fail("not_found", str(error), f"{command} --help", MISSING, output_format=output_format)
+        case CallerError(__cause__=IsADirectoryError()):
+            return fail("is_directory", str(error), f"{command} --help", REFUSED, output_format=output_format)
+        case IrregularFileError() | CallerError(__cause__=IrregularFileError()):
+            return fail("not_regular_file", str(error), f"{command} --help", REFUSED, output_format=output_format)
         case CallerError():
             return fail("usage", str(error), f"{command} --help", USAGE, output_format=output_format)
         case FileNotFoundError(filename=str(name)):

@@ -58,7 +58,7 @@ def stats_command(
     from penstock.agent.figures import stats_of, together
     from penstock.agent.picture import picture
 
-    there = "" if store_url is None else f" --store {shlex.quote(store_url)}"
+    there = options.store_words(store_url)
     with opened(store_url) as store:
         infos = store.sessions()
         names = [info.session for info in infos]

@@ -204,7 +204,7 @@ def list_command(offset: int, limit: int, with_secrets: bool, store_url: str | N
     with opened(store_url) as store:
         page = store.newest(offset, limit)  # who looks for a handle wants the one that was just printed
         marks = {one.handle: secrets_of(store, one.handle) for one in page.items} if with_secrets else {}
-    next_offset = page.next_offset
+    next_offset, there = page.next_offset, options.store_words(store_url)
     if as_json:
         items = [
             {
@@ -219,7 +219,7 @@ def list_command(offset: int, limit: int, with_secrets: bool, store_url: str | N
         following = None if next_offset is None else {"offset": next_offset, "limit": limit}
         answer.print_json({"items": items, "offset": offset, "total": page.total, "next": following})
         return 0 if page.total else answer.NOTHING
-    more = "" if next_offset is None else f" | next: penstock store list --offset {next_offset} --limit {limit}"
+    more = "" if next_offset is None else f" | next: penstock store list --offset {next_offset} --limit {limit}{there}"
     click.echo(f"{page.total} artifacts{more}")
     rows = []
     for one in page.items:
@@ -365,7 +365,7 @@ def remove_command(handle: str, store_url: str | None, as_json: bool) -> int:
         gone = store.remove_artifact(handle)
     text = f"{gone.name} removed for good: {gone.bytes} bytes"
     if gone.named_by:
-        text += f"\nSessions that may quote it: penstock sessions rm {' '.join(gone.named_by)}"
+        text += f"\nSessions that may quote it: penstock sessions rm {' '.join(gone.named_by)}{options.store_words(store_url)}"
     answer.give({**answer.fields_of(gone, "name", "bytes"), "sessions": list(gone.named_by)}, text, as_json)
     return 0
 

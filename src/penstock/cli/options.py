@@ -5,6 +5,7 @@ Keeps out: flags that one command has.
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -47,7 +48,24 @@ FILE = PathBeneathRoot()
 """A file or a folder beneath `--root`."""
 OWN_FILE = click.Path(allow_dash=True, readable=False)
 """A file of the person's own, wherever it lies; what reads it says what is wrong with it."""
-OWN_FOLDER = click.Path(file_okay=False, readable=False)
+
+
+class _Folder(click.Path):
+    """A folder of the person's own. One without a name is a mistake: the current one is not what an unset variable meant."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the folder as it was typed.
+
+        Raises:
+            click.BadParameter: It is a file, or nothing at all.
+        """
+        if not value:
+            self.fail("A folder is named; an empty name is what a variable that is not set leaves.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+OWN_FOLDER = _Folder(file_okay=False, readable=False)
+"""A folder of the person's own, wherever it lies."""
 
 # Flags that several commands share, in the order in which a page of help lists them.
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
@@ -82,6 +100,15 @@ def root_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--root` and `--json`, which every command over files takes."""
     root = folder_option("--root", "The folder that paths are relative to and stay beneath.", ".")
     return root(json_option(function))
+
+
+def store_words(store_url: str | None) -> str:
+    """Return what a command that is recommended names the store by, with a blank before it; empty for the user's own.
+
+    Args:
+        store_url: the store, as it was typed.
+    """
+    return "" if store_url is None else f" --store {shlex.quote(store_url)}"
 
 
 def store_option(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,6 +9,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from penstock.agent.record_types import MOVED
+from penstock.cli import options
 from penstock.errors import ToolError
 from penstock.text import escape
 
@@ -27,19 +28,22 @@ def move(agent: Agent, root: str) -> None:
     agent.record(MOVED, {"root": real, "root_id": identity_of(real)})
 
 
-def expect_own_root(begun: dict[str, Any], session_id: str, command: str = "resume") -> str:
+def expect_own_root(begun: dict[str, Any], session_id: str, command: str = "resume", *, store_url: str | None) -> str:
     """Return the folder of a session, which is there and is the one that it worked in.
 
     Args:
         begun: what it was begun with.
         session_id: the session.
         command: what takes `--root` for another.
+        store_url: the store, as it was typed.
 
     Raises:
         ToolError: It is not there, or is another by now.
     """
     root = str(begun["about"]["root"])
-    _expect_same(root, begun.get("root_id"), f"penstock {command} {session_id} --root DIR")
+    _expect_same(
+        root, begun.get("root_id"), f"penstock {command} {session_id} --root DIR{options.store_words(store_url)}"
+    )
     return root
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from penstock.cli import answer, options
+from penstock.cli import answer, options, terminal
 from penstock.cli.agents import beginning_options, begun, behind_cut_off, resumed, resuming_options, settled
 from penstock.cli.commands import command
 from penstock.cli.handed_on import read_handoff, take_up
@@ -19,6 +19,8 @@ from penstock.cli.watching import finish, telling_of_others, work
 
 if TYPE_CHECKING:
     from penstock.cli.agents import CommandOptions
+
+_PROMPT = "> "
 
 
 @command("run")
@@ -63,7 +65,8 @@ def run_command(question: str | None, handoff_file: str | None, terms: CommandOp
 def chat_command(terms: CommandOptions, **about: Any) -> int:
     """Talk with a model about the files beneath --root.
 
-    A line at a time; an empty line or the end of input ends it; `resume` goes on with it another day.
+    A line at a time; an empty line or the end of input ends it; `resume` goes on with it another day. At a terminal lines are
+    edited, and several that are pasted are one; with --json there is an object for each.
 
     Examples:
       penstock chat
@@ -75,13 +78,29 @@ def chat_command(terms: CommandOptions, **about: Any) -> int:
         agent = begun(store, about, terms)
         status = 0
         with closing(agent.tools):
-            # A prompt on standard error: what is piped on is answers alone.
-            while True:
-                click.echo("> ", nl=False, err=True)
-                line = sys.stdin.readline().strip()
-                if not line:
-                    return status
-                status = finish(work(agent, line, terms.max_turns), agent, terms.output_format)
+            while prompt := _next_prompt():
+                status = finish(work(agent, prompt, terms.max_turns), agent, terms.output_format)
+        return status
+
+
+def _next_prompt() -> str:
+    """Return what a person says next; nothing where the conversation is over.
+
+    At a terminal it is edited, older ones come back by the arrow keys, and several lines that are pasted are one. A terminal by
+    itself hands on 4,095 bytes of a line and drops the rest without a word.
+    """
+    if terminal.is_watched(sys.stdin) and terminal.is_watched(sys.stdout):
+        with suppress(ImportError):  # Windows edits lines in its console
+            import readline  # which `input` then reads with
+
+            readline.parse_and_bind("set enable-bracketed-paste on")  # Python turns it off
+        try:
+            return input(_PROMPT).strip()
+        except EOFError:
+            return ""
+    # On standard error: what is piped on is answers alone.
+    click.echo(_PROMPT, nl=False, err=True)
+    return "" if sys.stdin is None else sys.stdin.readline().strip()
 
 
 @command("resume")
@@ -114,7 +133,8 @@ def resume_command(
     if verify_only:
         changes["budget_tokens"] = None
     prompt = prompt if prompt and prompt.strip() else None  # a script whose variable is empty says nothing
-    with opened(terms.store_url) as store, telling_of_others(session_id):
+    shown = f"penstock show {session_id}{options.store_words(terms.store_url)}"
+    with opened(terms.store_url) as store, telling_of_others(session_id, shown):
         agent, (report, verified) = resumed(store, session_id, changes, terms)
         if not verify_only:
             agent.journal.claim()
@@ -132,7 +152,9 @@ def resume_command(
         state = agent.session.state
         # One that was stopped in the middle of a turn goes on by itself; one that has answered waits for the next question.
         if prompt is None and state.phase == "idle" and last_words(state.transcript):
-            done = AgentRun(session=session_id, answer=last_words(state.transcript), message=_answered(session_id))
+            ask_more = agent.command("resume", '"QUESTION"')
+            message = f"Nothing is open: this was its answer. To ask more: {ask_more}"
+            done = AgentRun(session=session_id, answer=last_words(state.transcript), message=message)
             return finish(done, agent, terms.output_format, verification=verified)
         if prompt is None and state.phase in {"idle", "ended"}:
             prompt = GO_ON_FROM_HERE
@@ -142,15 +164,15 @@ def resume_command(
         return finish(done, agent, terms.output_format, verification=verified)
 
 
-def _answered(session_id: str) -> str:
-    """Return what a person is told whose session has nothing left to do."""
-    return f'Nothing is open: this was its answer. To ask more: penstock resume {session_id} "QUESTION"'
-
-
 @command("undo")
 @session_argument
 @click.argument("edit", required=False, type=click.IntRange(min=1))
-@click.option("--root", metavar="DIR", help="The folder, where it is another than the session's own by now.")
+@click.option(
+    "--root",
+    type=options.OWN_FOLDER,
+    metavar="DIR",
+    help="The folder, where it is another than the session's own by now.",
+)
 @options.store_option
 def undo_command(session_id: str, edit: int | None, root: str | None, store_url: str | None, as_json: bool) -> int:
     """Take back an edit of session ID.
@@ -169,7 +191,7 @@ def undo_command(session_id: str, edit: int | None, root: str | None, store_url:
 
     with opened(store_url) as store:
         _, begun, _ = replayed(store, session_id)
-        with closing(Root(root or expect_own_root(begun, session_id, "undo"))) as opened_root:
+        with closing(Root(root or expect_own_root(begun, session_id, "undo", store_url=store_url))) as opened_root:
             said = undo(opened_root, store, session_id, edit)
     if as_json:
         answer.print_json({"session": session_id, "undone": said})

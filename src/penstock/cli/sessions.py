@@ -136,6 +136,7 @@ def export_session_command(session_id: str, store_url: str | None, as_json: bool
 
 def _listed(store_url: str | None, limit: int | None, *, as_json: bool) -> int:
     """Print the sessions of the store, as many as somebody reads."""
+    there = options.store_words(store_url)
     if limit is None and not as_json:
         limit = _SHOWN
     with opened(store_url) as store:
@@ -158,9 +159,9 @@ def _listed(store_url: str | None, limit: int | None, *, as_json: bool) -> int:
         head = ("session", "used", "state", "turns", "size", "question")
         click.echo(terminal.render_table(head, shown, has_plain_head=False))
         if len(found) > len(rows):
-            click.echo(f"There are more than these {len(rows)}: penstock sessions list --limit {10 * len(rows)}")
+            click.echo(f"There are more than these {len(rows)}: penstock sessions list --limit {10 * len(rows)}{there}")
     else:
-        click.echo('No sessions yet. Begin one: penstock run "QUESTION"')
+        click.echo(f'No sessions yet. Begin one: penstock run "QUESTION"{there}')
     return 0 if rows else answer.NOTHING
 
 
@@ -291,7 +292,7 @@ def _own_handoff(session_id: str, store_url: str | None) -> tuple[Handoff, str]:
         made = session.handoff()
         # Where its folder is gone, or another stands at its path, what its calls spoke of is all that there is.
         try:
-            with closing(Root(expect_own_root(begun, session_id))) as root:
+            with closing(Root(expect_own_root(begun, session_id, "resume", store_url=store_url))) as root:
                 files = changes_of(store, session_id)
                 if cut_off := cut_off_of(store, session_id):
                     files += changed_since(root, min(cut_off.values()))

@@ -179,7 +179,7 @@ def work(agent: Agent, prompt: str | None, max_turns: int | None = None, told: s
         ToolError: another process goes on with the same session.
     """
     terminal.outlive()
-    with _stopped_by_interrupts(agent), telling_of_others(agent.session.session_id):
+    with _stopped_by_interrupts(agent), telling_of_others(agent.session.session_id, agent.command("show")):
         try:
             return agent.run(prompt, max_turns=max_turns, told=told)
         except KeyboardInterrupt:
@@ -187,11 +187,12 @@ def work(agent: Agent, prompt: str | None, max_turns: int | None = None, told: s
 
 
 @contextmanager
-def telling_of_others(session_id: str) -> Iterator[None]:
+def telling_of_others(session_id: str, shown: str) -> Iterator[None]:
     """Refuse by name what cannot go on while this lasts, because another process goes on with the session.
 
     Args:
         session_id: the session.
+        shown: the command that shows it.
 
     Raises:
         ToolError: `busy`, with what shows what that process does.
@@ -202,7 +203,7 @@ def telling_of_others(session_id: str) -> Iterator[None]:
         yield
     except Conflict as error:
         said = f"Another process goes on with session {session_id}, so this one has stopped."
-        raise ToolError("busy", f"{said} What that one does: penstock show {session_id}") from error
+        raise ToolError("busy", f"{said} What that one does: {shown}") from error
 
 
 @contextmanager

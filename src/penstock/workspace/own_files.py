@@ -39,6 +39,10 @@ _DRAWN_BYTES = 5  # `<!doc`, `<svg `
 _CARRY_NAMES = {0xEF53, 0x58465342, 0x9123683E}
 
 
+class IrregularFileError(OSError):
+    """What stands at a path that the user named is a folder, a pipe or a device, where a file is read."""
+
+
 def read_own(path: str, limit_bytes: int = 1 << 20) -> bytes | None:
     """Return the content of a small file of the user's own (settings, a token), None when there is none.
 
@@ -60,7 +64,8 @@ def read_own(path: str, limit_bytes: int = 1 << 20) -> bytes | None:
     # Looked at before it is opened as a file of Python's, which refuses a folder in words without its name.
     if not stat.S_ISREG(status.st_mode):
         os.close(descriptor)
-        raise CallerError(f"{path} is not a regular file")
+        said = f"{path} is not a regular file"
+        raise CallerError(said) from IrregularFileError(said)
     with os.fdopen(descriptor, "rb") as file:
         # As much as is asked for is set aside before anything is read: a gigabyte for a file of some kilobytes takes longer than
         # reading it. What the kernel makes up has no size.
@@ -89,7 +94,7 @@ def open_regular(path: str) -> BinaryIO:
     descriptor = os.open(path, system.READ)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(f"{path} is no regular file")
+        raise IrregularFileError(f"{path} is no regular file")
     return os.fdopen(descriptor, "rb")
 
 

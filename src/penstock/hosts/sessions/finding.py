@@ -78,7 +78,8 @@ def session_named(name: str, environment: Mapping[str, str]) -> NamedSession:
             )
         path = found[0] if found else name
     if os.path.isdir(path):
-        raise CallerError(f"{escape.clip(path)} is a folder. The sessions that are here: penstock inspect")
+        said = f"{escape.clip(path)} is a folder. The sessions that are here: penstock inspect"
+        raise CallerError(said) from IsADirectoryError(path)
     host = host_of(path)
     if host is None:
         raise CallerError(

@@ -1,0 +1,110 @@
+"""A conversation at a terminal: what is pasted is one question, whole; and what it recommends works as it stands."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import shlex
+import subprocess
+from threading import Thread
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.cli.screens import typed
+from tests.forks import warm_penstock
+
+from penstock.models import call, say
+from penstock.testing import LoopbackProvider
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import Any
+
+
+@pytest.fixture
+def provider() -> Iterator[LoopbackProvider]:
+    """A provider whose model answers with how much it was asked, or looks at a file first."""
+
+    def policy(request: dict[str, Any]) -> Any:
+        asked = request["messages"][-1]
+        return call("list_files") if asked["content"] == "look" else say(f"{len(asked['content'])} characters.")
+
+    with LoopbackProvider("openai-chat", 200_000, policy=policy) as provider:
+        yield provider
+
+
+def at(provider: LoopbackProvider, folder: Path) -> list[str]:
+    """Where the model, its files and the store are."""
+    return ["--model", "openai-chat:x", "--base-url", provider.base_url, "--root", str(folder)]
+
+
+def written(descriptor: int, content: bytes) -> None:
+    """Writes all of it, however little is taken at a time."""
+    while content:
+        content = content[os.write(descriptor, content) :]
+
+
+@pytest.mark.parametrize("said", ["x" * 5_000, "\n".join(f"line {n}" for n in range(40))], ids=["long", "lines"])
+def test_what_is_pasted_at_a_terminal_is_one_question(said: str, provider: LoopbackProvider, tmp_path: Path) -> None:
+    """A terminal by itself hands on 4,095 bytes of a line, and each line of several as a question of its own."""
+    if "\n" in said and "libedit" in str(pytest.importorskip("readline").__doc__):
+        pytest.skip("libedit takes each line of a paste for itself")
+    leader, follower = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "OPENAI_API_KEY": "any", "PENSTOCK_STORE": str(tmp_path / "store")}
+    command = [*warm_penstock(), "chat", *at(provider, tmp_path)]
+    streams = {"stdin": follower, "stdout": follower, "stderr": follower}
+    with subprocess.Popen(command, env=environment, cwd=tmp_path, start_new_session=True, **streams) as child:
+        os.close(follower)
+        drawn = b""
+
+        def drawn_until(word: bytes) -> None:
+            nonlocal drawn
+            while word not in drawn:
+                drawn += os.read(leader, 65_536)
+            drawn = drawn.partition(word)[2]
+
+        drawn_until(b"> ")
+        pasted = f"\x1b[200~{said}\x1b[201~\r".replace("\n", "\r").encode()
+        typing = Thread(target=written, args=(leader, pasted))  # a terminal takes no more than is read from it
+        typing.start()
+        drawn_until(b"[session ")
+        typing.join(60)
+        drawn_until(b"> ")
+        os.write(leader, b"\x04")
+        assert child.wait(60) == 0
+    os.close(leader)
+    assert [request.request["messages"][-1]["content"] for request in provider.requests] == [said]
+
+
+def test_what_is_recommended_names_the_store(
+    provider: LoopbackProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command that is copied from a message is about the same session, where the store is not the user's own."""
+    monkeypatch.setenv("OPENAI_API_KEY", "any")
+    store = ["--store", str(tmp_path / "a store")]
+    none = typed("sessions", *store, cwd=tmp_path)
+    assert none.stdout.endswith(shlex.join(store) + "\n")
+    stopped = typed("run", "look", "--max-turns", "1", *at(provider, tmp_path), *store, cwd=tmp_path)
+    way = shlex.split(stopped.stderr.partition("To go on: penstock ")[2].partition("\n")[0])
+    resumed = typed(*way, cwd=tmp_path)
+    assert resumed.returncode == 0, resumed.stderr
+    again = typed(*way, cwd=tmp_path)  # nothing is open any more
+    more = shlex.split(again.stderr.partition("To ask more: penstock ")[2].partition("\n")[0])
+    assert typed(*more, cwd=tmp_path).stdout == f"{len('QUESTION')} characters.\n"
+
+
+@pytest.mark.parametrize("command", ["run", "chat", "resume"])
+def test_a_folder_without_a_name_is_no_folder(
+    command: str, provider: LoopbackProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An empty variable of a script is not the current folder, in which an agent that may edit would work."""
+    monkeypatch.setenv("OPENAI_API_KEY", "any")
+    store = ["--store", str(tmp_path / "store")]
+    begun = typed("run", "hello", *at(provider, tmp_path), *store, "--json", cwd=tmp_path)
+    words = {"run": ["again"], "chat": [], "resume": [json.loads(begun.stdout)["session"], "again"]}[command]
+    refused = typed(command, *words, "--root", "", *store, cwd=tmp_path, stdin=b"again\n")
+    assert refused.returncode == 2
+    assert "A folder is named" in refused.stderr
+    assert len(provider.requests) == 1
