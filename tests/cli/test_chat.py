@@ -54,8 +54,15 @@ def test_what_is_pasted_at_a_terminal_is_one_question(said: str, provider: Loopb
     leader, follower = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "OPENAI_API_KEY": "any", "PENSTOCK_STORE": str(tmp_path / "store")}
     command = [*warm_penstock(), "chat", *at(provider, tmp_path)]
-    streams = {"stdin": follower, "stdout": follower, "stderr": follower}
-    with subprocess.Popen(command, env=environment, cwd=tmp_path, start_new_session=True, **streams) as child:
+    with subprocess.Popen(
+        command,
+        env=environment,
+        cwd=tmp_path,
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        start_new_session=True,
+    ) as child:
         os.close(follower)
         drawn = b""
 

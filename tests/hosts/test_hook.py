@@ -128,6 +128,14 @@ def test_a_flood_is_cut_to_the_budget_and_kept_whole(flood: str, opened: Opened)
     assert opened.whole(text) == whole
 
 
+@pytest.mark.proves("G-1")
+def test_the_notice_counts_tokens_as_the_person_says(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`PENSTOCK_CHARS_PER_TOKEN` holds for every notice of the guard, whoever asks for it."""
+    monkeypatch.setenv("PENSTOCK_CHARS_PER_TOKEN", "2")
+    host, event, shown, whole = FLOODS["claude, a command"]
+    assert f"returned ~{-(-len(whole) // 2)} tokens" in shown(answered(host, event, opened))
+
+
 @pytest.mark.proves("H-1", "H-5")
 @pytest.mark.parametrize("flood", FLOODS)
 def test_what_is_below_the_budget_is_left_alone_without_a_store(flood: str, opened: Opened) -> None:

@@ -105,6 +105,14 @@ def test_a_result_below_what_the_host_shows_passes_byte_for_byte(host: str, tmp_
     assert desk.store.size().artifacts == 0
 
 
+@pytest.mark.proves("G-1")
+def test_the_notice_counts_tokens_as_the_person_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`PENSTOCK_CHARS_PER_TOKEN` holds for every notice of the guard, whoever asks for it."""
+    monkeypatch.setenv("PENSTOCK_CHARS_PER_TOKEN", "2")
+    shown = Desk(tmp_path, budget=4_000).result(text_result(FLOOD))["content"][0]["text"]
+    assert f"returned ~{-(-len(FLOOD) // 2)} tokens" in shown
+
+
 @pytest.mark.proves("Y-1")
 @pytest.mark.parametrize("host", [*HOSTS, None])
 @pytest.mark.parametrize("era", ["old", "modern"])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import PenstockError
 from penstock.guard import stream
+from penstock.guard.output import chars_per_token
 from penstock.hosts import spelling
 from penstock.hosts.results import SHELLS, Slot, tool_of, with_context
 from penstock.hosts.whole_file import open_whole
@@ -100,7 +101,7 @@ def _note_of(event: Event, shortened: Event, room: Allowance, kept: Kept) -> str
     shown = _cut(Slot((), whole), tool_of(event), fitting.of(room, _NOTE), kept)
     measured = fitting.Whole(shown.whole_chars, shown.whole_bytes, shown.whole_lines, shown.whole_tokens)
     # The texts that stay are cut only later, to what is left.
-    tokens = int(min(len(_json_of(shortened)), room.limit) / fitting.CHARS_PER_TOKEN)
+    tokens = int(min(len(_json_of(shortened)), room.limit) / chars_per_token())
     assert shown.handle is not None  # noqa: S101 - else it was unkept
     way = fitting.way_to_whole(shown.handle, measured, kept.dialect)
     notice = stand_ins.truncated(tool_of(event), measured.tokens, tokens, "head", way)
@@ -138,7 +139,15 @@ def _cut(slot: Slot, tool: str, share: Allowance, kept: Kept) -> Guarded:
     # What went wrong stands at the end of a command's output; of a list or a page the beginning is worth more.
     keep = Keep.ENDS if tool in SHELLS else Keep.HEAD
     allowance = fitting.of(share, max(1, share.limit - share.measure(slot.before + slot.after)))
-    passed = stream.drain(as_kept(_pieces(slot)), allowance, keep, name=tool, open_store=open_store, dialect=dialect)
+    passed = stream.drain(
+        as_kept(_pieces(slot)),
+        allowance,
+        keep,
+        name=tool,
+        open_store=open_store,
+        dialect=dialect,
+        chars_per_token=chars_per_token(),
+    )
     shown = passed.result
     if passed.fault:
         raise Unkept(passed.fault)
@@ -150,7 +159,16 @@ def _cut(slot: Slot, tool: str, share: Allowance, kept: Kept) -> Guarded:
             f"{fitting.way_to_whole(shown.handle, whole, dialect)}\n"
             f"The host had cut it before, {slot.lost}: of `{guard} -- COMMAND` all is kept."
         )
-        shown = fitting.fit(slot.text, allowance, keep, shown.handle, name=tool, way=way, dialect=dialect)
+        shown = fitting.fit(
+            slot.text,
+            allowance,
+            keep,
+            shown.handle,
+            name=tool,
+            way=way,
+            dialect=dialect,
+            chars_per_token=chars_per_token(),
+        )
     return shown
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import PenstockError
 from penstock.guard import stream
+from penstock.guard.output import chars_per_token
 from penstock.mcp_server.hosts import allowance_for, host_for
 from penstock.relay.shown import PICTURE_CHARS, ResultParts, ShownPart, read_result, says_the_same
 from penstock.store import as_kept
@@ -145,7 +146,13 @@ class Guard:
                 f"not tried again within {_REST_SECONDS:.0f} seconds, as that failed slowly: {self._why_it_rests}"
             )
         passed = stream.drain(
-            as_kept(pieces), share, Keep.HEAD, name=asked.tool, open_store=self._open_store, dialect=mcp(prefix)
+            as_kept(pieces),
+            share,
+            Keep.HEAD,
+            name=asked.tool,
+            open_store=self._open_store,
+            dialect=mcp(prefix),
+            chars_per_token=chars_per_token(),
         )
         if passed.fault and time.monotonic() - start > _SLOW_SECONDS:
             # A store that somebody holds, or that is out of reach: whatever else a server says waits behind each try.
