@@ -241,6 +241,20 @@ def test_a_file_of_another_folder_may_be_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.proves("C-8")
+@pytest.mark.proves("L-8")
+@pytest.mark.parametrize("command", [("chunk",), ("structure",), ("document",), ("impact", "RATE")])
+def test_a_root_that_is_typed_holds_where_it_is_the_current_folder_too(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    """It is no other root than the same folder by its whole name."""
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    shutil.copy(ESTATE / LARGE, tmp_path)
+    for root in (".", str(inside)):
+        status, _, said = run(*command, "../MWRATE.cbl", "--root", root, cwd=inside)
+        assert (status, "../MWRATE.cbl is outside the root" in said) == (3, True), said
+
+
 def test_one_more_question_brings_what_chunks_said_into_one_wording(tmp_path: Path) -> None:
     """`--reconcile` asks for each program of several chunks; the citations are those of all."""
     author = Author()

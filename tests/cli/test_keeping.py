@@ -241,6 +241,7 @@ def test_json_is_one_object_with_the_keys_of_a_page(shell: Shell) -> None:
     assert page["next"] == {"handle": handle, "offset": 6, "limit": 1}
     found = shell.json("find", str(handle), "^line 1999[89]$")
     assert [match["line"] for match in found["matches"]] == [19_999, 20_000]
-    error = shell.json("page", "nothing", status=4)["error"]
-    assert error["code"] == "not_found"
+    for asked in (("page", "nothing"), ("find", "nothing", "x"), ("store", "rm", "nothing")):
+        error = shell.json(*asked, status=4)["error"]
+        assert (error["code"], error["try"]) == ("not_found", "penstock store list")
     assert shell.json("find", str(handle), "(", status=2)["error"]["code"] == "bad_pattern"

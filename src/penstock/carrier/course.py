@@ -304,12 +304,11 @@ class Course:
 
     def answer_ended(self, body: Json, broke_off: bool) -> None:
         """Look at the answer of a stream that has ended, behind the course: what is wrong with it can only be told."""
-        if self._judged(body) is not None:
-            pass
-        elif broke_off:
-            self._warn(BROKE_OFF)
-        else:
-            self._warn_of_unknown(body)
+        if self._judged(body) is None:
+            if broke_off:
+                self._warn(BROKE_OFF)
+            else:
+                self._warn_of_unknown(body)
         if self.on_late_answer is not None:
             self.on_late_answer()
 

@@ -8,6 +8,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
+from click.core import ParameterSource
 
 from penstock.cli import answer, options, terminal
 from penstock.cli.commands import command
@@ -45,12 +46,13 @@ _MAX_REASONS = 3
 def rooted(root: str, paths: tuple[str, ...]) -> tuple[Root, tuple[str, ...]]:
     """Return the root, and the paths beneath it.
 
-    A person may name any file: without --root, the folder that holds all that is named is the root.
+    A person may name any file: without --root, the folder that holds all that is named is the root. One that is typed holds, also
+    where it is the current folder.
     """
     from penstock.settings import allows_secrets
     from penstock.workspace.root import Root
 
-    if root == ".":
+    if click.get_current_context().get_parameter_source("root") is ParameterSource.DEFAULT:
         here = os.path.realpath(".")
         real = [os.path.realpath(path) for path in paths]
         # Nothing is read outside the root. Who names a file elsewhere means that folder, and no other, to be looked at.

@@ -13,6 +13,8 @@ import click
 from penstock.cli import answer, options, terminal
 from penstock.cli.commands import HelpPage, command, group
 from penstock.cli.completion import complete_handle
+from penstock.errors import ToolError
+from penstock.text.calls import Call
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,6 +51,18 @@ def opened(url: str | None, wait_seconds: float | None = None) -> Iterator[Store
         store.close()
 
 
+@contextmanager
+def _opened_for_handle(url: str | None) -> Iterator[Store]:
+    """Open a store for a command that names a handle: where nothing is kept under it, `store list` says what is."""
+    with opened(url) as store:
+        try:
+            yield store
+        except ToolError as error:
+            if error.code not in {"not_found", "expired"} or error.calls:
+                raise
+            raise ToolError(error.code, error.message, Call("store list")) from error
+
+
 def _tell(taken: Sequence[Removal]) -> None:
     """Say on standard error what the rules of retention took away meanwhile."""
     if taken:
@@ -83,7 +97,7 @@ def page_command(handle: str, raw: bool, budget: int | None, store_url: str | No
     """
     from penstock.store import pages
 
-    with opened(store_url) as store:
+    with _opened_for_handle(store_url) as store:
         if raw:
             return _raw(store, handle, **place)
         if as_json:
@@ -157,7 +171,7 @@ def find_command(
     """
     from penstock.store import finding
 
-    with opened(store_url) as store:
+    with _opened_for_handle(store_url) as store:
         if as_json:
             found = finding.scan(store, handle, pattern, limit)
             answer.print_json(finding.found_json(found))
@@ -361,7 +375,7 @@ def remove_command(handle: str, store_url: str | None, as_json: bool) -> int:
       penstock store rm HANDLE --json
         the same for a script
     """
-    with opened(store_url) as store:
+    with _opened_for_handle(store_url) as store:
         gone = store.remove_artifact(handle)
     text = f"{gone.name} removed for good: {gone.bytes} bytes"
     if gone.named_by:

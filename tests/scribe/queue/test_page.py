@@ -140,8 +140,8 @@ def test_whoever_types_wrongly_is_told_what_works(
     asking = ["document", "examples/cobol/cbl/MWB010.cbl", "--model", "openai-chat:x", *local]
     for arguments, status, said in (
         (["queue", "status"], 2, "--queue postgresql://HOST/DATABASE"),
-        (["queue", "status", "--queue", url], 2, "There is no run in this queue"),
-        (["queue", "cancel", "7", "--queue", url], 2, "There is no run 7"),
+        (["queue", "status", "--queue", url], 4, "There is no run in this queue"),
+        (["queue", "cancel", "7", "--queue", url], 4, "There is no run 7"),
         (["queue", "migrate", "--to", "99", "--queue", url], 2, "this Penstock knows"),
         (["document", "--finish"], 2, "name it with --queue"),
         (["document", "x", "--run", "3"], 2, "--finish"),

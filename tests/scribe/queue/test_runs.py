@@ -17,7 +17,7 @@ from tests.scribe.programs import program
 from tests.scribe.queue.conftest import QUICK, TOKENS, ended, estate, loopback, started, working
 
 from penstock.cobol.estate import COBOL_KINDS, Estate, Located, member
-from penstock.errors import CallerError
+from penstock.errors import CallerError, ToolError
 from penstock.models import Disconnected, Refused, fail, refuse, say, sizes
 from penstock.scribe import around, document_gathered
 from penstock.scribe.file_work import FileWork
@@ -331,7 +331,7 @@ def test_a_run_that_somebody_deleted_is_a_sentence(database: Database, author: A
     """Whoever follows it was shown a traceback; whoever has a job of it drops that."""
     run = started(database, estate(1))
     database.rows("DELETE FROM runs")
-    with pytest.raises(CallerError, match=f"There is no run {run.id} in this queue"):
+    with pytest.raises(ToolError, match=f"There is no run {run.id} in this queue"):
         progress(database, run.id)
     Workshop(database, lambda _: loopback(author)).survey(run.id, [0])
     assert not database.rows("SELECT 1 FROM chunks")

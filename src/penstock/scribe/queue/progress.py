@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from penstock.errors import CallerError
 from penstock.models.prices import as_of, price_of
 from penstock.scribe.pool import REPLY_TOKENS
+from penstock.scribe.queue.runs import no_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -147,7 +147,7 @@ def progress(database: Database, run: int) -> RunProgress:
     """Return how far a run is.
 
     Raises:
-        CallerError: There is none of that number.
+        ToolError: There is none of that number.
     """
     return database.run(lambda connection: _progress(connection, run))
 
@@ -161,7 +161,7 @@ def _progress(connection: Connection, run: int) -> RunProgress:
            FROM runs WHERE id = %(run)s"""
     )
     if not found:
-        raise CallerError(f"There is no run {run} in this queue: penstock queue status lists the newest")
+        raise no_run(run)
     title, model, name, mark, phase, urgency, created, ended, wire = found[0]
     by_state = {row[0]: _Sums(*(value or 0 for value in row[1:])) for row in rows(_CHUNKS)}
     sums = _Sums(*map(sum, zip(*by_state.values(), strict=True))) if by_state else _Sums()

@@ -16,7 +16,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from penstock.cobol.estate import COBOL_KINDS
-from penstock.errors import CallerError
+from penstock.errors import CallerError, ToolError
 from penstock.scribe.file_work import PromptBudget
 from penstock.scribe.gathering import Gathered, GatheredFile, LeftOut, Skipped
 from penstock.scribe.queue.engine import asking_queue, defer, fingerprint
@@ -260,7 +260,7 @@ def run_of(database: Database, number: int) -> Run:
     """Return a run.
 
     Raises:
-        CallerError: There is none of that number.
+        ToolError: There is none of that number.
     """
     found = database.rows(
         """SELECT id, coalesce(title_bytes, convert_to(title, 'UTF8')), fingerprint, wire, model, window_tokens,
@@ -269,7 +269,7 @@ def run_of(database: Database, number: int) -> Run:
         run=number,
     )
     if not found:
-        raise CallerError(f"There is no run {number} in this queue: penstock queue status lists them")
+        raise no_run(number)
     (
         run,
         title,
@@ -302,15 +302,21 @@ def run_of(database: Database, number: int) -> Run:
     )
 
 
+def no_run(number: int) -> ToolError:
+    """Return what is said of a run that is not there."""
+    return ToolError("not_found", f"There is no run {number} in this queue: penstock queue status shows the newest")
+
+
 def newest(database: Database) -> Run:
     """Return the run that was started last.
 
     Raises:
-        CallerError: There is none.
+        ToolError: There is none.
     """
     found = database.rows("SELECT max(id) FROM runs")
     if found[0][0] is None:
-        raise CallerError("There is no run in this queue: penstock document PATH --queue URL --model NAME starts one")
+        said = "There is no run in this queue: penstock document PATH --queue URL --model NAME starts one"
+        raise ToolError("not_found", said)
     return run_of(database, int(found[0][0]))
 
 
