@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from .values import Certainty, LaidField, ProgramPart
 
 
+DIFFERS = "; place or length differ"
+"""How the reason of an edge ends whose field is not exactly the one that is carried."""
 MAX_SHARING = 50
 """How many programs may declare one record EXTERNAL and be led to each other directly."""
 MAX_PLACES = 200
@@ -265,7 +267,7 @@ class Carrying:
         if other == node:
             return
         certainty = trail.certainty if is_same else max(trail.certainty, "may", key=RANK.__getitem__)
-        why = "; ".join(trail.whys) + ("" if is_same else "; place or length differ")
+        why = "; ".join(trail.whys) + ("" if is_same else DIFFERS)
         source, end = (node, other) if forward else (other, node)
         edge = EstateEdge(source, "carried to", end, certainty, tuple(dict.fromkeys(trail.citations)), why)
         known = found.get(other)

@@ -18,6 +18,7 @@ from collections import deque
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from .carrying import DIFFERS
 from .structure import declared_at
 from .values import EstateEdge, NodeId
 
@@ -274,7 +275,7 @@ class _Growing:
         if placed is None or edge.target in self._growing:
             return
         target = placed[1]
-        if edge.verb == "carried to" and target.bytes != field.bytes:
+        if edge.verb == "carried to" and edge.why.endswith(DIFFERS):
             return  # it lies in an area that is described otherwise, which is told of the area
         if edge.verb == "computes":
             why = f"{wave.node} is an operand of what it gets"
