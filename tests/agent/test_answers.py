@@ -19,6 +19,7 @@ from penstock.testing import LoopbackProvider
 from penstock.text.json_access import parsed_finite
 from penstock.wires import WIRES, answer_messages, load, violations, wire_named
 from penstock.wires.placeholders import GO_ON
+from penstock.wires.wire import AnswerContent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,6 +138,20 @@ def test_a_number_below_what_cannot_go_cuts_nothing(begun: Callable[..., Agent],
         run = agent.run("How many?")
         assert (run.outcome, run.answer, run.recoveries, run.cuts) == ("answered", "Forty.", 0, 0)
         assert ["700 tokens of input" in warning for warning in run.warnings] == [True]
+
+
+def test_what_is_wrong_with_each_answer_of_a_run_is_told_once(begun: Callable[..., Agent]) -> None:
+    """Its numbers are others with each turn."""
+    double, looked = wire_named("openai-chat").double, ("view", '{"file_path": "large.log", "limit": 1}')
+    given = iter(
+        double.answer(
+            AnswerContent(text="Forty.", calls=done, number=at, model="m", input_tokens=700 + at, output_tokens=9)
+        )
+        for at, done in enumerate([(looked,), (looked,), ()])
+    )
+    run = grown(begun, Served("openai-chat", lambda _: next(given))).run("How many?")
+    assert (run.outcome, run.turns, len(run.warnings)) == ("answered", 3, 1)
+    assert "700 tokens of input" in run.warnings[0]
 
 
 @pytest.mark.parametrize("wire", WIRES)

@@ -18,8 +18,10 @@ from penstock.agent.journal import remembered, resumed
 from penstock.agent.protocols import Done
 from penstock.agent.record_types import EDITED
 from penstock.cli import main
+from penstock.cli.handed_on import tracked_by
 from penstock.context.activity import actions
 from penstock.errors import ToolError
+from penstock.handoff import decode
 from penstock.models import ScriptedModel, call, calls, say
 from penstock.store import open_store
 from penstock.wires import WIRES
@@ -137,6 +139,9 @@ def test_where_a_person_has_taken_back_both_edits_nothing_is_left_to_undo(
     (tree / "b.txt").unlink()
     with pytest.raises(ToolError, match=r"All edits of session .* are taken back"):
         undo(root, store, agent.session.session_id)
+    with pytest.raises(ToolError, match=r"a\.txt is what it was before edit 2: it is left alone") as stale:
+        undo(root, store, agent.session.session_id, 2)
+    assert stale.value.calls == ()
 
 
 def test_an_undo_does_not_stop_the_session_that_is_at_work(
@@ -164,9 +169,10 @@ def test_what_somebody_else_wrote_is_never_undone(
     agent = worked(call("edit_file", path="a.txt", old="one", new="1"), call("write_file", path="b.txt", content="b"))
     (tree / "a.txt").write_bytes(b"1\r\ntwo\xff\r\n ")
     (tree / "b.txt").write_text("theirs")
-    for number in (1, 2):
-        with pytest.raises(ToolError, match="is left alone"):
+    for number, ways in ((1, ["page"]), (2, [])):  # what it made had nothing before
+        with pytest.raises(ToolError, match="is left alone") as stale:
             undo(root, store, agent.session.session_id, number)
+        assert [way.tool for way in stale.value.calls] == ways
     assert ((tree / "a.txt").read_bytes(), (tree / "b.txt").read_text()) == (b"1\r\ntwo\xff\r\n ", "theirs")
     for number in (0, 3, -1):
         with pytest.raises(ToolError, match=r"has no such edit: it has 2\."):
@@ -408,6 +414,9 @@ def test_a_key_as_the_name_of_a_file_leaves_with_no_document(
     assert not any(key in text for text in (document, capsys.readouterr().out, *names))
     assert main([*run, *flags, "--from", str(tmp_path / "handoff.json")]) == 0
     assert key not in capsys.readouterr().err
+    handoff = decode(json.loads(document))
+    assert len(handoff.file_history) == 1
+    assert tracked_by(handoff) == []  # nobody knows where to look
     assert main(["resume", session, "--verify-only", *flags]) == 0
     assert "1 same" in capsys.readouterr().err
     assert main(["undo", session, *flags]) == 0

@@ -27,6 +27,7 @@ from penstock.session.limits import PROFILES, Pressure, Rung
 from penstock.store import JournalRecord
 from penstock.store.sqlite import SqliteStore
 from penstock.wires import tool_definitions
+from penstock.wires.placeholders import GO_ON_FROM_HERE, with_told
 from penstock.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -173,11 +174,11 @@ def test_reads_are_counted_by_task_and_the_same_lines_of_the_same_version_are_re
     agent = bench.agent(
         [calls(page("a"), page("a", 100)), page("a"), page("b", 0, 20), say("Seen."), page("a"), say("Again.")]
     )
-    agent.run("Look at a.")
+    agent.run(with_told("Look at a.", "b.txt changed."))
     (bench.tree / "a.txt").write_text("a is another\n" * LINES)
-    agent.run("And now?")
+    agent.run(with_told(GO_ON_FROM_HERE, "a.txt changed."))
     found = bench.stats(agent)
-    assert [task.prompt for task in found.tasks] == ["Look at a.", "And now?"]
+    assert [task.prompt for task in found.tasks] == ["Look at a.", GO_ON_FROM_HERE]
     assert [(read.task, read.path, read.first_line, read.is_repeated) for read in found.reads] == [
         (1, "a.txt", 1, False),
         (1, "a.txt", 101, False),

@@ -193,6 +193,8 @@ _MORE_EVENTS: dict[str, list[Any]] = {
     "bedrock": [
         {"contentBlockStart": {"contentBlockIndex": 7, "start": {"reasoningContent": {"reasoningText": {"text": ""}}}}},
         {"contentBlockDelta": {"contentBlockIndex": 7, "delta": {"reasoningContent": {"text": "So"}}}},
+        {"contentBlockDelta": {"contentBlockIndex": 8, "delta": {"citations": [{"title": "one"}]}}},
+        {"contentBlockDelta": {"contentBlockIndex": 8, "delta": {"citation": {"title": "two"}}}},
     ],
 }
 
@@ -222,3 +224,19 @@ def test_a_stream_that_closes_in_the_middle_of_its_answer_is_told(wire: str, sto
         result = execute(send, small, wire=wire, window_tokens=8_000, store=store)
         assert list(result.response) == came
         assert any("ended before the answer said why it stops" in warning for warning in result.warnings) == told
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_what_is_no_stream_of_the_wire_does_not_break_off(wire: str, store: Store) -> None:
+    """Nothing at all, words of a caller's own, and an answer that came whole: none of them could say why it stops."""
+    key = wire_named(wire).body.messages_key
+    small = {**request_on(wire), key: request_on(wire)[key][:9]}
+    for came in ([], ["words", "of ours"], [{"said": "words"}, 7], [json.dumps(answer(wire))]):
+        streams = iter([iter(came)])
+
+        def send(_: Any, streams: Iterator[Any] = streams) -> Any:
+            return next(streams)
+
+        result = execute(send, small, wire=wire, window_tokens=8_000, store=store)
+        assert list(result.response) == came
+        assert not any("ended before" in warning for warning in result.warnings)

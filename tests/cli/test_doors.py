@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.cli.test_cli import as_json, run
+
+from penstock.cli.queue_page import serve_pages
+from penstock.cli.requests import saved_request
+from penstock.errors import CallerError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -147,3 +151,29 @@ def test_an_address_that_others_reach_is_refused_with_a_flag_that_the_command_ha
     named = re.search(r"Use 127\.0\.0\.1, or (--[a-z-]+)", refused.stderr)
     assert named is not None
     assert f" {named[1]} " in run(line.split(maxsplit=1)[0], "--help", cwd=tmp_path).stdout
+
+
+@pytest.mark.proves("W-8")
+def test_the_page_of_a_queue_names_its_own_flag_too() -> None:
+    """Before it looks for its database."""
+    database: Any = None
+    with pytest.raises(CallerError, match=r"^--listen 0\.0\.0\.0:0: .*, or --token-file FILE behind"):
+        serve_pages(database, "0.0.0.0:0", None)
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
+def test_what_is_a_number_to_python_alone_is_no_json(tmp_path: Path, number: str) -> None:
+    """Nobody else reads it: a request with it is refused before it is looked into."""
+    file = tmp_path / "request.json"
+    file.write_text(f'{{"messages": [{{"role": "user", "content": "x"}}], "temperature": {number}}}')
+    with pytest.raises(CallerError, match=r"holds no JSON that can be read$"):
+        saved_request(str(file))
+
+
+def test_the_listing_that_goes_on_asks_for_no_more_than_a_page(tmp_path: Path) -> None:
+    """Whatever was asked for; without a number, for as many as are shown then."""
+    for number in range(101):
+        (tmp_path / f"{number:03}.txt").touch()
+    for asked, shown in ((("--limit", "500"), 100), (("--limit", "7"), 7), ((), 20)):
+        found, status = as_json("list", *asked, cwd=tmp_path)
+        assert (found["next"]["limit"], status) == (shown, 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import select
 import shlex
 import signal
@@ -77,7 +78,10 @@ def test_tokens_of_a_command_are_estimated_as_the_environment_says(store: str, m
     monkeypatch.setenv("PENSTOCK_CHARS_PER_TOKEN", "2")
     assert "Tool 'seq' returned ~294447 tokens, " in ran("--", "seq", "100000").stdout
     both = ran("--chars", "900", "--", "sh", "-c", "seq 100000; seq 100000 >&2")
-    assert "returned ~294447 tokens, " in both.stdout
+    said = re.search(r"returned ~294447 tokens, showing first and last ~(\d+)\.", both.stdout)
+    assert said is not None
+    shown = sum(len(line) + 1 for line in both.stdout.splitlines() if line.isdigit())
+    assert 2 * int(said[1]) == pytest.approx(shown, abs=4)
 
 
 @pytest.mark.proves("G-3", "H-2")

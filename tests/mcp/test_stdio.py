@@ -44,6 +44,8 @@ BAD_LINES = {
     "the id true": b'{"jsonrpc":"2.0","id":true,"method":"ping"}',
     "the id null": b'{"jsonrpc":"2.0","id":null,"method":"ping"}',
     "the id 1.5": b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}',
+    "the id null beside an error": b'{"jsonrpc":"2.0","id":null,"method":"ping","error":{"code":1,"message":"m"}}',
+    "a long id of an error": b'{"jsonrpc":"2.0","id":"' + b"9" * 300 + b'","error":{"code":1,"message":"m"}}',
     "an id with an escape": b'{"jsonrpc":"2.0","id":"\\u001b[2J","method":"ping"}',
     "no method": b'{"jsonrpc":"2.0","id":9}',
     "another version": b'{"jsonrpc":"1.0","id":9,"method":"ping"}',

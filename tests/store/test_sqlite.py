@@ -506,6 +506,18 @@ def test_on_a_full_disk_a_store_is_opened_for_reading(tmp_path: Path, monkeypatc
         assert store.facts()["read_only"] == "false"
 
 
+@pytest.mark.parametrize(
+    ("version", "is_known"), [("3.9.9", True), ("3.51.2", True), ("3.51.3", False), ("3.52.0", False), ("4.0.0", False)]
+)
+def test_a_version_of_sqlite_that_two_writers_could_damage_is_told(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch, version: str, is_known: bool
+) -> None:
+    """Until 3.51.3, compared by number."""
+    monkeypatch.setattr(sqlite3, "sqlite_version", version)
+    assert store.facts()["sqlite"].startswith(version)
+    assert ("two writers at once could damage it" in store.facts()["sqlite"]) == is_known
+
+
 def test_a_full_disk_at_a_commit_loses_nothing_earlier(store: SqliteStore) -> None:
     """The call fails, the store can be read, and all earlier records are present (H28)."""
     for n in range(20):

@@ -9,6 +9,7 @@ import pytest
 from tests import printed
 
 from penstock import Tools
+from penstock.tools.arguments import ECHOED_CHARS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +22,7 @@ _REFUSED: list[tuple[str, dict[str, object], str]] = [
     ("list_files", {"pattern": "[", "use_regex": True}, "bad_pattern"),
     ("list_files", {"pattern": "", "limit": 5}, "bad_pattern"),
     ("list_files", {"pattern": "(" * 2000, "use_regex": True}, "bad_pattern"),
+    ("list_files", {"pattern": "(" * 200, "use_regex": True}, "bad_pattern"),
     ("count_files", {"pattern": "{a,b}" * 40}, "bad_pattern"),
     ("list_files", {"path": "nowhere"}, "not_found"),
     ("list_files", {"path": "sub/a.py"}, "not_directory"),
@@ -31,6 +33,7 @@ _REFUSED: list[tuple[str, dict[str, object], str]] = [
     ("view", {"file_path": "sup/a.py"}, "not_found"),
     ("view", {"file_path": "sub/a.py/deeper"}, "not_found"),
     ("view", {"file_path": "sub/zzzzzzzzzzz"}, "not_found"),
+    ("view", {"file_path": "pipes"}, "not_found"),
     ("view", {"file_path": "/etc/passwd"}, "outside_root"),
     ("view", {"file_path": "out"}, "outside_root"),
     ("view", {"file_path": "loop"}, "link_loop"),
@@ -69,6 +72,7 @@ def test_a_refusal_names_a_call_that_works(tools: Tools, tool: str, arguments: d
     refused = tools.call(tool, arguments)
     assert (refused.is_error, refused.code) == (True, code)
     call = printed.calls_in(refused.text)[0]
+    assert max((len(value) for value in call.arguments.values() if isinstance(value, str)), default=0) <= ECHOED_CHARS
     answered = tools.call(call.tool, call.arguments)
     assert not answered.is_error, answered.text
 

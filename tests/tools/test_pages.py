@@ -77,14 +77,16 @@ def test_the_least_allowance_gives_a_page_wherever_it_begins(tmp_path: Path, tex
 
 
 @pytest.mark.proves("L-9")
-@pytest.mark.parametrize("tool", ["view", "read_file", "outline", "search"])
+@pytest.mark.parametrize("tool", ["view", "read_file", "outline", "search", "ranked"])
 def test_what_does_not_fit_names_the_least_that_does(tmp_path: Path, tool: str) -> None:
     """A path of half a page alone is longer than the least allowance."""
     folder = tmp_path / ("d" * 120) / ("e" * 120)
     folder.mkdir(parents=True)
     (folder / ("f" * 120 + ".md")).write_text("# head\nzed\n" * 3_000)
     path = f"{'d' * 120}/{'e' * 120}/{'f' * 120}.md"
-    arguments = {"view": {"file_path": path}, "search": {"pattern": "zed", "path": path}}.get(tool, {"path": path})
+    arguments: dict[str, object] = {"file_path" if tool == "view" else "path": path}
+    if tool in {"search", "ranked"}:
+        tool, arguments = "search", {**arguments, "pattern": "zed", "ranked": tool == "ranked"}
     tools = Tools(Workspace(str(tmp_path)), allowance=Allowance.chars(400))
     refused = tools.call(tool, arguments)
     if refused.is_error:

@@ -131,6 +131,7 @@ def test_unknown_arguments_are_refused_with_the_near_name(tools: Tools) -> None:
     result = tools.call("view", {"offset": 3, "zzz": 1})
     assert "file_path: is required." in result.text
     assert printed.calls_in(result.text) == [Call("list_files", {})]
+    assert printed.calls_in(tools.call("search", {"zzz": 1}).text) == []  # no listing knows what was to be found
     result = tools.call("view", {"file_path": "a.txt", "x\n\x1b[2J" * 50: 1})
     assert "\x1b" not in result.text
     assert "\n" not in result.text

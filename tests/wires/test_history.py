@@ -60,8 +60,10 @@ def test_what_stands_in_place_of_text_is_counted_once() -> None:
     assert [cut.text for cut in twice.standing_cuts() if isinstance(cut, Cleared)] == ["[cleared]"]
     other = twice.replace_result(4, "b", "[cut]", "h2")
     assert len(other.standing_cuts()) == 2
-    (span, rest) = other.drop_span(1, 2, "[Left out]", "h3").standing_cuts()[::-1]
+    spanned = other.drop_span(1, 2, "[Left out]", "h3")
+    (span, rest) = spanned.standing_cuts()[::-1]
     assert (span.handle, rest.handle) == ("h3", "h2")
+    assert [cut.handle for cut in spanned.drop_span(1, 4, "[Left out]", "h4").standing_cuts()] == ["h4"]
 
 
 def test_a_cleared_block_keeps_its_keys_and_its_neighbours() -> None:

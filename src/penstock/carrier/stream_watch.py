@@ -127,7 +127,7 @@ class StreamWatch:
     def end(self) -> None:
         """Hand on the whole answer."""
         body = self.ended()
-        is_whole = not self._is_read or self._is_empty or self._whole is not None or self._reader.is_complete
+        is_whole = not self._is_read or self._whole is not None or self._reader.is_complete
         self._on_end(body, not is_whole)
 
     def _events(self, event: Any) -> Iterator[Json]:

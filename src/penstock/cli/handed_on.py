@@ -75,7 +75,7 @@ def take_up(handoff: Handoff, file: str, root: str, agent: Agent) -> str:
         agent.tools.changes.note(*changed)
     if found:
         elsewhere = f"\nNone of them is beneath {escape.clip(root)}: where another folder is meant, --root names it."
-        is_elsewhere = all(item.state == "missing" and item.tracked.kind != "missing" for item in found)
+        is_elsewhere = all(item.state == "missing" for item in found)
         return report(found, dialect=agent.session.dialect) + (elsewhere if is_elsewhere else "")
     if handoff.modified_files:
         return "The handoff does not say what the changed files held, so they were not compared with the disk."

@@ -27,7 +27,7 @@ def with_way(error: ToolError, tool: Tool, arguments: Mapping[str, object]) -> T
         tool: The tool that was called.
         arguments: Its arguments, checked.
     """
-    if error.code != "bad_pattern" or error.calls:
+    if error.code != "bad_pattern":
         return error
     for changes in _plainer(tool, str(arguments["pattern"])):
         changed = {**arguments, **changes}

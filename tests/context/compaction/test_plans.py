@@ -330,3 +330,15 @@ def test_a_result_that_was_cut_before_it_is_cleared_is_told_as_it_came(wire: str
     assert "4000 lines" in said
     assert said.partition(" lines")[0] == whole.text.partition(" lines")[0]
     assert len(apply(cut, plan(cut, 1_000, [Clear()])).standing_cuts()) == 1
+
+
+@wires
+def test_what_a_cut_left_out_is_named_where_the_rest_is_cleared(wire: str) -> None:
+    """And not what the notice between its two ends says of itself."""
+    rows = ["words and no more"] * 8_000
+    rows[-500] = "ORD-77123"
+    talk = told(wire, step(did("orders", "\n".join(rows), customer="x")), *[step(did("look", "nothing"))] * 12)
+    cut = apply(talk, plan(talk, size_of(talk) - 5_000, [Offload()]))
+    assert "ORD-77123" not in str(cut.visible())
+    (step_of_cut,) = plan(cut, 1_000, [Clear()]).steps
+    assert "; named ORD-77123; " in step_of_cut.text

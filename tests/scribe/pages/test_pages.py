@@ -480,7 +480,8 @@ def test_code_right_behind_the_header_of_a_section_has_its_name(tmp_path: Path) 
     (tmp_path / "one.cbl").write_text(
         "       ID DIVISION.\n       PROGRAM-ID. ONE.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n"
         "       01  A PIC 9.\n       PROCEDURE DIVISION.\n           PERFORM READS.\n           STOP RUN.\n"
-        "       READS SECTION.\n           IF A > 1 ADD 1 TO A.\n           PERFORM WRITES.\n       READS-EXIT.\n           EXIT.\n"
+        "       READS SECTION.\n           IF A > 1 ADD 1 TO A ON SIZE ERROR STOP RUN.\n"
+        "           PERFORM WRITES.\n       READS-EXIT.\n           EXIT.\n"
         "       WRITES SECTION.\n           EXEC SQL COMMIT END-EXEC.\n"
     )
     document = estate_at(tmp_path).estate["programs"]["ONE"]
@@ -488,6 +489,7 @@ def test_code_right_behind_the_header_of_a_section_has_its_name(tmp_path: Path) 
     reads = ("READS", "READS", ["(main)"])
     assert told == [("(main)", None, []), reads, ("READS-EXIT", "READS", ["(main)"]), ("WRITES", "WRITES", ["READS"])]
     assert [rule["paragraph"] for rule in document["business_rules"]] == ["READS"]
+    assert [site["paragraph"] for site in document["error_handling"]] == ["READS"]
     assert [one["paragraph"] for one in document["sql_operations"]] == ["WRITES"]
     picture = graphs.flow(document)
     assert picture is not None

@@ -236,7 +236,7 @@ class View:
         """Return the line that is left of a result, where the whole is kept nowhere and where it is."""
         # What is kept is the result as it came: of one that was cut before, the size and the names of all of it are told.
         came = self.as_it_came(result)
-        tokens = result.tokens if came in ("", result.part.text) else self.count(came)
+        tokens = result.tokens if came == result.part.text else self.count(came)
         # Of a file or a command the label is enough to find it again.
         is_named = with_names and result.action is not None and result.action.asked
         names = names_in([came], int(result.tokens * NAMES_SHARE)) if is_named else ""
