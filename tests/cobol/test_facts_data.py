@@ -265,10 +265,18 @@ def test_a_copybook_that_copies_itself_ends() -> None:
 
 def test_copybooks_of_the_system_are_not_missing() -> None:
     """DFHAID and the like are known; any other that is not found is missing."""
-    found = told(program("    GOBACK.", data=("COPY DFHAID.", "COPY CMQV.", "COPY OURS.")))
+    found = told(
+        program(
+            "    GOBACK.",
+            data=("COPY DFHAID.", "COPY CMQV.", 'COPY "sqlca.cbl".', 'COPY "sql.cbl".', "COPY SCREENIO.", "COPY OURS."),
+        )
+    )
     assert [(use.name, use.found, use.system) for use in found.copybooks] == [
         ("DFHAID", False, True),
         ("CMQV", False, True),
+        ("sqlca.cbl", False, True),
+        ("sql.cbl", False, True),
+        ("SCREENIO", False, True),
         ("OURS", False, False),
     ]
 

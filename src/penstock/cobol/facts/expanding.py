@@ -34,8 +34,10 @@ MAX_COPIED_CHARS = 3_000_000
 
 # What a translator or compiler brings along is on no shelf of the estate, and is not missing there.
 _SYSTEM = re.compile(
-    r"DFHAID|DFHBMSCA|DFHATTR|DFHMSRCA|DFHEIBLK|DFHCOMMAREA|DFHSTWK|DFHTSDS|DFHVALUE|DFHRESP|SQLCA|SQLDA|"
-    r"CMQ[A-Z0-9]*|CEEIGZ[A-Z0-9]*|CEE[A-Z0-9]*CT|IGZ[A-Z0-9]*|DLIUIB|DFSAIB|XMLSS|EZACIC[0-9]*|EZA[A-Z0-9]*",
+    r"(?:DFHAID|DFHBMSCA|DFHATTR|DFHMSRCA|DFHEIBLK|DFHCOMMAREA|DFHSTWK|DFHTSDS|DFHVALUE|DFHRESP|SQLCA|SQLDA|SCREENIO|"
+    r"CMQ[A-Z0-9]*|CEEIGZ[A-Z0-9]*|CEE[A-Z0-9]*CT|IGZ[A-Z0-9]*|DLIUIB|DFSAIB|XMLSS|EZACIC[0-9]*|EZA[A-Z0-9]*)(?:\.\w+)?"
+    # What DB2 brings for COBOL on Windows and Unix is asked for with its suffix.
+    r"|SQL(?:ENV|UTIL|UTB[A-Z]{2}|MON|MONCT|CODES|STATE|)\.cbl",
     re.IGNORECASE,
 )
 _ELSEWHERE = frozenset({"COPY", "EXEC", "REPLACE"})  # sentences that are told by Program.copies and Program.execs
@@ -78,7 +80,7 @@ class Expanded(NamedTuple):
 
 
 def is_system(name: str) -> bool:
-    """Return whether a copybook comes with CICS, DB2, MQ, IMS or the compiler, by its name."""
+    """Return whether a copybook comes with CICS, DB2, MQ, IMS or the compiler, by its name, which may have a suffix."""
     return _SYSTEM.fullmatch(name) is not None
 
 
