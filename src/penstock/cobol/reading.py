@@ -47,7 +47,7 @@ _USUAL_LEADS = {"cp932": range(0x81, 0x99), "euc_jis_2004": (*range(0xA1, 0xA9),
 _EUC_KANA = b"\xa4\xa5"
 """The leads of kana in EUC: Korean and Chinese share the others."""
 _LETTERS_OF_A_KANA = 50
-# What one byte for a letter does not make: two letters of two bytes and more, or a letter of UTF-8.
+# What text in Latin-1 does not have: two letters of two bytes and more, the boxes of DOS, or a letter of UTF-8.
 _HIGH = re.compile(rb"[\x80-\xff]++")
 _UTF_8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}")
 _WIDE = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}  # by the mark that they begin with
@@ -208,7 +208,7 @@ def _encoding(data: bytes) -> tuple[str, str]:
     high = _HIGH.findall(data)
     paired = [run for run in high if len(run) > 3 and len(set(run)) > 1] or _UTF_8.findall(data)
     if 2 * sum(map(len, paired)) > sum(map(len, high)):
-        return "latin-1", "letters of more than one byte, in no encoding that is known: each byte is read as a letter"
+        return "latin-1", "letters of an encoding that is not known: each byte is read as a letter of latin-1"
     return "latin-1", ""
 
 
