@@ -536,6 +536,9 @@ def test_a_map_of_one_mapset_is_none_of_another(tmp_path: Path) -> None:
         ]
         (tmp_path / f"{name}.bms").write_text("\n".join(macros))
     send = "           EXEC CICS SEND MAP('MAP') MAPSET('{0}') END-EXEC.\n           CALL 'CBL_OPEN_FILE'.\n"
+    (tmp_path / "own.cbl").write_text(
+        "       PROGRAM-ID. OWN.\n       PROCEDURE DIVISION.\n           EXEC CICS RECEIVE MAP('MAP') END-EXEC.\n"
+    )
     for name in ("ORDERS", "STOCK"):
         text = f"       PROGRAM-ID. {name}1.\n       PROCEDURE DIVISION.\n{send.format(name)}"
         (tmp_path / f"{name}1.cbl").write_text(text)
@@ -545,6 +548,7 @@ def test_a_map_of_one_mapset_is_none_of_another(tmp_path: Path) -> None:
         ("STOCK", ["MAP"], ["STOCK1"]),
     ]
     assert [one["name"] for one in estate["programs"]["STOCK1"]["outputs"]] == ["STOCK.MAP"]
+    assert [one["name"] for one in estate["programs"]["OWN"]["inputs"]] == ["MAP.MAP"]
     assert not estate["missing"]  # a routine of the compiler's own library is none
 
 

@@ -116,8 +116,10 @@ def _operation(
 
 
 def _mapset(block: Block, reaching: Reaching) -> str | None:
-    """Return the mapset that a command names, by a literal or an item that can have one value alone."""
-    text = block.command.get("MAPSET")
+    """Return the mapset of a map, by a literal or an item that can have one value alone; a command that names none means that
+    of the map's own name.
+    """
+    text = block.command.get("MAPSET") or block.command.get("MAP")
     if not text:
         return None
     if text[0] in "'\"":

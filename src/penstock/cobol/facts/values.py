@@ -323,7 +323,7 @@ class CicsOperation(NamedTuple):
     unknown: str = ""
     """Why the resource may be another one that nothing tells; "" where it may not."""
     mapset: str | None = None
-    """The mapset of a map, in capitals; None where the command names none, or where its name is not sure."""
+    """The mapset of a map, in capitals: where the command names none, that of the map's name. None where it is not sure."""
 
     def option(self, *names: str) -> str | None:
         """Return the argument of the first of those options that it has; None where it has none of them."""
