@@ -526,6 +526,7 @@ def test_programs_that_name_a_file_itself_share_it(assign: str, value: str, boun
     assert edges == ({(f"{name}.F", *bound) for name in ("ONE", "TWO")} if bound else set())
     found = _grown("ONE.ONE-NUM", 2, graph)
     assert (("other layout", "TWO.TWO-REC") in found) == (bound is not None)
+    assert [node.name for node in nodes_named(graph, "cust.idx")] == ([bound[0]] if bound else [])
 
 
 def test_a_table_multiplies_what_grows_in_it() -> None:

@@ -141,7 +141,9 @@ def nodes_named(graph: EstateGraph, name: str, kind: Kind | None = None) -> list
     nodes = [node for node in graph.nodes() if kind is None or node.kind == kind]
     # The path in the name of one of several programs keeps its letters.
     found = [node for node in nodes if node.name.upper() == wanted]
-    found = found or [node for node in nodes if node.name.upper().endswith((f".{wanted}", f"{METHOD}{wanted}"))]
+    # Behind what qualifies it, or the folders of a file.
+    ends = tuple(f"{mark}{wanted}" for mark in (".", METHOD, "/", "\\"))
+    found = found or [node for node in nodes if node.name.upper().endswith(ends)]
     found = found or [node for node in nodes if _bare(node.name) == wanted or _in_order(node.name, wanted)]
     if not found:
         found = [
