@@ -98,6 +98,8 @@ def test_what_is_recommended_names_the_store(
     resumed = typed(*way, cwd=tmp_path)
     assert resumed.returncode == 0, resumed.stderr
     again = typed(*way, cwd=tmp_path)  # nothing is open any more
+    said = json.loads(typed(*way, "--json", cwd=tmp_path).stdout)
+    assert said["usage"] == {"input_tokens": 0, "output_tokens": 0}
     more = shlex.split(again.stderr.partition("To ask more: penstock ")[2].partition("\n")[0])
     assert typed(*more, cwd=tmp_path).stdout == f"{len('QUESTION')} characters.\n"
 

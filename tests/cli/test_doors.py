@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import socket
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.cli.test_cli import as_json, run
+from tests.forks import warm_penstock
 
+from penstock.cli import main
 from penstock.cli.queue_page import serve_pages
 from penstock.cli.requests import saved_request
 from penstock.errors import CallerError
@@ -177,3 +182,32 @@ def test_the_listing_that_goes_on_asks_for_no_more_than_a_page(tmp_path: Path) -
     for asked, shown in ((("--limit", "500"), 100), (("--limit", "7"), 7), ((), 20)):
         found, status = as_json("list", *asked, cwd=tmp_path)
         assert (found["next"]["limit"], status) == (shown, 0)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["gateway --listen 127.0.0.1:0", "mcp --http 127.0.0.1:0", "relay --url http://127.0.0.1:9/mcp --http 127.0.0.1:0"],
+)
+def test_a_server_says_for_a_script_where_it_is(line: str, tmp_path: Path) -> None:
+    """`--json` is one object, as of every command: at port 0 nobody else knows the address."""
+    environment = {**os.environ, "PENSTOCK_STORE": str(tmp_path / "store"), "XDG_STATE_HOME": str(tmp_path)}
+    command = [*warm_penstock(), *line.split(), "--json"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as child:
+        assert child.stdout is not None
+        url = json.loads(child.stdout.readline())["url"]
+        found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)(?:/mcp)?", url)
+        assert found is not None
+        socket.create_connection(("127.0.0.1", int(found[1])), 30).close()
+        child.terminate()
+        assert child.stdout.read() == b""
+        assert child.wait(60) in {143, -15}  # the signal may come before anything looks for it
+
+
+@pytest.mark.parametrize("line", ["mcp --json", "relay --json -- cat"])
+def test_a_server_at_pipes_has_no_room_for_an_object(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Standard output is the protocol's: the mistake is told as every mistake is under `--json`."""
+    assert main(line.split()) == 2
+    said = json.loads(capsys.readouterr().out)["error"]["message"]
+    assert said.endswith("standard output is the protocol's without it.")

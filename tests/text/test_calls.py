@@ -25,6 +25,14 @@ def test_each_face_prints_its_own_syntax(dialect: object, written: str) -> None:
     assert dialect.write(CALL) == written  # type: ignore[attr-defined]
 
 
+def test_a_command_names_only_what_it_takes() -> None:
+    """What is asked of a store has no root, and what is read beneath a root no store: either flag would be refused."""
+    both = CommandLine("my root", "my store")
+    assert both.write(Call("list_files")) == "penstock list --root 'my root'"
+    assert both.write(Call("page", {"handle": "h"})) == "penstock page h --store 'my store'"
+    assert both.write(Call("sessions")) == "penstock sessions --store 'my store'"
+
+
 @pytest.mark.parametrize("dialect", [PYTHON, CommandLine(), CommandLine("my root"), mcp(), mcp("x_")])
 def test_the_handle_of_a_printed_call_is_found(dialect: Dialect) -> None:
     """In a notice, and in what stands for a result that was cleared; a text that names none has none."""

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 # The exit statuses of contracts.md. 0 is an answer; grep's 1 is "nothing found", so that a script can ask.
 NOTHING, USAGE, REFUSED, MISSING, STALE, PARTIAL, OVER_BUDGET, FAULT, INTERRUPTED = 1, 2, 3, 4, 5, 6, 7, 8, 130
+PROTOCOL_ONLY = (
+    "--json says where something is served: give --http too, for standard output is the protocol's without it."
+)
+"""What a server over standard input and output says of `--json`."""
 _MISUSE_BYTES = 1_000  # click repeats whatever was typed
 # By the code of a `ToolError`. What is missing here is 3, refused: outside the root, binary, a secret, not a regular file.
 _STATUS = {
@@ -132,6 +136,15 @@ def _print_result(text: str) -> None:
 
 
 # ── errors ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def print_url(url: str) -> None:
+    """Print where something is served, for a script.
+
+    Args:
+        url: its address.
+    """
+    print_json({"url": url})
 
 
 def report(error: Exception, about: Mapping[str, Any], command: str = "penstock") -> int:

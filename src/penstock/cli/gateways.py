@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from penstock.cli import options
+from penstock.cli import answer, options
 from penstock.cli.commands import command
 from penstock.errors import CallerError
 
@@ -45,6 +45,7 @@ _MIN_WINDOW_TOKENS = 1_000
 @click.option("--reuse-port", is_flag=True, help="Listen beside a gateway that is to be stopped, or beside others.")
 @click.option("--otel", is_flag=True, help="Tell OpenTelemetry's SDK, which the process has to have, what is done.")
 @click.option("--observe", is_flag=True, help="Change nothing; tell what would have been done.")
+@options.served_json_option
 def gateway_command(
     address: str,
     upstream: str | None,
@@ -55,6 +56,7 @@ def gateway_command(
     reuse_port: bool,
     otel: bool,
     observe: bool,
+    as_json: bool,
 ) -> int:
     """Stand before model APIs so that every request fits.
 
@@ -94,6 +96,8 @@ def gateway_command(
         click.echo(f"penstock gateway: {shown} stands before {upstream or 'the public providers'}", err=True)
         wanted = " (its token behind a #)" if token_file else ""
         click.echo(f"What passes is shown at {shown}/penstock/{wanted}", err=True)
+        if as_json:
+            answer.print_json({"url": shown, "page": f"{shown}/penstock/", "upstream": upstream})
         return asyncio.run(until_signal(partial(serve, gateway, listening)))
     except ImportError as error:
         raise CallerError(f"penstock gateway needs the extra: pip install 'penstock[gateway]' ({error})") from error

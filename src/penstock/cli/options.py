@@ -69,6 +69,9 @@ OWN_FOLDER = _Folder(file_okay=False, readable=False)
 
 # Flags that several commands share, in the order in which a page of help lists them.
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+served_json_option = click.option(
+    "--json", "as_json", is_flag=True, help="One JSON object on standard output: where it is served."
+)
 model_option = click.option(
     "--model",
     default="local",

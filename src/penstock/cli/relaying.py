@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import click
 
-from penstock.cli import options
+from penstock.cli import answer, options
 from penstock.cli.commands import command
 from penstock.errors import CallerError
 
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 @click.option(
     "--store", "store_url", metavar="URL", help="Where the whole is kept; else PENSTOCK_STORE, else the user's own."
 )
+@options.served_json_option
 def relay_command(
     program: tuple[str, ...],
     budget: int | None,
@@ -62,6 +63,7 @@ def relay_command(
     name: str,
     hold_bytes: int,
     store_url: str | None,
+    as_json: bool,
 ) -> int:
     """Stand before other MCP servers and cut what is too large.
 
@@ -83,7 +85,9 @@ def relay_command(
             "--http serves a server that --url names. To publish a program, let a gateway start the relay: "
             "supergateway --outputTransport streamableHttp --stateful --stdio 'penstock relay -- COMMAND'"
         )
-    how = _How(budget, hold_bytes, name, _OneStore(store_url))
+    if as_json and http is None:
+        raise CallerError(answer.PROTOCOL_ONLY)
+    how = _How(budget, hold_bytes, name, _OneStore(store_url), as_json)
     if config is not None:
         return _before_several(config, how)
     if url is None:
@@ -102,6 +106,8 @@ class _How(NamedTuple):
     hold_bytes: int
     name: str
     store: _OneStore
+    tells_url: bool
+    """Whether standard output gets where it is served, over HTTP."""
 
     def guard(self) -> Guard:
         from penstock.relay.guarding import Guard
@@ -178,7 +184,10 @@ def _over_http(how: _How, address: str, i_know: bool, upstream: Upstream) -> Ser
     socket = listen(address, i_know=i_know)
     host, port = socket.getsockname()[:2]
     proxy = Proxy(upstream, how.guard(), how.own_tools(), how.hold_bytes, ServedNames(host, port), _say)
-    _say(f"serving {upstream.url} at http://{f'[{host}]' if ':' in host else host}:{port}{PATH}")
+    url = f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"
+    _say(f"serving {upstream.url} at {url}")
+    if how.tells_url:
+        answer.print_url(url)
     return partial(serve_app, proxy, socket)
 
 

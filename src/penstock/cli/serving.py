@@ -12,6 +12,7 @@ import click
 
 from penstock.cli import answer, options, terminal
 from penstock.cli.commands import command
+from penstock.errors import CallerError
 
 _EXTRAS = {
     "mcp": "mcp",
@@ -47,7 +48,8 @@ _EXTRAS = {
 @click.option("--allow-secrets", is_flag=True, help="Also files that hold credentials by their names.")
 @click.option("--no-landlock", is_flag=True, help="Do without the second wall around the serving process.")
 @click.option("--i-know", is_flag=True, help="Bind --http to an address that others can reach.")
-def mcp_command(root: str, no_landlock: bool, **how: Any) -> int:
+@options.served_json_option
+def mcp_command(root: str, no_landlock: bool, as_json: bool, **how: Any) -> int:
     """Serve the file tools of a folder to agents over MCP.
 
     Over standard input and output, as hosts start it, or over HTTP. Answers are sized for the host that asks. Needs
@@ -61,7 +63,10 @@ def mcp_command(root: str, no_landlock: bool, **how: Any) -> int:
     """
     from penstock.mcp_server import serve
 
-    return serve(root, landlock=not no_landlock, **how)
+    if as_json and how["http"] is None:
+        raise CallerError(answer.PROTOCOL_ONLY)
+    tell_url = answer.print_url if as_json else None
+    return serve(root, landlock=not no_landlock, tell_url=tell_url, **how)
 
 
 @command("doctor")

@@ -253,7 +253,9 @@ def finish(done: AgentRun, agent: Agent, output_format: str, **more: Any) -> int
         result = {
             **answer.fields_of(done, "session", "answer"),
             "citations": cited,
-            **answer.fields_of(done, "turns", "usage", "cuts", "recoveries", "outcome"),
+            "turns": done.turns,
+            "usage": usage,
+            **answer.fields_of(done, "cuts", "recoveries", "outcome"),
             **({"message": done.message} if done.message else {}),
             **more,
         }

@@ -183,6 +183,7 @@ def serve(
     allow_secrets: bool = False,
     landlock: bool = True,
     i_know: bool = False,
+    tell_url: Callable[[str], None] | None = None,
 ) -> int:
     """Serve the tools over standard input and output, or at `http`, until input or a signal ends it.
 
@@ -196,6 +197,7 @@ def serve(
         allow_secrets: Whether files that look like credentials by their names are read.
         landlock: Whether the kernel is asked to take all other rights from this process, for good.
         i_know: Whether an address that other machines reach is accepted without TLS.
+        tell_url: Told where the tools are over HTTP, once that can be reached.
 
     Returns:
         The exit status: 0, 130 after SIGINT, 143 after SIGTERM.
@@ -206,7 +208,7 @@ def serve(
     if token_file is not None and http is None:
         raise CallerError("--token-file has the token of HTTP, which nothing is served over: give --http HOST:PORT too")
     try:
-        return _serve(root, http, token_file, prefix, budget, (allow_mounts, allow_secrets), landlock, i_know)
+        return _serve(root, http, token_file, prefix, budget, (allow_mounts, allow_secrets), landlock, i_know, tell_url)
     except ImportError as error:
         raise CallerError(f"penstock mcp needs the extra: pip install 'penstock[mcp]' ({error})") from error
     except KeyboardInterrupt:
@@ -222,6 +224,7 @@ def _serve(
     allowed: tuple[bool, bool],
     landlock: bool,
     i_know: bool,
+    tell_url: Callable[[str], None] | None,
 ) -> int:
     """Set the server up, put the wall around it, and serve; `serve` has the arguments."""
     import asyncio
@@ -251,7 +254,10 @@ def _serve(
         socket = listening.listen(address, i_know=i_know)
         serving = partial(http.serve, server, socket, secret)
         host, port = socket.getsockname()[:2]
-        _say(f"serving at http://{f'[{host}]' if ':' in host else host}:{port}{http.PATH}; the token is in {at}")
+        url = f"http://{f'[{host}]' if ':' in host else host}:{port}{http.PATH}"
+        _say(f"serving at {url}; the token is in {at}")
+        if tell_url is not None:
+            tell_url(url)
     # What binds a socket, or reads outside the root and the folders of Python, stands before this line.
     if landlock:
         walled_off = _confine(workspace)

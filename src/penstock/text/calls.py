@@ -93,6 +93,8 @@ _POSITIONAL = {
     "find": ("handle", "pattern"),
 }
 _BOUNDED = frozenset({"page", "find"})
+_OF_STORE = _BOUNDED | {"sessions"}
+"""What is asked of the store; all else is of files, beneath a root."""
 _FLAGS = {
     "use_regex": "--regex",
     "include_hidden": "--hidden",
@@ -129,9 +131,9 @@ class CommandLine(NamedTuple):
                 flags.append(flag if value else "--no-" + flag[2:])
             else:
                 flags += [flag, shlex.quote(str(value))]
-        if self.root is not None:
+        if self.root is not None and call.tool not in _OF_STORE:
             flags += ["--root", shlex.quote(self.root)]
-        if self.store is not None:
+        if self.store is not None and call.tool in _OF_STORE:
             flags += ["--store", shlex.quote(self.store)]
         if self.budget is not None and call.tool in _BOUNDED:
             flags += ["--budget", str(self.budget)]
