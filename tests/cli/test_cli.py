@@ -303,6 +303,18 @@ def test_doctor_says_what_is_in_force(tree: Path) -> None:
     assert "confinement" in run("doctor", cwd=tree, PENSTOCK_STORE=str(tree / "kept")).stdout
 
 
+def test_a_store_that_cannot_be_opened_is_a_check_that_fails(tmp_path: Path) -> None:
+    """And what says so sends nobody to a command that can say no more."""
+    (tmp_path / "store").mkdir(mode=0o700)
+    (tmp_path / "store" / "penstock.sqlite3").write_bytes(b"nothing that SQLite wrote " * 1_000)
+    done = run("doctor", "--json", cwd=tmp_path, PENSTOCK_STORE=str(tmp_path / "store"))
+    assert done.returncode == 1
+    assert "is damaged from its first bytes on" in json.loads(done.stdout)["store"]["fault"]
+    checked = run("store", "check", cwd=tmp_path, PENSTOCK_STORE=str(tmp_path / "store"))
+    assert checked.returncode == 8
+    assert "store check" not in checked.stderr
+
+
 def test_doctor_says_where_the_store_lies_and_what_it_rests_on(tree: Path, tmp_path: Path) -> None:
     """Its size and life as they are set; looking makes no store; what is wrong with one is told, without a password."""
     folder = tmp_path / "kept"
@@ -314,9 +326,9 @@ def test_doctor_says_where_the_store_lies_and_what_it_rests_on(tree: Path, tmp_p
 
     def store(**environment: Any) -> dict[str, Any]:
         done = run("doctor", "--json", cwd=tree, **{**chosen, **environment})
-        assert done.returncode == 0
         report = json.loads(done.stdout)["store"]
         assert isinstance(report, dict)
+        assert done.returncode == ("fault" in report)
         return report
 
     where = {"at": f"sqlite://{folder}", "limit_bytes": 4096, "life_days": 3.0, "retention": "off"}

@@ -75,7 +75,7 @@ def doctor_command(as_json: bool) -> int:
     """Say what is in force: confinement, store, versions, extras.
 
     What `penstock install` put into other agents is tried: a hook cuts a large result and all of it comes back, a server
-    lists its tools. Ends with 1 where one of them does not work.
+    lists its tools. Ends with 1 where one of them, or the store, does not work.
 
     Examples:
       penstock doctor
@@ -94,7 +94,8 @@ def doctor_command(as_json: bool) -> int:
         else:
             fields.append((name, value))
     answer.give(report, terminal.render_fields(fields, width=28), as_json)
-    return answer.NOTHING if any(each["works"] is False for each in report["installed"]) else 0
+    is_broken = "fault" in report["store"] or any(each["works"] is False for each in report["installed"])
+    return answer.NOTHING if is_broken else 0
 
 
 _CONFINEMENTS = {

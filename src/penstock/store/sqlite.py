@@ -420,8 +420,12 @@ class SqliteStore(FileTables):
         if name == "SQLITE_FULL" or (name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN")) and self._is_full()):
             more = "Make some room; then `penstock store gc` makes more."
             return StoreFault("disk_full", f"The disk is full: nothing was written to {self.path}. {more}")
-        if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or isinstance(error, UnicodeDecodeError):
-            return Damaged(f"{self.path}/{DATABASE} is damaged: {error}. `penstock store check` names what.")
+        if name.startswith("SQLITE_NOTADB"):  # it opens for no command, so that none can say more
+            way = "A copy in its place goes on; with the file set aside a new store begins."
+            return Damaged(f"{self.path}/{DATABASE} is damaged from its first bytes on: {error}. {way}")
+        if name.startswith("SQLITE_CORRUPT") or isinstance(error, UnicodeDecodeError):
+            check = f"penstock store check{self._command_option()}"
+            return Damaged(f"{self.path}/{DATABASE} is damaged: {error}. `{check}` names what.")
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")):
             return StoreFault("busy", f"Another program holds {self.path}/{DATABASE}: {error}.")
         if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
