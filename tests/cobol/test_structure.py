@@ -571,7 +571,7 @@ def test_any_source_is_read_in_linear_time(name: str) -> None:
 
         return read
 
-    assert growth(work, 1_200) < BOUND
+    assert growth(work, 400) < BOUND
 
 
 @pytest.mark.parametrize(

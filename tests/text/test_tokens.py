@@ -305,3 +305,38 @@ def test_a_long_text_that_is_counted_again_is_not_looked_at_again() -> None:
     assert token_estimate.features(data) == counted
     token_estimate.features(data[:-9])
     assert token_estimate._known_features.cache_info().misses == looked_at + 1
+
+
+@pytest.mark.parametrize("size", [300, 30_000])
+def test_a_text_that_is_counted_again_is_not_estimated_again(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    """A conversation is sent whole with each request: what was counted a moment before is known, for each family by itself."""
+    looked_at: list[bytes] = []
+    features = token_estimate.features
+
+    def looking(data: bytes) -> list[int]:
+        looked_at.append(data)
+        return features(data)
+
+    monkeypatch.setattr(token_estimate, "features", looking)
+    text = "one of a kind " * (size // 14)
+    counted = count(text), count(text, model="claude-opus-5")
+    assert counted[0] != counted[1]
+    assert (count("".join(text)), count(text, model="claude-opus-5"), len(looked_at)) == (*counted, 2)
+    assert count(f"{text}.").high >= counted[0].high
+    assert len(looked_at) == 3
+
+
+def test_a_text_of_somebody_else_is_counted_by_what_it_is() -> None:
+    """A `str` that calls itself equal to all others is no text that was counted before."""
+
+    class Alike(str):
+        __slots__ = ()
+
+        def __eq__(self, other: object) -> bool:
+            return True
+
+        def __hash__(self) -> int:
+            return hash("counted before")
+
+    known, other = count("counted before"), count("another, of many more words")
+    assert count(Alike("another, of many more words")) == other != known

@@ -111,6 +111,28 @@ def _estimate(data: bytes, name: str) -> Count:
     return Count(tokens=tokens, low=low, high=high, method=f"estimate:{name}")
 
 
+# A conversation is sent whole with each request, and a text that is cut to fit is counted by every try: of what is counted,
+# half was counted a moment before. Some 8 MB of it are remembered.
+_SHORT_CHARS, _LONG_CHARS = 2_048, 65_536
+
+
+def _estimate_text(text: str, name: str) -> Count:
+    """Return the estimate of a text for a family; a long one is remembered by its blocks."""
+    if type(text) is not str or len(text) > _LONG_CHARS:  # a `str` of somebody else's may call equal what is not
+        return _estimate(_encoded(text), name)
+    return (_short_estimate if len(text) <= _SHORT_CHARS else _long_estimate)(text, name)
+
+
+@lru_cache(maxsize=2_048)
+def _short_estimate(text: str, name: str) -> Count:
+    return _estimate(_encoded(text), name)
+
+
+@lru_cache(maxsize=32)
+def _long_estimate(text: str, name: str) -> Count:
+    return _estimate(_encoded(text), name)
+
+
 # --- models --------------------------------------------------------------------------------------
 
 _UNKNOWN = "other"
@@ -221,7 +243,7 @@ def count(text: str | bytes, *, model: str = "o200k", mode: Mode = "estimate") -
     """
     name = family(model)
     if mode == "estimate":
-        return _estimate(_encoded(text), name)
+        return _estimate_text(text, name) if isinstance(text, str) else _estimate(text, name)
     if mode == "sampled":
         data = _encoded(text)
         if len(data) <= WHOLE_BYTES:

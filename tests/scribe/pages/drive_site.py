@@ -238,7 +238,8 @@ def narrow(browser: Browser, seen: Seen, site: str) -> dict[str, Any]:
     told: dict[str, Any] = {"drawings": []}
     page = seen.watch(browser.new_page(viewport={"width": 390, "height": 800}))
     for path in sorted(Path(site).rglob("*.html")):
-        opened(page, f"file://{path}")
+        page.goto(f"file://{path}")
+        page.wait_for_selector(TOLD, state="attached")
         told[str(path.relative_to(site))] = page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
         told["drawings"] += page.evaluate(BOX_IN_FRAME)
     return told
@@ -265,7 +266,8 @@ def main(chromium: str, site: str, hostile: str, picture: str = "") -> None:
         told["plain"] = plain(browser, seen, program)
         told["narrow"] = narrow(browser, seen, site)
         for path in sorted(Path(hostile).rglob("*.html")):
-            opened(page, f"file://{path}")
+            page.goto(f"file://{path}")
+            page.wait_for_selector(TOLD, state="attached")
             page.fill("#find", "x")
             page.wait_for_selector("#found *")
             acted.append(page.evaluate("() => [window.acted ?? null, document.images.length]"))
