@@ -90,10 +90,11 @@ def _next_prompt() -> str:
     itself hands on 4,095 bytes of a line and drops the rest without a word.
     """
     if terminal.is_watched(sys.stdin) and terminal.is_watched(sys.stdout):
-        with suppress(ImportError):  # Windows edits lines in its console
-            import readline  # which `input` then reads with
+        if sys.platform != "win32":  # whose console edits lines itself
+            with suppress(ImportError):
+                import readline  # which `input` then reads with
 
-            readline.parse_and_bind("set enable-bracketed-paste on")  # Python turns it off
+                readline.parse_and_bind("set enable-bracketed-paste on")  # Python turns it off
         try:
             return input(_PROMPT).strip()
         except EOFError:
