@@ -66,7 +66,7 @@ def pytest_collection_finish() -> None:
     """Thousands of collected tests are not looked at again by each collection of garbage: an eighth of all time."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(100_000)  # with 10,000, as `penstock` has it, all takes a tenth longer, in as much memory
+    gc.set_threshold(100_000)  # with 10,000, as `penstock` has it, three rooms take a tenth longer, laws 4 % less
     gc.enable()
 
 
