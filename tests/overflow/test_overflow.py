@@ -34,6 +34,7 @@ from penstock.overflow import (
     verdict,
     walk,
 )
+from penstock.overflow.numbers import bind
 
 DATA = Path(os.environ.get("PENSTOCK_DATA", Path(__file__).parents[3] / "shared" / "data")) / "overflow_dev.jsonl"
 NUMBERS = ("limit", "input", "output", "total", "excess")
@@ -847,3 +848,16 @@ def test_the_name_of_a_wrapper_does_not_outrank_a_sentence_that_asks_to_wait(nam
         assert overflow.diagnose(type(name, (Exception,), {})(sentence), status).kind == "rate_limit"
         told = {"error": {"type": "context_length_exceeded", "message": sentence}}
         assert overflow.diagnose(told, status).kind == "context_input"
+
+
+@pytest.mark.parametrize(
+    ("before", "given", "reply"),
+    [
+        ("input length and `max_tokens` of your messages", 900, 100),
+        ("`max_tokens` and the input length", 100, 900),
+    ],
+)
+def test_summands_are_named_in_their_order(before: str, given: int, reply: int) -> None:
+    """By the first mention of each."""
+    bound = bind(f"{before} exceed context limit: 900 + 100 > 950")
+    assert (bound.input, bound.output, bound.limit) == (given, reply, 950)

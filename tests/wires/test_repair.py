@@ -67,6 +67,15 @@ def test_a_result_keeps_those_of_its_parts_that_are_whole(content: Any, kept: An
     assert mended.actions == ("message 2: dropped parts of a result that are none",)
 
 
+@pytest.mark.parametrize(
+    "said", [{"type": "refusal", "refusal": "I cannot."}, {"type": "output_text", "text": "I cannot."}]
+)
+def test_words_in_a_part_of_another_role_stay(said: Any) -> None:
+    """A refusal too, which has its words beside no text."""
+    mended = repair([{"type": "message", "role": "user", "content": [said]}], "openai-responses")
+    assert mended.messages[0]["content"] == [{"type": "input_text", "text": "I cannot."}]
+
+
 def test_a_result_without_its_call_becomes_text() -> None:
     """What it found is not lost."""
     mended = repair([USER, {"type": "function_call_output", "call_id": "x", "output": "42 files"}], "openai-responses")

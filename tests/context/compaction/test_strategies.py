@@ -273,6 +273,14 @@ def test_what_is_not_the_same_row_of_lines_is_new(first: str, second: str) -> No
     assert NewLines().steps(seen(talk)) == []
 
 
+@pytest.mark.parametrize(("first", "last"), [(1, 30), (31, 60), (11, 50), (1, 60)])
+def test_a_second_read_within_the_first_has_nothing_new(first: int, last: int) -> None:
+    """Wherever either of them ends."""
+    seen_lines = results._Seen(8)
+    seen_lines.add(lines(60).split("\n"))
+    assert seen_lines.runs_of(lines(last - first + 1, first).split("\n")) == [(0, last - first + 1)]
+
+
 def test_a_result_is_worth_a_stub_above_150_tokens() -> None:
     """A stub takes about 70: what is no larger than twice that stays, whichever strategy asks."""
     sizes = {}
