@@ -28,6 +28,7 @@ from penstock.workspace.own_files import (
     change_own,
     create_own,
     extend_own,
+    home_folder,
     make_folders,
     read_own,
     remove_empty_folders,
@@ -757,3 +758,16 @@ def test_an_own_folder_is_a_folder_and_stays_where_it_is(
     os.close(folder.create("content"))
     folder.close()
     assert os.listdir(tmp_path / "own") == ["content"]
+
+
+def test_an_empty_home_is_none_and_not_the_root_of_all_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`HOME= penstock install` had written into `/`: the system knows where the user's folder is."""
+    pwd = pytest.importorskip("pwd")
+    known = pwd.getpwuid(os.getuid()).pw_dir
+    assert home_folder({"HOME": "/somewhere"}) == "/somewhere"
+    for environment in ({}, {"HOME": ""}):
+        assert home_folder(environment) == known
+    monkeypatch.setenv("HOME", "")
+    monkeypatch.setattr(pwd, "getpwuid", mock.Mock(side_effect=KeyError("uid not found")))
+    with pytest.raises(CallerError, match="set HOME"):
+        home_folder()

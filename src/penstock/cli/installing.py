@@ -135,8 +135,9 @@ def surroundings() -> tuple[HostSurroundings, InstallRecords]:
     """Return where hosts' configurations are for whoever runs this, here, and what was installed there."""
     from penstock.hosts.catalogue import HostSurroundings
     from penstock.hosts.records import InstallRecords
+    from penstock.workspace.own_files import home_folder
 
-    home = os.path.expanduser("~")
+    home = home_folder()
     try:
         project = os.getcwd()
     except FileNotFoundError as error:

@@ -49,7 +49,7 @@ def folder_for(environment: Mapping[str, str]) -> str:
     """
     state = environment.get("XDG_STATE_HOME") or ""
     if not os.path.isabs(state):  # the XDG specification: relative ones are to be ignored
-        state = os.path.join(environment.get("HOME") or os.path.expanduser("~"), ".local", "state")
+        state = os.path.join(own_files.home_folder(environment), ".local", "state")
     return os.path.join(state, "penstock-handoffs")
 
 

@@ -11,7 +11,7 @@ import stat
 import sys
 
 from penstock.errors import CallerError
-from penstock.workspace.own_files import create_own, is_own, read_own
+from penstock.workspace.own_files import create_own, home_folder, is_own, read_own
 
 ADMITTED = "penstock.admitted"
 """The key in a request's ASGI scope that says that its sender has the token."""
@@ -20,7 +20,7 @@ _MIN_CHARACTERS = 32
 
 def default_file() -> str:
     """Return where the token is kept when nobody names a file: in the user's state folder."""
-    state = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    state = os.environ.get("XDG_STATE_HOME") or os.path.join(home_folder(), ".local", "state")
     return os.path.join(state, "penstock", "token")
 
 

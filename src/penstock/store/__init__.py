@@ -82,7 +82,9 @@ def default_url(environment: Mapping[str, str] | None = None) -> str:
         return url
     state = environment.get("XDG_STATE_HOME") or ""
     if not os.path.isabs(state):  # the XDG specification: relative ones are to be ignored
-        state = os.path.join(environment.get("HOME") or os.path.expanduser("~"), ".local", "state")
+        from penstock.workspace.own_files import home_folder
+
+        state = os.path.join(home_folder(environment), ".local", "state")
     return "sqlite://" + os.path.join(state, "penstock")
 
 

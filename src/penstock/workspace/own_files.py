@@ -18,7 +18,7 @@ from penstock.errors import CallerError, ToolError
 from penstock.workspace import system
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import BinaryIO, Self
 
 _NETWORKS = {  # statfs(2) types of file systems without dependable locks or flushes
@@ -41,6 +41,27 @@ _CARRY_NAMES = {0xEF53, 0x58465342, 0x9123683E}
 
 class IrregularFileError(OSError):
     """What stands at a path that the user named is a folder, a pipe or a device, where a file is read."""
+
+
+def home_folder(environment: Mapping[str, str] | None = None) -> str:
+    """Return the user's home folder: HOME, or what the system knows where that is empty or not set.
+
+    Args:
+        environment: The variables to look at; None for those of this process.
+
+    Raises:
+        CallerError: Neither says where it is.
+    """
+    home = (os.environ if environment is None else environment).get("HOME")
+    if home or sys.platform == "win32":
+        return home or os.path.expanduser("~")
+    import pwd
+
+    # `~` would be the root of all files where HOME is empty.
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError as error:
+        raise CallerError("HOME is not set, and the system knows no home folder of this user: set HOME") from error
 
 
 def read_own(path: str, limit_bytes: int = 1 << 20) -> bytes | None:
@@ -283,7 +304,7 @@ def _open_own_folder(path: str) -> system.Folder:
 
 def _expect_home(path: str) -> None:
     """Raise CallerError for a path in a home that is not there: `/nonexistent` is how systems write that a user has none."""
-    home = os.path.abspath(os.path.expanduser("~"))
+    home = os.path.abspath(home_folder())
     if f"{path}{os.sep}".startswith(f"{home}{os.sep}") and not os.path.isdir(home):
         raise CallerError(
             f"The home folder {home} is not there: set HOME or XDG_STATE_HOME to a folder that is, or make it"
