@@ -260,6 +260,17 @@ def test_an_entry_ends_without_its_period_where_the_next_one_begins() -> None:
     assert [(file.name, file.records) for file in found.files] == [("ONE", ("R",)), ("TWO", ("S",))]
 
 
+@pytest.mark.parametrize(
+    "clause",
+    ["COMP", "USAGE COMP", "SYNC", "SIGN LEADING", "COMPUTATIONAL", "OCCURS 3", "PIC 9(4)", "HIGHLIGHT", "BLANK ZERO"],
+)
+def test_a_value_on_a_line_of_its_own_begins_no_item(clause: str) -> None:
+    """`VALUE`, and beneath it `10 COMP.`: what stands behind the number is a clause, and no item is called that."""
+    source = scan(program("STOP RUN.", data=("01  A PIC 9(4) VALUE", f"    10 {clause}.", "01  B PIC X.")))
+    found = facts(source, source.programs[0])
+    assert [(item.name, item.parent) for item in found.items] == [("A", None), ("B", None)]
+
+
 def test_a_file_is_described_behind_an_entry_without_its_period() -> None:
     """A level 02 that nobody ended takes no FD into itself: the record behind it is of the next file."""
     source = scan(

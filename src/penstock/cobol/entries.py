@@ -24,9 +24,19 @@ _CONVENTION = (
     rf"(?>WITH\s++|)(?!(?:USING|CHAINING|RETURNING|GIVING)(?![\w-])){_NAME}"
     rf"(?>\s++LINKAGE|)(?=\s++(?:USING|CHAINING|RETURNING|GIVING)(?![\w-]))"
 )
-# A line that begins a declaration of its own. The words that may follow a number in a clause that goes on are no names.
+CLAUSES = vocabulary(
+    "PIC PICTURE VALUE VALUES OCCURS REDEFINES USAGE COMP COMP-1 COMP-2 COMP-3 COMP-4 COMP-5 BINARY DISPLAY PACKED-DECIMAL INDEX "
+    "POINTER SIGN SYNC SYNCHRONIZED JUST JUSTIFIED BLANK LINE COLUMN COL GROUP TYPE"
+)
+"""The words that may follow a level number where the item has no name: it is a FILLER."""
+# What else may follow the number of a clause that goes on in a new line: OCCURS above `10 TIMES`, RESERVE above `2 AREAS`.
+_COUNTED = vocabulary(
+    "TIMES THRU THROUGH CHARACTER CHARACTERS RECORD RECORDS LINES WORD WORDS AREA AREAS TO DEPENDING INDEXED ASCENDING DESCENDING "
+    "COMPUTATIONAL LEADING TRAILING EXTERNAL GLOBAL HIGHLIGHT LOWLIGHT REVERSE-VIDEO BLINK UNDERLINE"
+)
+# A line that begins a declaration of its own: no item has the name of a clause.
 _ITEM = (
-    rf"(?:0?[1-9]|[1-4]\d|66|77|88)[^\S\n]++(?!(?:TIMES|THRU|THROUGH|CHARACTERS?|RECORDS?|LINES?|WORDS?|TO|DEPENDING|INDEXED)[\s.])"
+    rf"(?:0?[1-9]|[1-4]\d|66|77|88)[^\S\n]++(?!(?:{'|'.join(sorted(CLAUSES | _COUNTED))})(?![\w-]))"
     rf"(?=[\d-]*+[A-Z]){_NAME}(?:\s*+\.(?!\S)|\s++(?:PIC|PICTURE|VALUES?|REDEFINES|OCCURS|USAGE|COMP(?:-\d)?|BINARY|POINTER)(?![\w-]))"
 )
 _SECTION = r"(?:CONFIGURATION|INPUT-OUTPUT|FILE|(?:WORKING|LOCAL)-STORAGE|LINKAGE|COMMUNICATION|REPORT|SCREEN)\s++SECTION\s*+\."
@@ -78,11 +88,6 @@ SECTIONS = vocabulary(
     "CONFIGURATION INPUT-OUTPUT FILE WORKING-STORAGE LOCAL-STORAGE THREAD-LOCAL-STORAGE LINKAGE COMMUNICATION REPORT SCREEN"
 )
 """The sections of the language; any other name before SECTION is one of a PROCEDURE DIVISION."""
-CLAUSES = vocabulary(
-    "PIC PICTURE VALUE VALUES OCCURS REDEFINES USAGE COMP COMP-1 COMP-2 COMP-3 COMP-4 COMP-5 BINARY DISPLAY PACKED-DECIMAL INDEX "
-    "POINTER SIGN SYNC SYNCHRONIZED JUST JUSTIFIED BLANK LINE COLUMN COL GROUP TYPE"
-)
-"""The words that may follow a level number where the item has no name: it is a FILLER."""
 DECLARED = re.compile(r"EXEC\s++SQL\s++(?:DECLARE|INCLUDE|BEGIN|END|WHENEVER)(?![\w-])")
 """An EXEC block that may stand between data: what it says is declared, not executed."""
 USING = re.compile(
