@@ -71,7 +71,13 @@ def test_row_1_what_column_72_would_cut_is_code(lines: list[str], told: str) -> 
 
 @pytest.mark.parametrize(
     ("odd", "other", "told"),
-    [("END-READ", "", "free"), ("END-READ", "000100     EXIT.", "fixed"), ("END-READ", "      D    EXIT.", "fixed")],
+    [
+        ("END-READ", "", "free"),
+        ("END-READ", "000100     EXIT.", "fixed"),
+        ("END-READ", "      D    EXIT.", "fixed"),
+        ("END-READ", "           EXIT.".ljust(72) + "PAYROLL1", "fixed"),
+        ("PROCESS APOST", "", "fixed"),
+    ],
 )
 def test_row_1_one_line_in_the_margin_of_an_indented_program_says_enough(odd: str, other: str, told: str) -> None:
     """Row 1: not where another line has a number, a tag or an indicator there, for then it is a slip."""

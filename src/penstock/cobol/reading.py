@@ -340,7 +340,7 @@ def _detected(lines: list[str]) -> Format:
     sample = [
         line.expandtabs(_TAB)
         for line in lines[:_PROBED_LINES]
-        if line and not line.isspace() and not _INCLUDED.match(line)
+        if line and not line.isspace() and not _INCLUDED.match(line) and not _OPTIONS.match(line)
     ]
     free = sum(map(_begins_in_margin, sample))
     # Only lines that may hold DIVISION or an -ID are looked at: the pattern is costly, "IVI" and "-I" are not.
@@ -349,15 +349,18 @@ def _detected(lines: list[str]) -> Format:
     margin = sum(len(prefix) < _AREA_A and not prefix.strip() for prefix in prefixes)
     if margin * 2 > len(prefixes) or free * (6 if not prefixes else 3) > len(sample):
         return "free"
-    # A copybook of a few lines, most of them indented, or an indented program: a line that runs from the margin over column 7
-    # says enough where no line has an indicator there, and no line of a program a number or tag.
-    is_marked = any(map(_CARD.match, sample)) or (bool(prefixes) and any(map(_TAGGED.match, sample)))
-    if any(map(_RUNS_ON.match, sample)) and not is_marked:
+    # A copybook of a few lines, most of them indented: one that runs from the margin over column 7 says enough where no line
+    # has an indicator there.
+    runs_on = any(map(_RUNS_ON.match, sample)) and not any(map(_CARD.match, sample))
+    if runs_on and not prefixes:
         return "free"
     # In old estates every line is a wider one: each is looked at once.
     wider = [at for at, line in enumerate(lines) if len(line) > _IDENTIFICATION and _is_wider(line)]
     torn = {at for at in wider if _is_cut(lines[at])}
     apart = {at for at in wider if at not in torn and "  " in lines[at][_IDENTIFICATION - 3 : _IDENTIFICATION + 3]}
+    # So does one in an indented program that has nothing of fixed format: neither numbers nor tags nor identifications.
+    if runs_on and not apart and not any(map(_TAGGED.match, sample)):
+        return "free"
     wide = [at for at in wider if len(lines[at]) > RECORD_BYTES and lines[at][RECORD_BYTES:].strip()]
     cut = sum(at + 1 == len(lines) or lines[at + 1][6:7] != "-" for at in torn)
     return "variable" if sum(at not in apart for at in wide) * 2 > len(wide) or cut > len(apart) else "fixed"
