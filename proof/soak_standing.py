@@ -12,6 +12,7 @@ import gc
 import importlib
 import os
 import pkgutil
+import random
 import signal
 import socket
 import subprocess
@@ -27,9 +28,12 @@ PROVIDER: Final = 0
 
 
 def _free_port() -> int:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return int(held.getsockname()[1])
+    """Return a port that nobody has, and that no system hands out: between a kill and a start nobody else gets it."""
+    while True:
+        port = random.randrange(20_000, 30_000)
+        with socket.socket() as held, suppress(OSError):
+            held.bind(("127.0.0.1", port))
+            return port
 
 
 class Standing:
