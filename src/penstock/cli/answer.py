@@ -135,9 +135,6 @@ def _print_result(text: str) -> None:
     click.echo(text, nl=not text.endswith("\n"))
 
 
-# ── errors ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
 def print_url(url: str) -> None:
     """Print where something is served, for a script.
 
@@ -145,6 +142,9 @@ def print_url(url: str) -> None:
         url: its address.
     """
     print_json({"url": url})
+
+
+# ── errors ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def report(error: Exception, about: Mapping[str, Any], command: str = "penstock") -> int:
