@@ -320,6 +320,10 @@ def test_a_person_undoes_from_the_command_line(tmp_path: Path, capsys: pytest.Ca
     assert (tmp_path / "tree/a.txt").read_text() == "one\n"
     assert main(["undo", session, *flags]) == 5
     assert "is what it was before edit 1" in capsys.readouterr().err
+    assert main(["undo", session, *flags, "--json"]) == 5
+    way = json.loads(capsys.readouterr().out)["error"]["try"]
+    assert way == f"penstock show {session} --store sqlite://{tmp_path}/store"
+    assert main(way.split()[1:]) == 0
 
 
 @pytest.mark.proves("S-17")

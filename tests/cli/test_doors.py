@@ -7,7 +7,9 @@ import os
 import re
 import socket
 import subprocess
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
 import pytest
 from tests.cli.test_cli import as_json, run
@@ -17,6 +19,8 @@ from penstock.cli import main
 from penstock.cli.queue_page import serve_pages
 from penstock.cli.requests import saved_request
 from penstock.errors import CallerError
+from penstock.mcp_server.listening import served_url
+from penstock.store import open_store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -211,3 +215,79 @@ def test_a_server_at_pipes_has_no_room_for_an_object(line: str, capsys: pytest.C
     assert main(line.split()) == 2
     said = json.loads(capsys.readouterr().out)["error"]["message"]
     assert said.endswith("standard output is the protocol's without it.")
+
+
+@pytest.mark.parametrize("line", ["run x --wait {}", "guard --seconds {}", "store gc --dry-run --older-than {}"])
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf", "-1", "1e300", "soon"])
+def test_how_long_is_a_number_with_an_end(
+    line: str, number: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """NaN is above no limit and below none: a wait of so many seconds would never be over."""
+    monkeypatch.setenv("PENSTOCK_STORE", str(tmp_path / "store"))
+    monkeypatch.chdir(tmp_path)
+    assert main(line.format(number).split()) == 2
+    assert re.search(r"It takes a number of (seconds|days) (from|above) 0 to \d+, not", capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("number", [str(2**63 - 1), str(2**63), "1" + "0" * 30])
+def test_a_number_that_no_database_holds_asks_for_all(
+    number: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More than there are is all there are, behind them is nothing; SQLite's own refusal was an error of Python's."""
+    monkeypatch.setenv("PENSTOCK_STORE", str(tmp_path / "store"))
+    with closing(open_store(str(tmp_path / "store"))) as store:
+        store.put([b"one"])
+        store.append("s", 0, "Begun", {})
+    assert main(["store", "list", "--limit", number, "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["items"]) == 1
+    assert main(["store", "list", "--offset", number, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["items"] == []
+    assert main(["sessions", "list", "--limit", number, "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["sessions"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("host", "shown"),
+    [("127.0.0.1", "127.0.0.1"), ("::1", "[::1]"), ("fe80::1%eth0", "[fe80::1%25eth0]")],
+)
+def test_an_address_is_written_as_a_client_takes_it(host: str, shown: str) -> None:
+    """In one place for all that serve."""
+    listening = Mock(getsockname=lambda: (host, 8377, 0, 0))
+    assert served_url(listening, "/mcp") == f"http://{shown}:8377/mcp"
+
+
+def test_a_hook_has_an_object_for_who_asks_for_one(tmp_path: Path) -> None:
+    """Where nothing changes too; hosts, which do not ask, get nothing then."""
+    event = json.dumps({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_response": {"stdout": "x"}})
+    for stdin in (event, "{}", ""):
+        done = run("hook", "claude", "--json", cwd=tmp_path, stdin=stdin.encode())
+        assert (done.returncode, type(json.loads(done.stdout))) == (0, dict)
+    assert run("hook", "claude", cwd=tmp_path, stdin=event.encode()).stdout == ""
+
+
+def test_a_handoff_of_a_newer_version_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What it says in fields that are not known here is not passed over in silence."""
+    file = tmp_path / "handoff.json"
+    file.write_text(json.dumps({"sessionId": "s", "schemaVersion": 99, "summary": "x"}))
+    assert main(["run", "x", "--from", str(file), "--store", str(tmp_path / "store"), "--json"]) == 2
+    said = json.loads(capsys.readouterr().out)["error"]["message"]
+    assert "schemaVersion: a newer Penstock wrote it in version 99, and this one reads up to 1." in said
+    assert "written with schemaVersion 1" in said
+
+
+def test_a_store_that_cannot_says_what_helps(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command, with the store that was typed."""
+    monkeypatch.setenv("PENSTOCK_STORE_LIMIT_BYTES", "9")
+    kept = str(tmp_path / "a store")
+    assert main(["run", "x", "--root", str(tmp_path), "--store", kept, "--json"]) == 8
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert (error["code"], error["try"]) == ("full", f"penstock store gc --store '{kept}'")
+
+
+def test_a_kept_output_that_is_gone_names_its_own_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is recommended names the store, and no root, which `store list` does not take."""
+    kept = str(tmp_path / "kept")
+    assert main(["page", "uMGSGJq0P1YNHAjdzx1eT4", "--store", kept, "--json"]) == 4
+    assert json.loads(capsys.readouterr().out)["error"]["try"] == f"penstock store list --store {kept}"

@@ -107,6 +107,38 @@ def test_a_resume_may_allow_more(tree: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.proves("S-10")
+def test_what_a_resume_was_told_holds_for_the_next(tree: Path, tmp_path: Path) -> None:
+    """Model, address, window and what is allowed; who looks only changes nothing, and the last word counts."""
+    seen: list[tuple[str, bool]] = []
+
+    def policy(request: Any) -> Any:
+        tools = {tool["function"]["name"] for tool in request["tools"]}
+        seen.append((request["model"], "edit_file" in tools))
+        return say("Done.")
+
+    with (
+        LoopbackProvider("openai-chat", 32_000, policy=policy) as first,
+        LoopbackProvider("openai-chat", 32_000, policy=policy) as second,
+    ):
+        begin = penstock(tmp_path, "run", "x", "--root", str(tree), *flags(first), "--window", "16000", "--json")
+        session = json.loads(begin.stdout)["session"]
+        other = ("--model", "openai-chat:y", "--base-url", second.base_url, "--window", "20000", "--allow-edit")
+        penstock(tmp_path, "resume", session, "--verify-only", "--model", "openai-chat:z")
+        penstock(tmp_path, "resume", session, "Go on.", *other)
+        again = penstock(tmp_path, "resume", session, "And on.")
+        shown = json.loads(penstock(tmp_path, "show", session, "--json").stdout)
+        row = json.loads(penstock(tmp_path, "sessions", "--json").stdout)["sessions"][0]
+        told = json.loads(penstock(tmp_path, "stats", session, "--json").stdout)
+        penstock(tmp_path, "resume", session, "And on.", "--window", "24000")
+        last = json.loads(penstock(tmp_path, "show", session, "--json").stdout)
+    assert again.returncode == 0, again.stderr
+    assert seen == [("x", False), ("y", True), ("y", True), ("y", True)]
+    assert (shown["model"], shown["window_tokens"], row["model"]) == ("openai-chat:y", 20_000, "openai-chat:y")
+    assert [turn["window_tokens"] for turn in told["fill"]] == [16_000, 20_000, 20_000]
+    assert (last["model"], last["window_tokens"]) == ("openai-chat:y", 24_000)
+
+
+@pytest.mark.proves("S-10")
 def test_what_changed_meanwhile_is_told_to_the_model(tree: Path, tmp_path: Path) -> None:
     """In its next request; a session that has answered and is asked nothing costs no call."""
     seen: list[Any] = []
@@ -459,3 +491,4 @@ def test_of_several_that_go_on_with_a_session_one_asks_and_the_others_are_told(t
     assert late.returncode == 6
     for refused in (late.stderr, *(text for one, text in zip(three, said, strict=True) if one.returncode)):
         assert f"Another process goes on with session {session}" in refused
+        assert f"Try: penstock show {session}" in refused

@@ -59,7 +59,8 @@ records: dict[str, st.SearchStrategy[Any]] = {
 }
 fields: dict[str, st.SearchStrategy[Any]] = {
     **dict.fromkeys(("agent", "created_at", "parent_session_id"), texts),
-    **dict.fromkeys(("turns_completed", "schema_version"), numbers),
+    "turns_completed": numbers,
+    "schema_version": st.integers(0, 1),
     **dict.fromkeys(("completed_tasks", "pending_tasks", "modified_files", "constraints", "open_errors"), lists),
     **dict.fromkeys(("active_files", "handles"), lists),
     **dict.fromkeys(("state", "log_ref"), st.dictionaries(texts, json_values, max_size=3)),

@@ -352,6 +352,28 @@ def test_programs_and_urls_stand_behind_one_relay(config: Path, tmp_path: Path) 
     assert all(map(is_gone, children))
 
 
+@pytest.mark.parametrize(
+    "servers",
+    [
+        {"none": {"command": "/nowhere/at/all"}},
+        {"broken": {"command": sys.executable, "args": ["-S", "-c", "raise SystemExit('no key')"]}},
+    ],
+)
+@pytest.mark.parametrize("waits", [True, False])
+@pytest.mark.proves("Y-3")
+def test_a_relay_of_servers_that_never_spoke_fails(servers: dict[str, Any], waits: bool, tmp_path: Path) -> None:
+    """With their own words, whether its host is still there or has gone at once."""
+    path = tmp_path / "servers.json"
+    path.write_text(json.dumps({"mcpServers": servers}))
+    ends = Ends([*RELAY, "--config", str(path)], tmp_path / "store")
+    if waits:
+        ends.process.wait(60)
+    _, errors = ends.process.communicate(timeout=60)
+    assert ends.process.returncode == 1
+    assert b"none: /nowhere/at/all: No such file" in errors or b"no key" in errors
+    assert b"no server could be reached" in errors
+
+
 DEAF = """
 import json, sys, time
 for _ in range(2):

@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from penstock.call import Call
 from penstock.cli import main
 from penstock.errors import CallerError, ToolError
 from penstock.store import Retention, StoreFault, default_retention, open_store, removal
@@ -450,8 +451,9 @@ def test_who_was_killed_holds_nothing(tmp_path: Path) -> None:
     process.start()
     here.recv()
     with closing(SqliteStore(path)) as store:
-        with pytest.raises(ToolError, match="End it first"):
+        with pytest.raises(ToolError, match="End it first") as refused:
             store.remove_sessions(["killed"])
+        assert refused.value.calls == (Call("show", {"session_id": "killed"}),)
         process.kill()
         process.join()
         assert [one.name for one in store.remove_sessions(["killed"])] == ["killed"]

@@ -175,7 +175,7 @@ def undo(root: Root, store: Store, session_id: str, number: int | None = None) -
             stands = f"is what it was before edit {at + 1}" if is_undone else f"is not what edit {at + 1} left"
             said = f"{name} {stands}: it is left alone.{_others(root, made, at)}"
             if is_undone or not edit.before:
-                raise ToolError("stale", said)
+                raise ToolError("stale", said, *_next_undo(root, store, session_id, made, number))
             raise ToolError("stale", f"{said} What stood there before is kept.", Call("page", {"handle": edit.before}))
         if edit.before:
             root.replace_file(relative, _content(store, edit.before, edit.before_sha256), after)
@@ -184,6 +184,14 @@ def undo(root: Root, store: Store, session_id: str, number: int | None = None) -
     _note_undone(store, session_id, edit)
     became = "is what it was before" if edit.before else "which it had made, is removed"
     return f"Edit {at + 1} is undone: {name}{' ' if edit.before else ', '}{became}."
+
+
+def _next_undo(root: Root, store: Store, session_id: str, made: list[KeptEdit], number: int | None) -> tuple[Call, ...]:
+    """Return the call that takes back the last edit that stands, where another one was named; nothing where there is none."""
+    with suppress(ToolError):
+        if number is not None and _last_standing(root, store, session_id, made) != number - 1:
+            return (Call("undo", {"session_id": session_id}),)
+    return ()
 
 
 def _last_standing(root: Root, store: Store, session_id: str, made: list[KeptEdit]) -> int:

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from penstock.agent.record_types import BEGUN, BESIDE, SEEN
+from penstock.agent.journal import hold_to
+from penstock.agent.record_types import BEGUN, BESIDE, SEEN, TAKEN
 from penstock.context.sized import MESSAGE_TOKENS, measure_entry
 from penstock.errors import CallerError
 from penstock.overflow import classify_overflow
@@ -399,6 +400,8 @@ class _Reading:
         if record.type == SEEN:
             for act in data["acts"]:
                 self._seen(act)
+        elif record.type == TAKEN:
+            hold_to(self._session, data)
         elif record.type not in BESIDE:
             self._happened(event_of(record.type, data), record.at)
         self._records += 1

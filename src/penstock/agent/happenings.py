@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from penstock.agent.figures import UNREADABLE
-from penstock.agent.record_types import BEGUN, BESIDE
+from penstock.agent.journal import hold_to
+from penstock.agent.record_types import BEGUN, BESIDE, TAKEN
 from penstock.errors import CallerError
 from penstock.inspection.happenings import Answered, Compacted, Happening, Instructed, Refused, Said
 from penstock.inspection.story import Story, Subject
@@ -51,6 +52,8 @@ def happenings(store: Store, session_id: str) -> Iterator[Happening]:
         if reading is None:
             reading = _Reading(record)
             yield from reading.begun()
+        elif record.type == TAKEN:
+            reading.taken(record.data)
         elif record.type not in BESIDE:
             data: Any = record.data
             yield from reading.after(event_of(record.type, data), _moment(record.at))
@@ -99,6 +102,11 @@ class _Reading:
             tuple(objects(tools)) if isinstance(tools, list) else None,
         )
         yield from self._shown()
+
+    def taken(self, data: Any) -> None:
+        """Go on with the model and the window that a resume named."""
+        hold_to(self._session, data)
+        self._model = string(field(data, "about", "model")) or self._model
 
     def after(self, event: Event, at: str) -> Iterator[Happening]:
         """Yield what an event did."""

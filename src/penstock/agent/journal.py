@@ -8,16 +8,19 @@ journal lies (`store`).
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from penstock.agent.record_types import BEGUN, BESIDE, CHANGED, CHILD, EDITED, ENDED, MOVED, SEEN, TAKEN, TRACKED
 from penstock.errors import CallerError
 from penstock.session import Session, event_of, name_of, to_dict
+from penstock.session.limits import limits_of
 from penstock.store import Conflict
 from penstock.text.json_redaction import redacted_json
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from penstock.session import Event
     from penstock.store import Store
     from penstock.text.json_access import Json
@@ -42,11 +45,14 @@ class Journal:
         # A new session has a name that nobody else knows; whoever goes on with one may have company.
         self._is_ours = next_seq == 0
 
-    def claim(self) -> None:
+    def claim(self, terms: Mapping[str, Json] | None = None) -> None:
         """Write down that we go on with the session, before anything is asked or done for it; once is enough.
 
         Two that go on at one instant may write the same words at the same place, which the store takes for one event told twice.
         This record is the same of no two, so that one of them is refused before it asks a model for anything.
+
+        Args:
+            terms: what the session goes on with otherwise than before, for `resumed`; None for nothing.
 
         Raises:
             Conflict: where another process that lives works on the session, or has gone on with it since it was read.
@@ -56,7 +62,7 @@ class Journal:
             return
         if self._store.is_worked_on(self._session_id):
             raise Conflict(f"Another process works on session {self._session_id}.")
-        self._store.append(self._session_id, self.next_seq, TAKEN, {"by": new_id()})
+        self._store.append(self._session_id, self.next_seq, TAKEN, {"by": new_id(), **(terms or {})})
         self.next_seq += 1
         self._is_ours = True
 
@@ -92,9 +98,9 @@ class ChildJournal:
         self.changed: dict[str, None] = {}
         """The files that it has changed."""
 
-    def claim(self) -> None:
+    def claim(self, terms: Mapping[str, Json] | None = None) -> None:
         """Claim the whole, as its parent has done long ago."""
-        self._whole.claim()
+        self._whole.claim(terms)
 
     def write(self, kind: str, data: dict[str, Json], handles: tuple[str, ...] = ()) -> None:
         """Write a record of the child; what it did to files is written as the session's own."""
@@ -186,7 +192,7 @@ def resumed(
 ) -> tuple[Session, dict[str, Json], int]:
     """Return the session that a journal holds, what it was begun with, and the number of its next record.
 
-    The root is the one that a resume moved it to last.
+    The root is the one that a resume moved it to last, and the rest of `about` what was said last.
 
     Args:
         store: where the journal is.
@@ -204,17 +210,33 @@ def resumed(
         known = [info.session for info in store.sessions(5)]
         raise CallerError(f"there is no session {session_id!r}; the newest are {', '.join(known) or 'none'}")
     begun = dict(first.data)
+    header: Any = begun.pop("header")
+    session = Session.replay(header, (), counter=counter, dialect=dialect)
     last = first.seq
-    rows: list[tuple[str, dict[str, Json]]] = []
     for record in records:
         last = record.seq
         if record.type == MOVED:
             moved: Any = record.data
             about: Any = begun["about"]
             begun |= {"about": {**about, "root": moved["root"]}, "root_id": moved["root_id"]}
+        elif record.type == TAKEN:
+            taken: Any = record.data
+            about = begun["about"]
+            begun |= {"about": {**about, **taken.get("about", {})}}
+            hold_to(session, taken)
         if record.type not in BESIDE:
             # Journals of before had secrets in calls and answers; from here on nobody sees them.
             clean: Any = redacted_json(record.data)
-            rows.append((record.type, clean))
-    header: Any = begun.pop("header")
-    return Session.replay(header, rows, counter=counter, dialect=dialect), begun, last + 1
+            session.feed(event_of(record.type, clean))
+    return session, begun, last + 1
+
+
+def hold_to(session: Session, taken: Mapping[str, Any]) -> None:
+    """Hold a session to the limits with which a resume went on, where it had others.
+
+    Args:
+        session: as it was when the resume began.
+        taken: what the record says.
+    """
+    if "limits" in taken:
+        session.state = replace(session.state, limits=limits_of(taken["limits"]))

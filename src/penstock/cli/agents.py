@@ -56,6 +56,8 @@ class CommandOptions:
         return self.output_format == "text"
 
 
+_NOT_KEPT = frozenset({"root", "budget_tokens"})
+"""What a resume was told that stands in records of its own."""
 _NAMED_FILES = 20
 """Of a command that was cut off: how many files are named."""
 _budget = functools.partial(click.option, "--budget", "budget_tokens", type=click.IntRange(min=1_000), metavar="TOKENS")
@@ -83,7 +85,7 @@ _TERMS = (
     click.option(
         "--wait",
         "max_wait_seconds",
-        type=click.FloatRange(min=0),
+        type=options.WAIT,
         default=600.0,
         show_default=True,
         metavar="SECONDS",
@@ -189,15 +191,16 @@ def begun(store: Store, about: dict[str, Any], terms: CommandOptions) -> Agent:
 
 
 def resumed(
-    store: Store, session_id: str, changes: dict[str, Any], terms: CommandOptions
+    store: Store, session_id: str, changes: dict[str, Any], terms: CommandOptions, *, is_written: bool
 ) -> tuple[Agent, tuple[str, list[dict[str, Any]]]]:
     """Return the agent of a session that goes on, and what became of its files, in words and as rows.
 
     Args:
         store: where it is kept.
         session_id: the session.
-        changes: what the flags say, by name; what they leave out is as it was.
+        changes: what the flags say, by name; what they leave out is as it was, and the next resume goes on with them.
         terms: how it works.
+        is_written: whether it goes on at all, or is only looked at.
 
     Raises:
         ToolError: Its folder is not there, or another stands at its path.
@@ -208,9 +211,10 @@ def resumed(
     from penstock.agent.purse import open_purse, purse_of
 
     session, begun, next_seq = replayed(store, session_id)
-    about = {**begun["about"], **{name: value for name, value in changes.items() if value}}
+    said = {name: value for name, value in changes.items() if value}
+    about = {**begun["about"], **said}
     if changes["root"] is None:
-        expect_own_root(begun, session_id, store_url=terms.store_url)
+        expect_own_root(begun, session_id)
     about["root"] = os.path.realpath(about["root"])
     parts = _parts(store, about)
     model = parts.model
@@ -226,8 +230,12 @@ def resumed(
     parts.toolbox.changes.note(*changes_of(store, session_id))
     agent = _agent(session, parts, store, terms, next_seq, streams=about.get("stream", True))
     agent.purse = purse_of(store, session_id, agent.record)
-    if (more := changes["budget_tokens"]) is not None:
-        agent.journal.claim()  # before anything is written: whoever works on the session now would stumble over it
+    if is_written:
+        # Before anything else is written: whoever works on the session now would stumble over it.
+        kept = {name: value for name, value in said.items() if name not in _NOT_KEPT}
+        limits = {"limits": session.state.limits.to_dict()} if {"window", "model"} & kept.keys() else {}
+        agent.journal.claim({"about": kept, **limits} if kept else None)
+    if is_written and (more := changes["budget_tokens"]) is not None:
         if agent.purse is None:
             agent.purse = open_purse(session_id, more, agent.record)
         else:

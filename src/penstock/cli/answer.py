@@ -7,20 +7,22 @@ Law: under `--json` standard output holds one object and nothing else. Keeps out
 from __future__ import annotations
 
 import errno
+import os
 import sys
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import click
 
 from penstock.cli import terminal
 from penstock.errors import CallerError, ToolError
 from penstock.text import escape
-from penstock.text.calls import CommandLine
+from penstock.text.calls import Call, CommandLine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-    from penstock.text.calls import Call, Dialect
+    from penstock.text.calls import Dialect
     from penstock.text.page import Page
     from penstock.text.window import Window
     from penstock.tools import Tools
@@ -47,9 +49,15 @@ _STATUS = {
 _OUTCOMES = {"done": 0, "nothing": NOTHING, "partial": PARTIAL}
 
 
-def dialect_of(root: str | None = None, store_url: str | None = None, budget: int | None = None) -> Dialect:
-    """Return how calls are written that are to work where this one was typed: with its root, its store and its budget."""
-    return CommandLine(None if root in {None, "."} else root, store_url, budget=budget)
+def dialect_of(
+    root: str | None = None, store_url: str | None = None, budget: int | None = None, queue_url: str | None = None
+) -> Dialect:
+    """Return how calls are written that are to work where this one was typed: with its root, its store, its budget, its queue."""
+    if queue_url == os.environ.get("PENSTOCK_QUEUE"):
+        queue_url = None
+    elif queue_url is not None and urlsplit(queue_url).password:  # which is not for the log of whoever started this
+        queue_url = "URL"
+    return CommandLine(None if root in {None, "."} else root, store_url, budget=budget, queue=queue_url)
 
 
 # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -164,12 +172,11 @@ def report(error: Exception, about: Mapping[str, Any], command: str = "penstock"
     output_format = "json" if about.get("as_json") else about.get("output_format") or "text"
     match error:
         case ToolError():
-            dialect = dialect_of(about.get("root"), about.get("store_url"))
             status = _status_of(error.code)
-            way = " or ".join(dialect.write(call) for call in error.calls)
-            if not way and status in {USAGE, MISSING}:
+            way = _way(error.calls, about)
+            if way is None and status in {USAGE, MISSING}:
                 way = f"{command} --help"
-            return fail(error.code, error.message, way or None, status, output_format=output_format)
+            return fail(error.code, error.message, way, status, output_format=output_format)
         case CallerError(__cause__=FileNotFoundError()):  # a root, a script: what was named is not there
             return fail("not_found", str(error), f"{command} --help", MISSING, output_format=output_format)
         case CallerError(__cause__=IsADirectoryError()):
@@ -194,7 +201,16 @@ def report(error: Exception, about: Mapping[str, Any], command: str = "penstock"
             message = ": ".join(filter(None, (named, error.strerror))) if error.strerror else str(error)
             return fail("io_error", message, None, FAULT, output_format=output_format)
         case _:  # a store that cannot: it brings its own code
-            return fail(getattr(error, "code", "ended"), str(error), None, FAULT, output_format=output_format)
+            way = _way(getattr(error, "calls", ()), about)
+            return fail(getattr(error, "code", "ended"), str(error), way, FAULT, output_format=output_format)
+
+
+def _way(calls: Iterable[Call], about: Mapping[str, Any]) -> str | None:
+    """Return the commands that an error names; without one, of a session that was named what shows it."""
+    dialect = dialect_of(about.get("root"), about.get("store_url"), queue_url=about.get("queue_url"))
+    if not calls and (session := about.get("session_id")) is not None:
+        calls = (Call("show", {"session_id": session}),)
+    return " or ".join(map(dialect.write, calls)) or None
 
 
 def fail(

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 from penstock.cli import answer, options, terminal
 from penstock.cli.commands import command
 from penstock.cli.completion import complete_model
-from penstock.cli.queues import named_model, queue_option
+from penstock.cli.queues import RUN, named_model, queue_option
 from penstock.errors import CallerError
 from penstock.text import escape
 from penstock.text.notices import counted
@@ -330,7 +330,7 @@ def _chunk_lines(path: str, made: ChunkPlan) -> list[str]:
 @format_option
 @queue_option
 @click.option("--finish", is_flag=True, help="Start nothing: follow a run of the queue, and make its site.")
-@click.option("--run", type=int, metavar="N", help="With --finish: which run; else the newest.")
+@click.option("--run", type=RUN, metavar="N", help="With --finish: which run; else the newest.")
 @click.option(
     "--urgency",
     type=click.IntRange(-1_000, 1_000),
@@ -486,7 +486,9 @@ def _finished(queue_url: str | None, number: int | None, out: str, as_json: bool
             return answer.INTERRUPTED
         done = finish(database, run, out, wording=wording, step=line.tell)
     status = _answered(done, out, as_json, asked=True, queue=seen.to_dict())
-    return answer.INTERRUPTED if seen.phase == "cancelled" else status
+    if seen.phase == "cancelled":
+        terminal.warn(f"the run was cancelled; to go on with it: penstock queue retry {run.id} --queue URL")
+    return queues.status_of(seen) or status
 
 
 def _progress_of_chunks(line: terminal.ProgressLine) -> Callable[[Progress], None] | None:

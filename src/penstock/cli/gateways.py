@@ -77,7 +77,7 @@ def gateway_command(
 
         from penstock.gateway.serving import serve
         from penstock.mcp_server import until_signal
-        from penstock.mcp_server.listening import ServedNames, listen
+        from penstock.mcp_server.listening import ServedNames, listen, served_url
 
         listening = listen(
             address,
@@ -92,7 +92,7 @@ def gateway_command(
         gateway = _gateway(
             _checked(upstream), token_file, known, store_url, names, offering, telemetry, observes=observe
         )
-        shown = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        shown = served_url(listening)
         click.echo(f"penstock gateway: {shown} stands before {upstream or 'the public providers'}", err=True)
         wanted = " (its token behind a #)" if token_file else ""
         click.echo(f"What passes is shown at {shown}/penstock/{wanted}", err=True)

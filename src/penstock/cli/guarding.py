@@ -44,9 +44,7 @@ _PIPE_BYTES = 1 << 20
     help="The part that is shown of what is too large: head by default, ends of a COMMAND.",
 )
 @click.option("--name", metavar="TOOL", help="What the notice calls the program.")
-@click.option(
-    "--seconds", type=click.FloatRange(min=0, min_open=True), help="Print after so long, if it has not ended."
-)
+@click.option("--seconds", type=options.SECONDS, metavar="SECONDS", help="Print after so long, if it has not ended.")
 @click.option(
     "--keep-bytes",
     type=click.IntRange(min=0),

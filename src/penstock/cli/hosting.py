@@ -68,8 +68,15 @@ class _HookPage(HelpPage):
     show_default=True,
     help="What rules and open ends may take together.",
 )
+@options.said_json_option("One JSON object in any case: {} where nothing changes.")
 def hook_command(
-    host: str, budget: int | None, has_tools: bool, store_url: str | None, pinned: str | None, handoff_tokens: int
+    host: str,
+    budget: int | None,
+    has_tools: bool,
+    store_url: str | None,
+    pinned: str | None,
+    handoff_tokens: int,
+    as_json: bool,
 ) -> int:
     """Cut a result that is too large for another agent's HOST.
 
@@ -107,16 +114,18 @@ def hook_command(
 
         handing_on = HandingOn(folder=folder_for(os.environ), budget_tokens=handoff_tokens, pinned=pinned)
     hook = Hook(known, open_store, find_dialect, budget=budget, handing_on=handing_on)
-    if sys.stdin is None or sys.stdout is None:  # nobody asks, or nobody listens
+    if sys.stdout is None:  # nobody listens
         return 0
+    reply = b""
     with suppress(OSError, TimeoutError), _at_most(_HOOK_SECONDS):
-        raw = sys.stdin.buffer.read(MAX_EVENT_BYTES + 1)
+        raw = sys.stdin.buffer.read(MAX_EVENT_BYTES + 1) if sys.stdin is not None else b""
         if len(raw) > MAX_EVENT_BYTES:
             click.echo(
                 f"penstock hook: the event is longer than {MAX_EVENT_BYTES} bytes; nothing was changed", err=True
             )
-            return 0
-        sys.stdout.buffer.write(hook.answer(raw))
+        elif sys.stdin is not None:
+            reply = hook.answer(raw)
+        sys.stdout.buffer.write(reply or b"{}\n" * as_json)
         sys.stdout.buffer.flush()
     return 0
 

@@ -302,7 +302,7 @@ def prune_command(store_url: str | None, as_json: bool) -> int:
 @click.option(
     "--older-than",
     "max_days",
-    type=click.FloatRange(min=0, min_open=True),
+    type=options.DAYS,
     metavar="DAYS",
     help="Remove what nobody has used for so many days.",
 )

@@ -6,11 +6,13 @@ Keeps out: flags that one command has.
 from __future__ import annotations
 
 import shlex
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from penstock.cli.completion import PathBeneathRoot, complete_model, complete_profile
+from penstock.text import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -64,14 +66,59 @@ class _Folder(click.Path):
         return super().convert(value, param, ctx)
 
 
+class _Span(click.ParamType[float]):
+    """How long something takes: a number with an end, which NaN is not and an infinite one never comes to.
+
+    Args:
+        unit: What it counts, in the plural.
+        most: The most that is taken.
+        or_none: Whether 0 is taken too.
+    """
+
+    name = "number"
+
+    def __init__(self, unit: str, most: int, *, or_none: bool = False) -> None:
+        self._most, self._or_none = most, or_none
+        self._said = f"a number of {unit} {'from 0' if or_none else 'above 0'} to {most}"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number.
+
+        Raises:
+            click.BadParameter: It is none, or out of its range.
+        """
+        try:
+            number = float(value)
+        except ValueError:
+            number = nan
+        if 0 < number <= self._most or (self._or_none and number == 0):
+            return number
+        return self.fail(f"It takes {self._said}, not {escape.clip(str(value), 40)}.", param, ctx)
+
+
+WAIT = _Span("seconds", 365 * 86_400, or_none=True)
+"""Seconds that something is waited for, a year at most; 0 waits for nothing."""
+SECONDS = _Span("seconds", 365 * 86_400)
+"""Seconds after which something is done, a year at most."""
+DAYS = _Span("days", 36_500)
+"""Days that something is kept, a hundred years at most: a date that can be printed."""
 OWN_FOLDER = _Folder(file_okay=False, readable=False)
 """A folder of the person's own, wherever it lies."""
 
 # Flags that several commands share, in the order in which a page of help lists them.
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
-served_json_option = click.option(
-    "--json", "as_json", is_flag=True, help="One JSON object on standard output: where it is served."
-)
+
+
+def said_json_option(what: str) -> Decorator:
+    """Return the flag `--json` of a command whose object needs a word.
+
+    Args:
+        what: Its help.
+    """
+    return click.option("--json", "as_json", is_flag=True, help=what)
+
+
+served_json_option = said_json_option("One JSON object on standard output: where it is served.")
 model_option = click.option(
     "--model",
     default="local",

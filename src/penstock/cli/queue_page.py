@@ -42,14 +42,13 @@ def serve_pages(database: Database, address: str, token_file: str | None) -> int
     Raises:
         CallerError: The address cannot be one, or is in use.
     """
-    from penstock.mcp_server.listening import ServedNames, listen
+    from penstock.mcp_server.listening import ServedNames, listen, served_url
     from penstock.mcp_server.token import load
 
     token = load(token_file)[0] if token_file else b""
     listening = listen(address, i_know=bool(token), flag="--listen", opened_by="--token-file FILE")
     host, port = listening.getsockname()[:2]
     server = page_server(database, listening, token, None if token else ServedNames(host, port))
-    shown = f"[{host}]" if ":" in host else host
     ended: list[int] = []
 
     def end(number: int, _frame: object) -> None:
@@ -58,7 +57,7 @@ def serve_pages(database: Database, address: str, token_file: str | None) -> int
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
-    click.echo(f"penstock queue: http://{shown}:{port}{PAGE}{' (its token behind a #)' if token else ''}", err=True)
+    click.echo(f"penstock queue: {served_url(listening, PAGE)}{' (its token behind a #)' if token else ''}", err=True)
     try:
         server.serve_forever()
     finally:

@@ -38,6 +38,8 @@ _MAX_LIMIT = 10**12  # a minute; the sums of it are numbers of 64 bits
 PATIENCE_SECONDS = 3_600.0
 """How long a follower waits for a database that is away."""
 
+RUN = click.IntRange(1, 2**63 - 1)
+"""The number of a run: what an identity of PostgreSQL can be."""
 queue_option = click.option(
     "--queue",
     "queue_url",
@@ -190,7 +192,8 @@ def _money(seen: RunProgress) -> str:
     metavar="NAME",
     help="What the limits call this worker's key (penstock queue limit); never the key itself.",
 )
-def worker_command(queue_url: str | None, base_url: str | None, jobs: int, key: str) -> int:
+@options.said_json_option("One JSON object on standard output, once it has ended.")
+def worker_command(queue_url: str | None, base_url: str | None, jobs: int, key: str, as_json: bool) -> int:
     """Take work from a queue: files to read, models to ask.
 
     Any number of workers on any machines share a queue. Keys of providers are taken from their usual variables; a worker takes
@@ -233,6 +236,8 @@ def worker_command(queue_url: str | None, base_url: str | None, jobs: int, key: 
         spare_collector()  # what it reads of programs is kept for a while, and has few circles
         with connections:
             worker.run()
+    if as_json:
+        answer.print_json({"worker": worker.id, "jobs": jobs, "key": key, "refused": worker.refused or None})
     if worker.refused:
         terminal.warn(f"this worker's key is not taken, others may go on: {escape.clip(worker.refused)}")
         return answer.FAULT
@@ -308,7 +313,7 @@ def _model_of(base_url: str | None, connections: KeptConnections) -> Callable[[R
 
 # ── queue ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_run_argument = click.argument("run", type=int, required=False)
+_run_argument = click.argument("run", type=RUN, required=False)
 
 
 def _chosen(database: Database, run: int | None) -> Run:
@@ -368,6 +373,15 @@ def status_command(
             return 0
         seen = progress(database, _chosen(database, run).id)
         answer.give(seen.to_dict(), "\n".join(_status_lines(seen)), as_json)
+    return status_of(seen)
+
+
+def status_of(seen: RunProgress) -> int:
+    """Return the exit status that says how a run stands, whoever asks.
+
+    Args:
+        seen: how far it is.
+    """
     if not seen.is_over:
         return answer.NOTHING
     return answer.PARTIAL if seen.failed or seen.files_failed or seen.phase == "cancelled" else 0
@@ -406,7 +420,7 @@ def _status_lines(seen: RunProgress) -> list[str]:
 
 
 @queue_command.command("cancel", cls=HelpPage)
-@click.argument("run", type=int)
+@click.argument("run", type=RUN)
 @queue_option
 @options.json_option
 def cancel_command(run: int, queue_url: str | None, as_json: bool) -> int:
@@ -432,7 +446,7 @@ def cancel_command(run: int, queue_url: str | None, as_json: bool) -> int:
 
 
 @queue_command.command("retry", cls=HelpPage)
-@click.argument("run", type=int)
+@click.argument("run", type=RUN)
 @click.option("--cause", metavar="CAUSE", help="Only what failed for this, as `status` names it.")
 @queue_option
 @options.json_option

@@ -178,13 +178,13 @@ def _over_stdio(how: _How, upstream: Upstream) -> Serving:
 
 def _over_http(how: _How, address: str, i_know: bool, upstream: Upstream) -> Serving:
     from penstock.mcp_server.http import PATH
-    from penstock.mcp_server.listening import ServedNames, listen, serve_app
+    from penstock.mcp_server.listening import ServedNames, listen, serve_app, served_url
     from penstock.relay.proxy import Proxy
 
     socket = listen(address, i_know=i_know)
     host, port = socket.getsockname()[:2]
     proxy = Proxy(upstream, how.guard(), how.own_tools(), how.hold_bytes, ServedNames(host, port), _say)
-    url = f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"
+    url = served_url(socket, PATH)
     _say(f"serving {upstream.url} at {url}")
     if how.tells_url:
         answer.print_url(url)

@@ -9,9 +9,9 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from penstock.agent.record_types import MOVED
-from penstock.cli import options
 from penstock.errors import ToolError
 from penstock.text import escape
+from penstock.text.calls import Call
 
 if TYPE_CHECKING:
     from penstock.agent.loop import Agent
@@ -28,22 +28,19 @@ def move(agent: Agent, root: str) -> None:
     agent.record(MOVED, {"root": real, "root_id": identity_of(real)})
 
 
-def expect_own_root(begun: dict[str, Any], session_id: str, command: str = "resume", *, store_url: str | None) -> str:
+def expect_own_root(begun: dict[str, Any], session_id: str, command: str = "resume") -> str:
     """Return the folder of a session, which is there and is the one that it worked in.
 
     Args:
         begun: what it was begun with.
         session_id: the session.
         command: what takes `--root` for another.
-        store_url: the store, as it was typed.
 
     Raises:
         ToolError: It is not there, or is another by now.
     """
     root = str(begun["about"]["root"])
-    _expect_same(
-        root, begun.get("root_id"), f"penstock {command} {session_id} --root DIR{options.store_words(store_url)}"
-    )
+    _expect_same(root, begun.get("root_id"), Call(command, {"session_id": session_id, "root": "DIR"}))
     return root
 
 
@@ -60,16 +57,16 @@ def identity_of(root: str) -> list[int]:
     return [status.st_dev, status.st_ino]
 
 
-def _expect_same(root: str, known: list[int] | None, way: str) -> None:
+def _expect_same(root: str, known: list[int] | None, way: Call) -> None:
     """Raise `ToolError` where the folder of a session is not there, or is another by now; `way` is what takes another."""
     try:
         now = identity_of(root)
     except OSError as error:
         said = f"The session's folder {escape.clip(root)} is not there: {error.strerror}."
-        raise ToolError("not_found", f"{said} To go on in another: {way}") from error
+        raise ToolError("not_found", f"{said} To go on in another, name it.", way) from error
     if known is not None and now != known:
         said = f"Another folder stands at {escape.clip(root)} than the one that the session worked in."
-        raise ToolError("stale", f"{said} To go on in it all the same: {way}")
+        raise ToolError("stale", f"{said} To go on in it all the same, name it.", way)
     if known is None and not os.path.isabs(root):  # an older journal, which has the path as it was typed
         said = f"The session does not say in which folder it was begun, only {escape.clip(root)}."
-        raise ToolError("stale", f"{said} Say which: {way}")
+        raise ToolError("stale", f"{said} Say which.", way)

@@ -118,8 +118,9 @@ def resume_command(
 ) -> int:
     """Go on with session ID, after checking its files against the disk.
 
-    It works in the folder that it began in, from wherever this is typed, or in the one that --root named last. With PROMPT
-    that is what it goes on with; without one, what was open when it stopped.
+    It works in the folder that it began in, from wherever this is typed, and with what it was told last: --root, --model,
+    --base-url, --window, --command-limit and what is allowed hold for the next resume too. With PROMPT that is what it goes on
+    with; without one, what was open when it stopped.
 
     Examples:
       penstock resume ID --verify-only
@@ -131,14 +132,9 @@ def resume_command(
     from penstock.agent.protocols import AgentRun
     from penstock.wires.placeholders import GO_ON_FROM_HERE
 
-    if verify_only:
-        changes["budget_tokens"] = None
     prompt = prompt if prompt and prompt.strip() else None  # a script whose variable is empty says nothing
-    shown = f"penstock show {session_id}{options.store_words(terms.store_url)}"
-    with opened(terms.store_url) as store, telling_of_others(session_id, shown):
-        agent, (report, verified) = resumed(store, session_id, changes, terms)
-        if not verify_only:
-            agent.journal.claim()
+    with opened(terms.store_url) as store, telling_of_others(session_id):
+        agent, (report, verified) = resumed(store, session_id, changes, terms, is_written=not verify_only)
         known = settled(agent)
         known += behind_cut_off(agent, store, is_moved=bool(changes["root"]), is_written=not verify_only)
         report = "\n".join([report, *known])
@@ -192,7 +188,7 @@ def undo_command(session_id: str, edit: int | None, root: str | None, store_url:
 
     with opened(store_url) as store:
         _, begun, _ = replayed(store, session_id)
-        with closing(Root(root or expect_own_root(begun, session_id, "undo", store_url=store_url))) as opened_root:
+        with closing(Root(root or expect_own_root(begun, session_id, "undo"))) as opened_root:
             said = undo(opened_root, store, session_id, edit)
     if as_json:
         answer.print_json({"session": session_id, "undone": said})

@@ -167,7 +167,7 @@ def _listed(store_url: str | None, limit: int | None, *, as_json: bool) -> int:
 
 def _row(store: Store, info: SessionInfo) -> dict[str, Any]:
     """Return a session as a row of the list."""
-    from penstock.agent.record_types import MOVED
+    from penstock.agent.record_types import MOVED, TAKEN
 
     types = store.record_types(info.session)
     begun = _beginning_of(store, info.session, types)
@@ -175,6 +175,10 @@ def _row(store: Store, info: SessionInfo) -> dict[str, Any]:
     if MOVED in types:
         last = len(types) - 1 - types[::-1].index(MOVED)
         begun["root"] = field(next(store.events(info.session, last)).data, "root")
+    for seq in (seq for seq in range(len(types) - 1, 0, -1) if types[seq] == TAKEN):
+        if (model := field(next(store.events(info.session, seq)).data, "about", "model")) is not None:
+            begun["model"] = model
+            break
     return {
         "id": info.session,
         "session": info.session,
@@ -292,7 +296,7 @@ def _own_handoff(session_id: str, store_url: str | None) -> tuple[Handoff, str]:
         made = session.handoff()
         # Where its folder is gone, or another stands at its path, what its calls spoke of is all that there is.
         try:
-            with closing(Root(expect_own_root(begun, session_id, "resume", store_url=store_url))) as root:
+            with closing(Root(expect_own_root(begun, session_id))) as root:
                 files = changes_of(store, session_id)
                 if cut_off := cut_off_of(store, session_id):
                     files += changed_since(root, min(cut_off.values()))

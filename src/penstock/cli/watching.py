@@ -19,6 +19,7 @@ from penstock.cli import answer, terminal
 from penstock.cli.markdown import MarkdownWriter, citations_in
 from penstock.errors import ToolError
 from penstock.text import escape
+from penstock.text.calls import Call
 from penstock.text.notices import counted
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ def work(agent: Agent, prompt: str | None, max_turns: int | None = None, told: s
         ToolError: another process goes on with the same session.
     """
     terminal.outlive()
-    with _stopped_by_interrupts(agent), telling_of_others(agent.session.session_id, agent.command("show")):
+    with _stopped_by_interrupts(agent), telling_of_others(agent.session.session_id):
         try:
             return agent.run(prompt, max_turns=max_turns, told=told)
         except KeyboardInterrupt:
@@ -187,12 +188,11 @@ def work(agent: Agent, prompt: str | None, max_turns: int | None = None, told: s
 
 
 @contextmanager
-def telling_of_others(session_id: str, shown: str) -> Iterator[None]:
+def telling_of_others(session_id: str) -> Iterator[None]:
     """Refuse by name what cannot go on while this lasts, because another process goes on with the session.
 
     Args:
         session_id: the session.
-        shown: the command that shows it.
 
     Raises:
         ToolError: `busy`, with what shows what that process does.
@@ -203,7 +203,7 @@ def telling_of_others(session_id: str, shown: str) -> Iterator[None]:
         yield
     except Conflict as error:
         said = f"Another process goes on with session {session_id}, so this one has stopped."
-        raise ToolError("busy", f"{said} What that one does: {shown}") from error
+        raise ToolError("busy", said, Call("show", {"session_id": session_id})) from error
 
 
 @contextmanager

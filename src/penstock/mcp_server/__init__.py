@@ -253,8 +253,7 @@ def _serve(
         secret, at = token.load(token_file)
         socket = listening.listen(address, i_know=i_know)
         serving = partial(http.serve, server, socket, secret)
-        host, port = socket.getsockname()[:2]
-        url = f"http://{f'[{host}]' if ':' in host else host}:{port}{http.PATH}"
+        url = listening.served_url(socket, http.PATH)
         _say(f"serving at {url}; the token is in {at}")
         if tell_url is not None:
             tell_url(url)

@@ -119,6 +119,19 @@ async def serve_app(
     await web.serve(sockets=[listening])
 
 
+def served_url(listening: socket.socket, path: str = "") -> str:
+    """Return where a listening socket is reached over HTTP, as a client takes it.
+
+    Args:
+        listening: The socket.
+        path: What follows the address, from its slash on.
+    """
+    host, port = listening.getsockname()[:2]
+    # RFC 3986 puts an address of IPv6 in brackets, RFC 6874 escapes the sign before its zone.
+    shown = f"[{host.replace('%', '%25')}]" if ":" in host else host
+    return f"http://{shown}:{port}{path}"
+
+
 class ServedNames:
     """The names by which requests may call a server.
 

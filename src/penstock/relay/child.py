@@ -50,6 +50,16 @@ class Child(NamedTuple):
             with suppress(OSError):
                 self.process.stdout.close()
 
+    def failed(self, seconds: float) -> bool:
+        """Return whether the program has ended by itself, and not well.
+
+        Args:
+            seconds: how long its end is waited for.
+        """
+        with suppress(subprocess.TimeoutExpired):
+            return self.process.wait(seconds) != 0
+        return False
+
     def end(self) -> None:
         """End what is left of the group, and whoever watches it."""
         # The program first and by itself, so that its exit status is collected; what it started goes with the group.

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 _END_SECONDS = 5.0
 """How long a program may take to end once its input has ended, before it is told to; as long again before it is ended."""
+_EXIT_SECONDS = 0.5
+"""How long a program may take from the end of its output to its own."""
 _ANSWER_SECONDS = 32.0
 _CALLS_AT_ONCE = 8
 
@@ -74,6 +76,7 @@ class Several:
         self._places = threading.Semaphore(_CALLS_AT_ONCE)
         self._ended = threading.Event()
         self._status = 0
+        self._served: set[int] = set()  # by number: those that said something, or ended as they were told to
         self._answers: list[threading.Thread] = []
         # Programs first: the watch over each is forked before there are threads.
         programs = [self._started(server) if server.words else None for server in servers]
@@ -143,6 +146,9 @@ class Several:
         for answer in self._answers:
             answer.join(_ANSWER_SECONDS)
         self._end(readers)
+        if not self._served:
+            self._say("no server could be reached: what each said stands above")
+            self._status = self._status or 1
         return self._status
 
     def _stop(self, number: int, _: object) -> None:
@@ -160,6 +166,10 @@ class Several:
         for reader in readers:
             reader.join(seconds)
         programs = [line.program for line in lines if line.program is not None]
+        for number, server in enumerate(self._lines):
+            # Of a program that failed before it said anything nobody has had a thing; a URL tells of a failure at each request.
+            if server is not None and (server.program is None or not server.program.failed(_EXIT_SECONDS)):
+                self._served.add(number)
         for program in programs:
             if program.process.poll() is None:
                 with suppress(OSError):
@@ -190,6 +200,7 @@ class Several:
                 if frame.is_too_long:
                     self._say(f"a message of more than {self._max_held} bytes did not pass")
                 if frame.is_message:
+                    self._served.add(number)
                     # Decided under the lock and written outside of it, so that two threads may be late against each
                     # other, but each server's own messages keep their order: one thread reads them.
                     self._send(self._turned(lambda raw=frame.raw: self._board.from_server(number, raw)))  # type: ignore[misc]

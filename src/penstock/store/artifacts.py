@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from penstock.errors import CallerError, ToolError
 from penstock.store import pieces
+from penstock.store.database import capped
 from penstock.store.kept import ArtifactInfo, Damaged, Handle, StoreFault, not_there
 from penstock.store.marks import ContentMark, SecretWatch
 from penstock.store.places import ContentPlaces
@@ -445,7 +446,9 @@ class ArtifactTables(ContentPlaces):
         """Return a page of the artifacts that can be read, the newest first; `Store.newest` says more."""
         now = self._clock()
         total = int(self._read(f"SELECT COUNT(*) {_READABLE}", (now,))[0][0])
-        rows = self._read(f"SELECT h.*, c.* {_READABLE} ORDER BY h.number DESC LIMIT ? OFFSET ?", (now, limit, offset))
+        rows = self._read(
+            f"SELECT h.*, c.* {_READABLE} ORDER BY h.number DESC LIMIT ? OFFSET ?", (now, capped(limit), capped(offset))
+        )
         size = len(HandleRow._fields)
         items = tuple(
             _info(

@@ -27,6 +27,11 @@ Rows = list[tuple[Any, ...]]
 """What a statement gives: a list of rows, each a tuple of columns."""
 
 
+def capped(number: int) -> int:
+    """Return a number that a database can hold: of 63 bits, which is more than it has rows."""
+    return min(number, 2**63 - 1)
+
+
 class Execute(Protocol):
     """Run one statement within a transaction. Placeholders are `?`, in PostgreSQL too."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NewType, Protocol
 
+from penstock.call import Call
 from penstock.errors import CallerError, Ended, ToolError
 from penstock.text import escape
 
@@ -153,6 +154,10 @@ class Pruned:
     """How much less the contents take on disk."""
 
 
+_WAYS = {"disk_full": (Call("store gc"),), "full": (Call("store gc"),), "damaged": (Call("store check"),)}
+"""What helps with a fault of a kind, where whoever raises it says nothing nearer."""
+
+
 class StoreFault(Ended):
     """The store cannot do what was asked, and a person has to act.
 
@@ -161,10 +166,12 @@ class StoreFault(Ended):
     client of PostgreSQL wrote at the same place) or `io_error`.
     """
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, *calls: Call) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
+        self.calls = calls or _WAYS.get(code, ())
+        """Commands that help, to be written in the face's own syntax."""
 
 
 class Damaged(StoreFault):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from penstock.errors import ToolError
 from penstock.store.artifacts import HandleRow, used_bytes
+from penstock.store.database import capped
 from penstock.store.kept import SessionInfo, StoreFault
 from penstock.store.records import JournalTables
 from penstock.store.retention import Removal, Retention, overdue
@@ -74,7 +75,7 @@ class RemovalTables(JournalTables):
             rows = self._read(newest_first)
             own = {str(session): int(size) for session, size in self._read(_OWN_BYTES)}
         else:
-            rows = self._read(f"{newest_first} LIMIT ?", (limit,))
+            rows = self._read(f"{newest_first} LIMIT ?", (capped(limit),))
             own = {str(session): _own_bytes(self._read, str(session)) for session, *_ in rows}
         return [
             SessionInfo(
@@ -367,4 +368,5 @@ def _in_order(execute: Execute, statement: str, before: float) -> Iterator[tuple
 def _running(what: str, sessions: Sequence[str]) -> ToolError:
     """Return the refusal to remove what a living process works on."""
     which = ", ".join(sessions[:5])
-    return ToolError("busy", f"{what} is in use: a process that runs now works on {which}. End it first.")
+    said = f"{what} is in use: a process that runs now works on {which}. End it first."
+    return ToolError("busy", said, Call("show", {"session_id": sessions[0]}))

@@ -91,10 +91,13 @@ _POSITIONAL = {
     "search": ("pattern", "path"),
     "page": ("handle",),
     "find": ("handle", "pattern"),
+    **dict.fromkeys(("show", "resume", "undo"), ("session_id",)),
+    "queue retry": ("run",),
 }
 _BOUNDED = frozenset({"page", "find"})
-_OF_STORE = _BOUNDED | {"sessions"}
-"""What is asked of the store; all else is of files, beneath a root."""
+_OF_STORE = _BOUNDED | {"sessions", "show", "resume", "undo", "store list", "store check", "store gc"}
+"""What is asked of the store; all else is of files, beneath a root, or of a queue."""
+_OF_QUEUE = frozenset({"queue status", "queue migrate", "queue retry"})
 _FLAGS = {
     "use_regex": "--regex",
     "include_hidden": "--hidden",
@@ -112,6 +115,8 @@ class CommandLine(NamedTuple):
     """The store to name, where it is not the user's own; None for that."""
     program: str = "penstock"
     """What is typed for `penstock`, quoted for a shell: a path, where it is not found by its name."""
+    queue: str | None = None
+    """The queue to name, where it is not the one of the environment; None for that."""
     budget: int | None = None
     """The bytes that a page of what is kept, or what is found in it, may take; None for what the command line takes by itself."""
 
@@ -131,7 +136,9 @@ class CommandLine(NamedTuple):
                 flags.append(flag if value else "--no-" + flag[2:])
             else:
                 flags += [flag, shlex.quote(str(value))]
-        if self.root is not None and call.tool not in _OF_STORE:
+        if self.queue is not None and call.tool in _OF_QUEUE:
+            flags += ["--queue", shlex.quote(self.queue)]
+        if self.root is not None and call.tool not in _OF_STORE | _OF_QUEUE:
             flags += ["--root", shlex.quote(self.root)]
         if self.store is not None and call.tool in _OF_STORE:
             flags += ["--store", shlex.quote(self.store)]

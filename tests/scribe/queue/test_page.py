@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import socket
 import threading
 import urllib.error
@@ -14,7 +15,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from tests.scribe.queue.conftest import ended, estate, loopback, started, working
 
+from penstock.call import Call
 from penstock.cli import main
+from penstock.cli.answer import dialect_of
 from penstock.cli.queue_page import page_server
 from penstock.mcp_server.listening import ServedNames
 from penstock.scribe.pool import REPLY_TOKENS
@@ -156,9 +159,47 @@ def test_whoever_types_wrongly_is_told_what_works(
     ):
         assert (arguments, main(arguments)) == (arguments, status)
         assert said in capsys.readouterr().err
+    for there, named in ((url, ""), (None, f" --queue {shlex.quote(url)}")):
+        # Of the environment it need not be named; what was typed is.
+        with monkeypatch.context() as patch:
+            patch.setenv("PENSTOCK_QUEUE", there or "postgresql://elsewhere/x")
+            assert main(["queue", "cancel", "7", "--queue", url, "--json"]) == 4
+        assert json.loads(capsys.readouterr().out)["error"]["try"] == f"penstock queue status{named}"
+    assert main(["queue", "status", "1" + "0" * 30, "--queue", url]) == 2
     assert main(["queue", "limit", "openai-chat:x", "--requests", "5", "--queue", url]) == 0
     assert "5 requests a minute" in capsys.readouterr().out
     assert main(["queue", "migrate", "--queue", url]) == 0
+
+
+def test_a_database_without_a_queue_names_the_command_that_makes_one(
+    empty_url: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the queue that was typed, but never with a password that stood in it."""
+    monkeypatch.delenv("PENSTOCK_QUEUE", raising=False)
+    assert main(["queue", "status", "--queue", empty_url, "--json"]) == 8
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert "holds no queue yet" in error["message"]
+    assert error["try"] == f"penstock queue migrate --queue {shlex.quote(empty_url)}"
+    assert dialect_of(queue_url="postgresql://a:b@c/d").write(Call("queue migrate")).endswith(" --queue URL")
+
+
+def test_a_cancelled_run_has_one_status(
+    url: str,
+    database: Database,
+    author: Author,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whoever asks: nobody has interrupted the command that makes its site."""
+    monkeypatch.delenv("PENSTOCK_QUEUE", raising=False)
+    run = started(database, estate(1, 4))
+    with working(url, loopback(author)):
+        ended(database, run)
+    database.rows("UPDATE runs SET phase = 'cancelled'")
+    assert main(["queue", "status", "--queue", url]) == 6
+    assert main(["document", "--finish", "--queue", url, "--out", str(tmp_path / "site")]) == 6
+    assert f"penstock queue retry {run.id} --queue URL" in capsys.readouterr().err
 
 
 @pytest.mark.proves("C-21")

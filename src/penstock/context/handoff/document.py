@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 SCHEMA = 1
-"""The version of the document that is written; other versions are read as far as they are known."""
+"""The version of the document that is written; a newer one is refused, for what it says of old fields is not known here."""
 SUMMARY_CHARS = 2000
 """The most characters of a summary (S-9)."""
 REASONS = ("turns", "context", "domain", "errors", "manual", "crash")
@@ -188,6 +188,11 @@ class Handoff(_Record):
     def __post_init__(self) -> None:
         _Record.__post_init__(self)
         object.__setattr__(self, "summary", shortened(self.summary))
+        if self.schema_version > SCHEMA:
+            raise CallerError(
+                f"schemaVersion: a newer Penstock wrote it in version {self.schema_version}, and this one reads up to {SCHEMA}. "
+                f"Go on with it there, or have it written with schemaVersion {SCHEMA}"
+            )
         if self.reason and self.reason not in REASONS:
             raise CallerError(f"reason: one of {', '.join(REASONS)}, not {escape.clip(self.reason, 64)}")
 

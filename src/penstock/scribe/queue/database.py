@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from penstock.call import Call
 from penstock.errors import CallerError
 from penstock.scribe.queue.connecting import SCHEMA, conninfo, missing_extra, see_own_sessions, settings
 from penstock.scribe.queue.schema import STEPS
@@ -198,15 +199,13 @@ class Database:
         if isinstance(
             error, self._errors.UndefinedTable | self._errors.InvalidSchemaName | self._errors.UndefinedFunction
         ):
-            return StoreFault(
-                "io_error", f"The database holds no queue yet ({said}): penstock queue migrate --queue URL"
-            )
+            return StoreFault("io_error", f"The database holds no queue yet ({said}).", Call("queue migrate"))
         if isinstance(error, self._errors.InsufficientPrivilege):
             return StoreFault(
                 "read_only", f"The queue does not let this role do it: {said}. docs/queue.md has the grants."
             )
         if isinstance(error, self._errors.DiskFull):
-            return StoreFault("disk_full", f"The disk of the queue is full: {said}.")
+            return StoreFault("disk_full", f"The disk of the queue is full: {said}.", Call("queue status"))
         if isinstance(error, self._lost):
             return StoreFault("unreachable", f"The queue cannot be reached: {said}.")
         return StoreFault("io_error", f"The queue: {said}.")
@@ -268,8 +267,8 @@ class Database:
         """
         version = self.check()
         if version < len(STEPS):
-            said = f"The queue has schema {version}, and this Penstock wants {len(STEPS)}: penstock queue migrate --queue URL"
-            raise StoreFault("older", said)
+            said = f"The queue has schema {version}, and this Penstock wants {len(STEPS)}."
+            raise StoreFault("older", said, Call("queue migrate"))
 
     def migrate(self, to: int = len(STEPS)) -> tuple[int, int]:
         """Bring the schema to a version, forwards or back, in one transaction; return the versions before and after.

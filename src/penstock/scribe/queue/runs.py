@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from penstock.call import Call
 from penstock.cobol.estate import COBOL_KINDS
 from penstock.errors import CallerError, ToolError
 from penstock.scribe.file_work import PromptBudget
@@ -304,7 +305,7 @@ def run_of(database: Database, number: int) -> Run:
 
 def no_run(number: int) -> ToolError:
     """Return what is said of a run that is not there."""
-    return ToolError("not_found", f"There is no run {number} in this queue: penstock queue status shows the newest")
+    return ToolError("not_found", f"There is no run {number} in this queue.", Call("queue status"))
 
 
 def newest(database: Database) -> Run:

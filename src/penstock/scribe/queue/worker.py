@@ -33,6 +33,7 @@ from penstock.scribe.queue.runs import own_fingerprints, run_of, survey_again
 from penstock.scribe.queue.work import KeyRefused, Workshop
 from penstock.store import StoreFault
 from penstock.text import escape
+from penstock.text.calls import CommandLine
 from penstock.version import __version__
 
 if TYPE_CHECKING:
@@ -173,7 +174,8 @@ class QueueWorker:
                 except StoreFault as fault:
                     if fault.code in {"newer", "read_only"}:
                         raise
-                    self._say(str(fault))
+                    ways = map(CommandLine(queue="URL").write, fault.calls)
+                    self._say(" ".join([str(fault), *ways]))
                 except _LOST as error:
                     self._say(f"The queue is away: {_first_line(error)}")
                 if self._stopping.is_set():
