@@ -68,6 +68,7 @@ _NAMES = r"(?i:passw(?:or)?d|passphrase|pwd|secret)"
 _NAMED_ARGUMENT = (
     rf"{_NAMES}[\"']?[\])]?[ \t]{{0,4}}(?:,|\|\||\?\?)\s{{0,8}}[bBrR]?(?:'([^'\s]{{8,128}})'|\"([^\"\s]{{8,128}})\")"
 )
+_ITEM = re.compile(r"[\w-]+(?:\.[\w-]+)+=")  # of a list of settings: the next one
 _SETTER = rf"{_NAMES}\((?:'([^'\s]{{6,128}})'|\"([^\"\s]{{6,128}})\")\)"
 _SHORT_NAME = r"(?i:pass|pw|psw)[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}(?:'([^'\s$]{6,64})'|\"([^\"\s$]{6,64})\")"
 # Without quotes where it has a letter, a digit and one of these.
@@ -173,7 +174,9 @@ def _argument(text: str, at: int, floor: int) -> Spans:
     """Return the value behind the name of a password in a call: a setting or an entry of a table."""
     del floor
     found = _found(_NAMED_ARGUMENT, text, at, has_digit=True)
-    return (found,) if found and any(map(str.isalpha, text[slice(*found)])) else ()
+    if found is None or _ITEM.match(text, *found):
+        return ()
+    return (found,) if any(map(str.isalpha, text[slice(*found)])) else ()
 
 
 def _basic(text: str, at: int, floor: int) -> Spans:

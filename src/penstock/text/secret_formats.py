@@ -139,7 +139,7 @@ ANYWHERE = (
     KeyFormat("MailerSend token", "mlsn.", r"[a-f0-9]{64}"),
     KeyFormat("Mercury token", "secret-token:mercury_", r"\w{20}"),
     KeyFormat("MongoDB Atlas secret", "mdb_sa_sk_", r"[\w-]{40}"),
-    KeyFormat("Netlify token", "nfp_ nfc_ nfo_ nfu_", r"[A-Za-z0-9_]{36}"),
+    KeyFormat("Netlify token", "nfp_ nfc_ nfo_ nfu_", _DIGIT + r"[A-Za-z0-9_]{36}"),
     KeyFormat("New Relic key", "NRAK- NRAA- NRII- NRIQ- NRRA- NRSP-", r"[\w-]{25}"),
     KeyFormat("Microsoft Teams webhook", "/IncomingWebhook/", r"[0-9a-zA-Z]{32}/[0-9a-zA-Z-]{36}"),
     KeyFormat("New Relic key", "px-dep- px-api-", _UUID),

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 
 from penstock.text.secret_formats import BY_SERVICE, DJANGO_CHARS
 from penstock.text.secret_shape import PUBLIC, SERVICES, WORD_END, Shape, Spans, alternatives, compiled, to_end
-from penstock.text.secret_values import changes_case, is_key, is_random, is_strong, mixes_cases, reads_as_key
+from penstock.text.secret_values import (
+    changes_case,
+    is_key,
+    is_random,
+    is_said_abroad,
+    is_strong,
+    mixes_cases,
+    reads_as_key,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -39,8 +47,10 @@ _ASSIGNED = (
     r"|(?<==)([^\s\"'`;|<>(){}\[\]\\]{8,160}+)(?=[ \t]*+(?:#|$|\r?\n)))"
 )
 NO_SECRET = re.compile(
-    r"\*+|\.+|x+|X+|█+|•+|(?i:redacted|your[_-][a-z_-]+)|/\^.*|&lt;.*|[.#]?[<\[{$%(].*"
-    r"|.*(?:\$\{|\{\{|%\(\w+\)|%s|\{\w*\}|\(\)|\\\().*"
+    r"\*+|\.+|x+|X+|█+|•+|(?i:redacted|your[_-][a-z_-]+)|_*(?:TODO|FIXME)\b.*|/\^.*|&lt;.*|[.#]?[<\[{$%(].*"
+    r"|.*(?:\$\{|\{\{|%\(\w+\)|%s|\{\w*\}|\(\)|\\\().*|\.\w+\(.*"
+    # Where it is kept.
+    r"|(?:urn|arn):[\w-]+:.*|op://.*|projects/[\w-]+/secrets/.*"
     # What a form asks of a field, and a model of a column.
     r"|(?i:required|nullable|sometimes|present|confirmed|encrypted|hashed)(?:[|:].*)?",
     re.DOTALL,
@@ -61,8 +71,10 @@ _MIXED = (
     r"|[0-9a-f]{8}-[0-9a-f]{4}-|(?:[0-9A-Z]{4,8}-){2}[0-9A-Z]{4})"
 )
 _KEYED_HINT = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}(?:[A-Za-z0-9]{{0,12}}[_+/=.~-]){{0,3}}{_MIXED}"
-# What names what is kept of a build, and a public key of NATS, whose seeds begin with S.
-_NO_KEY = re.compile(r"(?:[A-Za-z0-9.]{1,24}-){1,8}(?:[0-9a-f]{40}|[0-9a-f]{64})|[ACNOU][A-Z2-7]{55}")
+# What names what is kept of a build, a public key of NATS, whose seeds begin with S, and one of SSH.
+_NO_KEY = re.compile(
+    r"(?:[A-Za-z0-9.]{1,24}[-/]){1,8}(?:[0-9a-f]{40}|[0-9a-f]{64})|[ACNOU][A-Z2-7]{55}|AAAA[BE][\w+/]{20,}=*"
+)
 _SETTING = (
     r"[_-](?i:pass)(?:\\?[\"'])?[ \t]{0,8}[:=]{1,2}[ \t]{0,8}[\"']?([^\s\"'`,;&|<>(){}\[\]$%\\]{8,160}+)(?![(\[{.])"
 )
@@ -73,8 +85,20 @@ _BEFORE_CHARS = 24  # of the name before its last word
 _OF_PASSWORDS = re.compile(r"(?i:pass|pwd|pswd)")
 _SHORT = re.compile(r"(?=[^A-Za-z]*+[A-Za-z])[^\s_.:/-]*[^\sA-Za-z_.:*/?=(){}\[\]<>-][^\s_.:/-]*")
 _IDENTIFIER = re.compile(r"[A-Za-z_.:*/?=-]++(?:(?<=/)\d)?")  # or a function and how many arguments it takes
+# A number of a program or a version, a path to what holds the secret, and what a shell puts in the place of one that is set.
+_STANDS_FOR = re.compile(
+    r"0[xX][0-9A-Fa-f]{1,8}|v?\d{1,4}(?:\.\d{1,5}){2,3}|(?:~|\.{1,2})?(?:/[a-z._-][\w.-]{0,15}){3,8}|[+?][a-z-]+"
+)
+# What a translation puts in the place of the word.
+_CALLED_ABROAD = re.compile(
+    "(?:[a-z]{2,16})?(?:passwort|kennwort|wachtwoord|adgangskode|losenord|passord)|contraseny?a|contrasinal|senha|palavra(?:chave|passe)"
+    "|clave|motdepasse|haslo|heslo|parola|parool|salasana|lozinka|geslo|jelszo|sifre|katasandi|cyfrinair|pasahitza|fjalkalimi"
+    "|hemmelighet|geheimnis|secreto|segreto"
+)
 _PUBLIC_TOKEN = ("publickey", "public_key", "public-key", "pubkey", "pub_key", "pub-key")
 _NUMBERED_NAME = re.compile(r"(?:[A-Za-z]{2,16}[-_.]){1,6}v?\d{1,2}")  # `etcd-cluster-1`
+_METHOD = re.compile(r"(?:[A-Z][A-Za-z]+\d{0,3}(?:::|\.))+[a-z_]{2,20}\d{0,3}")  # `SecureRandom.base58`
+_ACTION = re.compile(r"[a-z_]{1,40}#[a-z_]{1,40}")  # of Rails
 _VARIABLE = re.compile(r"(?:[A-Za-z]{2,16}_){1,6}[A-Za-z]{1,16}\d{1,2}")  # `libtest_arg4`
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|_")
 _MAX_WORDS, _MAX_NUMBERS = 8, 3  # of the name of a class
@@ -119,7 +143,13 @@ def _named(text: str, at: int, floor: int) -> Spans:
     if (match := compiled(_ASSIGNED).match(text, at)) and (spans := _assigned(match)):
         return spans
     match = compiled(_LOOSE).match(text, at)
-    if match is None or PUBLIC.search(match[1]) or not is_key(match[2]) or _is_class(match[2]):
+    if (
+        match is None
+        or PUBLIC.search(match[1])
+        or not is_key(match[2])
+        or _is_class(match[2])
+        or _NO_KEY.fullmatch(match[2])
+    ):
         return ()
     if _TYPE.search(text, max(0, at - _TYPE_CHARS), at) or text[max(0, at - 10) : at].lower().endswith(_PUBLIC_TOKEN):
         return ()
@@ -132,7 +162,7 @@ def _element(text: str, at: int, floor: int) -> Spans:
     match = compiled(_ELEMENT).match(text, begin) if begin >= 0 else None
     if match is None or match.start(2) <= at or NO_SECRET.fullmatch(match[2].strip("{}")):
         return ()
-    return (match.span(2),) if not _IDENTIFIER.fullmatch(match[2]) else ()
+    return (match.span(2),) if not _IDENTIFIER.fullmatch(match[2]) and not _STANDS_FOR.fullmatch(match[2]) else ()
 
 
 def _keyed(text: str, at: int, floor: int) -> Spans:
@@ -194,6 +224,8 @@ def _assigned(match: re.Match[str]) -> Spans:
     if NO_SECRET.fullmatch(value) or (match[1].lower() == "pwd" and value[0] in "/~."):
         return ()
     name, words = (re.sub(r"[_-]", "", part).lower() for part in (match[1], value))
+    if _CALLED_ABROAD.fullmatch(words) or is_said_abroad(value) or _STANDS_FOR.fullmatch(value):
+        return ()
     # A value in quotes may be a password of letters alone; tokens are random, and a bare word in a program is a name:
     # `password = get_password`.
     looks_random = name.endswith("token") or (group >= _BARE and not is_setting)
@@ -201,17 +233,19 @@ def _assigned(match: re.Match[str]) -> Spans:
     looks_random |= between.lstrip().startswith(("==", "!=")) or "value" in between
     if (looks_random or name in words) and (_IDENTIFIER.fullmatch(value) or _NUMBERED_NAME.fullmatch(value)):
         return ()
-    # `!name` is a condition, or a tag in YAML, and `= name_1;` a statement.
+    if name in words and _ACTION.fullmatch(value):
+        return ()
+    # `!name` is a condition, or a tag in YAML, `@name` an object's, and `= name_1;` a statement.
     if (
         looks_random
         and group == _BARE
         and (
-            _IDENTIFIER.fullmatch(value.lstrip("!"))
+            _IDENTIFIER.fullmatch(value.lstrip("!@"))
             or (between.strip() == "=" and match.string.startswith(";", end) and _VARIABLE.fullmatch(value))
         )
     ):
         return ()
-    if looks_random and group == _BARE and _is_class(value):
+    if looks_random and group == _BARE and (_is_class(value) or _METHOD.fullmatch(value)):
         return ()
     return to_end(match.string, (start, end)) if group == _BARE else ((start, end), *_going_on(match))
 
@@ -234,7 +268,12 @@ def _is_class(value: str) -> bool:
     is_path = all(map(str.isidentifier, value.split(".")))
     is_few = len(words) <= _MAX_WORDS and not mixes_cases(last) and sum(map(str.isdigit, words)) < _MAX_NUMBERS
     needed = 1 if "." in value else 2 if words[-1:] == ["Key"] else 3
-    return is_path and is_few and len(capitalised) >= needed and words[-1] in capitalised
+    return (
+        is_path
+        and is_few
+        and len(capitalised) >= needed
+        and (words[-1] in capitalised or re.fullmatch("[A-Z]{2,4}", words[-1]) is not None)
+    )
 
 
 def _is_setting(match: re.Match[str]) -> bool:

@@ -11,7 +11,7 @@ from base64 import b64decode
 from typing import TYPE_CHECKING
 
 from penstock.text.secret_names import NO_SECRET
-from penstock.text.secret_shape import WORD_BEGINS, Shape, Spans, compiled, to_end
+from penstock.text.secret_shape import PUBLIC, WORD_BEGINS, Shape, Spans, compiled, to_end
 from penstock.text.secret_values import count_changes, is_key, is_random, is_strong, reads_as_key
 
 if TYPE_CHECKING:
@@ -86,6 +86,8 @@ def _hook(text: str, at: int, floor: int) -> Spans:
     if match is None or "://" not in text[max(floor, at - _COMMAND_CHARS) : at].rpartition(" ")[2]:
         return ()
     key = match[match.lastindex or 0]
+    if PUBLIC.search(key):
+        return ()
     return (match.span(match.lastindex or 0),) if reads_as_key(key) or is_random(key) else ()
 
 
@@ -227,7 +229,17 @@ _DATA = re.compile(
     r"^([ \t]*)(?:- )?[\"']?(?:data|stringData)[\"']?:[ \t]*\{?[ \t]*\n((?:\1[ \t]+[\"']?[\w.-]+[\"']?:[ \t]*[^\n]*\n?)+)",
     re.MULTILINE,
 )
-_DATUM = re.compile(r"^[ \t]*[\"']?[\w.-]+[\"']?:[ \t]*[\"']?([^\s\"',{}|>][^\s\"',{}]{5,}+)", re.MULTILINE)
+_DATUM = re.compile(r"^[ \t]*[\"']?([\w.-]+)[\"']?:[ \t]*[\"']?([^\s\"',{}|>][^\s\"',{}]{5,}+)", re.MULTILINE)
+# Certificates; and, by the convention for bindings of services, what a service is and where.
+_OF_PUBLIC = re.compile(
+    r"(?:[\w.-]*[.-])?(?:crt|cert|ca)|type|provider|host|hostname|port|database|dbname|namespace|region"
+)
+_PUBLIC_HEADS = (
+    "LS0tLS1CRUdJTiBDRVJU",
+    "LS0tLS1CRUdJTiBQVUJM",
+    "-----BEGIN CERT",
+    "-----BEGIN PUBL",
+)  # the first two in base64
 
 
 def _manifest(text: str, at: int, floor: int) -> Spans:
@@ -241,8 +253,15 @@ def _manifest(text: str, at: int, floor: int) -> Spans:
     end = min([last, *(place for place in ends if place >= 0)])
     found: list[tuple[int, int]] = []
     for block in _DATA.finditer(text, begin, end):
-        found += [datum.span(1) for datum in _DATUM.finditer(text, *block.span(2)) if not NO_SECRET.fullmatch(datum[1])]
+        found += [
+            datum.span(2) for datum in _DATUM.finditer(text, *block.span(2)) if not _is_public(datum[1], datum[2])
+        ]
     return tuple(span for span in found if not text.startswith("[redacted: ", span[0]))
+
+
+def _is_public(name: str, value: str) -> bool:
+    """Return whether a value of a manifest is none of its secrets, by its name or its beginning."""
+    return bool(_OF_PUBLIC.fullmatch(name) or value.startswith(_PUBLIC_HEADS) or NO_SECRET.fullmatch(value))
 
 
 # ── arguments: a name, and a password behind it ──────────────────────────────────────────────────────────────────
@@ -258,8 +277,8 @@ _SECURE = (
     r"ConvertTo-SecureString[ \t]{1,4}(?>(?:-(?:String|AsPlainText|Force)[ \t]{1,4}){0,3})"
     r"(?:\\?[\"']([^\s\"'$\\][^\s\"'\\]{5,127})\\?[\"']|([^\s\"'$(-][^\s\"')]{5,128}))"
 )
-# `.netrc`, on one line or several; what it calls a password is one.
-_NETRC = r"login\s{1,8}[^\s\"']{1,64}\s{1,8}password\s{1,8}([^\s\"'<>${}\\]{6,128}+)"
+# `.netrc`, on one line or several; what it calls a password is one, but a sentence does not.
+_NETRC = r"login\s{1,8}(?!(?:with|by|using|via|and)\s)[^\s\"']{1,64}\s{1,8}password[ \t]{1,8}([^\s\"'<>${}\\]{6,128}+)"
 # Gradle's block of credentials; and what Jenkins prints when it first starts.
 _CREDENTIALS = r"(?i:username)\s{1,8}[\"'][^\"'\n]{1,64}[\"']\s{1,64}password\s{1,8}[\"']([^\"'\n$]{4,128})[\"']"
 _UNLOCKING = r"password to proceed to installation:\s{1,16}([0-9a-f]{32})"

@@ -158,7 +158,12 @@ def _around(head: str, most: int, rest: str) -> Callable[[str, int, int], Spans]
 
 
 _AZURE = ("AzFu", "AzSe", "+ACR", "+ASt", "ACDb", "AIoT", "+AEh", "+ABa")
-_AZURE_PARTS = (r"[\w+/-]{33,76}", 76, r"(?:\w{4}|\+\w{3})[\w+/-]{5,6}+(?:[\w+/-]{0,2}==?)?")
+# But no picture or document, which begin so in base64.
+_AZURE_PARTS = (
+    r"(?!iVBORw0K|/9j/|R0lGOD|JVBERi|UEsDB)[\w+/-]{33,76}",
+    76,
+    r"(?:\w{4}|\+\w{3})[\w+/-]{5,6}+(?:[\w+/-]{0,2}==?)?",
+)
 # The first part is the digits of a number in base64, which has few beginnings.
 _DISCORD = "[MNO][DTjz][AEIMQUYcgk][w-z0-5]"
 _DISCORD_LEADS = tuple(first + second for first in "MNO" for second in "DTjz")

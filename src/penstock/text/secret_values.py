@@ -69,6 +69,17 @@ def mixes_cases(run: str) -> bool:
     return len(_PIECE.findall(run)) * chars >= len(run)
 
 
+# Letters of other alphabets, or with marks, and what stands in a sentence; or kana.
+_SAID_ABROAD = re.compile(
+    r".*[\u3040-\u30ff]{2}.*|(?=[\x00-\x7f]*[^\x00-\x7f])\d?(?:[^\W\d_]|[ '?!,.:;/-]|[^\w\x00-\x7f])+"
+)
+
+
+def is_said_abroad(value: str) -> bool:
+    """Return whether a value is words of a language that ASCII does not write, as translations hold beside `password`."""
+    return _SAID_ABROAD.fullmatch(value[:512]) is not None
+
+
 _MIN_COUNTED = 14
 _MIN_LETTERS, _LETTERS_PIECE_CHARS = 40, 4
 _MIN_LOOSE, _MIN_CHANGES = 15, 3  # of what is shorter, from letters to digits and back
