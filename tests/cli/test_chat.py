@@ -6,8 +6,10 @@ import json
 import os
 import pty
 import shlex
+import signal
 import subprocess
-from threading import Thread
+from threading import Event, Thread
+from time import sleep
 from typing import TYPE_CHECKING
 
 import pytest
@@ -46,9 +48,14 @@ def written(descriptor: int, content: bytes) -> None:
         content = content[os.write(descriptor, content) :]
 
 
+@pytest.mark.parametrize("is_piped_on", [False, True])
 @pytest.mark.parametrize("said", ["x" * 5_000, "\n".join(f"line {n}" for n in range(40))], ids=["long", "lines"])
-def test_what_is_pasted_at_a_terminal_is_one_question(said: str, provider: LoopbackProvider, tmp_path: Path) -> None:
-    """A terminal by itself hands on 4,095 bytes of a line, and each line of several as a question of its own."""
+def test_what_is_pasted_at_a_terminal_is_one_question(
+    said: str, is_piped_on: bool, provider: LoopbackProvider, tmp_path: Path
+) -> None:
+    """A terminal by itself hands on 4,095 bytes of a line, and each line of several as a question of its own; a pipe behind us
+    gets the answers and nothing else.
+    """
     if "\n" in said and "libedit" in str(pytest.importorskip("readline").__doc__):
         pytest.skip("libedit takes each line of a paste for itself")
     leader, follower = pty.openpty()
@@ -59,7 +66,7 @@ def test_what_is_pasted_at_a_terminal_is_one_question(said: str, provider: Loopb
         env=environment,
         cwd=tmp_path,
         stdin=follower,
-        stdout=follower,
+        stdout=subprocess.PIPE if is_piped_on else follower,
         stderr=follower,
         start_new_session=True,
     ) as child:
@@ -81,8 +88,40 @@ def test_what_is_pasted_at_a_terminal_is_one_question(said: str, provider: Loopb
         drawn_until(b"> ")
         os.write(leader, b"\x04")
         assert child.wait(60) == 0
+        assert child.stdout is None or child.stdout.read().decode() == f"{len(said)} characters.\n"
     os.close(leader)
     assert [request.request["messages"][-1]["content"] for request in provider.requests] == [said]
+
+
+@pytest.mark.parametrize("sent", [[signal.SIGINT], [signal.SIGINT, signal.SIGINT], [signal.SIGTERM]])
+def test_who_asks_twice_means_the_conversation(sent: list[signal.Signals], tmp_path: Path) -> None:
+    """One Ctrl-C stops an answer, and the next question is taken; a second one right behind it, or being told to end, ends it."""
+    is_asked, may_answer = Event(), Event()
+
+    def policy(request: dict[str, Any]) -> Any:
+        if not is_asked.is_set():
+            is_asked.set()
+            may_answer.wait(60)
+        return say("Yes.")
+
+    with LoopbackProvider("openai-chat", 200_000, policy=policy) as provider:
+        environment = {**os.environ, "OPENAI_API_KEY": "any", "PENSTOCK_STORE": str(tmp_path / "store")}
+        pipe = subprocess.PIPE
+        with subprocess.Popen(
+            [*warm_penstock(), "chat", *at(provider, tmp_path)], env=environment, stdin=pipe, stdout=pipe, stderr=pipe
+        ) as child:
+            assert child.stdin is not None
+            child.stdin.write(b"one\n")
+            child.stdin.flush()
+            assert is_asked.wait(60)
+            for number in sent:
+                child.send_signal(number)
+                sleep(0.05)  # or the system would make one of two; it may come late, and then at the prompt
+            output, errors = child.communicate(b"two\n", timeout=60)
+            may_answer.set()
+    goes_on = sent == [signal.SIGINT]
+    assert (child.returncode, output) == ((0, b"Yes.\n") if goes_on else (130, b""))
+    assert errors.count(b"interrupted") == 1
 
 
 def test_what_is_recommended_names_the_store(

@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -134,6 +135,58 @@ def test_endless_headers_end(tmp_path: Path) -> None:
         with pytest.raises(OSError, match=r"reset|[Bb]roken"):
             send_for_ever(raw, b"x-more: " + b"y" * 1_000 + b"\r\n")
         assert not behind.came
+
+
+HEAD = b"POST /v1/messages HTTP/1.1\r\nhost: 127.0.0.1:%d\r\n%b\r\n%b"
+
+
+@pytest.mark.proves("W-1", "W-8")
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [
+        (b"content-length: 2\r\nx-name: caf\xe9", 400),  # it would arrive as other bytes
+        (b"content-length: 2\r\nx-name: \xc3\xa9\xe9", 400),
+        (b"content-length: 2\r\ncontent-length: 2", 400),
+        (b"content-length: 2\r\ncontent-length: 3", 400),
+        (b"content-length: 2\r\ntransfer-encoding: chunked", 400),
+        (b"transfer-encoding: chunked\r\ncontent-length: 2", 400),
+        (b"transfer-encoding: gzip, chunked", 501),
+        (b"content-length: 2\r\nx-name: a\r\n b", 400),
+        (b"content-length: 2\r\nx-name: a\nx-evil: b", 400),
+        (b"content-length: 2\r\nx-name: a\x00b", 400),
+        (b"content-length: 2\r\nx-big: " + b"y" * 100_000, 431),
+        (b"content-length: 2\r\n" + b"x-more: 1\r\n" * 20_000 + b"x-last: 1", 431),
+    ],
+)
+def test_headers_that_cannot_pass_are_refused_with_their_status(
+    header: bytes, status: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing of them reaches the provider, the next request is served, and nobody's terminal fills with warnings."""
+    body = b"2\r\n{}\r\n0\r\n\r\n" if b"encoding" in header else b"{}"
+    with RecordingUpstream(lambda _: Said()) as behind, standing(tmp_path, behind.url) as gateway:
+        with socket.create_connection(("127.0.0.1", gateway.port), timeout=20) as raw, suppress(ConnectionError):
+            raw.sendall(HEAD % (gateway.port, header + b"\r\n", body))
+            raw.shutdown(socket.SHUT_WR)
+            assert raw.recv(100).startswith(b"HTTP/1.1 %d " % status)
+        assert not behind.came
+        assert gateway.post("/v1/messages", b"{}").status == 200
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.proves("W-8")
+def test_a_header_without_an_end_is_not_held(tmp_path: Path) -> None:
+    """It is refused long before the clock of headers runs out."""
+    with (
+        RecordingUpstream(lambda _: Said()) as behind,
+        standing(tmp_path, behind.url) as gateway,
+        socket.create_connection(("127.0.0.1", gateway.port), timeout=20) as raw,
+    ):
+        raw.sendall(b"GET / HTTP/1.1\r\nx-more: ")
+        sent = 0
+        with suppress(OSError):
+            while sent < 64 << 20:
+                sent += raw.send(b"y" * 65_536)
+        assert sent < 64 << 20
 
 
 @pytest.mark.proves("W-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from penstock.cli.agents import CommandOptions
 
 _PROMPT = "> "
+_SIGNALS = 2  # that end a conversation
 
 
 @command("run")
@@ -66,7 +68,8 @@ def chat_command(terms: CommandOptions, **about: Any) -> int:
     """Talk with a model about the files beneath --root.
 
     A line at a time; an empty line or the end of input ends it; `resume` goes on with it another day. At a terminal lines are
-    edited, and several that are pasted are one; with --json there is an object for each.
+    edited, and several that are pasted are one; with --json there is an object for each. Ctrl-C stops an answer, a second one
+    right behind it ends the conversation, as one at the prompt does.
 
     Examples:
       penstock chat
@@ -78,8 +81,11 @@ def chat_command(terms: CommandOptions, **about: Any) -> int:
         agent = begun(store, about, terms)
         status = 0
         with closing(agent.tools):
-            while prompt := _next_prompt():
-                status = finish(work(agent, prompt, terms.max_turns), agent, terms.output_format)
+            signals: list[int] = []
+            # One Ctrl-C stops an answer; who asks twice, or in any other way, means the conversation.
+            while set(signals) <= {signal.SIGINT} and len(signals) < _SIGNALS and (prompt := _next_prompt()):
+                signals.clear()
+                status = finish(work(agent, prompt, terms.max_turns, signals=signals), agent, terms.output_format)
         return status
 
 
@@ -89,16 +95,15 @@ def _next_prompt() -> str:
     At a terminal it is edited, older ones come back by the arrow keys, and several lines that are pasted are one. A terminal by
     itself hands on 4,095 bytes of a line and drops the rest without a word.
     """
-    if terminal.is_watched(sys.stdin) and terminal.is_watched(sys.stdout):
+    if terminal.is_watched(sys.stdin) and (sys.platform != "win32" or terminal.is_watched(sys.stdout)):
         if sys.platform != "win32":  # whose console edits lines itself
             with suppress(ImportError):
                 import readline  # which `input` then reads with
 
                 readline.parse_and_bind("set enable-bracketed-paste on")  # Python turns it off
-        try:
+        with suppress(EOFError, OSError), terminal.output_on_terminal():
             return input(_PROMPT).strip()
-        except EOFError:
-            return ""
+        return ""
     # On standard error: what is piped on is answers alone.
     click.echo(_PROMPT, nl=False, err=True)
     return "" if sys.stdin is None else sys.stdin.readline().strip()

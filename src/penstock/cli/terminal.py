@@ -11,6 +11,7 @@ import errno
 import os
 import re
 import sys
+from contextlib import contextmanager
 from io import BufferedWriter, FileIO, TextIOWrapper
 from time import monotonic
 from typing import TYPE_CHECKING, Literal, TextIO
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, TextIO
 from penstock.text import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import TracebackType
 
     import rich.console
@@ -53,6 +54,31 @@ def outlive() -> None:
             stream.flush()
             written = BufferedWriter(_Terminal(stream.fileno(), "w", closefd=False))
             setattr(sys, name, TextIOWrapper(written, stream.encoding, stream.errors, line_buffering=True))
+
+
+@contextmanager
+def output_on_terminal() -> Iterator[None]:
+    """Let standard output lead to the terminal of standard input while this lasts, wherever it leads else.
+
+    A line is edited only where both are terminals; what is piped on are the answers.
+
+    Raises:
+        OSError: There is no terminal that can be written to.
+    """
+    if sys.platform == "win32" or (sys.stdout is not None and sys.stdout.isatty()):
+        yield
+        return
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    shown = os.open(os.ttyname(sys.stdin.fileno()), os.O_WRONLY | os.O_NOCTTY)
+    kept = os.dup(1)
+    try:
+        os.dup2(shown, 1)
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(shown)
 
 
 class _Terminal(FileIO):

@@ -167,7 +167,14 @@ def _seen(
 # ── working ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def work(agent: Agent, prompt: str | None, max_turns: int | None = None, told: str = "") -> AgentRun:
+def work(
+    agent: Agent,
+    prompt: str | None,
+    max_turns: int | None = None,
+    told: str = "",
+    *,
+    signals: list[int] | None = None,
+) -> AgentRun:
     """Let an agent work on a prompt; Ctrl-C stops it, and keeps the session.
 
     Args:
@@ -175,12 +182,13 @@ def work(agent: Agent, prompt: str | None, max_turns: int | None = None, told: s
         prompt: what the person says; None goes on with what is open.
         max_turns: after so many answers it is stopped.
         told: what the model has to know beside it.
+        signals: takes the number of each signal that asks it to end.
 
     Raises:
         ToolError: another process goes on with the same session.
     """
     terminal.outlive()
-    with _stopped_by_interrupts(agent), telling_of_others(agent.session.session_id):
+    with _stopped_by_interrupts(agent, [] if signals is None else signals), telling_of_others(agent.session.session_id):
         try:
             return agent.run(prompt, max_turns=max_turns, told=told)
         except KeyboardInterrupt:
@@ -207,7 +215,7 @@ def telling_of_others(session_id: str) -> Iterator[None]:
 
 
 @contextmanager
-def _stopped_by_interrupts(agent: Agent) -> Iterator[None]:
+def _stopped_by_interrupts(agent: Agent, signals: list[int]) -> Iterator[None]:
     """Let Ctrl-C end the work while this lasts: between two steps if that comes soon, else at once; a second one at once.
 
     Whoever asks the process to end, and a terminal that is closed, is answered the same: the journal says then that it was stopped.
@@ -217,9 +225,14 @@ def _stopped_by_interrupts(agent: Agent) -> Iterator[None]:
     earlier = {number: signal.getsignal(number) for number in (getattr(signal, name) for name in names)}
     ours = [number for number, handler in earlier.items() if handler != signal.SIG_IGN or number == signal.SIGINT]
 
-    def stop(*_: object) -> None:
+    def stop_at_once(number: int, _: object) -> None:
+        signals.append(number)
+        raise KeyboardInterrupt
+
+    def stop(number: int, _: object) -> None:
+        signals.append(number)
         for other in ours:
-            signal.signal(other, signal.default_int_handler)
+            signal.signal(other, stop_at_once)
         agent.interrupt()
         if sys.platform != "win32":
             signal.setitimer(signal.ITIMER_REAL, _GRACE_SECONDS)

@@ -170,6 +170,7 @@ class Gateway:
         if any(name == b"upgrade" and value.lower() == b"websocket" for name, value in headers):
             # A client that is told so at once goes on over HTTP; any other status has it try again and again.
             raise Refusing(426, "This gateway speaks HTTP, no WebSocket", [(b"upgrade", b"HTTP/1.1")])
+        _expect_passable(headers)
         base_url = self._base_url or provider_of(path, dict(headers), self._environ)
         if base_url is None:
             raise Refusing(404, f"Nothing says for which provider {path} is: start the gateway with --upstream URL")
@@ -398,6 +399,20 @@ def _error_body(path: str, sentence: str, status: int) -> bytes:
     """Return an error of ours in the shape of the API that a path is for."""
     route = route_of(path)
     return json.dumps(wire_named(route.wire if route else "openai-chat").double.error(sentence, status)).encode()
+
+
+def _expect_passable(headers: Pairs) -> None:
+    """Raise Refusing where a request would not arrive at its provider as it came."""
+    for name, value in headers:
+        if name == b"transfer-encoding" and value.strip().lower() != b"chunked":
+            raise Refusing(501, "A body comes whole or in chunks, and in no other Transfer-Encoding")
+        try:
+            value.decode()
+        except UnicodeDecodeError:  # what sends it on writes UTF-8
+            shown = name.decode("latin-1")
+            raise Refusing(
+                400, f"The header {shown} holds bytes that are no UTF-8, and those pass in UTF-8 alone"
+            ) from None
 
 
 async def _body(receive: Receive, headers: Pairs) -> bytes:

@@ -26,6 +26,11 @@ MAX_HEADER_BYTES: Final = 64 << 10
 """How much the headers of a request may take."""
 _SMALL_BYTES: Final = 4_096
 """Parts of a body that are smaller are put together as they come."""
+_TOO_LARGE: Final = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-type: text/plain\r\n"
+    b"content-length: %d\r\n\r\n%b"
+)
+_TOO_LARGE_WORDS: Final = b"The headers of a request may take %d bytes." % MAX_HEADER_BYTES
 
 
 class GatewayConnection(Clocked, HttpToolsProtocol):
@@ -38,9 +43,27 @@ class GatewayConnection(Clocked, HttpToolsProtocol):
     max_connections = 4_096
     max_connections_per_peer = 1_024
     _header_bytes = 0
+    _unparsed_bytes = 0  # of headers that have not ended
     _is_in_body = False
     _body_bytes = 0
     _parts: list[bytes | bytearray]
+
+    def data_received(self, data: bytes) -> None:
+        """Read what came; of one header that has no end the parser would hold all."""
+        if self._unparsed_bytes > MAX_HEADER_BYTES:
+            self.send_400_response("")
+            return
+        if not self._is_in_body:
+            self._unparsed_bytes += len(data)
+        super().data_received(data)
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no request; one whose headers are too many is told so."""
+        if max(self._header_bytes, self._unparsed_bytes) <= MAX_HEADER_BYTES:
+            super().send_400_response(msg)
+        elif not self.transport.is_closing():
+            self.transport.write(_TOO_LARGE % (len(_TOO_LARGE_WORDS), _TOO_LARGE_WORDS))
+            self.transport.close()
 
     def on_message_begin(self) -> None:
         """Begin to count the headers of a request."""
@@ -50,19 +73,23 @@ class GatewayConnection(Clocked, HttpToolsProtocol):
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header, and close the connection where there are too many of them.
+        """Take a header.
 
         What comes behind a body is passed over: uvicorn would put it among the headers, which are admitted already.
+
+        Raises:
+            ValueError: There are too many of them, and the parser reads no further.
         """
         self._header_bytes += len(name) + len(value)
         if self._header_bytes > MAX_HEADER_BYTES:
-            self.transport.abort()
+            raise ValueError("too many headers")
         if not self._is_in_body:
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         """Take no more headers."""
         self._is_in_body = True
+        self._unparsed_bytes = 0
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:

@@ -45,7 +45,7 @@ class Upstream:
         Args:
             method: of HTTP.
             url: the whole address, as it is to be written.
-            headers: for the provider; those of one hop, and the length, are left out.
+            headers: for the provider, in UTF-8; those of one hop, and the length, are left out.
             body: all of it; None where there is none.
 
         Raises:
@@ -54,7 +54,7 @@ class Upstream:
         # The body is here: whoever expects to be asked for it has been.
         left_out = (b"host", b"content-length", b"expect")
         sent = [
-            (name.decode("latin-1"), _text_of(_readable(value) if name == b"accept-encoding" else value))
+            (name.decode("latin-1"), (_readable(value) if name == b"accept-encoding" else value).decode())
             for name, value in end_to_end(headers)
             if name not in left_out
         ]
@@ -161,14 +161,6 @@ class UpstreamResponse:
         """Let go of it: a connection whose answer has not ended is closed."""
         self._silence.stop()
         self._response.close()
-
-
-def _text_of(value: bytes) -> str:
-    """Return a header's value as the client library writes it back, in UTF-8; other bytes become that."""
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return value.decode("latin-1")
 
 
 def _readable(value: bytes) -> bytes:

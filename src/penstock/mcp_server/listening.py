@@ -84,11 +84,15 @@ async def serve_app(
         connection: What reads from a client; `Connection` where nothing is said.
         graceful_seconds: How long answers under way have then.
     """
+    import logging
     from contextlib import contextmanager
 
     import uvicorn
 
     from penstock.mcp_server.connections import IDLE_SECONDS, Connection
+
+    # It warns of each line that is no HTTP, without a word of who sent it.
+    logging.getLogger("uvicorn").setLevel(logging.ERROR)
 
     class Quiet(uvicorn.Server):
         @contextmanager
