@@ -120,9 +120,7 @@ def test_a_dd_name_is_what_assign_comes_to() -> None:
         "LISTING": "OUTLIST",
         "WORK-FILE": "SORTWK",
     }
-    resolved = found["LISTING"].dd_resolved
-    assert resolved is not None
-    assert (resolved.how, resolved.line) == ("VALUE", 34)
+    assert [(one.how, one.line) for one in found["LISTING"].named_by] == [("VALUE", 34)]
     assert found["LISTING"].organization == "LINE SEQUENTIAL"
 
 
@@ -350,6 +348,7 @@ def test_a_part_of_an_item_is_not_its_value() -> None:
     ("statement", "kind", "names"),
     [
         ("CALL 'SUB1' USING A BY REFERENCE B OF G BY CONTENT 'X' LENGTH OF A", "static", ("SUB1",)),
+        ("CALL WINAPI 'SUB1' USING A BY REFERENCE B OF G BY CONTENT 'X' LENGTH OF A", "static", ("SUB1",)),
         ("EXEC CICS LINK PROGRAM('SUB2') COMMAREA(A) END-EXEC", "link", ("SUB2",)),
         ("EXEC CICS START TRANSID('TR02') FROM(A) END-EXEC", "start", ("TR02",)),
         ("EXEC CICS RETURN TRANSID('TR03') COMMAREA(A) END-EXEC", "return_transid", ("TR03",)),

@@ -492,9 +492,11 @@ def test_a_caller_with_a_layout_of_its_own_is_too_short_for_what_it_gets_back() 
     [
         ('"data/cust.idx"', "", ("data/cust.idx", "is", "")),
         ("WS-PATH", "data/cust.idx", ("data/cust.idx", "may", "its name is data")),
+        ('"CUSTFILE"', "", ("CUSTFILE", "may", "no job says whether that is the file's own name or a DD name")),
         # DD names, and devices
-        ('"CUSTFILE"', "", None),
         ("UT-S-CUST", "", None),
+        ('"S-CUST"', "", None),
+        ('"PRINTER"', "", None),
         ('"LPT1:"', "", None),
     ],
 )
@@ -526,7 +528,189 @@ def test_programs_that_name_a_file_itself_share_it(assign: str, value: str, boun
     assert edges == ({(f"{name}.F", *bound) for name in ("ONE", "TWO")} if bound else set())
     found = _grown("ONE.ONE-NUM", 2, graph)
     assert (("other layout", "TWO.TWO-REC") in found) == (bound is not None)
-    assert [node.name for node in nodes_named(graph, "cust.idx")] == ([bound[0]] if bound else [])
+    path = assign.strip('"') if bound and "/" not in bound[0] else "cust.idx"
+    assert [node.name for node in nodes_named(graph, path)] == ([bound[0]] if bound else [])
+    # What one writes the other reads, as surely as their files are one.
+    carried = [edge for edge in impact(graph, "ONE.ONE-NUM").edges if edge.verb == "carried to"]
+    assert {edge.certainty for edge in carried} == ({bound[1]} if bound else set())
+
+
+def test_a_literal_that_a_job_may_give_is_no_file() -> None:
+    """Where there are jobs an ASSIGN names a DD, unless its name can be none."""
+    files = {
+        f"{name}.cbl": f"""       ID DIVISION.
+       PROGRAM-ID. {name}.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT F ASSIGN TO "CUSTFILE".
+       PROCEDURE DIVISION.
+           OPEN INPUT F.
+""".encode()
+        for name in ("ONE", "TWO")
+    }
+    files["J.jcl"] = b"//J JOB 1\n//S EXEC PGM=ONE\n//CUSTFILE DD DSN=A.B,DISP=SHR\n"
+    bound = {f"{edge.source} {edge.target}" for edge in graph_of(files).edges() if edge.verb == "bound to"}
+    assert bound == {"ONE.F A.B"}
+
+
+def test_the_name_of_a_file_may_be_composed() -> None:
+    """By a STRING, of a folder that is data; in an item that ASSIGN alone declares, and in copied code."""
+    program = b"""       ID DIVISION.
+       PROGRAM-ID. ONE.
+       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT A ASSIGN TO DISK W-A.
+           SELECT B ASSIGN TO DISK W-B.
+           SELECT C ASSIGN TO W-C.
+           SELECT D ASSIGN TO W-D.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       78  ME VALUE 'ONE'.
+       01  W-C PIC X(40).
+       01  W-D PIC X(40).
+       01  W-FOLDER PIC X(20).
+       PROCEDURE DIVISION.
+           COPY OPENS.
+           MOVE 'ini/one.ini' TO W-B.
+           MOVE 'one.dat' TO W-C.
+           MOVE 'two.dat' TO W-C.
+           STRING W-FOLDER '/' W-FOLDER '.wrk' DELIMITED BY ' '
+               INTO W-D.
+           OPEN INPUT A B C D.
+"""
+    opens = b"""           STRING W-FOLDER DELIMITED BY ' '
+               '\\' ME '_' W-FOLDER '.DAT' INTO W-A.
+"""
+    graph = graph_of({"one.cbl": program, "OPENS.cpy": opens})
+    bound = {
+        (edge.source.name, edge.target.name, edge.certainty): [(one.line, one.copybook) for one in edge.citations]
+        for edge in graph.edges()
+        if edge.verb == "bound to"
+    }
+    assert bound == {
+        ("ONE.A", "*\\ONE_*.DAT", "may"): [(6, None), (17, "OPENS")],
+        ("ONE.B", "ini/one.ini", "may"): [(7, None), (18, None)],
+        ("ONE.C", "one.dat", "may"): [(8, None), (19, None)],
+        ("ONE.C", "two.dat", "may"): [(8, None), (20, None)],
+    }
+
+
+def test_code_of_a_copied_section_is_of_that_section() -> None:
+    """What it reads, writes and performs, where the section has no paragraph; and what a call by name may find there."""
+    program = b"""       ID DIVISION.
+       PROGRAM-ID. ONE.
+       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT F ASSIGN TO "f.dat" INDEXED RECORD KEY F-K.
+       DATA DIVISION.
+       FILE SECTION.
+       FD  F.
+       01  R.
+           05  F-K   PIC X(8).
+       WORKING-STORAGE SECTION.
+       01  W-PGM PIC X(8).
+       PROCEDURE DIVISION.
+       MAIN SECTION.
+           MOVE 'SUB1' TO W-PGM.
+           PERFORM READS.
+           CALL W-PGM.
+           GOBACK.
+       FAILS SECTION.
+           STOP RUN.
+           COPY READING.
+"""
+    reading = b"""       READS SECTION.
+           START F KEY > F-K INVALID KEY PERFORM FAILS.
+           READ F NEXT.
+           MOVE 'SUB2' TO W-PGM.
+           PERFORM ELSEWHERE.
+           CALL W-NAME.
+"""
+    graph = graph_of({"one.cbl": program, "READING.cpy": reading})
+    found = {(str(edge.source), edge.verb, str(edge.target), edge.certainty) for edge in graph.edges()}
+    assert {
+        ("ONE.READS", "reads", "ONE.F-K", "is"),
+        ("ONE.READS", "reads", "ONE.F", "is"),
+        ("ONE.READS", "performs", "ONE.FAILS", "is"),
+        ("ONE", "calls", "SUB1", "may"),
+        ("ONE", "calls", "SUB2", "may"),
+        ("READING.READS", "performs", "READING.ELSEWHERE", "unknown"),
+    } <= found
+    assert not {one for one in found if one[0] == "ONE.FAILS" and one[1] != "part of"}
+    # The program that copies it says what W-NAME is.
+    assert not {one for one in found if one[0] == "READING" and one[1] == "calls"}
+
+
+@pytest.mark.parametrize("clause", ["RECORD KEY IS F-ALL = F-A F-B", "RECORD KEY F-ALL SOURCE IS F-A F-B"])
+def test_a_key_may_be_of_several_items(clause: str) -> None:
+    """A name that stands for them, which no item has: each of them is of the key."""
+    program = f"""       ID DIVISION.
+       PROGRAM-ID. ONE.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT F ASSIGN TO "f.dat" ORGANIZATION INDEXED
+               {clause}
+               ALTERNATE KEY F-ALSO = F-B F-C WITH DUPLICATES
+               STATUS W-S.
+       DATA DIVISION.
+       FILE SECTION.
+       FD  F.
+       01  R.
+           05  F-A   PIC X(8).
+           05  F-B   PIC X(8).
+           05  F-C   PIC X(8).
+       WORKING-STORAGE SECTION.
+       01  W-S PIC XX.
+       PROCEDURE DIVISION.
+           OPEN I-O F.
+"""
+    graph = graph_of({"one.cbl": program.encode()})
+    keys = {str(edge.source) for edge in graph.edges() if edge.verb == "is key of"}
+    assert keys == {"ONE.F-A", "ONE.F-B", "ONE.F-C"}
+
+
+def test_members_with_one_job_card_are_jobs_of_their_own() -> None:
+    """As members are copied from each other: what one of them leaves is not read by the other."""
+    card = b"//USER1A JOB 1\n"
+    files = {
+        "a.jcl": card + b"//S1 EXEC PGM=IEBGENER\n//SYSUT1 DD DSN=A,DISP=SHR\n//SYSUT2 DD DSN=&&T,DISP=(,PASS)\n",
+        "b.jcl": card + b"//S1 EXEC PGM=IEBGENER\n//SYSUT1 DD DSN=&&T,DISP=SHR\n//SYSUT2 DD DSN=B,DISP=SHR\n",
+    }
+    graph = graph_of(files)
+    found = {f"{edge.source} {edge.verb} {edge.target}" for edge in graph.edges() if edge.target.kind == "dataset"}
+    assert found == {
+        "USER1A@a.jcl.S1 reads A",
+        "USER1A@a.jcl.S1 writes USER1A@a.jcl.&&T",
+        "USER1A@b.jcl.S1 reads USER1A@b.jcl.&&T",
+        "USER1A@b.jcl.S1 writes B",
+    }
+    assert [node.name for node in nodes_named(graph, "user1a", "job")] == ["USER1A@a.jcl", "USER1A@b.jcl"]
+    assert len(nodes_named(graph, "user1a.s1", "step")) == 2
+
+
+def test_a_binder_writes_its_library_whatever_its_disposition() -> None:
+    """DISP=SHR of a library says nothing of what is done with a member."""
+    jcl = b"""//J JOB 1
+//COB EXEC PGM=IGYCRCTL
+//SYSIN DD DSN=SRC(P),DISP=SHR
+//SYSLIN DD DSN=OBJ(P),DISP=OLD
+//LKED EXEC PGM=IEWL
+//SYSLIN DD DSN=OBJ(P),DISP=OLD
+//SYSLMOD DD DSN=LOAD(P),DISP=SHR
+"""
+    found = {
+        f"{edge.source} {edge.verb} {edge.target} {edge.certainty}"
+        for edge in graph_of({"j.jcl": jcl}).edges()
+        if edge.target.kind == "dataset"
+    }
+    assert found == {
+        "J.COB reads SRC(P) is",
+        "J.COB writes OBJ(P) is",
+        "J.LKED reads OBJ(P) is",
+        "J.LKED writes LOAD(P) is",
+    }
 
 
 def test_a_table_multiplies_what_grows_in_it() -> None:

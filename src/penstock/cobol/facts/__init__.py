@@ -228,12 +228,15 @@ def _operations(
     """Return what the program does with files, databases, terminals and queues."""
     from . import cics, files, idms, ims, mq, sql
     from .dynamic_sql import DynamicSql
+    from .file_names import FileNames
     from .interface import InterfaceOperations
 
     # All calls by name are followed in one pass through the program, those of CICS among them.
     reaching.follow(call.target for call in called if call.target[:1] not in "'\"")
     return InterfaceOperations(
-        files=files.files(rows, data.items, data.records, code, values.of),
+        files=files.files(
+            rows, data.items, data.records, code, FileNames(code, data.names, values, _literals(data)).of
+        ),
         sql=sql.operations(code, DynamicSql(code, data.names, reaching)),
         cics=cics.operations(code, reaching),
         dli=ims.operations(code, data.names, values, called),

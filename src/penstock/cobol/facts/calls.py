@@ -237,6 +237,8 @@ def _calling(said: ReadStatement) -> WrittenCall:
     at = 1
     if said.keys[1] in ({"STATIC", "DYNAMIC"} if said.verb == "CALL" else _LANGUAGES) and len(texts) > 2:
         at = 2
+    elif said.kinds[1] != "literal" and said.kinds[2:3] == ("literal",):
+        at = 2  # CALL WINAPI 'SLEEP': a mnemonic name for the convention of the call stands before what is called
     end = at + 1
     while end + 1 < len(texts) and said.keys[end] in {"OF", "IN"}:
         end += 2

@@ -200,7 +200,7 @@ class Code:
             phrase = (_remembered if end - start < _LONG else Phrase)(source.code[start:end])
             keys, begins = phrase.keys, phrase.begins
             lines = tuple([source.line_at(start + at) for at in begins]) if begins else (line,) * len(keys)
-            header = _header(piece, line) if copybook else ""
+            header = header_at(piece, line) if copybook else ""
             if copybook:
                 line, end_line = piece.line, piece.end_line  # noqa: PLW2901
             place = self.paragraph(line)
@@ -215,14 +215,16 @@ class Code:
         for found in execs:
             line, end_line = (piece.line, piece.end_line) if piece.copybook else (found.line, found.end_line)
             parsed = command(found.text) if found.kind in {"CICS", "DLI"} else ExecCommand("", ())
-            header = _header(piece, found.line)
+            header = header_at(piece, found.line)
             yield Block(found, parsed, line, end_line, self.paragraph(line), piece.copybook, header)
 
 
-def _header(piece: CodePiece, line: int) -> str:
-    """Return the paragraph of a copybook that holds a line of it; "" for the program itself, and before any header."""
+def header_at(piece: CodePiece, line: int) -> str:
+    """Return the paragraph of a copybook that holds a line of it, or the section where that has none; "" for the program itself,
+    and before any header.
+    """
     paragraph = piece.program.paragraph_at(line) if piece.copybook else None
-    return paragraph.name if paragraph is not None else ""
+    return (paragraph.name or paragraph.section or "") if paragraph is not None else ""
 
 
 def nests(said: Sequence[ReadStatement]) -> list[Node]:

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from .composing import composed
 from .execs import body, tokens
-from .resolving import literal
 from .values import Resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from .code import Block, Code, ReadStatement
     from .naming import DataNames
     from .reaching import Reaching
@@ -83,7 +81,7 @@ class DynamicSql:
         if index is not None:
             # A group of varying length may be composed by the name of its letters or by its own.
             parts = self._names.children.get(index, [])
-            text = Resolved("".join(_pieces(said, into)).strip(), "STRING", said.line, said.copybook)
+            text = Resolved("".join(composed(said, lambda _: _DATA)).strip(), "STRING", said.line, said.copybook)
             self._composed.setdefault(parts[1] if len(parts) == _TEXT else index, []).append(text)
 
 
@@ -102,21 +100,3 @@ def _variable(block: Block) -> str | None:
     if at >= len(words) or words[at][0] in "'\"":
         return None
     return " OF ".join(reversed(words[at].lstrip(":").split(".")))
-
-
-def _pieces(said: ReadStatement, into: int) -> Iterator[str]:
-    """Yield what a STRING puts one behind the other: the text of literals, and a mark for data."""
-    at = 1
-    while at < into:
-        text, kind = said.texts[at], said.kinds[at]
-        if said.keys[at] == "DELIMITED":
-            at += 3 if said.keys[at + 1] == "BY" else 2
-            continue
-        if kind == "literal":
-            # Blanks at its end count here: they part it from what follows.
-            yield text[1:-1].replace(text[0] * 2, text[0]) if literal(text) is not None else " "
-        elif kind == "word" and said.keys[at] not in {"OF", "IN"}:
-            yield _DATA if said.keys[at] not in {"SPACE", "SPACES"} else " "
-        elif said.keys[at] in {"OF", "IN"}:
-            at += 1
-        at += 1

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..program import key
@@ -34,6 +35,7 @@ _DEVICES_WORDS = """
     USING
 """
 _DEVICES = frozenset(_DEVICES_WORDS.split())
+_BEHIND_KEYS = frozenset({"WITH", "NO", "DUPLICATES", "SUPPRESS"})
 _MODES = frozenset({"INPUT", "OUTPUT", "I-O", "EXTEND"})
 _VERBS = ("OPEN", "CLOSE", "READ", "DELETE", "START", "RETURN", "WRITE", "REWRITE", "RELEASE", "SORT", "MERGE")
 _LABELS = frozenset({"S", "AS", "UT", "UR", "DA"})
@@ -151,8 +153,8 @@ def _titled(file: ProgramFile, row: EntryRow, resolve: _Resolve) -> ProgramFile:
     upper = [word.upper() for word in words]
     for at, word in enumerate(upper[1:-1], start=1):
         if word in _TITLES and upper[at - 1] == "OF":
-            dd, resolved = _dd(words[at + 1 + (upper[at + 1] == "IS") :][:1], resolve)
-            return replace(file, dd=dd, dd_resolved=resolved)
+            dd, named_by = _dd(words[at + 1 + (upper[at + 1] == "IS") :][:1], resolve)
+            return replace(file, dd=dd, named_by=named_by)
     return file
 
 
@@ -205,21 +207,29 @@ def _selected(row: EntryRow, resolve: _Resolve) -> ProgramFile:
         elif word in _ORGANIZATIONS:
             organization = word
         elif word in {"RECORD", "ALTERNATE"} and at < end:
-            keys.append(words[at])
-    dd, resolved = _dd(assign, resolve)
+            keys += _key(words[at:end])
+    dd, named_by = _dd(assign, resolve)
     return ProgramFile(
         name=name,
         line=row.line,
         end_line=row.end_line,
         assign=assign,
         dd=dd,
-        dd_resolved=resolved,
+        named_by=named_by,
         organization=organization,
         access=access,
         keys=tuple(dict.fromkeys(keys)),
         status=status,
         copybook=row.copybook,
     )
+
+
+def _key(words: Sequence[str]) -> list[str]:
+    """Return what a RECORD KEY names: an item, or a name for several of them: `NAME = A B`, `NAME SOURCE IS A B`."""
+    if words[1:2] not in (["="], ["SOURCE"]):
+        return list(words[:1])
+    parts = takewhile(lambda word: word.upper() not in _BEHIND_KEYS, words[2:])
+    return [words[0], *(word for word in parts if word.upper() not in {"IS", "ARE"})]
 
 
 def _past(upper: list[str], at: int) -> int:
@@ -229,26 +239,28 @@ def _past(upper: list[str], at: int) -> int:
     return at
 
 
-def _dd(assign: Sequence[str], resolve: _Resolve) -> tuple[str | None, Resolved | None]:
-    """Return the DD name that an ASSIGN comes to: a literal, the value of a data item, or the last part of `UT-S-NAME`."""
+def _dd(assign: Sequence[str], resolve: _Resolve) -> tuple[str | None, tuple[Resolved, ...]]:
+    """Return the DD name that an ASSIGN comes to, with the values that may be it where it is data: a literal, the first value
+    of a data item, or the last part of `UT-S-NAME`.
+    """
     names = [name for name in assign if name.upper() not in _DEVICES]
     if not names:
-        return None, None
+        return None, ()
     name = names[-1] if names[0].upper() in {"TO", "FILE"} else names[0]
     if name[0] in "'\"":
-        return name.strip("'\"").strip(), None
+        return name.strip("'\"").strip(), ()
     found = resolve(name)
     if found:
-        return found[0].value, found[0]
+        return found[0].value, found
     # UT-S-NAME and SYS020-UR-3203-NAME: unit, device class, device and organisation are comments to the compiler, the
     # last part is the name, the unit where there is none; on IBM i a device stands before it. A name with other parts
     # is one name.
     label, _, last = name.upper().rpartition("-")
     if unit := _UNIT.fullmatch(name.upper()):
-        return unit["name"] or unit["unit"], None
+        return unit["name"] or unit["unit"], ()
     if device := _DEVICE.fullmatch(name.upper()):
-        return device["name"], None
-    return last if label.rpartition("-")[2] in _LABELS else name.upper(), None
+        return device["name"], ()
+    return last if label.rpartition("-")[2] in _LABELS else name.upper(), ()
 
 
 def _uses(code: Code, items: Sequence[DataItem], records: dict[str, list[int]]) -> dict[str, list[FileUse]]:
@@ -259,7 +271,9 @@ def _uses(code: Code, items: Sequence[DataItem], records: dict[str, list[int]]) 
     for said in code.of(*_VERBS) if records else ():
         for name, mode in _named(said, by_record):
             if name in records:
-                uses.setdefault(name, []).append(FileUse(said.verb, said.line, said.end_line, mode, said.copybook))
+                uses.setdefault(name, []).append(
+                    FileUse(said.verb, said.line, said.end_line, mode, said.copybook, said.header)
+                )
     return uses
 
 

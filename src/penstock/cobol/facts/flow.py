@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import key
+from .code import header_at
 from .leaving import open_ends
 from .values import ControlEdge, Note, Outside
 
@@ -169,7 +170,7 @@ class _Drawing:
         self.range_ends: set[int] = set()
         self._code = code
         self._places = places
-        self._outside: dict[str, list[int]] = {}
+        self._outside: dict[str, list[tuple[int, str]]] = {}
         self._spelling: dict[str, str] = {}
         self._elsewhere: dict[str, str] = {}
         for piece in pieces:
@@ -186,22 +187,28 @@ class _Drawing:
         does.
         """
         return tuple(
-            Outside(self._spelling[name], tuple(lines), self._elsewhere.get(name))
-            for name, lines in self._outside.items()
+            Outside(
+                self._spelling[name],
+                tuple(line for line, _ in places),
+                self._elsewhere.get(name),
+                tuple(header for _, header in places),
+            )
+            for name, places in self._outside.items()
         )
 
     def _draw(self, piece: CodePiece) -> None:
         """Take the PERFORMs and jumps of one piece; those of a copybook have the line of its COPY."""
         for perform in piece.program.performs:
             line = piece.line if piece.copybook else perform.line
-            self._edge(perform.target, perform.thru, perform.section, perform.via, line, piece.copybook)
+            header = header_at(piece, perform.line)
+            self._edge(perform.target, perform.thru, perform.section, perform.via, line, piece.copybook, header)
         for jump in piece.program.gotos:
             line = piece.line if piece.copybook else jump.line
             for target in jump.targets:
-                self._edge(target, None, None, jump.via, line, piece.copybook)
+                self._edge(target, None, None, jump.via, line, piece.copybook, header_at(piece, jump.line))
 
     def _edge(
-        self, name: str, thru: str | None, section: str | None, via: str, line: int, copybook: str | None
+        self, name: str, thru: str | None, section: str | None, via: str, line: int, copybook: str | None, header: str
     ) -> None:
         """Note one edge. Copied code that leads to a paragraph of its own copybook is no edge of this program."""
         source = self._code.paragraph(line)
@@ -211,15 +218,14 @@ class _Drawing:
         within = copybook is not None and key(name) in self._elsewhere
         if found is None and not within and not self._places.knows(name):
             self._spelling.setdefault(key(name), name)
-            self._outside.setdefault(key(name), []).append(line)
+            self._outside.setdefault(key(name), []).append((line, header))
         end = last[1] if last is not None and found is not None else None
         if thru and end is not None:
             self.range_ends.add(end)
         if found is not None or copybook is None:
             ranged = found is not None and end is not None and end != found[0]
-            self.edges.append(
-                ControlEdge(source, found[0] if found else None, name, via, line, end if ranged else None, copybook)
-            )
+            target, last_target = found[0] if found else None, end if ranged else None
+            self.edges.append(ControlEdge(source, target, name, via, line, last_target, copybook, header))
 
 
 def _span(edge: ControlEdge) -> Sequence[int]:

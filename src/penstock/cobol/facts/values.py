@@ -186,6 +186,8 @@ class FileUse(NamedTuple):
     mode: str | None = None
     """INPUT, OUTPUT, I-O or EXTEND of an OPEN; USING or GIVING of a SORT or MERGE; else None."""
     copybook: str | None = None
+    header: str = ""
+    """The paragraph of that copybook that holds it; "" for what stands in the program, and before any header."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,8 +206,8 @@ class ProgramFile:
     """What stands behind ASSIGN TO, word by word as it is written."""
     dd: str | None = None
     """The DD name that ASSIGN comes to, by which a job gives it a data set."""
-    dd_resolved: Resolved | None = None
-    """Where the DD name comes from, if ASSIGN names a data item."""
+    named_by: tuple[Resolved, ...] = ()
+    """The names that it may have, the DD name first, if ASSIGN names a data item."""
     organization: str = "SEQUENTIAL"
     access: str = "SEQUENTIAL"
     keys: tuple[str, ...] = ()
@@ -434,7 +436,8 @@ class ProgramCall(NamedTuple):
 class ControlEdge(NamedTuple):
     """Control goes from one paragraph to another; `source`, `target` and `thru` are keys of paragraphs.
 
-    An edge of copied code has the line of its COPY and the paragraph around that as its source.
+    An edge of copied code has the line of its COPY and the paragraph around that as its source, and in `header` the paragraph
+    of the copybook that holds it.
     """
 
     source: int
@@ -449,6 +452,7 @@ class ControlEdge(NamedTuple):
     thru: int | None = None
     """The last paragraph of a range or section; None where the target is the only one."""
     copybook: str | None = None
+    header: str = ""
 
 
 class Outside(NamedTuple):
@@ -458,6 +462,8 @@ class Outside(NamedTuple):
     lines: tuple[int, ...]
     copybook: str | None = None
     """The copybook in which it was found; None where it was found nowhere."""
+    headers: tuple[str, ...] = ()
+    """For each line the paragraph of its copybook that names it; "" where the program itself does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -364,7 +364,7 @@ class _Copied:
         self.headed = {
             piece.line
             for piece in pieces
-            if piece.copybook is not None and any(p.name for p in piece.program.paragraphs)
+            if piece.copybook is not None and any(p.name or p.section for p in piece.program.paragraphs)
         }
         self.plain: dict[int, list[ReadStatement]] = {}
         for said in code.said:

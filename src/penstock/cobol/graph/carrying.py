@@ -154,6 +154,8 @@ class Carrying:
                         why = f"through {store}" + (", whose records are of several kinds" if several else "")
                         least: Certainty = "may" if several else "is"
                         certainty = max(sent.certainty, taken.certainty, least, key=RANK.__getitem__)
+                        if certainty == "may" and not several:
+                            why += ", which may be two"
                         citations = tuple(dict.fromkeys((*sent.citations, *taken.citations)))
                         self._join(sent.area, taken.area, certainty, why, citations)
 
@@ -200,12 +202,13 @@ class Carrying:
             mine = found.setdefault(store, ([], []))
             for number, binding in bound:
                 path, several = self._graph.parts[number].path, len(binding.records) > 1
+                sure: Certainty = "may" if binding.why(store.name) else "is"
                 for record in binding.records:
                     area = _Area(number, record)
                     if binding.is_written:
-                        mine[0].append(_End(area, "is", several, (CitedLine(path, binding.write_line),)))
+                        mine[0].append(_End(area, sure, several, (CitedLine(path, binding.write_line),)))
                     if binding.is_read:
-                        mine[1].append(_End(area, "is", several, (CitedLine(path, binding.read_line),)))
+                        mine[1].append(_End(area, sure, several, (CitedLine(path, binding.read_line),)))
         return found
 
     def _is_area(self, area: _Area) -> bool:

@@ -280,7 +280,7 @@ class _Linking:
             for sending in part.sendings:
                 self._send(number, part, sending)
         self._jobs()
-        self._paths()
+        self._own_names()
         self._schemas()
         return tuple(self._drawn.values())
 
@@ -484,10 +484,10 @@ class _Linking:
             for number, _ in self._graph.called(program.upper()):
                 files += [(number, file) for file in self._graph.parts[number].files if use.dd in file.dds]
         for number, file in dict.fromkeys(files):
-            certainty: Certainty = "is" if len(file.dds) == 1 else "may"
+            why = file.why(use.data_set.name)
+            certainty: Certainty = "may" if why else "is"
             place = CitedLine(self._graph.parts[number].path, file.line)
             citations = (*use.citations, *use.step.citations, place)
-            why = "" if certainty == "is" else "the DD name is data"
             self._add(EstateEdge(NodeId("file", file.name), "bound to", use.data_set, certainty, citations, why))
             bound = self.bindings.setdefault(use.data_set, [])
             if (number, file) not in bound:
@@ -497,18 +497,19 @@ class _Linking:
             citations = (*use.citations, *use.step.citations)
             self._add(EstateEdge(use.step.node, verb, use.data_set, "may" if why else "is", citations, why))
 
-    def _paths(self) -> None:
+    def _own_names(self) -> None:
         """Add the files that programs open by their own names: one of a name is one, whichever program says it."""
+        has_jobs = any(member.jobs for member in self._graph.members)
         for number, part in enumerate(self._graph.parts):
             for file in part.files:
-                if not file.path:
-                    continue
-                store = NodeId("dataset", file.path)
-                cited = (CitedLine(part.path, file.line), *([file.path_from] if file.path_from else ()))
-                certainty: Certainty = "may" if file.path_from else "is"
-                why = "its name is data" if file.path_from else ""
-                self._add(EstateEdge(NodeId("file", file.name), "bound to", store, certainty, cited, why))
-                self.bindings.setdefault(store, []).append((number, file))
+                for named in file.own_names:
+                    if has_jobs and not named.is_path:
+                        continue
+                    store = NodeId("dataset", named.name)
+                    cited = (CitedLine(part.path, file.line), *([named.said_by] if named.said_by else ()))
+                    certainty: Certainty = "may" if named.why else "is"
+                    self._add(EstateEdge(NodeId("file", file.name), "bound to", store, certainty, cited, named.why))
+                    self.bindings.setdefault(store, []).append((number, file))
 
 
 def _node(part: ProgramPart, index: int) -> NodeId:

@@ -14,7 +14,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..program import METHOD
-from .carrying import Carrying
+from .carrying import DIFFERS, Carrying
 from .values import KINDS, RANK, VERBS, EstateEdge, NodeId
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ class _Tree:
             self._edges.add(edge)
             self.branches.append(TreeEdge(edge, node, to, depth, way))
         # Bytes that only overlap a field are no value of it: what it goes into is not what they go into.
-        if edge.verb == "carried to" and edge.certainty != "is":
+        if edge.verb == "carried to" and edge.why.endswith(DIFFERS):
             return
         if goes_on and (to, way) not in self._seen:
             self._seen.add((to, way))

@@ -7,6 +7,7 @@ that runs it and in the procedure.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..estate.running import JobSteps
@@ -25,6 +26,24 @@ if TYPE_CHECKING:
 
 _SORTS = frozenset({"SORT", "DFSORT", "ICEMAN", "ICETOOL", "SYNCSORT", "SYNCTOOL", "SORTD"})
 _COPIES = frozenset({"IEBGENER", "ICEGENER"})
+_BINDERS = frozenset({"IEWL", "IEWBLINK", "IEWBLDGO", "IEWBODEF", "HEWL", "HEWLH096", "LINKEDIT"})
+_COMPILERS = frozenset(
+    {
+        "IGYCRCTL",
+        "IKFCBL00",
+        "IEL0AA",
+        "IBMZPLI",
+        "ASMA90",
+        "IEV90",
+        "IFOX00",
+        "DFHECP1$",
+        "DFHEAP1$",
+        "DFHEPP1$",
+        "DSNHPC",
+    }
+)
+_MADE = frozenset({"SYSLIN", "SYSPUNCH", "SYSCIN", "SYSGO", "SYSADATA", "SYSDEBUG"})
+"""What compilers, assemblers and translators leave."""
 _SYSTEM = re.compile(
     r"STEPLIB|JOBLIB|JOBCAT|STEPCAT|SYSPRINT|SYSOUT|SYSUDUMP|SYSABEND|SYSMDUMP|CEEDUMP|CEEOPTS|SYSTSPRT|SYSDBOUT|"
     r"SYSTERM|SORTLIB|SORTWK\w+|SORTDIAG|IMS|DFSRESLB|RESLIB|IMSACB\w?|PROCLIB|DFSESL|DBRMLIB|STEPLIB\w|SYSLIB|DFSSTAT"
@@ -96,8 +115,11 @@ def steps(members: Sequence[Member]) -> Iterator[StepOfJob | EstateEdge]:
         members: The members of the estate, in order of their paths.
     """
     running = JobSteps(members)
-    for member, job in running.jobs():
-        head = NodeId("job", key(job.name or member.name))
+    found = [(member, job, key(job.name or member.name)) for member, job in running.jobs()]
+    # Many members may begin with one JOB card, copied from each to the next: they are jobs of their own.
+    count = Counter(name for name, _ in {(name, member.path) for member, _, name in found})
+    for member, job, name in found:
+        head = NodeId("job", f"{name}@{member.path}" if count[name] > 1 else name)
         for one in running.steps(member, job):
             node = NodeId("step", ".".join((head.name, *one.names)))
             cited = tuple(CitedLine(path, line) for path, line in one.places)
@@ -180,6 +202,10 @@ def _utility(use: StepDataSet) -> Verb | None:
             if use.dd in _listed([names]):
                 return "writes" if way.upper() == "TO" else "reads"
         return "reads" if _SORT_IN.fullmatch(use.dd) else None
+    if program in _BINDERS:
+        return {"SYSLIN": "reads", "SYSLMOD": "writes"}.get(use.dd)  # type: ignore[return-value]
+    if program in _COMPILERS:
+        return "reads" if use.dd == "SYSIN" else "writes" if use.dd in _MADE else None
     if program in _COPIES:
         return {"SYSUT1": "reads", "SYSUT2": "writes"}.get(use.dd)  # type: ignore[return-value]
     if program == "IDCAMS":

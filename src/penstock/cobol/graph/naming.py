@@ -76,4 +76,4 @@ def paragraph_names(program: str, paragraphs: Sequence[ParagraphFacts], scanned:
 def data_set(name: str, job: str) -> str:
     """Return the name of a data set's node: without its generation, a temporary one with its job in front."""
     bare = _GENERATION.sub("", key(name.strip()))
-    return f"{key(job)}.{bare}" if bare.startswith("&&") else bare
+    return f"{job}.{bare}" if bare.startswith("&&") else bare

@@ -21,12 +21,23 @@ from ..facts.storage import Storage
 from ..program import METHOD, key
 from .naming import field_names, paragraph_names, program_name
 from .operations import DrawnProgram, operations
-from .values import RANK, CitedLine, EstateEdge, FileBinding, LaidField, NodeId, Passing, ProgramEntry, ProgramPart
+from .values import (
+    RANK,
+    CitedLine,
+    EstateEdge,
+    FileBinding,
+    FileName,
+    LaidField,
+    NodeId,
+    Passing,
+    ProgramEntry,
+    ProgramPart,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ..facts.values import CicsOperation, Facts, ProgramCall, ProgramFile, SourcePlace
+    from ..facts.values import CicsOperation, Facts, FileUse, ProgramCall, ProgramFile, SourcePlace
     from ..program import Program
     from .values import Certainty, Verb
 
@@ -46,6 +57,9 @@ _IDS = frozenset({"CLASS-ID", "METHOD-ID"})
 _LINE, _COPYBOOK = attrgetter("line"), attrgetter("copybook")
 _PATH = re.compile(r"(?!.*:\Z)(?=.*\w)(?:.*[./\\].*)")
 """The name of a file where there is no JCL, which no DD name is; `LPT1:` is a device."""
+_DEVICE = re.compile(
+    r"(?i).*:|CON|PRN|AUX|NUL|LPT\d|COM\d|PRINTER|KEYBOARD|DISPLAY|SYS\w*|(?:[A-Z]+-)*(?:UT|UR|DA|AS|S)-.*"
+)
 _BY_NAME = "the name of what is called is data: {0} values can be there"
 
 
@@ -97,6 +111,7 @@ class _Drawing:
         self._edges: dict[tuple[NodeId, Verb, NodeId], _Drawn] = {}
         self._fields: dict[int, NodeId] = {}  # by index, once they are wanted
         self._me = NodeId("copybook" if self._is_copybook else "program", name)
+        self._missing = "it stands where this is copied" if self._is_copybook else "it was not found"
 
     def part(self) -> ProgramPart:
         """Return the part without its fields."""
@@ -181,6 +196,10 @@ class _Drawing:
         """Return the node of a paragraph that a copybook brings in."""
         return NodeId("paragraph", f"{self._name}.{key(header)}")
 
+    def _user(self, use: FileUse) -> NodeId:
+        """Return the node of the paragraph that uses a file."""
+        return self._copied_paragraph(use.header) if use.header else self._paragraph_at(use.line)
+
     def _paragraph_at(self, line: int) -> NodeId:
         """Return the node of the paragraph that a line of the program is in."""
         at = bisect_right(self._starts, line) - 1
@@ -233,9 +252,7 @@ class _Drawing:
                         self._add(self._field(found), verb, node, "is", self._cite(file.line, file.copybook))  # type: ignore[arg-type]
             for use in file.uses:
                 for does in _does(use.verb, use.mode):
-                    self._add(
-                        self._paragraph_at(use.line), does, node, "is", self._cite(use.line, use.copybook, use.end_line)
-                    )
+                    self._add(self._user(use), does, node, "is", self._cite(use.line, use.copybook, use.end_line))
 
     def _outer_files(self) -> None:
         """Draw what is done with the GLOBAL files of the programs around."""
@@ -244,7 +261,7 @@ class _Drawing:
             for use in file.uses:
                 for does in _does(use.verb, use.mode):
                     here = self._cite(use.line, use.copybook, use.end_line)
-                    self._add(self._paragraph_at(use.line), does, node, "is", here)
+                    self._add(self._user(use), does, node, "is", here)
 
     def _control(self) -> None:
         """Draw which paragraph performs and jumps to which."""
@@ -254,13 +271,16 @@ class _Drawing:
                 verb: Verb = "goes to" if is_jump(edge) else "performs"
                 why = _ON_EVENT.get(edge.via.partition(" ")[0], "")
                 citations = self._cite(edge.line, edge.copybook, self._ends.get(edge.line, 0))
-                source, target = self._paragraph(edge.source), self._paragraph(edge.target)
+                source = self._copied_paragraph(edge.header) if edge.header else self._paragraph(edge.source)
+                target = self._paragraph(edge.target)
                 self._add(source, verb, target, "may" if why else "is", citations, why)
         for outside in self._facts.outside:
-            for line in outside.lines:
+            for line, header in zip(outside.lines, outside.headers, strict=True):
                 target = NodeId("paragraph", f"{self._name}.{key(outside.name)}")
-                why = f"it stands in {outside.copybook}" if outside.copybook else "it was not found"
-                self._add(self._paragraph_at(line), "performs", target, "is", self._cite(line), why)
+                why = f"it stands in {outside.copybook}" if outside.copybook else self._missing
+                certainty: Certainty = "is" if outside.copybook else "unknown"
+                source = self._copied_paragraph(header) if header else self._paragraph_at(line)
+                self._add(source, "performs", target, certainty, self._cite(line), why)
 
     def _class(self) -> None:
         """Draw what a class inherits from, and of which class a method is."""
@@ -285,6 +305,8 @@ class _Drawing:
             self._add(self._me, verb, NodeId(kind, name), certainty, (*citations, *self._given(call)), why)  # type: ignore[arg-type]
         if (call.unknown or not call.names) and call.target[0] not in "'\"":
             field = self._data.one(call.target)
+            if field is None and self._is_copybook:
+                return  # the programs that copy it declare it, and say what it may be
             held = self._field(field) if field is not None else NodeId("field", f"{self._name}.{key(call.target)}")
             why = call.unknown or "nothing in the program gives it a value"
             self._add(self._me, verb, held, "unknown", citations, why)
@@ -361,7 +383,7 @@ class _Drawing:
         writes += [use.line for use in opens if use.mode in {"OUTPUT", "EXTEND", "I-O"}]
         return FileBinding(
             name=f"{self._name}.{key(file.name)}",
-            dds=(key(file.dd),) if file.dd else (),
+            dds=tuple(dict.fromkeys(key(one.value) for one in file.named_by)) or ((key(file.dd),) if file.dd else ()),
             records=self._records(file),
             is_read="reads" in does,
             is_written="writes" in does,
@@ -369,9 +391,18 @@ class _Drawing:
             line=file.line,
             read_line=reads[0] if reads else 0,
             write_line=writes[0] if writes else 0,
-            path=file.dd if file.dd and _PATH.fullmatch(file.dd) else "",
-            path_from=CitedLine(self._path, found.line, found.copybook) if (found := file.dd_resolved) else None,
+            own_names=tuple(self._own_names(file)),
         )
+
+    def _own_names(self, file: ProgramFile) -> Iterator[FileName]:
+        """Yield the names that a file may have in the folders of its system."""
+        for found in file.named_by:
+            if _PATH.fullmatch(found.value):
+                yield FileName(found.value, CitedLine(self._path, found.line, found.copybook), is_path=True)
+        if file.dd and not file.named_by:
+            is_path = _PATH.fullmatch(file.dd) is not None
+            if is_path or (any(word[0] in "'\"" for word in file.assign) and not _DEVICE.fullmatch(file.dd)):
+                yield FileName(file.dd, None, is_path)
 
     def _sendings(self) -> Iterator[Passing]:
         """Yield what is given to other programs."""

@@ -105,6 +105,23 @@ class LaidField(NamedTuple):
     """Whether a record is EXTERNAL: one storage for all programs that run together and declare it."""
 
 
+class FileName(NamedTuple):
+    """A name of a file by which its program opens it, where it is no DD name."""
+
+    name: str
+    said_by: CitedLine | None
+    """What gives it, where that is a value of a data item; None for the SELECT."""
+    is_path: bool
+    """Whether no DD can have it, as `data/customers.idx`."""
+
+    @property
+    def why(self) -> str:
+        """Why that may be another file; "" where it may not."""
+        if self.said_by is not None:
+            return "its name is data" + (": * stands for what is not known of it" if "*" in self.name else "")
+        return "" if self.is_path else "no job says whether that is the file's own name or a DD name"
+
+
 class FileBinding(NamedTuple):
     """A file of a program as a job sees it."""
 
@@ -121,10 +138,15 @@ class FileBinding(NamedTuple):
     read_line: int
     """The first line that reads it, or opens it for that; 0 for none."""
     write_line: int
-    path: str = ""
-    """The name of the file itself, where ASSIGN gives that and no DD name: `data/customers.idx`."""
-    path_from: CitedLine | None = None
-    """What gives it, where that is the value of a data item; None for the SELECT."""
+    own_names: tuple[FileName, ...] = ()
+    """The names that the file itself may have: a literal, or the values of a data item."""
+
+    def why(self, store: str) -> str:
+        """Return why a data set that the file is bound to may be another one; "" where it may not."""
+        named = next((one for one in self.own_names if one.name == store), None)
+        if named is not None:
+            return named.why
+        return "" if len(self.dds) == 1 else "the DD name is data"
 
 
 class Passing(NamedTuple):

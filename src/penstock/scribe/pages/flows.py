@@ -103,11 +103,11 @@ def _files(flows: EstateFlows) -> list[Block]:
     read: dict[str, list[EstateEdge]] = {}
     for store, bound in flows.graph.bindings.items():
         for number, file in bound:
-            if file.path != store.name:
+            if store.name not in {named.name for named in file.own_names}:
                 continue
             program = NodeId("program", flows.graph.parts[number].name)
             modes = set(file.is_opened_for) if not (file.is_read or file.is_written) else set()
-            sure: Certainty = "may" if file.path_from else "is"
+            sure: Certainty = "may" if file.why(store.name) else "is"
             if file.is_read or modes & {"INPUT", "I-O"}:
                 read.setdefault(store.name, []).append(EstateEdge(program, "reads", store, sure, ()))
             if file.is_written or modes & {"OUTPUT", "EXTEND"}:

@@ -1,0 +1,40 @@
+"""Tell what a STRING puts one behind the other, piece by piece.
+
+Keeps out where it goes, and what the text is for. Law: every letter is one of the source; what is data is what the
+caller says of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .resolving import literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from .code import ReadStatement
+
+
+def composed(said: ReadStatement, data: Callable[[str], str]) -> Iterator[str]:
+    """Yield the pieces of the text that a STRING composes; nothing where it has no INTO.
+
+    Args:
+        said: The statement.
+        data: What stands for a name that is sent, by the name in capitals.
+    """
+    into = said.keys.index("INTO") if "INTO" in said.keys else 0
+    at = 1
+    while at < into:
+        text, kind = said.texts[at], said.kinds[at]
+        if said.keys[at] == "DELIMITED":
+            at += 3 if said.keys[at + 1] == "BY" else 2
+            continue
+        if kind == "literal":
+            # Blanks at its end count here: they part it from what follows.
+            yield text[1:-1].replace(text[0] * 2, text[0]) if literal(text) is not None else " "
+        elif kind == "word" and said.keys[at] not in {"OF", "IN"}:
+            yield data(said.keys[at]) if said.keys[at] not in {"SPACE", "SPACES"} else " "
+        elif said.keys[at] in {"OF", "IN"}:
+            at += 1
+        at += 1

@@ -1,0 +1,78 @@
+"""Tell which names a file may have whose ASSIGN names a data item: what is moved to the item, or composed in it.
+
+Keeps out whether a name is that of a file or of a DD, which is the estate's. Law: every name is one that the source
+says, with its line; what is data in a composed one is `*`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ..program import key
+from .composing import composed
+from .resolving import literal
+from .values import Resolved
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from .code import Code, ReadStatement
+    from .naming import DataNames
+    from .resolving import Values
+
+DATA = "*"
+"""What stands for data in a composed name."""
+_MARKS = re.compile(r"\*+")
+# What tells a file from others is the last part of its path: `*/*_*.WRK` names none.
+_SAYS_WHICH = re.compile(r"(?s)(?:.*[/\\])?[^/\\.]*[A-Za-z0-9]{2}[^/\\]*")
+
+
+class FileNames:
+    """The names of the files of a program that are data, found on demand.
+
+    Args:
+        code: The statements, those of copybooks included.
+        names: The items that names mean.
+        values: What items may hold.
+        constants: What each level 78 is, by its name in capitals.
+    """
+
+    def __init__(self, code: Code, names: DataNames, values: Values, constants: Mapping[str, Resolved]) -> None:
+        self._code, self._names, self._values, self._constants = code, names, values, constants
+        self._composed: dict[str, list[Resolved]] | None = None
+
+    def of(self, text: str) -> tuple[Resolved, ...]:
+        """Return what the item that an ASSIGN names may hold; nothing for a name that nothing gives a value."""
+        name = key(text)
+        constant = self._constants.get(name)
+        if constant is not None:
+            return (constant,)
+        found = self._values.of(text) if self._names.mean(name) else self._moved(name)
+        if self._composed is None:
+            self._composed = {}
+            for said in self._code.of("STRING"):
+                self._compose(said, self._composed)
+        return tuple({one.value: one for one in (*found, *self._composed.get(name, ()))}.values())
+
+    def _moved(self, name: str) -> Iterator[Resolved]:
+        """Yield the literals that are moved to a name that nothing declares: for Micro Focus ASSIGN itself does."""
+        for said in self._code.of("MOVE"):
+            keys = said.keys
+            if keys[2:3] == ("TO",) and name in keys[3:] and (value := literal(keys[1])) is not None:
+                yield Resolved(value, "MOVE", said.line, said.copybook)
+
+    def _compose(self, said: ReadStatement, found: dict[str, list[Resolved]]) -> None:
+        """Take the name that a STRING composes, where its literals say which file it is."""
+        keys = said.keys
+        into = keys.index("INTO") + 1 if "INTO" in keys else len(keys)
+        if into >= len(keys):
+            return
+        text = _MARKS.sub(DATA, "".join(composed(said, self._data))).strip()
+        if _SAYS_WHICH.fullmatch(text):
+            found.setdefault(keys[into], []).append(Resolved(text, "STRING", said.line, said.copybook))
+
+    def _data(self, name: str) -> str:
+        """Return what stands for a name in a composed one."""
+        constant = self._constants.get(name)
+        return DATA if constant is None else constant.value
