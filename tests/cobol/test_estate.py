@@ -141,6 +141,9 @@ def known(text: str, path: str) -> Located:
         ("a/Q.prc", "//* nothing yet", "proc"),
         ("a/M.bms", MAP, "bms"),
         ("a/R.csd", CSD, "csd"),
+        ("a/R.transaction", '<?xml version="1.0"?><cicsdefinitiontransaction name="MENU"/>', "csd"),
+        ("a/R.xml", '<?xml version="1.0"?><cicsdefinitiontransaction name="MENU"/>', None),
+        ("a/T.lib", "     EXEC SQL DECLARE T TABLE (A CHAR(1)) END-EXEC.", "dclgen"),
         ("a/R.rdo", " DEFINE TRANCLASS(TC) GROUP(G)\n", "csd"),
         ("a/T.ddl", DDL, "ddl"),
         ("a/T.sql", DDL, "ddl"),
@@ -215,6 +218,13 @@ def test_regions_tables_and_databases_are_read() -> None:
         ("PROGRAM", "MENUPGM", "PAY", 1, 2),
         ("TRANSACTION", "MENU", "PAY", 3, 4),
     ]
+    bundle = """<?xml version="1.0" encoding="UTF-8"?>
+<cicsdefinitiontransaction xmlns="http://x/y" description="a > b" name="MENU"
+   program="MENUPGM"/>
+"""
+    (resource,) = member("m.transaction", "csd", bundle.encode()).resources
+    assert (resource.kind, resource.name, resource.line, resource.end_line) == ("TRANSACTION", "MENU", 2, 3)
+    assert resource.attributes["PROGRAM"] == "MENUPGM"
     (table,) = member("t.ddl", "ddl", DDL.encode()).tables
     assert (table.name, table.key, table.line, table.end_line) == ("PAY.CLERK", ("ID",), 2, 7)
     assert table.columns == (("ID", "INTEGER", False), ("NAME", "VARCHAR(40)", True), ("SALARY", "DECIMAL(9, 2)", True))

@@ -439,6 +439,26 @@ def test_dli_by_exec_and_by_call_have_the_same_facts() -> None:
     assert found.type == "IMS"
 
 
+def test_a_search_argument_names_its_segment_and_another_area_none() -> None:
+    """By what is moved to its first part, too; what nothing gives a name, as the area of a conversation, names none."""
+    found = ran(
+        "MOVE 'CHILD' TO SSA-NAME",
+        "CALL 'CBLTDLI' USING FUNC-GU A-PCB A CHILD-SSA",
+        "CALL 'CBLTDLI' USING FUNC-GU A-PCB A SPA-AREA",
+        data=(
+            "01  A PIC X(9).",
+            "01  FUNC-GU PIC X(4) VALUE 'GU  '.",
+            "01  A-PCB PIC X(9).",
+            "01  CHILD-SSA.",
+            "    05  SSA-NAME PIC X(8).",
+            "    05  FILLER PIC X.",
+            "01  SPA-AREA.",
+            "    05  SPA-KEY PIC 9(4).",
+        ),
+    )
+    assert [one.segments for one in found.dli] == [("CHILD",), ()]
+
+
 def test_a_queue_is_that_of_the_open_which_filled_the_handle() -> None:
     """MQGET names a handle, MQOPEN the descriptor, MOVE the queue."""
     found = ran(

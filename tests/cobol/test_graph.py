@@ -690,6 +690,19 @@ def test_members_with_one_job_card_are_jobs_of_their_own() -> None:
     assert len(nodes_named(graph, "user1a.s1", "step")) == 2
 
 
+def test_a_program_that_tso_runs_may_be_a_symbol() -> None:
+    """What SET says of it holds in the stream, and one that nothing sets is not known."""
+    jcl = b"""//J JOB 1
+// SET NAME=PGMX
+//S EXEC PGM=IKJEFT01
+//SYSTSIN DD *,SYMBOLS=JCLONLY
+  RUN PROGRAM(&NAME) PLAN(P)
+  RUN PROGRAM(&OTHER)
+"""
+    found = {f"{edge.target} {edge.certainty}" for edge in graph_of({"j.jcl": jcl}).edges() if edge.verb == "runs"}
+    assert found == {"IKJEFT01 is", "PGMX is", "&OTHER unknown"}
+
+
 def test_a_binder_writes_its_library_whatever_its_disposition() -> None:
     """DISP=SHR of a library says nothing of what is done with a member."""
     jcl = b"""//J JOB 1

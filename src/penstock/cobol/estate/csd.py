@@ -1,4 +1,5 @@
-"""Read the resources that a CICS region defines: DEFINE statements of a CSD for transactions, programs, files, mapsets.
+"""Read the resources that a CICS region defines: DEFINE statements of a CSD for transactions, programs, files, mapsets, and the
+same in the XML of a bundle.
 
 Keeps out attributes that link nothing.
 """
@@ -7,8 +8,13 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_IN_XML = re.compile(r"<cicsdefinition(\w+)\s((?:[^<>'\"]|'[^']*'|\"[^\"]*\")*)>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"([\w:.-]+)\s*=\s*(?:'([^']*)'|\"([^\"]*)\")")
 _PART = re.compile(r"([A-Za-z0-9]+)[ \t\n]*\(([^()]*)\)|([A-Za-z0-9*]+)")
 
 
@@ -26,7 +32,9 @@ class Resource(NamedTuple):
 
 
 def resources(text: str) -> tuple[Resource, ...]:
-    """Return what a CSD defines, in order; comments and columns 73 to 80 are left out."""
+    """Return what a CSD or a bundle defines, in order; comments of a CSD and its columns 73 to 80 are left out."""
+    if "<cicsdefinition" in text.lower():
+        return tuple(_in_xml(text))
     lines = ["" if line.startswith("*") else line[:72] for line in text.split("\n")]
     code = "\n".join(lines)
     # A DEFINE goes on to the next one: its attributes may stand on any number of lines.
@@ -52,3 +60,17 @@ def resources(text: str) -> tuple[Resource, ...]:
             )
         )
     return tuple(found)
+
+
+def _in_xml(text: str) -> Iterator[Resource]:
+    """Yield what the XML of a bundle defines: `<cicsdefinitiontransaction name="PAY1" program="PAYROLL"/>`."""
+    line = 1
+    at = 0
+    for found in _IN_XML.finditer(text):
+        line += text.count("\n", at, found.start())
+        at = found.start()
+        said = {name.upper(): " ".join((one or other).split()) for name, one, other in _ATTRIBUTE.findall(found[2])}
+        said["PROGRAM"] = said.get("PROGRAM") or said.get("PROGRAMNAME", "")
+        yield Resource(
+            found[1].upper(), said.get("NAME", ""), said.get("GROUP"), said, line, line + found[0].count("\n")
+        )

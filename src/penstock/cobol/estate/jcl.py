@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _STATEMENT = re.compile(r"//(\S*)[ \t]+(\S+)(?:[ \t]+(.*))?")
 _SYMBOL = re.compile(r"&([A-Z$#@][A-Z0-9$#@]{0,7})(\.?)", re.IGNORECASE)
-_RUN = re.compile(r"\bRUN[ ]+(?:PROGRAM|PROG)[ ]*\([ ]*([A-Z0-9$#@]+)[ ]*\)", re.IGNORECASE)
+_RUN = re.compile(r"\bRUN[ ]+(?:PROGRAM|PROG)[ ]*\([ ]*([A-Z0-9$#@&.]+)[ ]*\)", re.IGNORECASE)
 # Programs that run another one: TSO by a RUN command in its input, IMS by its PARM. The data of the step is that
 # program's.
 _TSO = frozenset({"IKJEFT01", "IKJEFT1A", "IKJEFT1B"})
@@ -215,7 +215,7 @@ class _Building:
             around = tuple(symbols.items()) if step.procedure is not None else ()
             self._steps.append((step._replace(around=around), []))
         elif self._steps:  # else JOBLIB and the like
-            self._data(card)
+            self._data(card, symbols)
 
     def job(self) -> Job:
         """Return what it came to."""
@@ -228,7 +228,7 @@ class _Building:
             steps=steps, includes=tuple(self._includes), end_line=self._end_line, cards=tuple(cards)
         )
 
-    def _data(self, card: JclCard) -> None:
+    def _data(self, card: JclCard, symbols: Mapping[str, str]) -> None:
         """Take a DD: one without a name is concatenated to the one before."""
         step, dds = self._steps[-1]
         dd = _dd(card)
@@ -239,8 +239,8 @@ class _Building:
         else:
             dds.append(dd)
         if step.program and step.program.upper() in _TSO and card.name.upper() == "SYSTSIN":
-            run = _RUN.findall("\n".join(card.stream))
-            self._steps[-1] = (step._replace(programs=(*step.programs, *(name.upper() for name in run))), dds)
+            run = (_put_in(name, symbols).upper() for name in _RUN.findall("\n".join(card.stream)))
+            self._steps[-1] = (step._replace(programs=(*step.programs, *run)), dds)
 
 
 def _step(card: JclCard) -> JobStep:
@@ -355,7 +355,7 @@ def _named(operands: str) -> dict[str, str]:
     return found
 
 
-def _put_in(text: str, symbols: dict[str, str]) -> str:
+def _put_in(text: str, symbols: Mapping[str, str]) -> str:
     """Return a text with the symbols put in that are known; a period behind a symbol ends its name and goes."""
     if "&" not in text:
         return text

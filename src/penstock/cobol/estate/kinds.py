@@ -43,7 +43,7 @@ _PATTERNS: dict[Kind, str] = {
     "bms": r"^(?!\*)[A-Z0-9$#@]*[ ]+DFHM(?:SD|DI)[ ]",
     "dbd": r"^(?!\*)[A-Z0-9$#@]*[ ]+DBD[ ]+NAME=",
     "psb": r"^(?!\*)[A-Z0-9$#@]*[ ]+(?:PCB[ ]+TYPE=|PSBGEN[ ])",
-    "csd": r"^[ ]*DEFINE[ ]+(?:TRANSACTION|PROGRAM|FILE|MAPSET|LIBRARY|TDQUEUE|DB2ENTRY|DB2TRAN)[ ]*\(",
+    "csd": r"^[ ]*DEFINE[ ]+(?:TRANSACTION|PROGRAM|FILE|MAPSET|LIBRARY|TDQUEUE|DB2ENTRY|DB2TRAN)[ ]*\(|<cicsdefinition\w+[ \t\r\n]",
     "cobol": _DIVISION,
     "dclgen": r"EXEC[ ]+SQL[ ]+DECLARE[ ]+\S+[ ]+TABLE",
     "ddl": r"^[ ]*CREATE[ ]+(?:(?:GLOBAL[ ]+TEMPORARY[ ]+)?TABLE|(?:OR[ ]+REPLACE[ ]+)?PROCEDURE)[ ]",
@@ -56,7 +56,7 @@ _WITHIN = {
     "bms": "DFHM",
     "dbd": "DBD",
     "psb": "PCB",
-    "csd": "DEFINE",
+    "csd": "DEFIN",
     "dclgen": "EXEC",
     "ddl": "CREATE",
 }
@@ -64,6 +64,7 @@ _WITHIN = {
 _CARD = re.compile("^//", re.MULTILINE)
 _TEXTS = frozenset({"", "txt", "inc", "src", "sql", "ctl", "mbr", "pds"})
 """Suffixes that say nothing: what the file says decides."""
+_CERTAIN = frozenset({"cobol", "bms", "jcl", "dclgen", "csd"})
 _OTHERS_TEXT = """
     md rst adoc tex html htm xml json jsonl yaml yml toml csv tsv ini cfg conf properties py java kt scala c h cpp hpp
     cs js ts jsx tsx go rs rb php pl sh bat cmd ps1 rexx rex vue css scss sass less svg lst lis list listing trc log out rpt
@@ -90,10 +91,10 @@ def kind_of(name: str, head: bytes) -> Kind | None:
     if by_name in {"pli", "hlasm"} and not (by_name == "hlasm" and _kind_of_text(head) in {"bms", "psb", "dbd"}):
         return by_name
     # A file with a suffix of another world is no member, whatever words are in it: a manual quotes JCL, a listing a
-    # program. A suffix that nobody knows may be the house style of a shop; then only a program or a map is certain.
+    # program. A suffix that nobody knows may be the house style of a shop; then only what hardly another text says is certain.
     said = None if by_name is None and suffix in _OTHERS else _kind_of_text(head)
     if by_name is None:
-        return said if suffix in _TEXTS or said in {"cobol", "bms", "jcl"} else None
+        return said if suffix in _TEXTS or said in _CERTAIN else None
     if said is None and by_name in {"jcl", "proc"} and _CARD.search(decoded(head[:HEAD_BYTES])) is None:
         return None  # PRC is what some shops call their procedures in COBOL or SQL
     if said is None or said == "ddl":

@@ -91,8 +91,15 @@ def _function(name: str, values: Values) -> str | None:
 
 
 def _segment(name: str, names: DataNames, values: Values) -> str | None:
-    """Return the segment of a search argument: its value begins with the name, in eight characters."""
-    found = values.of(name)
-    if not found:
-        return name if names.one(name) is not None else None
-    return found[0].value[:8].split("(")[0].split("*")[0].strip() or None
+    """Return the segment of a search argument: its value begins with the name, in eight characters.
+
+    None where nothing gives it one: not every parameter behind the area is such an argument, as the area of a conversation is none.
+    """
+    index = names.one(name)
+    while index is not None:
+        found = values.item(index)
+        if found:
+            return found[0].value[:8].split("(")[0].split("*")[0].strip() or None
+        parts = names.children.get(index, [])
+        index = parts[0] if parts else None
+    return None

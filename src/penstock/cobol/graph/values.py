@@ -28,8 +28,8 @@ Verb = Literal[
     "runs", "inherits", "creates", "deletes", "bound to", "carried to", "overlaps",
 ]  # fmt: skip
 VERBS: tuple[Verb, ...] = (
-    "reads", "writes", "opens", "moves to", "computes", "redefines", "part of", "declared in", "counts", "is key of",
-    "is status of", "is record of", "performs", "goes to", "copies", "calls", "starts", "sends", "receives", "passes to",
+    "reads", "writes", "opens", "moves to", "computes", "redefines", "part of", "copies", "declared in", "counts", "is key of",
+    "is status of", "is record of", "performs", "goes to", "calls", "starts", "sends", "receives", "passes to",
     "runs", "inherits", "creates", "deletes", "bound to", "carried to", "overlaps",
 )  # fmt: skip
 """All verbs, in the order in which they are listed."""
