@@ -703,6 +703,22 @@ def test_a_program_that_tso_runs_may_be_a_symbol() -> None:
     assert found == {"IKJEFT01 is", "PGMX is", "&OTHER unknown"}
 
 
+def test_the_data_sets_of_a_procedure_that_is_not_here_are_used_by_its_step() -> None:
+    """What the job says of its DDs is all that is known, and more than nothing."""
+    jcl = b"""//J JOB 1
+//S EXEC SAS94
+//INPUT DD DSN=IN.CSV,DISP=SHR
+//OUTPUT DD DSN=OUT.CSV(+1),DISP=(,CATLG)
+//L.SYSLMOD DD DSN=LOAD(P),DISP=SHR
+"""
+    found = {
+        f"{edge.source} {edge.verb} {edge.target} {edge.certainty}"
+        for edge in graph_of({"j.jcl": jcl}).edges()
+        if edge.target.kind == "dataset"
+    }
+    assert found == {"J.S reads IN.CSV may", "J.S writes OUT.CSV may", "J.S writes LOAD(P) may"}
+
+
 def test_a_binder_writes_its_library_whatever_its_disposition() -> None:
     """DISP=SHR of a library says nothing of what is done with a member."""
     jcl = b"""//J JOB 1

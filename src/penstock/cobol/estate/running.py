@@ -31,7 +31,7 @@ class RunningStep(NamedTuple):
     """The name of a step in capitals, behind those of the steps that run the procedures around it."""
     step: JobStep
     dds: tuple[tuple[str, Dd], ...]
-    """The path of the member that says it, with each DD; none for a step that runs a procedure."""
+    """The path of the member that says it, with each DD; none for a step that runs a procedure which is here."""
     places: tuple[tuple[str, int], ...]
     """Path and line of each EXEC that leads to a step, the outermost first and that of the step last."""
     above: tuple[str, ...]
@@ -112,7 +112,7 @@ class JobSteps:
             return
         name = key(step.procedure)
         found = known.get(name)
-        yield one._replace(dds=(), is_missing=found is None)
+        yield one._replace(dds=dds if found is None else (), is_missing=found is None)
         if found is None or name in one.above or len(one.above) >= _MAX_DEPTH:
             return
         inner_member, procedure = found[0], called(found[1], step, self._cards)

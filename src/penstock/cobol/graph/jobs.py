@@ -126,6 +126,8 @@ def steps(members: Sequence[Member]) -> Iterator[StepOfJob | EstateEdge]:
             yield EstateEdge(node, "part of", head, "is", cited)
             if one.step.procedure is not None:
                 yield EstateEdge(node, "runs", NodeId("procedure", key(one.step.procedure)), "is", cited)
+                if one.is_missing:
+                    yield StepOfJob(node, head, one.step, one.dds, cited)
                 continue
             for program in one.step.programs:
                 # PGM=&NAME where nothing sets NAME, and PGM=*.STEP.DD, which is a data set that another step made.
@@ -182,6 +184,8 @@ def direction(use: StepDataSet, files: Sequence[FileBinding]) -> Iterator[tuple[
     verb = _utility(use)
     if verb is not None:
         yield verb, ""
+    elif use.step.step.procedure is not None and use.dd in {"SYSLMOD", "SYSPUNCH"}:
+        yield "writes", "by its DD name alone: the procedure is not here"
     elif key((*use.disposition, "NEW")[0]) not in {
         "OLD",
         "SHR",
