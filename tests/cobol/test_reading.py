@@ -55,18 +55,22 @@ _WORD_TO_COLUMN_75 = f"    MOVE ZEROES TO {'A' * 47}-NAME."
     [
         (["A.", _LITERAL_TO_COLUMN_75], "variable"),
         (["A.", _WORD_TO_COLUMN_75], "variable"),
-        # continued, as fixed format has it; named in its last eight columns; identified on more lines than are cut
-        (["A.", f'    DISPLAY "{"x" * 52}'.ljust(65) + '"PAY"'], "fixed"),
+        # named in its last eight columns; identified on more lines than are cut
         (["A.", f"    MOVE 1 TO {'A' * 51}PAYROLL1"], "fixed"),
         (["A.", *["    EXIT.".ljust(65) + "PAYROLL1"] * 2, _LITERAL_TO_COLUMN_75], "fixed"),
     ],
 )
 def test_row_1_what_column_72_would_cut_is_code(lines: list[str], told: str) -> None:
     """Row 1: no compiler takes a literal that is cut; a name there is a whole one, and on most lines."""
-    source = program(*lines)
-    if lines[-1].endswith('"PAY"'):
-        source += '      -    "literal goes on".\n'
-    assert scan(source).format == told
+    assert scan(program(*lines)).format == told
+
+
+@pytest.mark.parametrize("between", ["", "      * A COMMENT\n", "      /\n", "\n", "000400\n", f"{'':40}\n"])
+def test_row_1_a_line_that_is_continued_may_be_cut_in_column_72(between: str) -> None:
+    """Row 1: as fixed format has it, behind comments and blank lines, too."""
+    source = program("A.", f"    MOVE 1 TO {'A' * 51}PAYROL1") + f"{between}      -    -NAME.\n"
+    assert scan(source).format == "fixed"
+    assert scan(source.replace("      -    -", "           ")).format == "variable"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,155 @@
+"""Tell in which format the lines of a source are: fixed, free or variable; by its directives, else by its columns.
+
+Beside them stand the lines that keep to no columns, and so say nothing of a format: directives, options of a compiler,
+and the includes of a librarian. Keeps out what of a line is code (`reading`). Law: every line has one format, told in
+linear time.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from .records import AREA_A, IDENTIFICATION, RECORD_BYTES, TAB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .program import Format
+
+_PROBED_LINES = 500
+# The expressions are possessive throughout: a line of a megabyte of blanks must not be tried from every column.
+_BEFORE = r"(?:[ \t\d]*+|[\w ]{6}[ \t]++)"  # a directive: blanks, or what marks a line in columns 1 to 6
+DIRECTIVE = re.compile(
+    _BEFORE + r"(?:>>[ \t]*+(?P<debug>[Dd][ \t])?|\$[ \t]*+(?=(?i:set|if|elif|else|end|region|display)\b))"
+)
+_SWITCH = re.compile(
+    rf"(?i){_BEFORE}(?:>>[ \t]*+source(?:[ \t]++format)?(?:[ \t]++is)?|(?:>>|\$)[ \t]*+set[ \t]++(?:sourceformat|srcformat))"
+    r"[ \t(\"']*+(free|fixed|variable)"
+)
+OPTIONS = re.compile(r"(?i)[ \t\d]{0,8}+(?:cbl|process)(?:[ \t]|$)")
+# What a librarian puts in place before anything is compiled: `-INC` from column 1 or 7, `++INCLUDE` mostly from 8.
+INCLUDED = re.compile(r"(?i)(?:[ \t\d]*+|[^ ]{6}[ ]++)(-INC|\+\+INCLUDE)[ \t]++([\w$#@-]++)")
+# Closed literals match without a group; a quote that is left over is the one that is open at the end of the line.
+QUOTED = re.compile(r"'[^']*+'|\"[^\"]*+\"|(['\"])")
+# Group 1 is what stands in front of a division header on its line: blank and short only in free format.
+_HEADER = re.compile(
+    r"([^*]{0,12}?)(?:(?:IDENTIFICATION|ID|ENVIRONMENT|DATA|PROCEDURE)[ \t]++DIVISION|(?:PROGRAM|FUNCTION|CLASS)-ID)\b"
+)
+_RUNS_ON = re.compile(r"[ ]{5}\d\d[ ]|[ ]{0,5}(?:\*>|[A-Za-z][\w-]*+(?<=[ \w-]{7}))")
+"""A line that begins in the margin and goes on over column 7 with a word, or is a comment of free format."""
+_TORN = re.compile(r"[\w-]{2}")
+_CARD = re.compile(r"[ \d]{6}[*/-]")
+_TAGGED = re.compile(r"(?![ ]{6}).{6}(?:[ ]|\Z)|[ ]{6}[Dd]")
+"""A line with a number or tag in columns 1 to 6, or one for debugging."""
+_FORMATS: dict[str, Format] = {"fixed": "fixed", "free": "free", "variable": "variable"}
+_INDICATORS = frozenset(["", *" *-/Dd$"])
+_NO_CODE = frozenset(["", "*", "/"])
+"""What column 7 holds on comments, and on lines that end before it."""
+
+
+def format_switches(
+    lines: list[str], directed: Iterable[int], source_format: Format | None
+) -> tuple[tuple[int, Format], ...]:
+    """Return from which line on which format holds: the first line, and every line behind a directive that changes it.
+
+    A directive with nothing but blanks and other directives in front of it decides for the first lines, too, for the
+    columns of those say nothing.
+
+    Args:
+        lines: The lines of the file.
+        directed: The indexes of the lines that may hold a directive.
+        source_format: The format of the first lines, instead of what their columns say.
+    """
+    found: list[tuple[int, Format]] = []
+    for index in sorted(set(directed)):
+        switch = _SWITCH.match(lines[index])
+        if switch:
+            # From the next line on; index counts from 0, lines from 1.
+            found.append((index + 2, _FORMATS[switch[1].lower()]))
+    before = lines[: found[0][0] - 2] if found else lines
+    if found and all(not line or line.isspace() or DIRECTIVE.match(line) for line in before):
+        first = found[0][1]
+    else:
+        first = source_format or _detected(before)
+    formats = [(1, first), *found]
+    return (formats[0], *(here for last, here in pairwise(formats) if last[1] != here[1]))
+
+
+def open_quote(text: str) -> str:
+    """Return the quote that is open at the end of a line, "" where all are closed."""
+    return next((quoted[1] for quoted in QUOTED.finditer(text) if quoted[1]), "")
+
+
+def _detected(lines: list[str]) -> Format:
+    """Return the format that the columns of a source speak for, where nothing says it.
+
+    Three questions, in this order. Do division headers begin in columns 1 to 7, where fixed format has the sequence
+    number? Most of them: free. Is there code in those columns on too many lines (a third of them, or a sixth where
+    there is no header to ask)? Free. Do lines beyond column 80 run through column 72 without a gap of two blanks?
+    Most of them: variable, for in fixed format what stands behind column 72 is an identification, set apart from the
+    code. Would more literals and words be cut there than there are identifications? Variable, too.
+    """
+    sample = [
+        line.expandtabs(TAB)
+        for line in lines[:_PROBED_LINES]
+        if line and not line.isspace() and not INCLUDED.match(line) and not OPTIONS.match(line)
+    ]
+    free = sum(map(_begins_in_margin, sample))
+    # Only lines that may hold DIVISION or an -ID are looked at: the pattern is costly, "IVI" and "-I" are not.
+    spoken = [line.upper() for line in sample if "IVI" in line or "ivi" in line or "-I" in line or "-i" in line]
+    prefixes = [header[1] for header in map(_HEADER.match, spoken) if header]
+    margin = sum(len(prefix) < AREA_A and not prefix.strip() for prefix in prefixes)
+    if margin * 2 > len(prefixes) or free * (6 if not prefixes else 3) > len(sample):
+        return "free"
+    # A copybook of a few lines, most of them indented: one that runs from the margin over column 7 says enough where no line
+    # has an indicator there.
+    runs_on = any(map(_RUNS_ON.match, sample)) and not any(map(_CARD.match, sample))
+    if runs_on and not prefixes:
+        return "free"
+    # In old estates every line is a wider one: each is looked at once.
+    wider = [at for at, line in enumerate(lines) if len(line) > IDENTIFICATION and _is_wider(line)]
+    torn = {at for at in wider if _is_cut(lines[at])}
+    apart = {at for at in wider if at not in torn and "  " in lines[at][IDENTIFICATION - 3 : IDENTIFICATION + 3]}
+    # So does one in an indented program that has nothing of fixed format: neither numbers nor tags nor identifications.
+    if runs_on and not apart and not any(map(_TAGGED.match, sample)):
+        return "free"
+    wide = [at for at in wider if len(lines[at]) > RECORD_BYTES and lines[at][RECORD_BYTES:].strip()]
+    cut = sum(not _is_continued(lines, at) for at in torn)
+    return "variable" if sum(at not in apart for at in wide) * 2 > len(wide) or cut > len(apart) else "fixed"
+
+
+def _is_cut(line: str) -> bool:
+    """Return whether column 72 would cut a literal of a wider line that is closed behind it, or a word that ends anywhere but
+    in column 80.
+
+    What is left of the literal would be closed by nobody. A name that an editor adds fills its eight columns.
+    """
+    quote = open_quote(line[AREA_A:IDENTIFICATION]) if "'" in line or '"' in line else ""
+    if quote:
+        return not open_quote(quote + line[IDENTIFICATION:])
+    return _TORN.match(line, IDENTIFICATION - 1) is not None and len(line.rstrip()) != RECORD_BYTES
+
+
+def _is_continued(lines: list[str], at: int) -> bool:
+    """Return whether a line of fixed format is continued: by the next one behind it that is neither comment nor blank."""
+    behind = map(lines.__getitem__, range(at + 1, len(lines)))
+    return next((line[6] for line in behind if line[6:7] not in _NO_CODE and not line[6:].isspace()), "") == "-"
+
+
+def _is_wider(line: str) -> bool:
+    """Return whether a line of code has something behind column 72, which it reaches; one with tabs has its columns elsewhere."""
+    return line[6] == " " and not line[IDENTIFICATION:].isspace() and "\t" not in line
+
+
+def _begins_in_margin(line: str) -> bool:
+    """Return whether a line has code where fixed format has a sequence number and the indicator.
+
+    Something in column 7 that is no indicator says so; so does a blank inside of columns 1 to 6, or a word with its
+    hyphen in column 7 (`OUTPUT-FILE`), which else would be a continuation.
+    """
+    if line[6:7] not in _INDICATORS:
+        return True
+    margin = line[:6].strip()
+    return bool(margin) and (" " in margin or (line[6:7] == "-" and line[5] != " " and line[7:8].isalnum()))

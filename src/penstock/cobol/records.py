@@ -1,0 +1,201 @@
+"""Take the lines of a file out of its bytes: by its encoding, and by what ends its records.
+
+Law: no file is refused, and the text of line n is the stretch of bytes from offset n to offset n + 1. Keeps out what of
+a line is code (`reading`).
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import accumulate
+from typing import NamedTuple
+
+from .program import Warned
+
+RECORD_BYTES = 80
+"""The length of a card in bytes, and of a record of a data set member that was copied without its record ends."""
+AREA_A, IDENTIFICATION = 7, 72
+"""The columns of a card where code begins and ends, counted from 0."""
+TAB = 8
+# In EBCDIC a record may end with NEL or with LF, depending on the tool that transferred it.
+_RECORD_MARKS = {"cp037": (b"\x15", b"\x25")}
+_UNREAD = "\ufffd"
+"""What stands for a byte that is no letter of its codec: one for each, so that columns and lines hold."""
+_LETTERS_OF_DAMAGE = 10
+"""How many letters a codec must read for each one that it cannot, to be the codec of a file all the same."""
+# Letters of two bytes, as their first bytes tell the codecs apart, and which of those are usual: signs, kana, and the first
+# thousands of kanji. With the JIS of 2004 go the signs that vendors added to EUC.
+_PAIRS_OF_BYTES = {
+    "cp932": re.compile(rb"(?>(?:[\x81-\x9f\xe0-\xfc][\x40-\x7e\x80-\xfc])+)"),
+    "euc_jis_2004": re.compile(rb"(?>(?:[\xa1-\xfe][\xa1-\xfe])+)"),
+}
+_USUAL_LEADS = {"cp932": range(0x81, 0x99), "euc_jis_2004": (*range(0xA1, 0xA9), *range(0xB0, 0xD0))}
+_EUC_KANA = b"\xa4\xa5"
+"""The leads of kana in EUC: Korean and Chinese share the others."""
+_LETTERS_OF_A_KANA = 50
+# What text in Latin-1 does not have: two letters of two bytes and more, the boxes of DOS, or a letter of UTF-8.
+_HIGH = re.compile(rb"[\x80-\xff]++")
+_UTF_8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}")
+_WIDE = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}  # by the mark that they begin with
+# Between shift-out and shift-in a byte is half a letter, even where it is the byte of a quote.
+_SHIFTED = re.compile("\x0e([^\x0f\n]*+)\x0f")
+_NOTHING = {0: " ", 0x1A: " "}  # what fills records, and what ended files
+
+
+class Records(NamedTuple):
+    """The lines of a file, decoded, and where they stand in its bytes."""
+
+    encoding: str
+    lines: list[str]
+    offsets: tuple[int, ...]
+    """Where each line begins in the bytes."""
+    warnings: list[Warned]
+
+
+def records(data: bytes) -> Records:
+    """Return the lines of a file, whatever its encoding and the ends of its records."""
+    encoding, doubt = _encoding(data)
+    lines, offsets = _records(data, encoding)
+    warnings = _unended(data, lines, encoding)
+    if doubt:
+        warnings.append(Warned(next(n for n, line in enumerate(lines, 1) if _is_doubtful(line, encoding)), doubt))
+    return Records(encoding, lines, offsets, warnings)
+
+
+def in_columns(lines: list[str], encoding: str) -> list[str]:
+    """Return lines of cards in which a letter takes as many columns as it has bytes in its codec."""
+    if encoding not in _PAIRS_OF_BYTES:
+        return lines
+    return [line if line.isascii() else _widened(line, encoding) for line in lines]
+
+
+def begins(lines: list[bytes] | list[str]) -> tuple[int, ...]:
+    """Return where each line begins, where one character stands between two of them."""
+    return (0, *accumulate([length + 1 for length in map(len, lines)]))[: len(lines)]
+
+
+def _encoding(data: bytes) -> tuple[str, str]:
+    """Return the codec of a file, told by its bytes alone, and what is doubtful of it, "" where nothing is.
+
+    No file is refused: what is neither UTF-16 by its mark, nor EBCDIC by its blanks, nor UTF-8, nor Japanese by its pairs
+    of bytes is Latin-1, which decodes any byte to one character and so keeps the columns. A byte here and there that is no
+    letter makes no other codec of a file.
+    """
+    if data.isascii():
+        return "utf-8", ""
+    # The mark alone is not enough: an odd byte at the end makes the file no UTF-16, and decoding must not fail later.
+    if data[:2] in _WIDE and _damage(data, _WIDE[data[:2]]) == 0:
+        return _WIDE[data[:2]], ""
+    # in EBCDIC a blank is 0x40 and letters lie above 0xC0; 0x20 is a control character
+    sample = data[:65_536]
+    if sample.count(b"\x40") > max(len(sample) // 20, 4 * sample.count(b"\x20")):
+        return "cp037", ""
+    for encoding in ("utf-8", *_PAIRS_OF_BYTES):
+        damage = _damage(data, encoding) if encoding == "utf-8" or _is_japanese(data, encoding) else None
+        if damage is not None:
+            return (
+                encoding,
+                f"bytes that are no letters of {encoding}: {damage}, each read as {_UNREAD}" if damage else "",
+            )
+    high = _HIGH.findall(data)
+    paired = [run for run in high if len(run) > 3 and len(set(run)) > 1] or _UTF_8.findall(data)
+    if 2 * sum(map(len, paired)) > sum(map(len, high)):
+        return "latin-1", "letters of an encoding that is not known: each byte is read as a letter of latin-1"
+    return "latin-1", ""
+
+
+def _is_doubtful(line: str, encoding: str) -> bool:
+    """Return whether a line is one that the doubt about an encoding speaks of."""
+    return not line.isascii() if encoding == "latin-1" else _UNREAD in line
+
+
+def _is_japanese(data: bytes, encoding: str) -> bool:
+    """Return whether a file that is no UTF-8 may be in a codec of Japanese: its pairs stand together and are usual letters.
+
+    A letter with an accent makes such a pair with the letter behind it, but one pair alone, and of other lead bytes: those
+    of Shift-JIS that are usual are controls in Latin-1, or the quotes of Windows.
+    """
+    runs = _PAIRS_OF_BYTES[encoding].findall(data)
+    leads = b"".join([run[::2] for run in runs])
+    together = sum(len(run) // 2 for run in runs if len(run) > 2)
+    usual = sum(map(leads.count, _USUAL_LEADS[encoding]))
+    kana = sum(map(leads.count, _EUC_KANA)) if encoding != "cp932" else len(leads)
+    return together * 2 > len(leads) and usual * 4 > len(leads) * 3 and kana * _LETTERS_OF_A_KANA > len(leads)
+
+
+def _damage(data: bytes, encoding: str) -> int | None:
+    """Return how many bytes are no letters of a codec; None where it reads too few others to be that of the file."""
+    try:
+        data.decode(encoding)
+    except UnicodeDecodeError:
+        text = data.decode(encoding, "replace")
+        damage = text.count(_UNREAD)
+        letters = len(text) - len(text.encode("ascii", "ignore")) - damage
+        return damage if letters >= damage * _LETTERS_OF_DAMAGE else None
+    return 0
+
+
+def _records(data: bytes, encoding: str) -> tuple[list[str], tuple[int, ...]]:
+    r"""Return the lines of a file without their ends, and the byte offset at which each begins.
+
+    The two must agree: line n of the text is the stretch of bytes from offset n to offset n + 1, because citations
+    are checked in the text and chunks are cut in the bytes. So bytes are split first, or in a codec in which a
+    newline is one byte that stands for nothing else; "\n" is the only end of line, never what `str.splitlines` takes
+    for one (form feed, U+2028).
+    """
+    if not data:
+        return [], ()
+    if encoding in _WIDE.values():
+        # UTF-16 is split after decoding: the two bytes of a newline also occur across two letters, as in U+0A0A.
+        lines = data.decode(encoding).removesuffix("\n").split("\n")
+        units = [line.encode(encoding)[::2] for line in lines]  # a byte for each unit of two
+        lines[0] = lines[0].removeprefix("\ufeff")
+        return [line.translate(_NOTHING).rstrip("\r") for line in lines], tuple(2 * at for at in begins(units))
+    marks = _RECORD_MARKS.get(encoding, (b"\n",))
+    # Only one of the two ends records; the other one, where it occurs, is data.
+    mark = max(marks, key=data.count)
+    # No end at all and a length of whole cards: a data set member that was downloaded in binary.
+    if mark not in data and encoding in _RECORD_MARKS and len(data) % RECORD_BYTES == 0:
+        records = [data[at : at + RECORD_BYTES] for at in range(0, len(data), RECORD_BYTES)]
+        offsets = tuple(range(0, len(data), RECORD_BYTES))
+    else:
+        records = data.split(mark)
+        if not records[-1]:
+            records.pop()
+        offsets = begins(records)
+    if encoding == "cp037":
+        lines = [
+            _SHIFTED.sub(_double_bytes, record.decode(encoding).rstrip("\n\x85").replace("\n", " "))
+            for record in records
+        ]
+    else:
+        lines = data.decode(encoding, "replace").split("\n")[: len(records)]
+        lines[0] = lines[0].removeprefix("\ufeff")
+    if b"\0" in data or b"\x1a" in data:
+        lines = [line.translate(_NOTHING) for line in lines]
+    if b"\r" in data or encoding == "cp037":
+        lines = [line.rstrip("\r\x85") for line in lines]
+    return lines, offsets
+
+
+def _unended(data: bytes, lines: list[str], encoding: str) -> list[Warned]:
+    """Return a warning where the lines of a file end in a way that is not known here, so that they run together."""
+    returned = next((number for number, line in enumerate(lines, 1) if "\r" in line), 0) if b"\r" in data else 0
+    if returned:
+        return [Warned(returned, "carriage returns alone end no line: what follows them is read as the same one")]
+    if encoding == "cp037" and len(lines) == 1 and len(data) > RECORD_BYTES:
+        return [Warned(1, f"neither ends of records nor records of {RECORD_BYTES} bytes: all is read as one line")]
+    return []
+
+
+def _double_bytes(shifted: re.Match[str]) -> str:
+    """Return a shifted stretch of EBCDIC with an underscore for every byte: its letters are in a table that is not here."""
+    return f"\x0e{'_' * len(shifted[1])}\x0f"
+
+
+def _widened(line: str, encoding: str) -> str:
+    """Return a line in which what stands behind column 72 by its bytes stands there by its letters, too."""
+    # What is no letter is read back as "?", which is as long: only how many letters fit is asked.
+    code = line.encode(encoding, "replace")[:IDENTIFICATION].decode(encoding, "ignore")
+    fits = line[: len(code)]
+    return line if len(fits) == len(line) else fits.ljust(IDENTIFICATION) + line[len(fits) :]
