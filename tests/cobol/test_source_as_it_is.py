@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.cobol import scan
+from penstock.cobol.clauses import FIGURATIVE, USAGES
 from penstock.cobol.estate import Copybooks, kind_of
 from penstock.cobol.facts import Facts, facts
 
@@ -267,6 +268,15 @@ def test_an_entry_ends_without_its_period_where_the_next_one_begins() -> None:
 def test_a_value_on_a_line_of_its_own_begins_no_item(clause: str) -> None:
     """`VALUE`, and beneath it `10 COMP.`: what stands behind the number is a clause, and no item is called that."""
     source = scan(program("STOP RUN.", data=("01  A PIC 9(4) VALUE", f"    10 {clause}.", "01  B PIC X.")))
+    found = facts(source, source.programs[0])
+    assert [(item.name, item.parent) for item in found.items] == [("A", None), ("B", None)]
+
+
+@pytest.mark.parametrize("word", sorted({*FIGURATIVE, *USAGES, "THRU 5", "THROUGH 5"}))
+def test_a_list_of_values_goes_on_over_a_line_that_begins_with_one(word: str) -> None:
+    """`88 ONE VALUES 01`, and beneath it `02 ZERO.`: no item is called by a constant, a usage or a clause."""
+    data = ("01  A PIC X.", "    88 ONE VALUES 01", f"     02 {word}.", "01  B PIC X.")
+    source = scan(program("STOP RUN.", data=data))
     found = facts(source, source.programs[0])
     assert [(item.name, item.parent) for item in found.items] == [("A", None), ("B", None)]
 

@@ -82,6 +82,7 @@ def impact_command(
     if grown is not None:
         value["growth"] = [
             {"what": one.what, "name": one.node.name, "bytes": one.bytes, "needed": one.needed_bytes, "why": one.why,
+             **({} if one.digits is None else {"digits": one.digits, "needed_digits": one.needed_digits}),
              "certainty": one.certainty, "citations": [_citation_json(cited, lines) for cited in one.citations]}
             for one in grown
         ]  # fmt: skip
@@ -171,7 +172,10 @@ def _quoted(edge: EstateEdge, lines: CitedText) -> Iterator[str]:
 def _grown_line(one: Grown) -> str:
     """Return a consequence of growth for people."""
     length = ""
-    if one.bytes is not None:
+    if one.digits is not None and one.needed_bytes == one.bytes:
+        # A binary or packed item may have room for more digits than its picture.
+        length = f" {one.bytes} bytes, {one.digits} digits, then {one.needed_digits}"
+    elif one.bytes is not None:
         length = f" {one.bytes} bytes" + (f", then {one.needed_bytes}" if one.needed_bytes is not None else "")
     doubt = "" if one.certainty == "is" else f" {one.certainty}:"
     where = ", ".join(f"{escape.show_name(cited.path)}:{cited.line}" for cited in one.citations[:_MAX_PLACES])

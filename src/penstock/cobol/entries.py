@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from .clauses import FIGURATIVE, SHOWN_CLAUSES, USAGES
 from .lexing import BLOCK, LITERAL, PERIOD, QUOTED
 from .words import DIVISIONS, ENDED, UNITS, vocabulary
 
@@ -29,14 +30,12 @@ CLAUSES = vocabulary(
     "POINTER SIGN SYNC SYNCHRONIZED JUST JUSTIFIED BLANK LINE COLUMN COL GROUP TYPE"
 )
 """The words that may follow a level number where the item has no name: it is a FILLER."""
-# What else may follow the number of a clause that goes on in a new line: OCCURS above `10 TIMES`, RESERVE above `2 AREAS`.
-_COUNTED = vocabulary(
-    "TIMES THRU THROUGH CHARACTER CHARACTERS RECORD RECORDS LINES WORD WORDS AREA AREAS TO DEPENDING INDEXED ASCENDING DESCENDING "
-    "COMPUTATIONAL LEADING TRAILING EXTERNAL GLOBAL HIGHLIGHT LOWLIGHT REVERSE-VIDEO BLINK UNDERLINE"
-)
-# A line that begins a declaration of its own: no item has the name of a clause.
+# What is counted by the number of a clause that goes on in a new line: OCCURS above `10 TIMES`, RESERVE above `2 AREAS`.
+_COUNTED = vocabulary("TIMES THRU THROUGH CHARACTER CHARACTERS RECORD RECORDS WORD WORDS AREA AREAS")
+_NO_NAMES = CLAUSES | SHOWN_CLAUSES | USAGES.keys() | FIGURATIVE | _COUNTED
+# A line that begins a declaration of its own: no item has the name of a clause, a usage or a constant of the language.
 _ITEM = (
-    rf"(?:0?[1-9]|[1-4]\d|66|77|88)[^\S\n]++(?!(?:{'|'.join(sorted(CLAUSES | _COUNTED))})(?![\w-]))"
+    rf"(?:0?[1-9]|[1-4]\d|66|77|88)[^\S\n]++(?!(?:{'|'.join(sorted(_NO_NAMES))})(?![\w-]))"
     rf"(?=[\d-]*+[A-Z]){_NAME}(?:\s*+\.(?!\S)|\s++(?:PIC|PICTURE|VALUES?|REDEFINES|OCCURS|USAGE|COMP(?:-\d)?|BINARY|POINTER)(?![\w-]))"
 )
 _SECTION = r"(?:CONFIGURATION|INPUT-OUTPUT|FILE|(?:WORKING|LOCAL)-STORAGE|LINKAGE|COMMUNICATION|REPORT|SCREEN)\s++SECTION\s*+\."

@@ -12,9 +12,10 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from ..clauses import DATA_CLAUSES, SHOWN_CLAUSES, USAGES
 from ..lexing import LITERAL
 from ..program import key
-from .pictures import USAGES, boundary_of, bytes_of
+from .pictures import boundary_of, bytes_of
 from .values import Condition, DataItem
 
 if TYPE_CHECKING:
@@ -28,21 +29,6 @@ _NUMBER = re.compile(r"\d{1,9}")
 # 01 NAME CONSTANT AS 10, which takes no storage; CONSTANT RECORD does.
 _OF_CONSTANTS = frozenset({"VALUE", "VALUES", "IS", "ARE", "CONSTANT", "GLOBAL", "AS"})
 _CONSTANT = re.compile(r"\s*0?1\s+\S+\s+CONSTANT\s+(?!RECORD\b)", re.IGNORECASE)
-_CLAUSES_WORDS = """
-    PIC PICTURE USAGE VALUE VALUES OCCURS REDEFINES SIGN LEADING TRAILING SYNC SYNCHRONIZED JUST JUSTIFIED BLANK
-    RENAMES GLOBAL EXTERNAL IS ASCENDING DESCENDING INDEXED DEPENDING OBJECT TYPEDEF TYPE VOLATILE DYNAMIC ANY
-    GROUP-USAGE
-"""
-_CLAUSES = frozenset(_CLAUSES_WORDS.split())
-# What begins a clause of a report or screen alone: elsewhere it may be a name, and there an item without a name begins with it.
-_SHOWN_WORDS = """
-    SOURCE SOURCES SUM FROM TO USING LINE LINES COLUMN COLUMNS COL COLS NEXT PRESENT RESET UPON ABSENT VARYING
-    BELL BEEP BLINK HIGHLIGHT LOWLIGHT REVERSE REVERSE-VIDEO REVERSED UNDERLINE UNDERLINED OVERLINE LEFTLINE GRID SECURE
-    NO-ECHO REQUIRED EMPTY-CHECK FULL LENGTH-CHECK AUTO AUTO-SKIP AUTOTERMINATE PROMPT ERASE SIZE CONTROL CONVERTING
-    FOREGROUND-COLOR FOREGROUND-COLOUR BACKGROUND-COLOR BACKGROUND-COLOUR COLOR COLOUR UPDATE NO LOWER UPPER SCROLL
-    ZERO-FILL TAB INITIAL
-"""
-_SHOWN = _CLAUSES | frozenset(_SHOWN_WORDS.split())
 _ENTRIES = 1 << 13
 """Texts of entries whose clauses are remembered, some 10 MB."""
 _LONG = 500
@@ -114,7 +100,7 @@ def layout(rows: Sequence[EntryRow]) -> DataLayout:
 class _Open:
     """A group that is being filled: where its next item goes, how far it reaches, and what its items inherit."""
 
-    __slots__ = ("end", "index", "level", "next", "sign", "usage", "varies")
+    __slots__ = ("boundary", "end", "index", "is_aligned", "level", "next", "sign", "usage", "varies")
 
     def __init__(
         self, index: int, level: int, start: int | None, usage: str | None, sign: str | None, *, varies: bool
@@ -127,6 +113,8 @@ class _Open:
         self.usage = usage
         self.sign = sign
         self.varies = varies
+        self.is_aligned = False  # whether it says SYNCHRONIZED for all that it holds
+        self.boundary = 1  # the widest to which that aligns something in it
 
 
 class _Building:
@@ -268,7 +256,9 @@ class _Building:
         )
         if clauses.is_of_any_length:
             size = None
-        start, varies = self._start(clauses, group or self._loose, parent, usage, size)
+        is_aligned = clauses.synchronized or (group is not None and group.is_aligned)
+        boundary = boundary_of(usage or "DISPLAY", size) if is_aligned else 1
+        start, varies = self._start(clauses, group or self._loose, parent, boundary)
         if is_shown:  # a place on paper or a screen is none in storage
             start = None
         self.items.append(
@@ -295,6 +285,7 @@ class _Building:
                 sign=sign if elementary and sign and clauses.picture and "S" in clauses.picture.upper() else None,
                 offset=start,
                 bytes=size if elementary else None,
+                boundary=boundary,
                 varies=varies,
                 copybook=row.copybook,
                 copybook_line=row.entry.line if row.copybook else None,
@@ -311,10 +302,9 @@ class _Building:
             self._placed(group or self._loose, index)
         else:
             self._open.append(_Open(index, level, start, usage, sign, varies=varies))
+            self._open[-1].is_aligned = is_aligned
 
-    def _start(
-        self, clauses: _Clauses, group: _Open, parent: int | None, usage: str | None, size: int | None
-    ) -> tuple[int | None, bool]:
+    def _start(self, clauses: _Clauses, group: _Open, parent: int | None, boundary: int) -> tuple[int | None, bool]:
         """Return where an item begins in its record, None where that is unknown, and whether that varies with an OCCURS
         DEPENDING.
         """
@@ -325,15 +315,21 @@ class _Building:
             return (
                 (self.items[target].offset, self.items[target].varies) if target is not None else (None, group.varies)
             )
-        if start is not None and clauses.synchronized:
-            # Slack bytes: SYNCHRONIZED moves a binary item on to the next multiple of its boundary.
-            boundary = boundary_of(usage or "DISPLAY", size)
+        # Slack bytes: SYNCHRONIZED moves a binary item on to the next multiple of its boundary, and with it the groups that begin
+        # with it.
+        if start is not None and start % boundary:
             start += -start % boundary
+            for before, around in enumerate(reversed(self._open), 1):
+                if around.index != len(self.items) - before or self.items[around.index].redefines is not None:
+                    break
+                self.items[around.index] = self.items[around.index]._replace(offset=start)
+                around.next = around.end = start
         return start, group.varies
 
     def _placed(self, group: _Open, index: int) -> None:
         """Move the group on behind an item that is complete, a table with all its occurrences."""
         item = self.items[index]
+        group.boundary = max(group.boundary, item.boundary)
         # A table counts with its most occurrences. Where even those are unknown (OCCURS 1 TO UNBOUNDED DEPENDING ON,
         # or a count by a name that no level 78 before it defines), nothing after it can be placed; a redefinition of
         # unknown size moves nothing, for its subject has been counted.
@@ -366,7 +362,10 @@ class _Building:
                 size = bytes_of(None, usage) if not self._missing or done.end is not None else None
                 item = item._replace(bytes=size, usage="GROUP" if size is None else usage)
             else:
-                item = item._replace(bytes=None if done.end is None or item.offset is None else done.end - item.offset)
+                size = None if done.end is None or item.offset is None else done.end - item.offset
+                if size is not None and (item.occurs is not None or done.index in self._uncounted):
+                    size += -size % done.boundary  # each occurrence is aligned as the first
+                item = item._replace(bytes=size, boundary=done.boundary)
             self.items[done.index] = item
             above = self._open[-1] if self._open else self._loose
             above.varies |= done.varies
@@ -546,7 +545,7 @@ class _Clauses:
 @lru_cache(_ENTRIES)
 def _clauses(code: str, is_shown: bool) -> _Clauses:
     """Return what an entry says; half of those of an estate say what another one says."""
-    return _Clauses(pieces(code), _SHOWN if is_shown else _CLAUSES)
+    return _Clauses(pieces(code), SHOWN_CLAUSES if is_shown else DATA_CLAUSES)
 
 
 _READERS: dict[str, Callable[[_Clauses], None]] = {

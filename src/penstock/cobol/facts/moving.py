@@ -11,13 +11,15 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from .values import DataMove, DataUse, SourcePlace
+from ..clauses import FIGURATIVE
+from .values import WHOLE, DataMove, DataUse, MoveWay, SourcePlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from .code import Block, ReadStatement
     from .layout import ShownItem
+    from .values import ItemPart
 
 READ, WRITE = 1, 2
 _ARITHMETIC = frozenset({"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE", "COMPUTE"})
@@ -44,10 +46,15 @@ class Mention(NamedTuple):
     """Whether the item is an argument of a function, so that its value is not moved as it is."""
     whole: bool
     """Whether the item is named without a subscript or a reference modification."""
-    is_cut: bool
-    """Whether only some characters of the item are named, by a reference modification."""
+    part: ItemPart | None
+    """The characters of the item that are named, by a reference modification; None for all of it."""
     is_condition: bool
     """Whether a level 88 was named, and the item is the one that it tests or sets."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether only some characters of the item are named."""
+        return self.part is not None
 
 
 class Write(NamedTuple):
@@ -69,7 +76,7 @@ class Moving:
     def __init__(self, records: dict[str, list[int]]) -> None:
         self._records = records
         self._uses: defaultdict[tuple[int, int, int, str, bool], list[SourcePlace]] = defaultdict(list)
-        self._moves: defaultdict[tuple[int, int, bool, bool], list[SourcePlace]] = defaultdict(list)
+        self._moves: defaultdict[tuple[int, int, bool, bool, MoveWay], list[SourcePlace]] = defaultdict(list)
         self.mentions: dict[tuple[str | None, int], list[Mention]] = {}
         """By statement (its copybook and the offset in its source): the items that it writes or passes, and what from."""
         self.blocks: dict[tuple[str | None, int], list[Write]] = {}
@@ -103,7 +110,7 @@ class Moving:
         is_copy = said.verb == "MOVE"
         self._use((source,), READ, said, place)
         self._use((target,), WRITE if is_copy else READ | WRITE, said, place)
-        self._moves[source, target, is_copy, True].append(place)
+        self._moves[source, target, is_copy, True, WHOLE].append(place)
 
     def sorted(self, said: ReadStatement) -> None:
         """Take a SORT or MERGE: what USING names goes into the records that are sorted, and those into what GIVING names."""
@@ -115,7 +122,7 @@ class Moving:
             for one, other in ((one, other) for one in outer for other in inner):
                 pair = (one, other) if way == "USING" else (other, one)
                 is_sure = len(outer) == len(inner) == 1
-                self._moves[(*pair, True, is_sure)].append(SourcePlace(said.lines[at], said.copybook))
+                self._moves[(*pair, True, is_sure, WHOLE)].append(SourcePlace(said.lines[at], said.copybook))
 
     def shown(self, shown: ShownItem, items: Sequence[int]) -> None:
         """Take what an item of a report or screen shows, and what it gives to others."""
@@ -123,7 +130,7 @@ class Moving:
         for item in items:
             for is_said, pair in ((shown.is_read, (item, shown.item)), (shown.is_written, (shown.item, item))):
                 if is_said:
-                    self._moves[(*pair, True, len(items) == 1)].append(place)
+                    self._moves[(*pair, True, len(items) == 1, WHOLE)].append(place)
 
     def exec(self, block: Block, items: Iterable[int], role: int, *, whole: bool) -> None:
         """Take the items of one argument of an EXEC block."""
@@ -145,8 +152,8 @@ class Moving:
     def moves(self) -> tuple[DataMove, ...]:
         """Return what goes into what: one value for each pair of items and way."""
         return tuple(
-            DataMove(source, target, is_copy, is_sure, tuple(dict.fromkeys(places)))
-            for (source, target, is_copy, is_sure), places in self._moves.items()
+            DataMove(source, target, is_copy, is_sure, tuple(dict.fromkeys(places)), way)
+            for (source, target, is_copy, is_sure, way), places in self._moves.items()
         )
 
     def _use(self, items: Sequence[int], role: int, by: ReadStatement | Block, place: SourcePlace) -> None:
@@ -189,10 +196,12 @@ class Moving:
             ]
         else:
             return
+        way = _way(said)
         for source in sources:
+            is_copy = verb not in _ARITHMETIC and not source.in_function
             for target in targets:
-                is_copy = verb not in _ARITHMETIC and not source.in_function
-                self._move(source.items, target, SourcePlace(source.line, said.copybook), said, is_copy=is_copy)
+                place = SourcePlace(source.line, said.copybook)
+                self._move(source.items, target, place, said, is_copy=is_copy, sent=source.part, way=way)
 
     def _move(
         self,
@@ -203,14 +212,18 @@ class Moving:
         *,
         is_copy: bool = True,
         is_sure: bool = True,
+        sent: ItemPart | None = None,
+        way: MoveWay = WHOLE,
     ) -> None:
         """Note that items go into those of a mention; an item that is put into itself is no move."""
         is_sure = is_sure and len(sources) == 1 and len(target.items) == 1
+        if sent is not None or target.part is not None:
+            way = way._replace(sent=sent, taken=target.part)
         there = SourcePlace(target.line, said.copybook)
         for source in sources:
             for item in target.items:
                 if item != source:
-                    places = self._moves[source, item, is_copy, is_sure]
+                    places = self._moves[source, item, is_copy, is_sure, way]
                     places.append(place)
                     if there != place:
                         places.append(there)
@@ -221,6 +234,32 @@ def _is_sent(keys: Sequence[str], at: int) -> bool:
     if keys[0] == "SET":
         return "TO" in keys[1:at]
     return keys[0] == "MOVE" or ("FROM" in keys[1:at] and "ADVANCING" not in keys[1:at] and keys[at - 1] not in _LINES)
+
+
+def _way(said: ReadStatement) -> MoveWay:
+    """Return how much of each item a statement moves, as its verb says."""
+    keys = said.keys
+    if said.verb not in {"STRING", "UNSTRING"}:
+        return WHOLE
+    if said.verb == "UNSTRING":
+        return MoveWay(is_piece=True)
+    into = keys.index("INTO") if "INTO" in keys else len(keys)
+    ends = [keys[at + 1 : at + 3] for at in range(into) if keys[at] == "DELIMITED"]
+    is_piece = any("SIZE" not in words for words in ends) or "POINTER" in keys[into:]
+    literals = sum(
+        _characters(text, word)
+        for text, word, before in zip(said.texts[1:into], keys[1:into], keys, strict=False)
+        if before not in {"DELIMITED", "BY"}
+    )
+    return MoveWay(is_piece=is_piece, string=said.line, literals=literals)
+
+
+def _characters(text: str, word: str) -> int:
+    """Return the characters of a literal or a figurative constant; 0 for any other word."""
+    if text[-1] not in "'\"":
+        return int(word in FIGURATIVE)
+    inside = text[text.index(text[-1]) + 1 : -1]
+    return len(inside) // 2 if text[0] in "Xx" else len(inside)
 
 
 def _is_address(keys: Sequence[str], at: int) -> bool:

@@ -1,7 +1,8 @@
 """Count the bytes of an elementary item: a PICTURE and a USAGE in, a size out.
 
 Sizes are those of Enterprise COBOL: binary of 2, 4, 8 or 16 bytes, packed decimal two digits a byte with half a byte
-for the sign, pointers of 4. Keeps out where the item lies (`layout`).
+for the sign, pointers of 4. Tells as well how many digits or characters a picture has room for (`places_of`). Keeps out
+where the item lies (`layout`).
 
 Law: any text has an answer, in time linear in it; what cannot be known is None.
 """
@@ -9,63 +10,12 @@ Law: any text has an answer, in time linear in it; what cannot be known is None.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import lru_cache
+from typing import Literal, NamedTuple
 
 _SYMBOL = re.compile(r"(CR|DB|[^\s()'\"])(?:\(0*+(\d{1,9})\))?", re.IGNORECASE)  # any character may be the currency's
 _DOUBLE = frozenset("GN")  # a national or DBCS character is two bytes
-
-USAGES: dict[str, str] = {
-    "COMPUTATIONAL": "COMP",
-    **{f"COMPUTATIONAL-{kind}": f"COMP-{kind}" for kind in "123456XN"},
-    **{
-        name: name
-        for name in (
-            "COMP",
-            "COMP-1",
-            "COMP-2",
-            "COMP-3",
-            "COMP-4",
-            "COMP-5",
-            "COMP-6",
-            "COMP-X",
-            "COMP-N",
-            "BINARY",
-            "PACKED-DECIMAL",
-            "DISPLAY",
-            "DISPLAY-1",
-            "NATIONAL",
-            "INDEX",
-            "POINTER",
-            "POINTER-32",
-            "PROCEDURE-POINTER",
-            "PROGRAM-POINTER",
-            "FUNCTION-POINTER",
-            "BINARY-CHAR",
-            "BINARY-SHORT",
-            "BINARY-LONG",
-            "BINARY-DOUBLE",
-            "FLOAT",
-            "DOUBLE",
-            "HANDLE",
-            "FLOAT-SHORT",
-            "FLOAT-LONG",
-            "FLOAT-EXTENDED",
-            "FLOAT-BINARY-32",
-            "FLOAT-BINARY-64",
-            "FLOAT-BINARY-128",
-            "FLOAT-DECIMAL-16",
-            "FLOAT-DECIMAL-34",
-            "SIGNED-INT",
-            "UNSIGNED-INT",
-            "SIGNED-SHORT",
-            "UNSIGNED-SHORT",
-            "SIGNED-LONG",
-            "UNSIGNED-LONG",
-            "UTF-8",
-        )
-    },
-}
-"""What USAGE may say, in capitals, and how it is called here: the short form of COMPUTATIONAL, itself of any other."""
 
 _FIXED = {
     "COMP-1": 4,
@@ -98,7 +48,26 @@ _FIXED = {
     "FLOAT-DECIMAL-16": 8,
     "FLOAT-DECIMAL-34": 16,
 }
-_BINARY = frozenset({"COMP", "COMP-4", "COMP-5", "COMP-N", "BINARY"})
+BINARY = frozenset({"COMP", "COMP-4", "COMP-5", "COMP-N", "BINARY"})
+"""The usages whose items have 2, 4, 8 or 16 bytes, as many as their digits need."""
+_LETTERS = frozenset("XANGU1")
+_DIGITS = frozenset("9Z*P")
+_UNEDITED = frozenset("9SVP")
+# What is no place of a digit however often it stands there; any other symbol is a sign or a currency, and may float.
+_FIXED_SYMBOLS = frozenset([*"9Z*PSVB0/.,", "CR", "DB"])
+
+
+class PicturePlaces(NamedTuple):
+    """What a picture has room for: characters of text, or digits on both sides of the point."""
+
+    kind: Literal["text", "number", "edited number"]
+    characters: int
+    """The characters of text that it takes, insertions left out; 0 for a number."""
+    digits: int
+    """The digits before the point; 0 for text."""
+    decimals: int
+    scaled: int
+    """The digits of P, which are counted and not stored."""
 
 
 def bytes_of(picture: str | None, usage: str, *, sign_apart: bool = False) -> int | None:
@@ -121,7 +90,7 @@ def bytes_of(picture: str | None, usage: str, *, sign_apart: bool = False) -> in
     if counted is None or usage == "UTF-8" or (picture or "")[:1] in "Uu":
         return None
     digits, places, signed = counted
-    if usage in _BINARY:
+    if usage in BINARY:
         return _binary(digits)
     if usage in {"COMP-3", "PACKED-DECIMAL"}:
         return digits // 2 + 1
@@ -137,9 +106,58 @@ def bytes_of(picture: str | None, usage: str, *, sign_apart: bool = False) -> in
     return places + (signed and sign_apart)
 
 
+@lru_cache(1 << 12)
+def places_of(picture: str) -> PicturePlaces | None:
+    """Return what a picture has room for; None for a floating point number, and for what is no picture.
+
+    Example:
+        >>> [places_of(picture).digits for picture in ("S9(7)V99", "ZZZ,ZZ9.99", "Z.ZZ9,99", "+++9", "9(3)P(4)")]
+        [7, 6, 4, 3, 7]
+        >>> places_of("XXBXX").characters
+        4
+    """
+    if len(picture) > 50 or _counts(picture) is None:
+        return None
+    count = _symbols(picture)
+    if count.keys() & _LETTERS:
+        return PicturePlaces("text", sum(count[symbol] for symbol in (*_LETTERS, "9")), 0, 0, 0)
+    if count["E"]:
+        return None
+    # The first of several signs or currency signs is the sign, the rest are places of digits.
+    floating = {symbol for symbol in count.keys() - _FIXED_SYMBOLS if count[symbol] > 1}
+    whole, decimals = (
+        sum(side[symbol] for symbol in (*_DIGITS, *floating)) for side in map(_symbols, _sides(picture.upper()))
+    )
+    kind: Literal["number", "edited number"] = "number" if count.keys() <= _UNEDITED else "edited number"
+    return PicturePlaces(kind, 0, max(0, whole - len(floating)), decimals, count["P"])
+
+
+def _symbols(picture: str) -> Counter[str]:
+    """Return how often each symbol stands in a picture."""
+    count: Counter[str] = Counter()
+    for symbol, times in _SYMBOL.findall(picture):
+        count[symbol.upper()] += int(times or 1)
+    return count
+
+
+def _sides(picture: str) -> tuple[str, str]:
+    """Return what stands before and behind the point of a picture in capitals.
+
+    Where DECIMAL-POINT IS COMMA, which the picture alone does not say, that is a comma: the last of both signs, or one before
+    other than three digits. Digits of P that stand first are all behind the point.
+    """
+    if "V" in picture or picture.lstrip("S").startswith("P"):
+        before, _, behind = picture.partition("V")
+        return (before, behind) if "V" in picture else ("", before)
+    at = max(picture.rfind("."), picture.rfind(","))
+    before, mark, behind = picture[:at], picture[at : at + 1], picture[at + 1 :]
+    groups = at < 0 or mark in before or (mark == "," and "." not in before and _symbols(behind).total() == 3)
+    return (picture, "") if groups else (before, behind)
+
+
 def boundary_of(usage: str, size: int | None) -> int:
     """Return the bytes to a multiple of which SYNCHRONIZED aligns an item; 1 where it aligns nothing."""
-    if usage in _BINARY and size:
+    if usage in BINARY and size:
         return 2 if size == 2 else 4
     return _FIXED.get(usage, 1)
 

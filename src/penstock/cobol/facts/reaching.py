@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from .resolving import FIGURATIVE, literal
+from ..clauses import FIGURATIVE
+from .resolving import literal
 from .storage import Storage
 from .values import ReachedValues, Resolved
 from .ways import EXIT, Ways

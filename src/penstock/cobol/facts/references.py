@@ -18,6 +18,7 @@ from ..procedure import NAVIGATION
 from ..program import key
 from .execs import body, tokens
 from .moving import Mention, Moving
+from .values import ItemPart
 from .vocabulary import is_reserved
 
 if TYPE_CHECKING:
@@ -299,7 +300,7 @@ class References:
     def _beside(self, items: tuple[int, ...], role: int, said: ReadStatement, at: int) -> None:
         """Note items that a statement reads or writes without their names, by what it names at one of its words."""
         line = said.lines[at]
-        self._mentions.append(Mention(items, role, at, line, True, False, False, True, False))
+        self._mentions.append(Mention(items, role, at, line, True, False, False, _SOME, False))
         for item in items:
             lines = self._written if role == WRITE else self._read
             lines[item, None].add(said.line if said.copybook else line)
@@ -390,7 +391,7 @@ class References:
                     measured or "subscript" in within,
                     "function" in within,
                     not is_opened,
-                    is_opened and _is_cut(keys, end),
+                    _part(keys, end) if is_opened else None,
                     meanings[0].condition is not None,
                 )
             )
@@ -539,16 +540,32 @@ def references(
     return found
 
 
-def _is_cut(keys: Sequence[str], at: int) -> bool:
-    """Return whether the parentheses behind a name hold a reference modification, as in `A(I)(1:2)`."""
-    depth = 0
-    for word in keys[at:]:
+_SOME = ItemPart(None, None, is_open=False)
+
+
+def _part(keys: Sequence[str], at: int) -> ItemPart | None:
+    """Return the part of an item that the parentheses behind its name mean, as in `A(I)(1:2)`; None for subscripts alone."""
+    depth, start, colon = 0, at, None
+    for end in range(at, len(keys)):
+        word = keys[end]
         depth += (word == "(") - (word == ")")
-        if word == ":":
-            return True
-        if depth == 0 and word != ")":
-            return False
-    return False
+        if word == "(" and depth == 1:
+            start = end
+        elif word == ":":
+            colon = end
+        elif depth == 0 and (word != ")" or colon is not None):
+            break
+    else:
+        end = len(keys)
+    if colon is None:
+        return None
+    length = keys[colon + 1 : end]
+    return ItemPart(_number(keys[start + 1 : colon]), _number(length), is_open=not length)
+
+
+def _number(words: Sequence[str]) -> int | None:
+    """Return a number that is written; None for what is data or calculated."""
+    return int(words[0]) if len(words) == 1 and re.fullmatch(r"\d{1,9}", words[0]) else None
 
 
 _HOST = re.compile(r":\s*([A-Za-z0-9][A-Za-z0-9_$#@\-]*(?:\.[A-Za-z0-9][A-Za-z0-9_$#@\-]*)?)")

@@ -28,10 +28,6 @@ MAX_SOURCES = 100
 """How many items are looked at for the values of one."""
 MAX_SAME = 8
 """How many items of one name a MOVE is taken to write."""
-FIGURATIVE = frozenset(
-    {"SPACE", "SPACES", "ZERO", "ZEROS", "ZEROES", "LOW-VALUE", "LOW-VALUES", "HIGH-VALUE", "HIGH-VALUES", "NULL"}
-)
-"""The words that stand for a value that names nothing."""
 
 
 class _LaidOut(NamedTuple):

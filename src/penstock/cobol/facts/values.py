@@ -76,6 +76,8 @@ class DataItem(NamedTuple):
     where it cannot be known, because a copybook is missing before it."""
     bytes: int | None = None
     """The size of one occurrence in bytes; None where it cannot be known."""
+    boundary: int = 1
+    """The bytes to a multiple of which SYNCHRONIZED aligns an item, or the widest of what a group holds; 1 where it does not."""
     varies: bool = False
     """Whether the offset depends on an OCCURS DEPENDING before it."""
     copybook: str | None = None
@@ -121,6 +123,32 @@ class DataUse(NamedTuple):
     places: tuple[SourcePlace, ...]
 
 
+class ItemPart(NamedTuple):
+    """Some characters of an item, as a reference modification names them."""
+
+    start: int | None
+    """The first of them, from 1 on; None for what data says."""
+    length: int | None
+    is_open: bool
+    """Whether the part goes on to the end of the item."""
+
+
+class MoveWay(NamedTuple):
+    """How much of one item is moved to how much of another; all to all where nothing else is said."""
+
+    sent: ItemPart | None = None
+    taken: ItemPart | None = None
+    is_piece: bool = False
+    """Whether a delimiter ends what is sent, or the statement takes it apart: how much comes is data, and at most all."""
+    string: int = 0
+    """The line of the STRING that puts several items behind each other; 0 for any other statement."""
+    literals: int = 0
+    """The characters of literals that such a STRING puts between them."""
+
+
+WHOLE = MoveWay()
+
+
 class DataMove(NamedTuple):
     """A move of the value of one item into another, by one or several statements."""
 
@@ -132,6 +160,7 @@ class DataMove(NamedTuple):
     is_sure: bool
     """Whether both names can mean nothing else."""
     places: tuple[SourcePlace, ...]
+    way: MoveWay = WHOLE
 
 
 class Constant(NamedTuple):

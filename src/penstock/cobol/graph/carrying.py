@@ -32,6 +32,19 @@ MAX_PLACES = 200
 """How many places the bytes of one field are followed to, where no field of their own is there."""
 
 
+class PlacedField(NamedTuple):
+    """A field as its program has it."""
+
+    part: ProgramPart
+    at: int
+    """The index of the field among those of its program."""
+
+    @property
+    def field(self) -> LaidField:
+        """Return the field itself."""
+        return self.part.fields[self.at]
+
+
 class _Area(NamedTuple):
     """A field of a part, as something that others lie in."""
 
@@ -117,13 +130,12 @@ class Carrying:
         yield from self._carried(node, self._before, forward=False)
         yield from self._overlapping(node)
 
-    def place(self, node: NodeId) -> tuple[ProgramPart, LaidField] | None:
-        """Return the part and the field of a node; None where it is none that is declared here."""
+    def place(self, node: NodeId) -> PlacedField | None:
+        """Return where a field is declared; None where it is none that is declared here."""
         area = self._places.get(node.name)
         if area is None or node.kind != "field":
             return None
-        part = self._graph.parts[area.part]
-        return part, part.fields[area.field]
+        return PlacedField(self._graph.parts[area.part], area.field)
 
     # ── which areas become which ──
 

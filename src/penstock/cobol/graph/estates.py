@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from ..facts.values import WHOLE
 from ..scope import ProgramPlace, inherited, meant
 from . import jobs
 from .structure import structure
@@ -319,7 +320,10 @@ class _Linking:
             return
         surer = known if RANK[known.certainty] <= RANK[edge.certainty] else edge
         citations = known.citations + tuple(one for one in edge.citations if one not in known.citations)
-        self._drawn[said] = surer._replace(citations=citations)
+        ways = known.ways
+        if ways != edge.ways:
+            ways = tuple(dict.fromkeys((*(ways or (WHOLE,)), *(edge.ways or (WHOLE,)))))
+        self._drawn[said] = surer._replace(citations=citations, ways=ways)
 
     def _add_to_programs(self, edge: EstateEdge, part: ProgramPart | None = None) -> None:
         """Add an edge that a part says; one that leads to a program by its name leads to all that may be meant."""

@@ -4,27 +4,30 @@ A field that grows makes the groups that hold it longer, the records and with th
 lies behind it; what is laid over it by a REDEFINES, given it as a parameter or read from its file under another
 description no longer fits; and what it is moved to may be too short, which then has to grow itself.
 
-Lengths are compared as the items hold values: text by characters, numbers by the digits before the point. Keeps out
-values that are calculated, which are only named.
+What an item holds is told by `sizes`, how long a record gets by `relaying`. Keeps out values that are calculated, which
+are only named.
 
-Law: what is said to be too short is shorter than what comes; nothing that is declared by the same copybook as the
-field, and so grows with it, is said to break.
+Law: what is said to be too short (`is`) is shorter than what comes, and what is too short is named
+(`tests/cobol/test_growth_oracle.py`); nothing that is declared by the same copybook as the field, and so grows with it,
+is said to break.
 """
 
 from __future__ import annotations
 
-import re
 from collections import deque
-from itertools import chain
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from .carrying import DIFFERS
+from ..facts.values import WHOLE
+from .carrying import DIFFERS, PlacedField
+from .relaying import RENAMES, Lying, covers, of_record, relaid
+from .sizes import Bytes, Size, fitted, longer, size_of, text
 from .structure import declared_at
-from .values import EstateEdge, NodeId
+from .values import RANK, EstateEdge, NodeId
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from ..facts.values import MoveWay
     from .carrying import Carrying
     from .estates import EstateGraph
     from .values import Certainty, CitedLine, LaidField, ProgramPart
@@ -45,8 +48,10 @@ What = Literal[
 ]
 MAX_STEPS = 12
 """How many moves from the field on are followed, each from a field that would have to grow too."""
-_RUN = re.compile(r"([A-Z0-9*+\-,./$])(?:\((\d{1,9})\))?", re.IGNORECASE)
-_PACKED = frozenset({"COMP-3", "PACKED-DECIMAL", "COMP-6"})
+_ORDER: tuple[What, ...] = (
+    "field", "too short", "redefinition", "other layout", "group", "record", "key", "file", "data set", "step", "table",
+    "calculated",
+)  # fmt: skip
 
 
 class Grown(NamedTuple):
@@ -63,6 +68,9 @@ class Grown(NamedTuple):
     certainty: Certainty
     why: str
     citations: tuple[CitedLine, ...]
+    digits: int | None = None
+    """The digits before the point that a number has now; None for anything else."""
+    needed_digits: int | None = None
 
 
 def growth(graph: EstateGraph, nodes: Iterable[NodeId], more_bytes: int, *, carrying: Carrying) -> tuple[Grown, ...]:
@@ -75,62 +83,125 @@ def growth(graph: EstateGraph, nodes: Iterable[NodeId], more_bytes: int, *, carr
         carrying: The ways of areas in the graph.
     """
     growing = _Growing(graph, carrying)
-    seeds = [node for node in nodes if node.kind == "field" and carrying.place(node) is not None]
-    for node in seeds:
-        growing.begin(node, more_bytes)
+    for node in nodes:
+        growing.begin(node, Bytes(more_bytes))
     growing.follow()
     return tuple(sorted(growing.found.values(), key=lambda one: (one.steps, _ORDER.index(one.what), one.node.name)))
-
-
-_ORDER: tuple[What, ...] = (
-    "field", "too short", "redefinition", "other layout", "group", "record", "key", "file", "data set", "step", "table",
-    "calculated",
-)  # fmt: skip
 
 
 class _Wave(NamedTuple):
     """A field that grows, or would have to."""
 
-    node: NodeId
-    more_bytes: int
+    size: Size | None
+    """How much it then holds."""
+    certainty: Certainty
     steps: int
+    causes: tuple[NodeId | None, ...]
+    """What grows before it, each for the one before: None for what was asked for, then names; the last is the one that it grows
+    with, itself or another one that the same line of a copybook declares."""
+
+
+class _Longer(NamedTuple):
+    """A group that gets longer."""
+
+    part: ProgramPart
+    at: int
+    wave: _Wave
+    """The surest of what grows in it."""
+    first: int
+    """Where the first of that begins in the record."""
+    causes: frozenset[NodeId | None]
+    """What each field in it grows with, and all before the surest of them."""
+
+
+class _Short(NamedTuple):
+    """What an item lacks that gets another one."""
+
+    size: Size | None
+    """The item as it would have to be; None where only a part of it is too short."""
+    is_sure: bool
+    is_cut: bool
+    """Whether it takes only a part already today."""
 
 
 class _Growing:
-    """The consequences while they are found."""
+    """The consequences while they are found.
+
+    Fields are followed from move to move until none is left that grows; then the records that hold them are laid out
+    anew, and what gets their groups is compared with what those have become. That may let further fields grow, and so on.
+    """
 
     def __init__(self, graph: EstateGraph, carrying: Carrying) -> None:
         self._graph, self._carrying = graph, carrying
         self.found: dict[tuple[What, NodeId], Grown] = {}
-        self._waiting: deque[_Wave] = deque()
-        self._growing: dict[NodeId, int] = {}
-        # What grows in each group: by how many bytes, all its occurrences together, and how that is said.
-        self._inside: dict[NodeId, dict[NodeId, tuple[int, str]]] = {}
+        self._waves: dict[NodeId, _Wave] = {}
+        self._waiting: deque[tuple[NodeId, _Wave]] = deque()
+        # The fields that grow in each record, by the place of its part and its index; and those that were not laid out yet.
+        self._inside: dict[tuple[int, int], dict[int, NodeId]] = {}
+        self._changed: dict[tuple[int, int], ProgramPart] = {}
+        self._laid: dict[NodeId, Lying] = {}
+        """The groups and records that get longer."""
         self._alike: dict[tuple[str, int], list[NodeId]] = {}
+        self._laid_over: dict[str, list[PlacedField]] = {}
+        """What redefines each item, by the name of its node."""
+        self._returned: set[str] = set()
+        """What programs give back by RETURNING: it goes to the caller, and nothing comes from there."""
         for part in graph.parts:
-            for field in part.fields:
+            self._returned |= {part.fields[one.returned].name for one in part.entries if one.returned is not None}
+            for index, field in enumerate(part.fields):
                 if field.name:
                     self._alike.setdefault(_declared(part, field), []).append(NodeId("field", field.name))
+                if field.redefines and field.level != RENAMES:
+                    self._laid_over.setdefault(field.redefines, []).append(PlacedField(part, index))
 
-    def begin(self, node: NodeId, more_bytes: int, steps: int = 0) -> None:
-        """Let a field grow, and with it all that the same line of a copybook declares."""
+    # ── which fields grow ──
+
+    def begin(self, node: NodeId, more: Bytes) -> None:
+        """Let a field grow by some bytes."""
         placed = self._carrying.place(node)
-        alike = [node] if placed is None else self._alike.get(_declared(*placed), [node])
-        for one in dict.fromkeys([node, *alike]):
-            if one not in self._growing:
-                self._growing[one] = more_bytes
-                self._waiting.append(_Wave(one, more_bytes, steps))
+        if placed is not None:
+            size = size_of(placed.field)
+            self._grow(node, placed, _Wave(None if size is None else longer(size, more), "is", 0, (None,)))
+
+    def _grow(self, node: NodeId, placed: PlacedField, wave: _Wave) -> None:
+        """Let a field become as long as a wave says, and with it all that the same line of a copybook declares."""
+        own = size_of(placed.field)
+        for one in dict.fromkeys([node, *self._alike.get(_declared(placed.part, placed.field), ())]):
+            there = self._carrying.place(one)
+            if there is None:
+                continue
+            now = size = size_of(there.field)
+            if size == own:
+                size = wave.size
+            elif size is not None and own is not None and wave.size is not None:
+                size = longer(size, Bytes(wave.size.bytes - own.bytes))
+            known = self._waves.get(one)
+            if known is not None and not _is_more(size, known.size) and RANK[wave.certainty] >= RANK[known.certainty]:
+                continue
+            if known is not None:
+                surest = min(wave.certainty, known.certainty, key=RANK.__getitem__)
+                size = size if _is_more(size, known.size) else known.size
+                self._waves[one] = known._replace(size=size, certainty=surest)
+            else:
+                self._waves[one] = wave._replace(size=size)
+            self._waiting.append((one, wave._replace(size=size)))
+            if now is None or size is None or now.bytes != size.bytes:
+                place = (id(there.part), there.field.record)
+                self._inside.setdefault(place, {})[there.at] = one
+                self._changed[place] = there.part
 
     def follow(self) -> None:
         """Find all consequences: those of the fields, of what would have to grow for them, and so on."""
-        while self._waiting:
-            wave = self._waiting.popleft()
-            placed = self._carrying.place(wave.node)
-            if placed is not None:
-                self._holders(wave, *placed)
-                carried = (edge for edge in self._carrying.after(wave.node) if edge.verb == "carried to")
-                for edge in chain(self._graph.touching(wave.node), carried):
-                    self._move(wave, edge, placed[1])
+        while self._waiting or self._changed:
+            while self._waiting:
+                node, wave = self._waiting.popleft()
+                placed = self._carrying.place(node)
+                if placed is not None:
+                    self._field(node, placed, wave)
+            groups = [group for place, part in self._changed.items() for group in self._lay_out(part, place[1])]
+            self._changed.clear()
+            for group in groups:
+                self._group(group)
 
     def _add(
         self,
@@ -141,163 +212,336 @@ class _Growing:
         why: str,
         citations: Iterable[CitedLine],
         certainty: Certainty = "is",
+        digits: tuple[int | None, int | None] = (None, None),
     ) -> None:
-        """Add a consequence; the nearest of its kind stands, with the greatest length that it needs."""
+        """Add a consequence; the nearest of its kind stands, with the greatest length that it needs, as sure as the surest."""
         known = self.found.get((what, node))
-        if known is None or (known.needed_bytes or 0) < (lengths[1] or 0):
-            steps = steps if known is None else min(steps, known.steps)
-            self.found[what, node] = Grown(what, node, *lengths, steps, certainty, why, tuple(dict.fromkeys(citations)))
+        said = Grown(what, node, *lengths, steps, certainty, why, tuple(dict.fromkeys(citations)), *digits)
+        if known is not None:
+            said = said._replace(steps=min(steps, known.steps))
+            if RANK[certainty] > RANK[known.certainty]:
+                return
+            if certainty == known.certainty and _needed(said) <= _needed(known):
+                return
+        self.found[what, node] = said
 
-    # ── what grows with a field ──
-
-    def _holders(self, wave: _Wave, part: ProgramPart, field: LaidField) -> None:
-        """Add the groups that hold a field, what is laid over them, and the files of its record."""
-        new = None if field.bytes is None else field.bytes + wave.more_bytes
-        if ("too short", wave.node) not in self.found:
+    def _field(self, node: NodeId, placed: PlacedField, wave: _Wave) -> None:
+        """Add a field that grows and what it is moved to, and note the record that it lies in."""
+        part, field = placed.part, placed.field
+        now, then = size_of(field), wave.size
+        if not {("too short", node), ("redefinition", node)} & self.found.keys():
             why = "it grows" if not wave.steps else "it grows with the copybook"
-            self._add("field", wave.node, (field.bytes, new), wave.steps, why, [declared_at(part, field)])
-        # On the way up every table multiplies: a field that grows by 2 in a group that OCCURS 10 makes the record grow by 20.
-        more = wave.more_bytes * (field.occurs or 1)
-        self._laid_over(wave, part, field, part.fields.index(field), more)
-        at = field.parent
-        while at is not None:
-            group = part.fields[at]
-            if group.name:
-                node = NodeId("field", group.name)
-                times = f", {more // wave.more_bytes} times" if more != wave.more_bytes else ""
-                inside = self._inside.setdefault(node, {})
-                inside[wave.node] = (more, f"{wave.node}{times}")
-                longer = None if group.bytes is None else group.bytes + sum(grown for grown, _ in inside.values())
-                what: What = "record" if group.parent is None else "group"
-                why = f"it holds {' and '.join(said for _, said in inside.values())}"
-                self._add(what, node, (group.bytes, longer), wave.steps, why, [declared_at(part, group)])
-                self._laid_over(wave, part, group, at, more * (group.occurs or 1))
-                self._group(wave, node, group, longer)
-            more *= group.occurs or 1
-            at = group.parent
-        self._files(wave, part, field, more)
+            lengths = (field.bytes, None if then is None else then.bytes)
+            self._add("field", node, lengths, wave.steps, why, [declared_at(part, field)], wave.certainty)
+        for edge in self._graph.touching(node):
+            self._pass_on(node, edge, now, then, wave)
+        for edge in self._carrying.after(node):
+            if edge.verb == "carried to" and not edge.why.endswith(DIFFERS):
+                self._pass_on(node, edge, now, then, wave)
 
-    def _laid_over(self, wave: _Wave, part: ProgramPart, field: LaidField, index: int, more_bytes: int) -> None:
-        """Add what redefines an item, or is redefined by it: it no longer fits.
+    # ── what gets a field ──
+
+    def _pass_on(self, node: NodeId, edge: EstateEdge, now: Size | None, then: Size | None, wave: _Wave) -> None:
+        """Add what a field is moved to where that is too short, and let it grow in its turn."""
+        if edge.source == node and edge.verb == "moves to" and edge.target.kind == "table":
+            why = f"{node} is stored in one of its columns"
+            self._add("table", edge.target, (None, None), wave.steps, why, edge.citations, "may")
+            return
+        other = edge.target if edge.verb == "computes" and edge.source == node else self._receiver(node, edge)
+        placed = None if other is None else self._carrying.place(other)
+        if other is None or placed is None:
+            return
+        field = placed.field
+        if edge.verb == "computes":
+            if other not in self._waves:
+                why = f"{node} is an operand of what it gets"
+                self._add("calculated", other, (field.bytes, None), wave.steps + 1, why, edge.citations, "may")
+            return
+        causes = frozenset(wave.causes)
+        short = self._shortage(edge, (now, then), other, placed, causes) if wave.steps < MAX_STEPS else None
+        if short is not None:
+            self._too_short(node, edge, other, placed, short, wave)
+
+    def _too_short(
+        self, node: NodeId, edge: EstateEdge, other: NodeId, placed: PlacedField, short: _Short, wave: _Wave
+    ) -> None:
+        """Add an item that is too short for one that grows, and let it grow in its turn."""
+        why, certainty = _said_of(edge, node, short, wave)
+        own = size_of(placed.field)
+        what: What = "other layout" if edge.verb == "passes to" and placed.field.usage == "GROUP" else "too short"
+        needed = None if short.size is None else short.size.bytes
+        digits = (
+            (None, None) if own is None or short.size is None or not own.is_number else (own.digits, short.size.digits)
+        )
+        cited = edge.citations
+        self._add(what, other, (placed.field.bytes, needed), wave.steps + 1, why, cited, certainty, digits)
+        # What takes only a part today need not grow: nothing follows from it.
+        if what == "too short" and short.size is not None and not short.is_cut:
+            self._grow(other, placed, _Wave(short.size, certainty, wave.steps + 1, (*wave.causes, other)))
+
+    def _receiver(self, node: NodeId, edge: EstateEdge) -> NodeId | None:
+        """Return what gets the bytes of a field by an edge; None where nothing does.
+
+        A parameter is one storage for both sides, so that what grows in the called program is too long for the caller.
+        """
+        if edge.source == node and edge.verb in {"moves to", "passes to", "carried to"}:
+            return edge.target
+        is_back = edge.verb == "passes to" and edge.target == node and edge.source.name not in self._returned
+        return edge.source if is_back else None
+
+    def _shortage(
+        self,
+        edge: EstateEdge,
+        sent: tuple[Size | None, Size | None],
+        other: NodeId,
+        placed: PlacedField,
+        causes: frozenset[NodeId | None],
+    ) -> _Short | None:
+        """Return what an item lacks to hold what it gets by an edge; None where it lacks nothing, or that is not known.
 
         Args:
-            wave: The field that grows.
-            part: Its program.
-            field: That field, or a group that holds it.
-            index: The index of the latter.
-            more_bytes: By how many bytes that grows, all its occurrences together.
+            edge: The edge.
+            sent: What is sent today, and then.
+            other: The item that gets it.
+            placed: Where that is declared.
+            causes: What has grown before, and may have made that longer already.
         """
-        for number, other in enumerate(part.fields):
-            if number == index or not other.name or not (other.redefines or field.redefines):
-                continue
-            if other.redefines == field.name or (field.redefines and other.name == field.redefines):
-                places = [declared_at(part, other), declared_at(part, field)]
-                why = f"it shares its bytes with {field.name}, which gets longer"
-                lengths = (other.bytes, None if field.bytes is None else field.bytes * (field.occurs or 1) + more_bytes)
-                self._add("redefinition", NodeId("field", other.name), lengths, wave.steps, why, places)
+        target, (now, then) = size_of(placed.field), sent
+        grown = self._with(other, placed, causes)
+        if target is None or grown is None or now is None or then is None:
+            return None
+        if edge.verb != "moves to":
+            is_stored = edge.source.name not in self._returned or edge.verb == "carried to"
+            found = fitted(grown, then, is_stored=is_stored)
+            is_cut = fitted(target, now, is_stored=is_stored) is not None
+            return None if found is None else _Short(found.size, found.is_sure, is_cut)
+        shorts = [self._by_way(way, edge, now, then, target, grown) for way in edge.ways or (WHOLE,)]
+        return min(
+            (one for one in shorts if one is not None), key=lambda one: (one.is_cut, not one.is_sure), default=None
+        )
 
-    def _files(self, wave: _Wave, part: ProgramPart, field: LaidField, more_bytes: int) -> None:
-        """Add the files whose records a field lies in, their data sets, and who else describes those."""
-        storage = part.fields[field.storage]
-        for file in part.files:
-            if not any(part.fields[record].storage == field.storage for record in file.records):
+    def _by_way(
+        self, way: MoveWay, edge: EstateEdge, now: Size, then: Size, target: Size, grown: Size
+    ) -> _Short | None:
+        """Return what an item lacks for what a MOVE, STRING or UNSTRING gives it: all of an item or a part, to all or a part."""
+        is_sure, is_part = not way.is_piece, False
+        if way.sent is not None:
+            if way.sent.length is not None:
+                return None  # as many characters as before
+            is_sure = is_sure and way.sent.is_open and way.sent.start is not None
+            before = (way.sent.start or 1) - 1
+            now, then = (text(Bytes(max(0, one.bytes - before))) for one in (now, then))
+        if way.string:
+            beside = self._beside(way, edge)
+            now, then = (text(Bytes(one.characters + more)) for one, more in zip((now, then), beside, strict=True))
+        if way.taken is not None:
+            is_part = True
+            length = way.taken.length
+            if length is None and way.taken.is_open and way.taken.start is not None:
+                length = target.bytes - way.taken.start + 1
+            is_sure = is_sure and length is not None
+            # Where data says how much it takes, that is as much as comes today.
+            target = grown = text(Bytes(now.characters if length is None else max(0, length)))
+        found = fitted(grown, then)
+        if found is None:
+            return None
+        is_cut = fitted(target, now) is not None
+        return _Short(None if is_part else found.size, is_sure and found.is_sure, is_cut)
+
+    def _beside(self, way: MoveWay, edge: EstateEdge) -> tuple[int, int]:
+        """Return the characters, today and then, that a STRING puts beside an item."""
+        now = then = way.literals
+        for other in self._graph.touching(edge.target):
+            same = [one for one in other.ways if one.string == way.string]
+            is_of_it = other.verb == "moves to" and other.source != edge.source and other.target == edge.target
+            placed = self._carrying.place(other.source) if same and is_of_it else None
+            if placed is None or other.citations[0].path != edge.citations[0].path:
                 continue
-            node = NodeId("file", file.name)
-            self._add(
-                "file", node, (storage.bytes, None), wave.steps, "its records get longer", [declared_at(part, storage)]
-            )
+            size = size_of(placed.field)
+            grown = self._then(other.source, size)
+            for one in same:
+                length = one.sent.length if one.sent is not None else None
+                now += length if length is not None else 0 if size is None else size.characters
+                then += length if length is not None else 0 if grown is None else grown.characters
+        return now, then
+
+    def _then(self, node: NodeId, size: Size | None) -> Size | None:
+        """Return how much an item holds then."""
+        wave, lying = self._waves.get(node), self._laid.get(node)
+        if wave is not None and wave.size is not None:
+            return wave.size
+        if lying is None or size is None:
+            return size
+        return None if lying.bytes is None else longer(size, Bytes(lying.bytes - size.bytes))
+
+    def _with(self, node: NodeId, placed: PlacedField, causes: frozenset[NodeId | None]) -> Size | None:
+        """Return how much an item holds once that alone has grown which grows by some causes."""
+        size, wave = size_of(placed.field), self._waves.get(node)
+        if wave is not None and wave.causes[-1] in causes:
+            return wave.size
+        part, record = placed.part, placed.field.record
+        inside = self._inside.get((id(part), record), {})
+        waves = {at: self._waves[one] for at, one in inside.items()} if placed.field.usage == "GROUP" else {}
+        same = {at: one.size.bytes for at, one in waves.items() if one.size is not None and one.causes[-1] in causes}
+        length = relaid(part.fields, record, same)[placed.at].bytes if same else None
+        return size if size is None or length is None else longer(size, Bytes(length - size.bytes))
+
+    # ── what grows with it ──
+
+    def _lay_out(self, part: ProgramPart, record: int) -> Iterator[_Longer]:
+        """Add the groups whose length changes in a record, what is laid over them, and its files; yield the groups."""
+        fields, inside = part.fields, self._inside[id(part), record]
+        waves = {index: self._waves[node] for index, node in inside.items()}
+        lengths = {index: wave.size.bytes for index, wave in waves.items() if wave.size is not None}
+        laid = relaid(fields, record, lengths)
+        is_known = len(lengths) == len(waves)
+        holders = _holders(fields, record, inside)
+        moved = [index for index, lying in laid.items() if lying.bytes != fields[index].bytes]
+        for index in dict.fromkeys((*inside, *holders, *moved)):
+            field, then = fields[index], laid[index].bytes if is_known else None
+            if then is not None and then == field.bytes:
+                continue  # the bytes that SYNCHRONIZED leaves empty between its items take it up
+            held = holders.get(index, [(index, 1)] if index in inside else [])
+            growing = [one for one, _ in held] or [*inside]
+            wave = min((waves[one] for one in growing), key=_nearest)
+            first = min(fields[one].offset or 0 for one in growing)
+            causes = frozenset((*wave.causes, *(waves[one].causes[-1] for one in growing)))
+            found = _Longer(part, index, wave, first, causes)
+            if index not in inside and field.name:
+                node = NodeId("field", field.name)
+                self._laid[node] = Lying(laid[index].offset, then)
+                said = " and ".join(f"{inside[one]}{f', {times} times' if times > 1 else ''}" for one, times in held)
+                why = f"it holds {said}" if said else "fewer or more bytes are left empty in it by SYNCHRONIZED"
+                what: What = "record" if field.parent is None else "group"
+                cited = [declared_at(part, field)]
+                self._add(what, node, (field.bytes, then), wave.steps, why, cited, wave.certainty)
+                yield found
+            self._redefined(found, then)
+        wave = min(waves.values(), key=_nearest)
+        causes = frozenset((*wave.causes, *(one.causes[-1] for one in waves.values())))
+        then = laid[record].bytes if is_known else None
+        self._files(_Longer(part, record, wave, 0, causes), then, {*inside, *holders})
+
+    def _redefined(self, changed: _Longer, then: int | None) -> None:
+        """Add what redefines an item, or is redefined by it, where that no longer fits.
+
+        Args:
+            changed: A field that grows, or a group that holds it.
+            then: How long that is then.
+        """
+        part, index, wave, first, causes = changed
+        field = part.fields[index]
+        subject = field.redefines if field.redefines and field.level != RENAMES else field.name
+        over = [*self._laid_over.get(subject, ())] if subject else []
+        placed = self._carrying.place(NodeId("field", subject)) if subject != field.name else None
+        for one in [*([placed] if placed is not None else []), *over]:
+            other, node = one.field, NodeId("field", one.field.name)
+            if not other.name or (one.part is part and one.at == index):
+                continue
+            cited = [declared_at(one.part, other), declared_at(part, field)]
+            size, grown = size_of(other), self._with(node, one, causes)
+            length = None if then is None else then * (field.occurs or 1)
+            if size is None or grown is None or then is None or length is None:
+                why = f"it shares its bytes with {field.name}, which gets longer"
+                self._add("redefinition", node, (other.bytes, length), wave.steps, why, cited, "may")
+            elif grown.bytes * (other.occurs or 1) < length:
+                why = f"it shares its bytes with {field.name}, which gets longer"
+                self._add("redefinition", node, (other.bytes, length), wave.steps, why, cited, wave.certainty)
+                if (field.bytes, field.occurs, size.kind == "group") == (other.bytes, other.occurs, False):
+                    more = longer(size, Bytes(then - size.bytes))
+                    self._grow(node, one, _Wave(more, wave.certainty, wave.steps + 1, (*wave.causes, node)))
+            elif grown == size and _lies_behind(one.part, one.at, first - (other.offset or 0)):
+                why = f"it shares its bytes with {field.name}, where what lies behind the field that grows moves"
+                self._add("redefinition", node, (other.bytes, None), wave.steps, why, cited, wave.certainty)
+
+    def _files(self, changed: _Longer, then: int | None, grown: set[int]) -> None:
+        """Add the files of a record, their data sets, and who else describes those."""
+        part, record, wave, _, _ = changed
+        fields = part.fields
+        field = fields[record]
+        names = {fields[index].name for index in grown}
+        storage = fields[field.storage]
+        for file in part.files:
+            if not any(fields[one].storage == field.storage for one in file.records):
+                continue
+            node, cited = NodeId("file", file.name), [declared_at(part, storage)]
+            why = "its records get longer"
+            self._add("file", node, (storage.bytes, None), wave.steps, why, cited, wave.certainty)
+            more = None if then is None or field.bytes is None else then - field.bytes
             for edge in self._graph.touching(node):
                 if edge.verb == "bound to":
-                    self._data_set(wave, edge, more_bytes)
-                elif edge.verb == "is key of" and edge.source == wave.node:
-                    self._add("key", node, (field.bytes, None), wave.steps, f"{wave.node} is its key", edge.citations)
+                    self._data_set(changed, edge, more)
+                elif edge.verb == "is key of" and edge.source.name in names:
+                    placed = self._carrying.place(edge.source)
+                    length = None if placed is None else placed.field.bytes
+                    said = f"{edge.source} is its key"
+                    self._add("key", node, (length, None), wave.steps, said, edge.citations, wave.certainty)
 
-    def _data_set(self, wave: _Wave, edge: EstateEdge, more_bytes: int) -> None:
+    def _data_set(self, changed: _Longer, edge: EstateEdge, more: int | None) -> None:
         """Add a data set whose records change, and the records of other programs that are read from and written to it."""
-        self._add("data set", edge.target, (None, None), wave.steps, f"it is {edge.source}", edge.citations)
+        wave = changed.wave
+        certainty = _less_sure(wave.certainty, edge.certainty)
+        self._add("data set", edge.target, (None, None), wave.steps, f"it is {edge.source}", edge.citations, certainty)
         for made in self._graph.touching(edge.target):
             if made.verb == "creates":
                 why = f"it creates {edge.target}, with the length of its records and keys"
-                self._add("step", made.source, (None, None), wave.steps, why, made.citations)
-        parts = self._graph.parts
+                self._add("step", made.source, (None, None), wave.steps, why, made.citations, certainty)
         for number, file in self._graph.bindings.get(edge.target, ()):
-            for record in file.records:
-                other = parts[number].fields[record]
-                node = NodeId("field", other.name)
-                if file.name != edge.source.name and other.name and not self._grows_too(parts[number], record):
+            part = self._graph.parts[number]
+            for record in file.records if file.name != edge.source.name else ():
+                other = part.fields[record]
+                node, needed = NodeId("field", other.name), None
+                if other.bytes is not None and more is not None:
+                    grown = self._with(node, PlacedField(part, record), changed.causes)
+                    needed = other.bytes + more
+                    if grown is not None and grown.bytes >= needed:
+                        continue
+                if other.name:
                     why = f"it describes the records of {edge.target}, which get longer"
-                    lengths = (other.bytes, None if other.bytes is None else other.bytes + more_bytes)
-                    self._add(
-                        "other layout",
-                        node,
-                        lengths,
-                        wave.steps,
-                        why,
-                        [declared_at(parts[number], other), *edge.citations],
-                    )
+                    cited = [declared_at(part, other), *edge.citations]
+                    self._add("other layout", node, (other.bytes, needed), wave.steps, why, cited, certainty)
 
-    def _grows_too(self, part: ProgramPart, record: int) -> bool:
-        """Return whether a record holds one of the fields that grow, and so grows by itself."""
-        names = {field.name for field in part.fields if field.record == record}
-        return any(node.name in names for node in self._growing)
-
-    # ── what gets it ──
-
-    def _group(self, wave: _Wave, node: NodeId, group: LaidField, longer: int | None) -> None:
+    def _group(self, changed: _Longer) -> None:
         """Add what a group is moved to, or shares its bytes with as a parameter, and what does not grow with it."""
+        part, index, wave, first, causes = changed
+        group = part.fields[index]
+        node, now = NodeId("field", group.name), size_of(group)
+        then = self._then(node, now)
         for edge in self._graph.touching(node):
-            if edge.verb != "passes to" and (edge.verb != "moves to" or edge.source != node):
+            other = self._receiver(node, edge)
+            placed = None if other is None else self._carrying.place(other)
+            if other is None or placed is None:
                 continue
-            other = edge.target if edge.source == node else edge.source
-            placed = self._carrying.place(other)
-            if placed is None or self._grows_too(placed[0], placed[1].record):
-                continue
-            target = placed[1]
-            if target.bytes is not None and longer is not None and target.bytes < longer:
-                what: What = "too short" if edge.verb == "moves to" else "other layout"
-                is_cut = group.bytes is not None and target.bytes < group.bytes
-                why, certainty = _why(edge, is_cut=is_cut, grown=node)
-                self._add(what, other, (target.bytes, longer), wave.steps, why, edge.citations, certainty)
-            elif group.usage == "GROUP" and _has_fields(*placed):
-                why = f"{_said(edge, node)}, and what lies behind {wave.node} no longer lies where it did"
-                lengths = (target.bytes, longer)
-                self._add("other layout", other, lengths, wave.steps, why, edge.citations, edge.certainty)
-
-    def _move(self, wave: _Wave, edge: EstateEdge, field: LaidField) -> None:
-        """Add what a field is moved to where that is too short, and let it grow in its turn."""
-        if edge.source != wave.node:
-            return
-        if edge.verb == "moves to" and edge.target.kind == "table":
-            why = f"{wave.node} is stored in one of its columns"
-            self._add("table", edge.target, (None, None), wave.steps, why, edge.citations, "may")
-            return
-        placed = self._carrying.place(edge.target)
-        if placed is None or edge.target in self._growing:
-            return
-        target = placed[1]
-        if edge.verb == "carried to" and edge.why.endswith(DIFFERS):
-            return  # it lies in an area that is described otherwise, which is told of the area
-        if edge.verb == "computes":
-            why = f"{wave.node} is an operand of what it gets"
-            self._add("calculated", edge.target, (target.bytes, None), wave.steps + 1, why, edge.citations, "may")
-        elif edge.verb in {"moves to", "passes to", "carried to"} and wave.steps < MAX_STEPS:
-            short = _shortage(field, target, wave.more_bytes)
-            if short:
-                # What takes only a part today need not grow: nothing follows from it.
-                is_cut = _shortage(field, target, 0) > 0
-                why, certainty = _why(edge, is_cut=is_cut, grown=wave.node)
-                lengths = (target.bytes, None if target.bytes is None else target.bytes + short)
-                self._add("too short", edge.target, lengths, wave.steps + 1, why, edge.citations, certainty)
-                if not is_cut:
-                    self.begin(edge.target, short, wave.steps + 1)
+            short = self._shortage(edge, (now, then), other, placed, causes) if wave.steps < MAX_STEPS else None
+            if short is not None:
+                if _varies(part, index) or _varies(placed.part, placed.at):
+                    short = short._replace(is_sure=False)
+                self._too_short(node, edge, other, placed, short, wave)
+            elif (
+                not edge.ways
+                and _lies_behind(placed.part, placed.at, first - (group.offset or 0))
+                and self._with(other, placed, causes) == size_of(placed.field)
+            ):
+                target = placed.field
+                why = f"{_said(edge, node)}, and what lies behind the field that grows no longer lies where it did"
+                certainty = _less_sure(wave.certainty, edge.certainty)
+                self._add("other layout", other, (target.bytes, None), wave.steps, why, edge.citations, certainty)
 
 
-def _why(edge: EstateEdge, *, is_cut: bool, grown: NodeId) -> tuple[str, Certainty]:
+def _said_of(edge: EstateEdge, grown: NodeId, short: _Short, wave: _Wave) -> tuple[str, Certainty]:
     """Return why something gets too short, and how sure that is: what is cut today already may be meant so."""
     why = _said(edge, grown) + (f"; {edge.why}" if edge.why else "")
-    if not is_cut:
-        return why, edge.certainty
-    return f"{why}; it takes only a part of it today", "may" if edge.certainty == "is" else edge.certainty
+    if short.is_cut:
+        why = f"{why}; it takes only a part of it today"
+    elif short.size is None:
+        why = f"{why}, in a part of it"
+    is_sure = short.is_sure and not short.is_cut
+    return why, _less_sure(wave.certainty, edge.certainty, "is" if is_sure else "may")
+
+
+def _less_sure(*certainties: Certainty) -> Certainty:
+    """Return the least sure of some certainties."""
+    return max(certainties, key=RANK.__getitem__)
 
 
 def _said(edge: EstateEdge, grown: NodeId) -> str:
@@ -306,47 +550,67 @@ def _said(edge: EstateEdge, grown: NodeId) -> str:
     return f"{edge.source} {verb} it" if edge.source == grown else f"it {verb} {edge.target}, which gets longer"
 
 
-def _has_fields(part: ProgramPart, group: LaidField) -> bool:
-    """Return whether a group gives its bytes names, rather than be text of any length: DFHCOMMAREA as a table of X."""
-    inside = (field for field in part.fields if field.record == group.record and field.line > group.line)
-    return group.usage == "GROUP" and any(field.name and not field.in_table for field in inside)
+def _is_more(size: Size | None, known: Size | None) -> bool:
+    """Return whether a size is more than another in any of its quantities."""
+    if size is None or known is None:
+        return known is not None
+    return size.bytes > known.bytes or size.characters > known.characters or size.digits > known.digits
+
+
+def _nearest(wave: _Wave) -> tuple[int, int]:
+    """Return what waves are ordered by: the surest first, of those the nearest."""
+    return RANK[wave.certainty], wave.steps
+
+
+def _needed(one: Grown) -> tuple[int, int]:
+    """Return how much something would need."""
+    return one.needed_bytes or 0, one.needed_digits or 0
+
+
+def _holders(fields: Sequence[LaidField], record: int, inside: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
+    """Return the groups that hold some fields, and what renames these: each with the fields, and how often it has them."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    renaming = [index for index in of_record(fields, record) if fields[index].level == RENAMES]
+    for index in inside:
+        times = fields[index].occurs or 1
+        for one in renaming:
+            if covers(fields, one, index):
+                found.setdefault(one, []).append((index, times))
+        at = fields[index].parent
+        while at is not None:
+            found.setdefault(at, []).append((index, times))
+            times *= fields[at].occurs or 1
+            at = fields[at].parent
+    return found
+
+
+def _below(part: ProgramPart, group: int) -> Iterator[LaidField]:
+    """Yield what a group holds, at any depth."""
+    within = {group}
+    for index in range(group + 1, len(part.fields)):
+        field = part.fields[index]
+        if field.parent not in within:
+            return
+        if field.level != RENAMES:
+            within.add(index)
+            yield field
+
+
+def _lies_behind(part: ProgramPart, group: int, start: int) -> bool:
+    """Return whether a group has a name for something that begins behind a place: DFHCOMMAREA as a table of X has none."""
+    first = part.fields[group].offset or 0
+    return any(
+        field.name and not field.in_table and field.usage != "GROUP" and (field.offset or 0) - first > start
+        for field in _below(part, group)
+    )
+
+
+def _varies(part: ProgramPart, group: int) -> bool:
+    """Return whether the length of a group depends on an OCCURS DEPENDING."""
+    return any(field.depending for field in _below(part, group))
 
 
 def _declared(part: ProgramPart, field: LaidField) -> tuple[str, int]:
     """Return the file and line that declare a field."""
     cited = declared_at(part, field)
     return cited.path, cited.line
-
-
-def _shortage(field: LaidField, target: LaidField, more_bytes: int) -> int:
-    """Return by how many bytes an item is too short for another that has grown; 0 where it holds that."""
-    if field.bytes is None or target.bytes is None:
-        return 0
-    one, other = digits(field.picture), digits(target.picture)
-    if one is None or other is None:
-        return max(0, field.bytes + more_bytes - target.bytes) if target.usage in {"GROUP", "DISPLAY"} else 0
-    grown = one + (2 * more_bytes if field.usage in _PACKED else more_bytes)
-    # Digits and not bytes are compared where both are numbers: a packed item holds two digits a byte, so that two bytes more are
-    # four digits more, and a zoned item of the same length is short by all four.
-    missing = max(0, grown - other)
-    return (missing + 1) // 2 if target.usage in _PACKED else missing
-
-
-def digits(picture: str | None) -> int | None:
-    """Return the digits before the point of a numeric picture; None for text and for what is no picture.
-
-    Example:
-        >>> digits("S9(7)V99"), digits("ZZZ,ZZ9.99"), digits("X(8)")
-        (7, 6, None)
-    """
-    if picture is None or re.search(r"[XAN]", picture, re.IGNORECASE):
-        return None
-    found = 0
-    whole = re.split(r"V|\.(?=[9Z*])", picture.upper().lstrip("S"), maxsplit=1)[0]
-    floating = [run for run in _RUN.findall(whole) if run[0] in "+-$"]
-    for symbol, count in _RUN.findall(whole):
-        if symbol in {"9", "Z", "*", "P"}:
-            found += int(count or 1)
-    # The first of several signs or currency signs is the sign, the rest are places of digits.
-    places = sum(int(count or 1) for _, count in floating)
-    return found + max(0, places - 1)

@@ -18,6 +18,7 @@ from ..estate.members import stem
 from ..facts.flow import MAIN, is_jump
 from ..facts.naming import DataNames
 from ..facts.storage import Storage
+from ..facts.values import WHOLE
 from ..program import METHOD, key
 from .naming import field_names, paragraph_names, program_name
 from .operations import DrawnProgram, operations
@@ -37,7 +38,7 @@ from .values import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ..facts.values import CicsOperation, Facts, FileUse, ProgramCall, ProgramFile, SourcePlace
+    from ..facts.values import CicsOperation, Facts, FileUse, MoveWay, ProgramCall, ProgramFile, SourcePlace
     from ..program import Program
     from .values import Certainty, Verb
 
@@ -155,12 +156,13 @@ class _Drawing:
         certainty: Certainty,
         citations: Iterable[CitedLine],
         why: str = "",
+        way: MoveWay = WHOLE,
     ) -> None:
         """Add an edge; one that is there already gets further citations, and the better certainty of the two."""
         drawn = self._edges.get((source, verb, target))
         if drawn is None:
             drawn = self._edges[source, verb, target] = _Drawn()
-        drawn.add(certainty, citations, why)
+        drawn.add(certainty, citations, why, way)
 
     def _cite(self, line: int, copybook: str | None = None, end_line: int = 0) -> tuple[CitedLine, ...]:
         """Return the citation of a statement of the program; what copied code says is cited at its COPY."""
@@ -236,6 +238,7 @@ class _Drawing:
                 "is" if move.is_sure else "may",
                 self._places(move.places),
                 "" if move.is_sure else several,
+                move.way,
             )
 
     def _files(self) -> None:
@@ -340,6 +343,7 @@ class _Drawing:
                 usage=item.usage,
                 section=item.section,
                 redefines=self._redefined(index),
+                boundary=item.boundary,
                 depending=self._names[counted] if (counted := self._counted(item.depending)) is not None else None,
                 copybook=None if item.copybook is None else _member(item.copybook),
                 copybook_path=self._copybooks.get(key(item.copybook)) if item.copybook else None,
@@ -449,15 +453,18 @@ class _Drawing:
 class _Drawn:
     """An edge while it is being drawn."""
 
-    __slots__ = ("certainty", "citations", "why")
+    __slots__ = ("certainty", "citations", "ways", "why")
 
     def __init__(self) -> None:
         self.certainty: Certainty | None = None
         self.citations: dict[CitedLine, None] = {}
         self.why = ""
+        self.ways: tuple[MoveWay, ...] = ()
 
-    def add(self, certainty: Certainty, citations: Iterable[CitedLine], why: str) -> None:
+    def add(self, certainty: Certainty, citations: Iterable[CitedLine], why: str, way: MoveWay) -> None:
         """Add what another statement says of it."""
+        if way not in self.ways:
+            self.ways += (way,)
         self.citations.update(dict.fromkeys(citations))
         if self.certainty is None or RANK[certainty] < RANK[self.certainty]:
             self.certainty, self.why = certainty, why
@@ -465,7 +472,8 @@ class _Drawn:
     def edge(self, source: NodeId, verb: Verb, target: NodeId) -> EstateEdge:
         """Return the edge, its citations in order of lines."""
         citations = sorted(self.citations, key=_order) if len(self.citations) > 1 else self.citations
-        return EstateEdge(source, verb, target, self.certainty or "unknown", tuple(citations), self.why)
+        ways = () if self.ways == (WHOLE,) else self.ways
+        return EstateEdge(source, verb, target, self.certainty or "unknown", tuple(citations), self.why, ways)
 
 
 def _order(citation: CitedLine) -> tuple[str, int, str]:

@@ -10,7 +10,10 @@ what it shares with others stands alone.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from ..facts.values import MoveWay
 
 Kind = Literal[
     "program", "paragraph", "copybook", "field", "file", "dataset", "table", "queue", "segment", "map", "container",
@@ -70,6 +73,8 @@ class EstateEdge(NamedTuple):
     citations: tuple[CitedLine, ...]
     why: str = ""
     """Why a sentence about the estate is not sure, or by what way it holds; "" where the citations say all."""
+    ways: tuple[MoveWay, ...] = ()
+    """How much each of the statements moves; none for all of it."""
 
 
 class LaidField(NamedTuple):
@@ -92,6 +97,8 @@ class LaidField(NamedTuple):
     section: str
     redefines: str | None
     """The name of the node that it redefines."""
+    boundary: int
+    """The bytes to a multiple of which SYNCHRONIZED aligns it; 1 where it does not."""
     depending: str | None
     """The name of the node that counts its occurrences."""
     copybook: str | None

@@ -1,0 +1,77 @@
+"""The words that data descriptions are made of, and that no item is called by.
+
+Keeps out what any of them does where it stands (`facts.layout`), and the other words of the language (`facts.vocabulary`).
+"""
+
+from __future__ import annotations
+
+from .words import vocabulary
+
+FIGURATIVE = vocabulary(
+    "ZERO ZEROS ZEROES SPACE SPACES QUOTE QUOTES HIGH-VALUE HIGH-VALUES LOW-VALUE LOW-VALUES NULL NULLS"
+)
+"""The figurative constants."""
+DATA_CLAUSES = vocabulary(
+    "PIC PICTURE USAGE VALUE VALUES OCCURS REDEFINES SIGN LEADING TRAILING SYNC SYNCHRONIZED JUST JUSTIFIED BLANK RENAMES GLOBAL "
+    "EXTERNAL IS ASCENDING DESCENDING INDEXED DEPENDING OBJECT TYPEDEF TYPE VOLATILE DYNAMIC ANY GROUP-USAGE"
+)
+"""The words that begin a clause of a data description, or go on with one."""
+SHOWN_CLAUSES = DATA_CLAUSES | vocabulary(
+    "SOURCE SOURCES SUM FROM TO USING LINE LINES COLUMN COLUMNS COL COLS NEXT PRESENT RESET UPON ABSENT VARYING BELL BEEP BLINK "
+    "HIGHLIGHT LOWLIGHT REVERSE REVERSE-VIDEO REVERSED UNDERLINE UNDERLINED OVERLINE LEFTLINE GRID SECURE NO-ECHO REQUIRED "
+    "EMPTY-CHECK FULL LENGTH-CHECK AUTO AUTO-SKIP AUTOTERMINATE PROMPT ERASE SIZE CONTROL CONVERTING FOREGROUND-COLOR "
+    "FOREGROUND-COLOUR BACKGROUND-COLOR BACKGROUND-COLOUR COLOR COLOUR UPDATE NO LOWER UPPER SCROLL ZERO-FILL TAB INITIAL"
+)
+"""The words that begin a clause of a report or screen; one that begins none of other data may be a name there."""
+USAGES: dict[str, str] = {
+    "COMPUTATIONAL": "COMP",
+    **{f"COMPUTATIONAL-{kind}": f"COMP-{kind}" for kind in "123456XN"},
+    **{
+        name: name
+        for name in (
+            "COMP",
+            "COMP-1",
+            "COMP-2",
+            "COMP-3",
+            "COMP-4",
+            "COMP-5",
+            "COMP-6",
+            "COMP-X",
+            "COMP-N",
+            "BINARY",
+            "PACKED-DECIMAL",
+            "DISPLAY",
+            "DISPLAY-1",
+            "NATIONAL",
+            "INDEX",
+            "POINTER",
+            "POINTER-32",
+            "PROCEDURE-POINTER",
+            "PROGRAM-POINTER",
+            "FUNCTION-POINTER",
+            "BINARY-CHAR",
+            "BINARY-SHORT",
+            "BINARY-LONG",
+            "BINARY-DOUBLE",
+            "FLOAT",
+            "DOUBLE",
+            "HANDLE",
+            "FLOAT-SHORT",
+            "FLOAT-LONG",
+            "FLOAT-EXTENDED",
+            "FLOAT-BINARY-32",
+            "FLOAT-BINARY-64",
+            "FLOAT-BINARY-128",
+            "FLOAT-DECIMAL-16",
+            "FLOAT-DECIMAL-34",
+            "SIGNED-INT",
+            "UNSIGNED-INT",
+            "SIGNED-SHORT",
+            "UNSIGNED-SHORT",
+            "SIGNED-LONG",
+            "UNSIGNED-LONG",
+            "UTF-8",
+        )
+    },
+}
+"""What USAGE may say, in capitals, and how it is called here: the short form of COMPUTATIONAL, itself of any other."""

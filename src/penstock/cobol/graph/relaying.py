@@ -1,0 +1,109 @@
+"""Tell where the items of a record lie, and how long its groups are, when some of its items have other lengths.
+
+Law: with no other lengths it is the layout that the facts have (`facts.layout`); what is unknown there is unknown here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from .values import LaidField
+
+RENAMES = 66
+
+
+class Lying(NamedTuple):
+    """Where an item begins in its record, and how long one occurrence of it is; None where that is not known."""
+
+    offset: int | None
+    bytes: int | None
+
+
+def relaid(fields: Sequence[LaidField], record: int, lengths: Mapping[int, int]) -> dict[int, Lying]:
+    """Return where each item of a record lies, by its index.
+
+    Args:
+        fields: The fields of the program.
+        record: The index of the record.
+        lengths: The lengths of some items, by their indexes; that of a group is the least that it has.
+    """
+    within: dict[int, list[int]] = {}
+    renaming = []
+    for index in of_record(fields, record):
+        parent = fields[index].parent
+        if fields[index].level == RENAMES:
+            renaming.append(index)
+        elif parent is not None:
+            within.setdefault(parent, []).append(index)
+    found: dict[int, Lying] = {}
+
+    def boundary(index: int) -> int:
+        """Return where SYNCHRONIZED lets an item begin, and the groups that begin with it."""
+        while index in within:
+            index = within[index][0]
+        return fields[index].boundary
+
+    def place(index: int, start: int) -> int:
+        """Lay out an item and all that it holds, and return its length, 0 for an unknown one."""
+        field = fields[index]
+        at = end = start
+        begins: dict[str, int] = {}
+        for inner in within.get(index, ()):
+            one = fields[inner]
+            subject = begins.get(one.redefines) if one.redefines else None
+            if one.redefines and subject is None:  # of what is not here
+                place(inner, at)
+                continue
+            begin = subject if subject is not None else at + -at % boundary(inner)
+            reach = begin + place(inner, begin) * (one.occurs or 1)
+            at = reach if subject is None else max(at, reach)
+            end = max(end, reach)
+            begins[one.name] = begin
+        length = end - start if index in within else field.bytes or 0
+        if index in within and field.occurs is not None:
+            length += -length % field.boundary
+        length = max(length, lengths.get(index, 0))
+        found[index] = Lying(None if field.offset is None else start, None if field.bytes is None else length)
+        return length
+
+    place(record, fields[record].offset or 0)
+    for index in renaming:
+        found[index] = _renamed(fields, index, found)
+    return found
+
+
+def of_record(fields: Sequence[LaidField], record: int) -> Iterator[int]:
+    """Yield the indexes of a record and of all that it holds: they stand in a row."""
+    for index in range(record, len(fields)):
+        if fields[index].record != record:
+            return
+        yield index
+
+
+def covers(fields: Sequence[LaidField], renaming: int, index: int) -> bool:
+    """Return whether a RENAMES has some of the bytes of an item."""
+    one, other = fields[renaming], fields[index]
+    if one.offset is None or one.bytes is None or other.offset is None or other.bytes is None:
+        return False
+    return one.offset < other.offset + other.bytes * (other.occurs or 1) and other.offset < one.offset + one.bytes
+
+
+def _renamed(fields: Sequence[LaidField], index: int, found: Mapping[int, Lying]) -> Lying:
+    """Return where a RENAMES lies: from where its first item begins to where its last one ends."""
+    field = fields[index]
+    if field.offset is None or field.bytes is None:
+        return Lying(field.offset, field.bytes)
+    starts, ends = [], []
+    for inner, (offset, length) in found.items():
+        one = fields[inner]
+        if one.offset is not None and one.bytes is not None and offset is not None and length is not None:
+            if one.offset == field.offset:
+                starts.append(offset)
+            if one.offset + one.bytes * (one.occurs or 1) == field.offset + field.bytes:
+                ends.append(offset + length * (one.occurs or 1))
+    if not starts or not ends:
+        return Lying(None, None)
+    return Lying(min(starts), max(ends) - min(starts))

@@ -1,0 +1,200 @@
+"""Tell whether an item holds what another one sends, and how long it must be to hold that.
+
+Digits, characters and bytes are three quantities: a number of seven digits has seven bytes in DISPLAY and four in COMP-3,
+and one more digit need not be one more byte. A MOVE compares digits where a number receives, characters where text does,
+and bytes where one of the two is a group; a parameter, or what lies at the same place of two areas, is compared byte by byte.
+
+Law: what `fitted` says to be too short loses something of what comes, by the rules of MOVE of the standard; what it leaves
+out loses nothing. Digits behind the point are left out: a MOVE rounds those off by design.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple, NewType
+
+from ..facts.pictures import BINARY, bytes_of, places_of
+
+if TYPE_CHECKING:
+    from .values import LaidField
+
+Bytes = NewType("Bytes", int)
+Characters = NewType("Characters", int)
+Digits = NewType("Digits", int)
+
+Kind = Literal["group", "text", "number", "edited number", "other"]
+"""What an item is to a MOVE; `other` for floating point, indexes and pointers, whose values have no length."""
+_PACKED = frozenset({"COMP-3", "PACKED-DECIMAL", "COMP-6"})
+_UNCUT = frozenset({"COMP-5", "COMP-X", "COMP-N"})  # they hold what their bytes do, whatever their picture says
+_INTEGERS = {
+    "BINARY-CHAR": 1, "BINARY-SHORT": 2, "BINARY-LONG": 4, "BINARY-DOUBLE": 8, "SIGNED-SHORT": 2, "UNSIGNED-SHORT": 2,
+    "SIGNED-INT": 4, "UNSIGNED-INT": 4, "SIGNED-LONG": 8, "UNSIGNED-LONG": 8,
+}  # fmt: skip
+_BINARY_BYTES = (2, 4, 8, 16)
+
+
+class Size(NamedTuple):
+    """How much an item holds."""
+
+    kind: Kind
+    bytes: Bytes
+    characters: Characters
+    """The characters that it sends as text."""
+    digits: Digits
+    """The digits before the point that it sends as a number, at most; of text its characters."""
+    sure_digits: Digits
+    """The digits that it sends at least: a binary item of so many bytes may have fewer than fit into them."""
+    usage: str = "DISPLAY"
+    decimals: int = 0
+    scaled: int = 0
+    """The digits of P, which are not stored."""
+    inserted: int = 0
+    """The characters that editing puts between those of text."""
+    letter_bytes: int = 1
+    is_sign_apart: bool = False
+
+    @property
+    def is_number(self) -> bool:
+        """Whether digits are what it holds."""
+        return self.kind in {"number", "edited number"}
+
+    @property
+    def room(self) -> int:
+        """The characters of text, or the digits before the point, that it takes; the bytes of a group."""
+        if self.is_number:
+            uncut = _most_digits(self.bytes) - self.decimals if self.usage in _UNCUT else 0
+            return max(self.digits, uncut)
+        return self.bytes if self.kind == "group" else self.characters - self.inserted
+
+
+class Fitted(NamedTuple):
+    """An item that is too short, as it would have to be."""
+
+    size: Size
+    is_sure: bool
+    """Whether the item is too short for whatever the other one may be."""
+
+
+def size_of(field: LaidField) -> Size | None:
+    """Return how much an item holds; None where that is not known."""
+    if field.bytes is None:
+        return None
+    size = Bytes(field.bytes)
+    if field.usage == "GROUP":
+        return text(size)._replace(kind="group")
+    if field.usage in _INTEGERS:
+        return _number(size, field.usage, _most_digits(size))
+    places = places_of(field.picture) if field.picture else None
+    if places is None:
+        return text(size)._replace(kind="other")
+    if places.kind == "text" and field.usage not in _UNCUT:
+        letter_bytes = 2 if size >= 2 * places.characters else 1
+        characters = size // letter_bytes
+        return text(size)._replace(
+            characters=Characters(characters),
+            digits=Digits(characters),
+            sure_digits=Digits(characters),
+            inserted=characters - places.characters,
+            letter_bytes=letter_bytes,
+        )
+    if places.kind == "text":  # PIC X(2) COMP-X: a number of two bytes
+        return _number(size, field.usage, _most_digits(size))
+    found = _number(size, field.usage, places.digits)._replace(
+        kind=places.kind, decimals=places.decimals, scaled=places.scaled
+    )
+    if places.kind == "edited number":
+        return found._replace(characters=Characters(size))
+    stored = places.digits + places.decimals - places.scaled
+    return found._replace(
+        characters=Characters(places.digits + places.decimals),
+        is_sign_apart=field.usage == "DISPLAY" and size == stored + 1,
+    )
+
+
+def text(size: Bytes) -> Size:
+    """Return text of so many bytes."""
+    return Size("text", size, Characters(size), Digits(size), Digits(size))
+
+
+def _number(size: Bytes, usage: str, digits: int) -> Size:
+    """Return an integer of so many bytes and digits."""
+    return Size("number", size, Characters(digits), Digits(digits), Digits(digits), usage)
+
+
+def longer(size: Size, more: Bytes) -> Size:
+    """Return an item that is so many bytes longer, as far as its usage allows that: a binary one has 2, 4, 8 or 16."""
+    if size.usage in BINARY or size.usage in _INTEGERS or size.usage == "COMP-X":
+        wanted = size.bytes + more
+        lengths = (0, *_BINARY_BYTES) if size.usage != "COMP-X" else (wanted - 1, wanted)
+        at = next((at for at, one in enumerate(lengths) if one >= wanted), len(lengths) - 1)
+        found, below = Bytes(lengths[at]), lengths[at - 1]
+        digits = max(size.digits, _most_digits(found) - size.decimals)
+        sure = max(size.sure_digits, min(digits, _most_digits(below) + 1 - size.decimals))
+        return _with_digits(size, digits, sure)._replace(bytes=found)
+    if size.is_number:
+        # A packed item holds two digits a byte.
+        digits = size.digits + more * (2 if size.usage in _PACKED else 1)
+        return _with_digits(size, digits, digits)._replace(bytes=Bytes(size.bytes + more))
+    return _with_characters(size, size.characters + -(-more // size.letter_bytes))
+
+
+def fitted(target: Size, sent: Size, *, is_stored: bool = False) -> Fitted | None:
+    """Return an item as it must be to hold what another one sends; None where it holds that.
+
+    Args:
+        target: The item that gets it.
+        sent: The item that sends it.
+        is_stored: Whether the bytes come as they lie there, rather than by the rules of MOVE.
+    """
+    numbers = sent.kind == target.kind == "number" and sent.usage == target.usage
+    if is_stored and (not numbers or target.bytes < sent.bytes):
+        needed = longer(target, Bytes(sent.bytes - target.bytes)) if target.bytes < sent.bytes else None
+        return None if needed is None else Fitted(needed, True)
+    if "group" in {target.kind, sent.kind}:
+        more = Bytes(sent.bytes - target.bytes)
+        return Fitted(longer(target, more), True) if more > 0 else None
+    if "other" in {target.kind, sent.kind}:
+        return None
+    if target.kind == "text":
+        missing = sent.characters - target.room
+        if missing <= 0:
+            return None
+        doubt = sent.digits - sent.sure_digits
+        return Fitted(_with_characters(target, target.characters + missing), missing > doubt)
+    digits, sure = (sent.characters,) * 2 if sent.kind == "text" else (sent.digits, sent.sure_digits)
+    if digits <= target.room:
+        return None
+    return Fitted(_with_digits(target, digits, min(sure, digits)), sure > target.room)
+
+
+def _with_characters(size: Size, characters: int) -> Size:
+    """Return text with so many characters."""
+    more = characters - size.characters
+    count = Digits(characters)
+    return size._replace(
+        bytes=Bytes(size.bytes + more * size.letter_bytes),
+        characters=Characters(characters),
+        digits=count,
+        sure_digits=count,
+    )
+
+
+def _with_digits(size: Size, digits: int, sure: int) -> Size:
+    """Return a number with so many digits before the point."""
+    more = digits - size.digits
+    if size.kind == "edited number":
+        length: int | None = size.bytes + more
+    elif size.usage in _INTEGERS:
+        length = max(size.bytes, bytes_of(f"9({digits})", "BINARY") or 0)
+    else:
+        picture = f"{'S' * size.is_sign_apart}9({digits + size.decimals - size.scaled})"
+        length = bytes_of(picture, size.usage, sign_apart=size.is_sign_apart)
+    found = Bytes(max(size.bytes, length or 0))
+    characters = found if size.kind == "edited number" else digits + size.decimals
+    return size._replace(
+        bytes=found, characters=Characters(characters), digits=Digits(digits), sure_digits=Digits(min(sure, digits))
+    )
+
+
+def _most_digits(size: int) -> int:
+    """Return how many digits any number of so many digits has that fits into some bytes with a sign."""
+    return len(str(1 << (8 * size - 1))) - 1

@@ -1,0 +1,212 @@
+"""What breaks where a field grows: digits, characters and bytes, parts of items, parameters, and what shares bytes."""
+
+from __future__ import annotations
+
+import pytest
+from tests.cobol.sources import program
+from tests.cobol.test_graph import graph_of
+
+from penstock.cobol.graph import Carrying, Grown, growth, nodes_named
+
+Found = dict[tuple[str, str], Grown]
+
+
+def grown(name: str, more: int, *programs: str) -> Found:
+    """Return what growth says of some programs, by what it is and the name without the only program's."""
+    graph = graph_of({f"p{at}.cbl": text.encode() for at, text in enumerate(programs)})
+    found = growth(graph, nodes_named(graph, name), more, carrying=Carrying(graph))
+    return {(one.what, one.node.name.removeprefix("P.")): one for one in found}
+
+
+def short(found: Found) -> dict[str, tuple[str, int | None]]:
+    """Return what is too short, how sure that is, and how long it would have to be."""
+    return {name: (one.certainty, one.needed_bytes) for (what, name), one in found.items() if what == "too short"}
+
+
+CALLED = """\
+       ID DIVISION.
+       PROGRAM-ID. TWO.
+       DATA DIVISION.
+       LINKAGE SECTION.
+       01  LA PIC X(4).
+       PROCEDURE DIVISION {0} LA.
+           GOBACK.
+"""
+
+
+@pytest.mark.parametrize("by", ["", "BY REFERENCE ", "BY CONTENT ", "BY VALUE "])
+def test_a_parameter_that_is_one_item_is_too_short_in_the_caller(by: str) -> None:
+    """What grows in the called program has bytes behind those that its caller gives; the caller's item grows, and so on."""
+    caller = program(f"CALL 'TWO' USING {by}A.", "MOVE A TO B.", "GOBACK.", data=("01 A PIC X(4).", "01 B PIC X(4)."))
+    found = grown("TWO.LA", 2, caller, CALLED.format("USING"))
+    assert short(found) == {"A": ("is", 6), "B": ("is", 6)}
+    assert found["too short", "A"].why == "it passes to TWO.LA, which gets longer"
+    # And the other way round.
+    assert short(grown("P.A", 2, caller, CALLED.format("USING"))) == {"TWO.LA": ("is", 6), "B": ("is", 6)}
+
+
+def test_what_is_returned_goes_to_the_caller_alone() -> None:
+    """A field that gets what a program returns is too short for more of it; where it grows itself, it takes the same."""
+    caller = program("CALL 'TWO' RETURNING A.", "GOBACK.", data=("01 A PIC X(4).",))
+    assert short(grown("TWO.LA", 2, caller, CALLED.format("RETURNING"))) == {"A": ("is", 6)}
+    assert short(grown("P.A", 2, caller, CALLED.format("RETURNING"))) == {}
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("MOVE A TO T", ("is", 6)),
+        # Three characters stay three.
+        ("MOVE A(1:3) TO T", None),
+        ("MOVE A(N:3) TO T", None),
+        # To the end are more than before.
+        ("MOVE A(1:) TO T", ("is", 6)),
+        ("MOVE A(2:) TO T", ("is", 5)),
+        ("MOVE A(4:) TO T", None),
+        ("MOVE A(N:) TO T", ("may", 6)),
+        ("MOVE A(2:N) TO T", ("may", 5)),
+        # A part that gets it is too short, whatever comes behind it.
+        ("MOVE A TO L(5:4)", ("is", None)),
+        ("MOVE A TO L(5:6)", None),
+        ("MOVE A TO L(7:)", ("is", None)),
+        ("MOVE A TO L(5:N)", ("may", None)),
+        ("MOVE A(1:3) TO T, MOVE A TO T", ("is", 6)),
+        ("UNSTRING A DELIMITED BY ',' INTO T", ("may", 6)),
+        ("STRING A DELIMITED BY SIZE INTO T", ("is", 6)),
+        ("STRING A DELIMITED BY SPACE INTO T", ("may", 6)),
+        ("STRING A DELIMITED BY SIZE INTO T WITH POINTER N", ("may", 6)),
+        ("STRING A '--' B DELIMITED BY SIZE INTO L", ("is", 12)),
+        ("STRING A '-' X'0D' B DELIMITED BY SIZE INTO L", ("is", 12)),
+        ("STRING A B DELIMITED BY SIZE INTO L", None),
+        ("STRING B(1:2) SPACE A DELIMITED BY SIZE INTO L", None),
+        ("INSPECT T REPLACING ALL 'A' BY 'B'", None),
+        ("INITIALIZE T", None),
+        ("ACCEPT T", None),
+    ],
+)
+def test_a_part_of_a_field_is_too_long_for_what_gets_it_where_its_length_grows(
+    statement: str, said: tuple[str, int | None] | None
+) -> None:
+    """Reference modification, STRING and UNSTRING: what the lengths say, and `may` where data says how much comes."""
+    data = ("01 A PIC X(4).", "01 B PIC X(4).", "01 T PIC X(4).", "01 L PIC X(10).", "01 N PIC 99.")
+    found = short(grown("P.A", 2, program(f"{statement}.", "GOBACK.", data=data)))
+    assert found == ({} if said is None else {"L" if " L" in statement else "T": said})
+
+
+def test_two_that_grow_are_too_long_for_one_string_together() -> None:
+    """Each alone would fit beside the other as it is."""
+    data = ("01 A PIC X(4).", "01 B PIC X(4).", "01 L PIC X(10).")
+    move = program("MOVE A TO B.", "STRING A B DELIMITED BY SIZE INTO L.", data=data)
+    assert short(grown("P.A", 2, move)) == {"B": ("is", 6), "L": ("is", 12)}
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "more", "said"),
+    [
+        # Digits and bytes: four bytes hold nine digits, and three bytes of packed digits five.
+        ("9(5)", "9(5) COMP", 2, ("is", 4, 5, 7)),
+        ("9(4)", "9(4) COMP", 3, ("is", 4, 4, 7)),
+        ("9(4)", "9(4) COMP-3", 1, ("is", 3, 4, 5)),
+        ("9(5)", "9(5) COMP-3", 2, ("is", 4, 5, 7)),
+        ("9(5) COMP-3", "9(5)", 2, ("is", 9, 5, 9)),
+        ("9(5)", "S9(5) SIGN LEADING SEPARATE", 2, ("is", 8, 5, 7)),
+        ("9(5)", "ZZ,ZZ9", 2, ("is", 8, 5, 7)),
+        # Its bytes hold any number of four digits, and of nine.
+        ("9(4)", "S9(2) COMP-5", 1, ("is", 4, 2, 5)),
+        ("9(2)", "S9(2) COMP-5", 2, None),
+        # A binary item of four bytes has five to nine digits.
+        ("9(4) COMP", "9(4)", 2, ("is", 9, 4, 9)),
+        ("9(4) COMP", "9(6)", 2, ("may", 9, 6, 9)),
+        ("9(4) COMP", "9(9)", 2, None),
+        # A number is its digits to text, without sign and point, and the other way round.
+        ("9(4) COMP-3", "X(4)", 1, ("is", 6, None, None)),
+        ("S9(4) SIGN TRAILING SEPARATE", "X(6)", 2, None),
+        ("X(4)", "9(4)", 2, ("is", 6, 4, 6)),
+        ("X(4)", "9(4) COMP", 2, ("is", 4, 4, 6)),
+        ("X(4)", "XXBXX", 2, ("is", 7, None, None)),
+        ("99/99", "X(5)", 2, ("is", 7, None, None)),
+        ("X(4)", "COMP-1", 9, None),
+        ("9(4)", "BINARY-LONG", 5, None),
+    ],
+)
+def test_digits_characters_and_bytes_are_three_quantities(
+    source: str, target: str, more: int, said: tuple[str, int, int | None, int | None] | None
+) -> None:
+    """A MOVE compares digits where numbers receive, characters where text does; and bytes are what an item takes for them."""
+    pictures = [one if one[:1] in "BC" else f"PIC {one}" for one in (source, target)]
+    data = (f"01 A {pictures[0]}.", f"01 T {pictures[1]}.")
+    found = grown("P.A", more, program("MOVE A TO T.", data=data)).get(("too short", "T"))
+    assert said == (found and (found.certainty, found.needed_bytes, found.digits, found.needed_digits))
+
+
+def test_what_needs_more_digits_and_no_more_bytes_makes_nothing_longer() -> None:
+    """A binary item grows in its picture alone; what gets it from there is too short all the same."""
+    data = ("01 A PIC 9(5).", "01 R.", "  05 T PIC 9(5) COMP.", "01 U PIC 9(5).")
+    found = grown("P.A", 2, program("MOVE A TO T.", "MOVE T TO U.", data=data))
+    assert short(found) == {"T": ("is", 4), "U": ("is", 7)}
+    assert ("record", "R") not in found
+
+
+def test_what_only_may_grow_makes_others_too_short_as_surely() -> None:
+    """What follows from a `may` is one."""
+    data = ("01 A PIC X(4).", "01 T PIC X(4).", "01 U PIC X(4).")
+    found = grown("P.A", 2, program("UNSTRING A DELIMITED BY ',' INTO T.", "MOVE T TO U.", data=data))
+    assert short(found) == {"T": ("may", 6), "U": ("may", 6)}
+
+
+def test_a_rename_is_no_redefinition_and_gets_longer_as_a_group_does() -> None:
+    """From the first to the last of what it renames; what is moved from it is too long for what gets it."""
+    data = (
+        "01 R.", "  05 A PIC X(4).", "  05 B PIC X(4).", "  05 C PIC X(4).",
+        "  66 AB RENAMES A THRU B.", "  66 BC RENAMES B THRU C.", "01 T PIC X(8).",
+    )  # fmt: skip
+    found = grown("P.A", 2, program("MOVE AB TO T.", data=data))
+    assert {key: (one.bytes, one.needed_bytes) for key, one in found.items()} == {
+        ("field", "A"): (4, 6), ("group", "AB"): (8, 10), ("record", "R"): (12, 14), ("too short", "T"): (8, 10),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("over", "said"),
+    [
+        ("05 V REDEFINES A PIC X(4).", {"V": 6}),
+        ("05 V REDEFINES A PIC X(3).", {"V": 6}),
+        # The first of two is long enough; what lies behind the field in the second moves.
+        ("05 W REDEFINES G PIC X(20).", {}),
+        ("05 W REDEFINES G. 10 W1 PIC X(4). 10 FILLER PIC X(16).", {}),
+        ("05 W REDEFINES G. 10 W1 PIC X(6). 10 W2 PIC X(14).", {"W": None}),
+    ],
+)
+def test_what_is_laid_over_a_field_is_too_short_or_no_longer_lies_there(over: str, said: dict[str, int | None]) -> None:
+    """A redefinition that has room for all, and no names for what moves, is told of by nothing."""
+    group = ("  05 G.", "    10 A PIC X(4).", "    10 B PIC X(4).") if "REDEFINES G" in over else ("  05 A PIC X(4).",)
+    data = ("01 R.", *group, f"  {over}")
+    found = grown("P.A", 2, program("GOBACK.", data=data))
+    assert {name: one.needed_bytes for (what, name), one in found.items() if what == "redefinition"} == said
+
+
+def test_the_bytes_that_sync_leaves_empty_take_up_what_grows_or_become_more() -> None:
+    """Three bytes behind the first item are empty; each line of the table is as long as its boundary wants."""
+    data = (
+        "01 R.", "  05 A PIC X.", "  05 N PIC 9(7) COMP SYNC.",
+        "  05 T OCCURS 3.", "    10 B PIC X(2).", "    10 M PIC 9(7) COMP SYNC.", "    10 C PIC X.",
+    )  # fmt: skip
+    source = program("GOBACK.", data=data)
+    assert grown("P.A", 3, source).keys() == {("field", "A")}
+    assert {name: one.needed_bytes for (_, name), one in grown("P.A", 4, source).items()} == {"A": 5, "R": 48}
+    assert grown("P.B", 2, source).keys() == {("field", "B")}
+    assert {name: one.needed_bytes for (_, name), one in grown("P.C", 4, source).items()} == {"C": 5, "T": 16, "R": 56}
+
+
+def test_a_group_whose_length_depends_on_data_may_be_too_long() -> None:
+    """OCCURS DEPENDING ON: the most occurrences are too long, and fewer may not be."""
+    data = ("01 N PIC 9.", "01 G.", "  05 A PIC X(4) OCCURS 1 TO 5 DEPENDING ON N.", "01 T PIC X(20).")
+    found = grown("P.A", 2, program("MOVE G TO T.", data=data))
+    assert short(found) == {"T": ("may", 30)}
+
+
+def test_a_group_of_the_same_record_does_not_grow_with_it() -> None:
+    """Two groups of one record, and the one is moved to the other."""
+    data = ("01 R.", "  05 G.", "    10 A PIC X(4).", "  05 H.", "    10 B PIC X(4).", "  05 T PIC X(4).")
+    found = grown("P.A", 2, program("MOVE G TO H.", "MOVE G TO T.", data=data))
+    assert short(found) == {"H": ("is", 6), "B": ("is", 6), "T": ("is", 6)}
