@@ -1,9 +1,10 @@
 """How could a line be wrong? Mutants of a module: small changes, each of which a test should notice.
 
-Comparisons and numbers moved by one, `and` for `or`, conditions turned round, statements and `not` left out, nothing returned,
-`min` for `max`. Laws: a mutant is Python, and differs from the module in one expression or statement; the same module gives the
-same mutants, each with a rank that depends on its line and function alone, so that a change elsewhere in the file draws no others.
-Keeps out: annotations, docstrings, f-strings (their insides have no honest positions), imports for types, who kills it.
+Comparisons and numbers moved by one (-1 to 0), `and` for `or`, conditions turned round, statements and `not` left out, nothing
+returned, `min` for `max`. Laws: a mutant is Python, and differs from the module in one expression or statement; the same module
+gives the same mutants, each with a rank that depends on its line and function alone, so that a change elsewhere in the file draws
+no others. Keeps out: annotations, docstrings, f-strings (their insides have no honest positions), imports for types, `strict` of
+`zip` (an assertion about ourselves), who kills it.
 """
 
 from __future__ import annotations
@@ -106,6 +107,10 @@ class _Finder:
             lines = _own_lines(node)
         for new, what in _changes(node):
             yield self._mutant(node, new, what, function)._replace(lines=lines | _lines(node), outer=outer)
+        if isinstance(node, ast.UnaryOp) and _whole(node.operand) is not None:  # `-1` is one number
+            return
+        if isinstance(node, ast.keyword) and node.arg == "strict":  # of `zip`: an assertion about ourselves
+            return
         for name, value in ast.iter_fields(node):
             if name in {"annotation", "returns", "decorator_list"} or isinstance(node, ast.JoinedStr):
                 continue
@@ -166,8 +171,12 @@ def _of_expression(node: ast.expr) -> Iterator[tuple[str, str]]:
         new = ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         new = node.operand
-    elif isinstance(node, ast.Constant) and type(node.value) is int:
-        new = ast.Constant(node.value + 1)
+    elif (
+        isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and (number := _whole(node.operand)) is not None
+    ):
+        new = ast.Constant(1 - number)
+    elif (number := _whole(node)) is not None:
+        new = ast.Constant(number + 1)
     elif isinstance(node, ast.Constant) and type(node.value) is bool:
         new = ast.Constant(not node.value)
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"min", "max"}:
@@ -178,6 +187,10 @@ def _of_expression(node: ast.expr) -> Iterator[tuple[str, str]]:
     if new is not None:
         text = ast.unparse(new)
         yield f"({text})", f"{_short(node)} -> {text}"
+
+
+def _whole(node: ast.AST) -> int | None:
+    return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
 
 
 def _is_left_out(node: ast.AST) -> bool:

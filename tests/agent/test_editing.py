@@ -20,6 +20,7 @@ from penstock.text import stand_ins
 from penstock.text.redaction import redacted
 from penstock.workspace import renames
 from penstock.workspace.root import Root
+from penstock.workspace.source import FileSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -517,6 +518,45 @@ def test_the_lines_of_a_text_that_stands_twice_are_counted_from_the_first(root: 
     assert "beginning on lines 2, 4." in edit(root, "a.txt", "twice", "once").text
 
 
+def test_a_text_with_other_blanks_is_found_in_the_first_line_too(root: Root, folder: Path) -> None:
+    """It is told where it stands."""
+    (folder / "a.txt").write_text("one\ttwo\nthree\n")
+    assert "It does with other blanks, on line 1:" in edit(root, "a.txt", "one two", "2").text
+
+
+@pytest.mark.parametrize(("before", "after"), [(b"a\r\nb\n", b"c\nd\n"), (b"a\r\nb\r\nc\n", b"c\r\nd\r\n")])
+def test_new_lines_end_as_most_of_a_file_do(root: Root, folder: Path, before: bytes, after: bytes) -> None:
+    """Where as many end in either way it is the shorter."""
+    (folder / "a.txt").write_bytes(before)
+    assert not write(root, "a.txt", "c\nd\n").failed
+    assert (folder / "a.txt").read_bytes() == after
+
+
+def test_a_file_that_shrinks_while_it_is_read_is_left_alone(
+    root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is missing would be lost from it."""
+    (folder / "a.txt").write_text("one\ntwo\n")
+    read = FileSource.read
+    monkeypatch.setattr(FileSource, "read", lambda source, start, size: read(source, start, size)[:4])
+    assert "a.txt is being changed. Read it again." in edit(root, "a.txt", "one", "1").text
+    assert (folder / "a.txt").read_text() == "one\ntwo\n"
+
+
+def test_a_line_like_ours_is_refused_behind_one_that_the_file_holds(root: Root, folder: Path) -> None:
+    """Each line is looked at."""
+    held, ours = stand_ins.truncated_briefly(None, None), redacted("AKIAIOSFODNN7EXAMPLE")
+    (folder / "a.txt").write_text(f"{held}\n")
+    assert write(root, "a.txt", f"{held}\n{ours}\n").failed
+    assert (folder / "a.txt").read_text() == f"{held}\n"
+
+
+def test_the_content_of_a_new_file_with_a_secret_name_is_announced_to_nobody(root: Root) -> None:
+    """It is refused before a store could keep it."""
+    editing = Editing(root)
+    assert editing.change("write_file", {"path": ".env", "content": "KEY=1\n"}) is None
+
+
 def test_an_edit_leaves_nothing_open(root: Root, folder: Path) -> None:
     """A run makes hundreds of them."""
     (folder / "a.txt").write_text("one\n")
@@ -543,6 +583,7 @@ def test_a_file_of_an_older_encoding_gets_no_utf_8_among_its_bytes(folder: Path,
     assert refused.failed
     assert refused.is_refusal
     assert "no UTF-8" in refused.text
+    assert "and \u00f6 would be written" in refused.text
     assert (folder / "old.txt").read_bytes() == b"eins, dr\xfcben\ntwo\n"
     assert not editing.run("edit_file", {"path": "old.txt", "old": "two", "new": "zwei"}).failed
     assert (folder / "old.txt").read_bytes() == b"eins, dr\xfcben\nzwei\n"

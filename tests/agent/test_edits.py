@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import sys
@@ -13,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from penstock.agent.editing import Editing
-from penstock.agent.edits import edits_of, undo
+from penstock.agent.edits import changes_of, cut_off_of, edits_of, undo
 from penstock.agent.journal import remembered, resumed
 from penstock.agent.protocols import Done
-from penstock.agent.record_types import EDITED
+from penstock.agent.record_types import CHANGED, CHILD, EDITED
 from penstock.cli import main
 from penstock.cli.handed_on import tracked_by
 from penstock.context.activity import actions
@@ -392,6 +393,48 @@ def test_an_edit_that_a_resume_announces_again_is_one(store: Store) -> None:
     for seq, effect_id in enumerate(("t1:c1", "t2:c1", "t3:c2")):
         store.append("s", seq, EDITED, {**told, "effect_id": effect_id})
     assert [edit.effect_id for edit in edits_of(store, "s")] == ["t2:c1", "t3:c2"]
+
+
+def test_what_a_kill_cut_off_is_what_began_and_did_not_end(store: Store) -> None:
+    """A command, here or in a child; neither what ended, nor an edit, nor what somebody has looked behind since."""
+
+    def edited(effect_id: str) -> dict[str, Any]:
+        return {
+            "effect_id": effect_id,
+            "path": f"{effect_id}.txt",
+            "after": "art_1",
+            "before_sha256": "1",
+            "after_sha256": "2",
+        }
+
+    ids = ("s:1:cut", "s:1:done", "s:1:edit", "s:x:seen", "s:2:child")
+    records: list[tuple[str, dict[str, Any]]] = [("Intended", {"effect_id": one}) for one in ids[:4]]
+    records += [
+        (CHILD, {"type": "Intended", "data": {"effect_id": ids[4]}}),
+        ("Effected", {"effect_id": ids[1], "digest": "2"}),
+        (EDITED, edited(ids[2])),
+        (CHANGED, {"files": [{"path": "by hand.txt", "found": "3", "turn": 7}], "cut_off": [ids[3], "unknown"]}),
+        (EDITED, edited("edit without a turn")),
+        (EDITED, {**edited("s:3:told"), "path": "by hand.txt"}),
+    ]
+    times = [store.append("s", seq, kind, data).at for seq, (kind, data) in enumerate(records)]
+    assert cut_off_of(store, "s") == {ids[0]: times[0], ids[4]: times[4]}
+    assert [(file.path, file.found, file.turn) for file in changes_of(store, "s")] == [
+        ("by hand.txt", "3", 7),
+        ("s:1:edit.txt", "1", 1),
+        ("edit without a turn.txt", "1", None),
+    ]
+
+
+def test_what_is_not_kept_as_it_was_is_not_put_back(store: Store, root: Root, tree: Path) -> None:
+    """Its handle is named, and the file stays as the edit left it."""
+    (tree / "a.txt").write_bytes(b"after")
+    handle = store.put(b"before, and damaged", name="a.txt")
+    told = {"path": "a.txt", "before": handle, "after": "art_1", "after_sha256": hashlib.sha256(b"after").hexdigest()}
+    store.append("s", 0, EDITED, {**told, "before_sha256": hashlib.sha256(b"before").hexdigest(), "effect_id": "s:1:c"})
+    with pytest.raises(ToolError, match=f"not kept as it was under {handle}"):
+        undo(root, store, "s")
+    assert (tree / "a.txt").read_bytes() == b"after"
 
 
 @pytest.mark.proves("S-17")

@@ -317,11 +317,17 @@ def test_an_async_generator_is_one_result(store: Store) -> None:
     async def gather(count: int) -> list[Any]:
         return [item async for item in wrap_tool(many, store=store)(count)]
 
+    def plainly(count: int) -> Iterator[Any]:
+        yield from (f"chunk {n}\n" for n in range(count))
+        yield {"done": count}
+        yield "end"
+
     assert inspect.isasyncgenfunction(wrap_tool(many, store=store))
-    assert asyncio.run(gather(2)) == ["chunk 0\n", "chunk 1\n", {"done": 2}, "end"]
-    large, done, end = asyncio.run(gather(10_000))
-    assert len(large) <= 28_000
-    assert (done, end) == ({"done": 10_000}, "end")
+    for gathered in (asyncio.run(gather(2)), list(wrap_tool(plainly, store=store)(2))):
+        assert gathered == ["chunk 0\n", "chunk 1\n", {"done": 2}, "end"]
+    for large, done, end in (asyncio.run(gather(10_000)), wrap_tool(plainly, store=store)(10_000)):
+        assert len(large) <= 28_000
+        assert (done, end) == ({"done": 10_000}, "end")
 
 
 @pytest.mark.proves("G-4", "G-6")
@@ -349,6 +355,7 @@ def test_a_large_result_of_another_kind_is_guarded_text(store: Store) -> None:
     data = [{"n": n, "text": "ümlaut"} for n in range(5_000)]
     guarded: object = wrap_tool(lambda: data, "api", store=store)()
     assert json.loads(whole(store, guarded)) == data
+    assert '"ümlaut"' in whole(store, guarded)
     assert len(wrap_tool(lambda: b"\xff" * 50_000, "raw", store=store)()) <= 28_000
     assert len(wrap_tool(lambda: {"x": {1}, "y": "z" * 50_000}, "odd", store=store)()) <= 28_000
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import errno
-import itertools
 import os
 import tracemalloc
 from typing import TYPE_CHECKING
+from unittest import mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.leftovers import nothing_left_open
 
 from penstock.guard import stream
 from penstock.store import StoreFault, open_store
@@ -220,17 +221,53 @@ def test_what_cannot_be_kept_is_handed_on_as_it_came(
     assert "could not be kept: The disk is full" in passed.result
 
 
-def test_memory_does_not_grow_with_the_pipe(store: Store) -> None:
-    """64 MB go through in less than 8."""
+def test_memory_does_not_grow_with_the_pipe(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """32 MB go through in less than 8, though they would be handed on where they could not be kept."""
+    monkeypatch.setattr(stream, "UNCUT_BYTES", 1 << 20)
     block = b"a line of an endless job\n" * 10_000
     tracemalloc.start()
     try:
-        passed = stream.drain(itertools.repeat(block, 256), Allowance.chars(1_000), Keep.ENDS, open_store=lambda: store)
+        parts = (block + b"%d\n" % at for at in range(128))
+        passed = stream.drain(
+            parts, Allowance.chars(1_000), Keep.ENDS, open_store=lambda: store, hand_on=lambda part: part
+        )
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert passed.result.whole_bytes == 256 * len(block)
+    assert passed.result.whole_lines == 128 * 10_001
     assert peak < 8 << 20
+
+
+def test_tokens_are_scaled_up_from_the_first_65_536_characters() -> None:
+    """A counter that takes one more of them for a token knows of none."""
+    for chars_per_token, tokens in ((65_536, 3), (65_537, 0)):
+        parts = iter([b"x" * 200_000])
+        passed = stream.drain(parts, Allowance.chars(40_000), chars_per_token=chars_per_token)
+        assert passed.result.whole_tokens == tokens
+
+
+def test_a_pipe_leaves_nothing_open(store: Store) -> None:
+    """Whether its middle was lost, or the store failed behind it."""
+
+    def failing() -> Store:
+        raise StoreFault("unreachable", "The server cannot be reached.")
+
+    with nothing_left_open():
+        for opened in (lambda: store, failing):
+            stream.drain(iter(LINES), Allowance.chars(900), open_store=opened, keep_bytes=10_000)
+
+
+def test_what_the_disk_lost_of_a_ring_is_said(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is counted as kept then, and the fault is as long as it may be at most."""
+    monkeypatch.setattr(stream, "read_at", lambda *_: b"")
+    passed = stream.drain(iter(LINES), Allowance.chars(900), open_store=lambda: store, keep_bytes=10_000)
+    assert (passed.handles, passed.lost_bytes) == ((), 0)
+    assert passed.fault == "The store failed: the scratch file is shorter than what was written to it."
+    said = StoreFault("unreachable", "It is gone. " * 100)
+    for hand_on in (None, lambda part: part):
+        with mock.patch.object(stream, "_kept", return_value=((), str(said))):
+            passed = stream.drain(iter(LINES), Allowance.chars(900), open_store=lambda: store, hand_on=hand_on)
+        assert passed.fault == f"{said}"[:400] + "…"
 
 
 @pytest.mark.parametrize("character", ["é", "日", "😀"])

@@ -10,8 +10,9 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import closing, suppress
-from typing import TYPE_CHECKING
+from contextlib import closing, nullcontext, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import pytest
@@ -24,6 +25,7 @@ from penstock.workspace import paths, refusals, system
 from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 pytestmark = pytest.mark.proves("L-8", "L-9")
@@ -312,11 +314,11 @@ def test_a_name_that_is_written_like_an_escape_is_found(tmp_path: Path) -> None:
 
 
 def test_a_file_deeper_than_a_path_of_the_kernel_is_read(tmp_path: Path, confinement: str) -> None:
-    """5,600 bytes down, by the path that a listing prints (H14)."""
+    """12,400 bytes down, in pieces, by the path that a listing prints (H14)."""
     if confinement == "paths":
         pytest.skip("a path in one piece is as long as the system takes it")
     at, part = os.open(tmp_path, os.O_RDONLY), "d" * 200
-    for _ in range(28):
+    for _ in range(62):
         os.mkdir(part, dir_fd=at)
         inner = os.open(part, os.O_RDONLY, dir_fd=at)
         os.close(at)
@@ -324,8 +326,10 @@ def test_a_file_deeper_than_a_path_of_the_kernel_is_read(tmp_path: Path, confine
     with os.fdopen(os.open("deep.txt", os.O_WRONLY | os.O_CREAT, dir_fd=at), "w") as file:
         file.write("deep\n")
     os.close(at)
-    path = "/".join([part] * 28 + ["deep.txt"])
-    text = Tools(Workspace(tmp_path, confinement=confinement)).view(path)
+    path = "/".join([part] * 62 + ["deep.txt"])
+    tools = Tools(Workspace(tmp_path, confinement=confinement))
+    with nothing_left_open():
+        text = tools.view(path)
     assert text.endswith("\n1|deep")
     assert len(text) < 1000
 
@@ -404,11 +408,16 @@ def test_a_file_without_a_stated_size_is_read(tmp_path: Path) -> None:
 
 
 def test_a_root_that_is_none_is_the_programmers_mistake(tmp_path: Path) -> None:
-    """No such folder, a file, an unknown confinement."""
+    """No such folder, a file, an unknown confinement; what the system says of it is said once."""
     (tmp_path / "file").write_text("")
-    for path in (tmp_path / "nothing", tmp_path / "file", "a\0b"):
-        with pytest.raises(CallerError, match="root"):
-            Root(path)
+    for confinement in ("auto", "paths"):
+        for path, said in (
+            (tmp_path / "nothing", r"No such file or directory\."),
+            (tmp_path / "file", r"Not a directory\."),
+            ("a\0b", "[a-z].*null.*"),
+        ):
+            with nothing_left_open(), pytest.raises(CallerError, match=f"^The root .* cannot be used: {said}$"):
+                Root(path, confinement=confinement)
     with pytest.raises(CallerError, match="openat2, walk, paths or auto"):
         Root(tmp_path, confinement="none")
 
@@ -576,3 +585,144 @@ def test_a_folder_on_another_mount_is_closed_again(tmp_path: Path) -> None:
         root.device += 1  # as if all that is here lay on another
         with nothing_left_open(), pytest.raises(OSError, match=os.strerror(errno.EXDEV)):
             root.open_subfolder(root.descriptor, "below")
+
+
+def test_a_folder_is_opened_or_refused_by_what_it_is(tree: Path, confinement: str) -> None:
+    """The root itself and what lies beneath it; no file, no pipe, no link that leads out; and nothing stays open."""
+    refused = {
+        b"a.txt": "not_directory",
+        b"fifo": "not_directory",
+        b".env": "not_directory",
+        b"nothing": "not_found",
+        b"out-folder": "outside_root",
+        b"out-folder/x": "outside_root",
+        b"a.txt/x": "not_found",
+    }
+    (tree / ".env").write_text("KEY=1\n")
+    with nothing_left_open(), closing(Root(tree, confinement=confinement)) as root:
+        for path, held in ((b".", "a.txt"), (b"sub", "b.txt")):
+            folder = root.open_folder(path)
+            assert held in os.listdir(folder)
+            os.close(root.open_entry(folder, held))
+            with pytest.raises(OSError, match=r"\[Errno"):
+                root.open_subfolder(folder, held)
+            system.close_folder(folder)
+        top = root.open_folder(b".")
+        inner = root.open_subfolder(top, "sub")
+        assert os.listdir(inner) == ["b.txt"]
+        with pytest.raises(OSError, match="not a regular file"):
+            root.open_entry(top, "fifo")
+        for folder in (top, inner):
+            system.close_folder(folder)
+        codes = {}
+        for path in refused:
+            with pytest.raises(ToolError) as caught:
+                root.open_folder(path)
+            codes[path] = caught.value.code
+            assert ("view" in str(caught.value.message) + str(caught.value.calls)) == (path == b"a.txt")
+        assert codes == refused
+
+
+def test_a_file_is_made_changed_and_removed_in_every_way(tree: Path, confinement: str) -> None:
+    """With the folders above it where it is new, and never else; what is refused leaves all as it was, and nothing open."""
+    path, file = b"new/deep/f.txt", tree / "new" / "deep" / "f.txt"
+
+    def code(act: Callable[[], object]) -> str:
+        with pytest.raises(ToolError) as caught:
+            act()
+        return caught.value.code
+
+    with nothing_left_open(), closing(Root(tree, confinement=confinement)) as root:
+        with root.alone_with(path) as held:
+            assert held is None
+        assert code(lambda: root.replace_file(path, b"0", b"known")) == "not_found"
+        assert code(lambda: root.remove_file(path, b"known")) == "not_found"
+        assert not (tree / "new").exists()
+        with mock.patch.object(system, "flush_folder", wraps=system.flush_folder) as flush:
+            assert root.replace_file(path, b"1", None) == ()
+        assert flush.call_count == 3, "the root, which has `new`, that, which has `deep`, and that"
+        assert code(lambda: root.replace_file(path, b"2", None)) == "stale"
+        with root.alone_with(path) as held:
+            assert held is not None
+            assert root.replace_file(path, b"2", b"1", folder=held) == ()
+        assert root.replace_file(path, b"3", b"2") == ()
+        assert code(lambda: root.replace_file(path, b"4", b"2")) == "stale"
+        assert code(lambda: root.remove_file(path, b"2")) == "stale"
+        assert file.read_bytes() == b"3"
+        root.remove_file(path, b"3")
+        assert os.listdir(file.parent) == []
+        assert code(lambda: root.replace_file(b".env", b"5", None)) == "secret"
+        for above, says in ((b"a.txt", "not_found"), (b"fifo", "not_found"), (b"out-folder", "outside_root")):
+            assert code(partial(root.replace_file, above + b"/x", b"6", None)) == says
+    assert os.listdir(tree.parent / "root-evil") == ["secret.txt"]
+    assert (tree / "a.txt").read_text() == "inside\n"
+
+
+def test_a_root_is_closed_by_who_holds_it_last(tmp_path: Path) -> None:
+    """Once, and by itself where nobody does it; also where its number is the first that there is."""
+    with nothing_left_open():
+        Root(tmp_path).__del__()
+    first = os.dup(0)
+    try:
+        os.close(0)
+        root = Root(tmp_path, confinement="walk")
+        assert root.descriptor == 0
+        root.close()
+        root.close()
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(0)
+    finally:
+        os.dup2(first, 0)
+        os.close(first)
+
+
+def test_a_glob_that_is_written_out_is_tied_to_its_folder(tree: Path) -> None:
+    """By the path that was given or the real one; what lies elsewhere, or is the folder itself, stays as it is."""
+    (tree.parent / "given").symlink_to(tree)
+    root = Root(tree.parent / "given")
+    for base in (tree, tree.parent / "given"):
+        assert root.tied(f"{base}/sub/*.txt", "sub") == "*.txt"
+        assert root.tied(f"{base}/sub/*.txt", ".") == "sub/*.txt"
+        for glob in (f"{base}/sub/", f"{base}/other/*.txt", "sub/*.txt"):
+            assert root.tied(glob, "sub") == glob
+
+
+def test_what_was_looked_at_and_nothing_else_is_opened(tree: Path, confinement: str) -> None:
+    """Another file that took its name is none, nor the same one where the folder above became a link meanwhile."""
+    if confinement == "openat2" or (confinement == "walk" and system.PATH):
+        pytest.skip("it has handles")
+    root, open_one = Root(tree, confinement=confinement), os.open
+
+    def exchanged(*arguments: Any, **named: Any) -> int:
+        if arguments[0] in {"b.txt", b"b.txt", str(tree / "sub" / "b.txt")}:
+            (tree / "a.txt").replace(tree / "sub" / "b.txt")
+        return open_one(*arguments, **named)
+
+    def moved(*arguments: Any, **named: Any) -> int:
+        if str(arguments[0]).endswith("b.txt") and not (tree / "aside").exists():
+            (tree / "sub").rename(tree / "aside")
+            (tree / "sub").symlink_to("aside")
+        return open_one(*arguments, **named)
+
+    for swapped in (exchanged, moved) if confinement == "paths" else (exchanged,):
+        with mock.patch.object(os, "open", swapped), nothing_left_open(), pytest.raises(ToolError) as caught:
+            root.open_file(b"sub/b.txt")
+        assert caught.value.code == "path_changing"
+
+
+def test_what_lies_on_another_mount_is_not_opened_and_nothing_stays_open(tree: Path, confinement: str) -> None:
+    """Where mounts may be crossed all of it opens."""
+    if confinement == "openat2":
+        pytest.skip("it asks the kernel, which sees no mount here")
+    for allowed in (True, False):
+        root = Root(tree, confinement=confinement, allow_mounts=allowed)
+        folder = root.open_folder(b".")
+        root.device += 1  # as if all that is here lay on another
+        with nothing_left_open():
+            for path in (b"a.txt", b"sub/b.txt"):
+                with nullcontext() if allowed else pytest.raises(OSError, match="a link or a mount"):
+                    root.look(path)
+            if confinement == "walk":
+                with nullcontext() if allowed else pytest.raises(OSError, match="not a regular file"):
+                    os.close(root.open_entry(folder, "a.txt"))
+        system.close_folder(folder)

@@ -105,7 +105,8 @@ def drain(
                 hand_on(part)
             return Drained(fitting.fit("", allowance), fault=escape.clip(fault, 400), is_uncut=True)
     finally:
-        deque(coming, maxlen=0)  # whatever happened, the program at the other end is read to its end
+        for _ in coming:  # whatever happened, the program at the other end is read to its end
+            pass
         spool.close()
     way = _way_back(ends.fault, fault, handles, spool, keep_bytes, dialect)
     fault = f"{ends.fault} {fault}".strip()
@@ -173,8 +174,8 @@ class _Held:
         self._left = most_bytes
 
     def given_up(self) -> list[bytes]:
-        """Return what passed so far; nothing more is held."""
-        parts, self.parts, self._left = self.parts, [], -1
+        """Return what passed so far, which is held here no longer."""
+        parts, self.parts = self.parts, []
         return parts
 
     def __iter__(self) -> Iterator[bytes]:
@@ -198,7 +199,6 @@ class _Ends:
         self.fault = ""  # why what passes ended before its end
         self._newlines = 0
         self._chars = 0
-        self._ends_line = True
         self._head = bytearray()
         self._tail: deque[bytes] = deque()
         self._tail_bytes = 0
@@ -223,7 +223,6 @@ class _Ends:
             # A character is a byte that is no continuation byte. Invalid bytes are counted so too, which is close
             # enough for them.
             self._chars += len(part) if part.isascii() else len(part.translate(None, _CONTINUATION))
-            self._ends_line = part.endswith(b"\n")
             if len(self._head) < self.hold:
                 self._head += part[: self.hold - len(self._head)]
             self._tail.append(part)
@@ -250,7 +249,8 @@ class _Ends:
         """Return the measures of everything: exact, but for tokens, which are scaled up from the first 65,536 characters."""
         sample = self.head_text()[: 1 << 16]
         estimate = tokens(sample) * self._chars // max(1, len(sample))
-        return Whole(self._chars, self.bytes, self._newlines + (not self._ends_line), estimate)
+        ends_line = self._tail[-1].endswith(b"\n")
+        return Whole(self._chars, self.bytes, self._newlines + (not ends_line), estimate)
 
 
 class _Spool:

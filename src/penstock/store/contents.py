@@ -338,4 +338,4 @@ def fault_of(error: OSError) -> StoreFault:
     """Return what the system said as a fault, by who can mend it."""
     code, said = _DISK.get(error.errno or 0, ("io_error", "The store failed"))
     where = f" ({error.filename})" if error.filename else ""
-    return StoreFault(code, f"{said}: {error.strerror}{where}.")
+    return StoreFault(code, f"{said}: {error.strerror or error}{where}.")
