@@ -93,6 +93,13 @@ def test_content_that_cannot_be_is_an_error_and_changes_nothing(event: Event) ->
     assert stage.session.state is before
 
 
+@pytest.mark.parametrize("name", ["Replied", "Returned", "Compacted"])
+def test_rows_that_are_none_were_not_written_whole(name: str) -> None:
+    """A journal that somebody edited."""
+    with pytest.raises(CallerError, match=f"this is no {name} that was written whole"):
+        event_of(name, {"edits" if name == "Compacted" else "messages": None})
+
+
 def test_all_open_calls_return_together() -> None:
     """Results that leave a call open would make every later request invalid: they are not taken."""
     stage = Stage()

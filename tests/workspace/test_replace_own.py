@@ -21,6 +21,7 @@ from tests.leftovers import nothing_left_open
 from penstock.errors import CallerError, ToolError
 from penstock.workspace import own_files, renames, system
 from penstock.workspace.own_files import (
+    IrregularFileError,
     OwnFolder,
     PrivateFolder,
     alone_in_own,
@@ -30,6 +31,8 @@ from penstock.workspace.own_files import (
     extend_own,
     home_folder,
     make_folders,
+    open_regular,
+    own_files_like,
     read_own,
     remove_empty_folders,
     replace_drawn,
@@ -771,3 +774,30 @@ def test_an_empty_home_is_none_and_not_the_root_of_all_files(monkeypatch: pytest
     monkeypatch.setattr(pwd, "getpwuid", mock.Mock(side_effect=KeyError("uid not found")))
     with pytest.raises(CallerError, match="set HOME"):
         home_folder()
+
+
+def test_what_another_program_named_is_a_regular_file(file: Path) -> None:
+    """A pipe would hold up who reads it: it is told by its kind, and not left open."""
+    os.mkfifo(file.parent / "pipe")
+    with nothing_left_open():
+        for path in (file.parent, file.parent / "pipe"):
+            with pytest.raises(IrregularFileError, match="is no regular file"):
+                open_regular(str(path))
+        with open_regular(str(file)) as opened:
+            assert opened.read() == OLD
+
+
+def test_own_files_are_found_by_a_pattern_beneath_their_folder(file: Path) -> None:
+    """With the folder in front; none where there is none."""
+    (file.parent / "below").mkdir()
+    (file.parent / "below" / "other.json").write_bytes(NEW)
+    found = own_files_like(str(file.parent), "**/*.json")
+    assert sorted(found) == [str(file.parent / "below" / "other.json")]
+    assert list(own_files_like(str(file.parent / "none"), "*")) == []
+
+
+def test_a_file_of_the_current_folder_is_appended_to(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its path names no folder."""
+    monkeypatch.chdir(file.parent)
+    assert append_own(file.name, b"new\n", _known(file))
+    assert file.read_bytes() == OLD + b"new\n"

@@ -239,9 +239,8 @@ def event_of(name: str, data: dict[str, Json]) -> Event:
         raise CallerError(f"{name!r} is no event of a session; there are {', '.join(_KINDS)}")
     try:
         # JSON has no tuples; only these fields are ones, and lists inside a message stay lists.
-        values = {
-            key: tuple(value) if isinstance(value, list) and key in _ROWS else value for key, value in data.items()
-        }
+        held: dict[str, Any] = data
+        values = {key: tuple(value) if key in _ROWS else value for key, value in held.items()}
         if "outcomes" in values:
             values["outcomes"] = tuple(Outcome(**item) for item in values["outcomes"])
         made: Event = kind(**values)
