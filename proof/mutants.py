@@ -143,7 +143,12 @@ ROOMS = (
     Room(
         "ladder",
         ("context/ladder.py", "context/rung_choice.py", "context/provider_counts.py", "context/recovery.py"),
-        ("context/test_ladder.py", "context/test_provider_counts.py", "laws/test_law_recovery.py"),
+        (
+            "context/test_ladder.py",
+            "context/test_provider_counts.py",
+            "context/test_bends.py",
+            "laws/test_law_recovery.py",
+        ),
         ("carrier/test_carrier.py", "carrier/test_diagnosed.py", "proof/test_recovery.py"),
     ),
     Room(

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.text import window
-from penstock.text.window import UTF8, Extent, Fragment, Window, cut_bytes, cut_exact, detect, kind_of, shorten
+from penstock.text.window import (
+    UTF8,
+    Encoding,
+    Extent,
+    Fragment,
+    Window,
+    cut_bytes,
+    cut_exact,
+    detect,
+    kind_of,
+    shorten,
+)
 
 pytestmark = pytest.mark.proves("B-4", "B-7")
 
@@ -210,3 +223,95 @@ def test_a_window_is_a_frozen_value() -> None:
     page = Window(path="a", text="x", start_byte=0, end_byte=1, total_bytes=1)
     with pytest.raises(AttributeError):
         page.text = "y"  # type: ignore[misc]
+
+
+_ENCODINGS = [UTF8, *(detect(mark) for mark in (b"\xff\xfe", b"\xfe\xff", b"\xff\xfe\0\0", b"\0\0\xfe\xff"))]
+# The first and the last character of each length in UTF-8; of UTF-16 a pair and what stands around one.
+_EDGES = "\0\x7f\x80\u07ff\u0800\ud7ff\ue000\uffff\U00010000\U0010ffff"
+
+
+@pytest.mark.parametrize("encoding", _ENCODINGS, ids=lambda encoding: str(encoding and encoding.name))
+def test_each_place_between_two_characters_is_a_boundary_and_none_within(encoding: Encoding) -> None:
+    """For every two of them that are the first or the last of their length."""
+    for text in map("".join, product(_EDGES, repeat=2)):
+        data = text.encode(encoding.codec)
+        bounds = [0, len(text[0].encode(encoding.codec)), len(data)]
+        for at in range(len(data) + 1):
+            assert encoding.floor_char(data, at) == max(bound for bound in bounds if bound <= at)
+            assert encoding.ceil_char(data, at) == min(bound for bound in bounds if bound >= at)
+
+
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
+def test_halves_of_a_pair_are_one_character_in_their_order_alone(codec: str) -> None:
+    """The first and the last half of either kind, and what lies before and behind them."""
+    (encoding,) = (one for one in _ENCODINGS if one is not None and one.codec == codec)
+    halves = (0xD7FF, 0xD800, 0xDBFF, 0xDC00, 0xDFFF, 0xE000)
+    for high, low in product(halves, halves):
+        data = "".join(map(chr, (high, low))).encode(codec, "surrogatepass")
+        is_pair = 0xD800 <= high <= 0xDBFF and 0xDC00 <= low <= 0xDFFF
+        assert encoding.floor_char(data + data[:2], 2) == (0 if is_pair else 2), f"{high:x} {low:x}"
+
+
+def test_a_stray_byte_behind_a_character_is_one_of_its_own() -> None:
+    """However long the character is."""
+    for character in _EDGES.replace("\ud7ff", ""):
+        data = character.encode() + b"\xa9."
+        assert UTF8.floor_char(data, len(data) - 2) == len(data) - 2
+
+
+@pytest.mark.parametrize("encoding", _ENCODINGS, ids=lambda encoding: str(encoding and encoding.name))
+def test_a_line_end_is_found_wherever_it_stands(encoding: Encoding) -> None:
+    """The first from a place on and the last before one; a line feed across two characters is none."""
+    for text in (text for number in range(4) for text in map("".join, product("\n\u0a01\u0100", repeat=number))):
+        data = text.encode(encoding.codec)
+        ends = [len(text[: at + 1].encode(encoding.codec)) for at, character in enumerate(text) if character == "\n"]
+        for place in range(len(data) + 1):
+            assert encoding.find(data, place) == min((end for end in ends if end - encoding.unit >= place), default=-1)
+            assert encoding.rfind(data, place) == max((end for end in ends if end <= place), default=-1)
+        assert encoding.rfind(data, -1) == -1
+        assert encoding.count(data) == len(ends)
+
+
+def _cut(
+    data: bytes, start: int, max_bytes: int, cap: int, *, keep_start: bool, keep_end: bool
+) -> tuple[int, int, bool]:
+    """What a page is, by all of the data: its bounds, and whether it is whole lines."""
+    ends = [at + 1 for at, byte in enumerate(data) if byte == 10 or at == len(data) - 1]
+    line_start = max((end for end in ends if end <= start and data[end - 1] == 10), default=0)
+    begin, begins_line = start, line_start == start
+    if not begins_line and not keep_start and min(end for end in ends if end > start) - line_start <= cap:
+        begin, begins_line = line_start, True
+    want = min(max(start + max_bytes, begin + 1), begin + cap)
+    line_end = min(end for end in ends if end > begin)
+    is_whole = begins_line and line_end <= begin + cap
+    if keep_end:
+        end = min(want, len(data))
+        return begin, end, is_whole and end in ends
+    if not is_whole:
+        return begin, min(line_end, want), False
+    end = min((end for end in ends if end >= want), default=len(data))
+    return begin, end if end <= begin + cap else max(end for end in ends if end <= begin + cap), True
+
+
+@pytest.mark.parametrize("keep_end", [False, True])
+@pytest.mark.parametrize("keep_start", [False, True])
+def test_a_page_of_any_bounds_is_what_the_whole_says(keep_start: bool, keep_end: bool) -> None:
+    """Each place of each text of up to six characters, with lines as long as the cap, longer and shorter."""
+    for length in range(1, 7):
+        for data in map(bytes, product(b"a\n", repeat=length)):
+            for start, max_bytes, cap in product(range(length), (0, 1, 3, 6), (4, 5)):
+                extent = cut_bytes(
+                    Memory(data),
+                    UTF8,
+                    start_byte=start,
+                    max_bytes=max_bytes,
+                    cap_bytes=cap,
+                    keep_start=keep_start,
+                    keep_end=keep_end,
+                )
+                expected = _cut(data, start, max_bytes, cap, keep_start=keep_start, keep_end=keep_end)
+                said = (extent.start_byte, extent.end_byte, extent.fragment is None)
+                assert said == expected, (data, start, max_bytes, cap)
+                assert extent.data == data[extent.start_byte : extent.end_byte]
+            past = cut_bytes(Memory(data), UTF8, start_byte=length, max_bytes=1, cap_bytes=4)
+            assert (past.start_byte, past.end_byte, past.data) == (length, length, b"")
