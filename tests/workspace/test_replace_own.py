@@ -577,7 +577,8 @@ def test_windows_replaces_with_a_backup_that_takes_our_name(
 ) -> None:
     """Two files have swapped their names, or nothing has happened and that is said."""
 
-    def replace_file(there: str, ours: str, backup: str, *_: object) -> int:
+    def replace_file(there: str, ours: str, backup: str, *more: object) -> int:
+        assert more == (0, None, None), "no flags; the others are reserved"
         if works:
             os.rename(there, backup)
             os.rename(ours, there)
@@ -801,3 +802,93 @@ def test_a_file_of_the_current_folder_is_appended_to(file: Path, monkeypatch: py
     monkeypatch.chdir(file.parent)
     assert append_own(file.name, b"new\n", _known(file))
     assert file.read_bytes() == OLD + b"new\n"
+
+
+def test_a_system_without_the_call_of_windows_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing has happened then, and that is said."""
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(ctypes, "WinDLL", mock.Mock(side_effect=OSError("no kernel32")), raising=False)
+    (tmp_path / "beside").write_bytes(NEW)
+    (tmp_path / "file").write_bytes(OLD)
+    assert renames.exchange(str(tmp_path), "beside", b"file") is False
+    assert (tmp_path / "file").read_bytes() == OLD
+
+
+def test_an_own_folder_that_is_closed_is_no_other(tmp_path: Path) -> None:
+    """Its number may be that of another by then; and the first number that there is is closed as any."""
+    for name in ("own", "another"):
+        (tmp_path / name).mkdir(mode=0o700)
+    folder = OwnFolder(str(tmp_path / "own"))
+    os.close(folder.create("a"))
+    folder.rename("a", "b")
+    assert folder.names() == ["b"]
+    number = folder.descriptor
+    folder.close()
+    another = os.open(tmp_path / "another", os.O_RDONLY)
+    assert another == number
+    folder.close()
+    with pytest.raises(OSError, match=r"\[Errno"):
+        folder.create("a")
+    os.close(another)
+    first = os.dup(0)
+    try:
+        for opened in (OwnFolder, PrivateFolder):
+            os.close(0)
+            opened(str(tmp_path / "own")).close()
+            with pytest.raises(OSError, match="Bad file descriptor"):
+                os.fstat(0)
+            os.dup2(first, 0)
+    finally:
+        os.dup2(first, 0)
+        os.close(first)
+
+
+def test_an_own_folder_is_never_open_to_others(tmp_path: Path) -> None:
+    """It is made so, whatever the mask of the process, and not shut afterwards."""
+    before = os.umask(0)
+    try:
+        with mock.patch.object(os, "fchmod", side_effect=AssertionError("it was open")):
+            OwnFolder(str(tmp_path / "own")).close()
+    finally:
+        os.umask(before)
+
+
+def test_who_holds_an_own_folder_leaves_nothing_open(tmp_path: Path) -> None:
+    """Whatever is done in it."""
+    with nothing_left_open():
+        with alone_in_own(str(tmp_path)):
+            pass
+        with pytest.raises(ValueError, match="within"), alone_in_own(str(tmp_path)):
+            raise ValueError("within")
+
+
+def test_a_link_to_a_private_folder_is_none_that_was_left(tmp_path: Path) -> None:
+    """What it leads to stays, though it is as private."""
+    target = tmp_path / "kept"
+    target.mkdir(mode=0o700)
+    (target / "file").touch()
+    (tmp_path / ".penstock-link").symlink_to(target)
+    (tmp_path / ".penstock-file").touch(mode=0o600)
+    PrivateFolder(str(tmp_path)).close()
+    assert sorted(os.listdir(tmp_path)) == [".penstock-file", ".penstock-link", "kept"]
+    assert os.listdir(target) == ["file"]
+
+
+def test_a_private_folder_that_somebody_swept_away_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the moment before it was locked: gone, or another of its name."""
+    lstat, left = os.lstat, ["gone", "another"]
+
+    def swept(path: Any, **named: Any) -> os.stat_result:
+        if str(path).startswith(str(tmp_path / ".penstock-")) and left:
+            if left.pop() == "gone":
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+            return lstat(tmp_path)
+        return lstat(path, **named)
+
+    monkeypatch.setattr(os, "lstat", swept)
+    with nothing_left_open(), PrivateFolder(str(tmp_path)) as private:
+        assert not left
+        assert len(os.listdir(tmp_path)) == 3
+        assert os.path.isdir(private.path)
