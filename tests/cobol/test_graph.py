@@ -643,6 +643,53 @@ def test_code_of_a_copied_section_is_of_that_section() -> None:
     assert not {one for one in found if one[0] == "READING" and one[1] == "calls"}
 
 
+@pytest.mark.parametrize(
+    ("performs", "ends", "verbs"),
+    [
+        ("READS", "GOBACK", {"reads"}),
+        ("WRITES", "GOBACK", {"writes"}),
+        ("READS THRU WRITES", "GOBACK", {"reads", "writes"}),
+        ("READS", "CONTINUE", {"reads", "writes"}),  # control runs on into what is copied
+    ],
+)
+def test_a_program_does_what_it_performs_of_copied_code(performs: str, ends: str, verbs: set[str]) -> None:
+    """A copybook with all ways to use a file makes nobody its writer."""
+    program = f"""       ID DIVISION.
+       PROGRAM-ID. ONE.
+       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT F ASSIGN TO FDD.
+       DATA DIVISION.
+       FILE SECTION.
+       FD  F.
+       01  R PIC X(8).
+       PROCEDURE DIVISION.
+       MAIN SECTION.
+           PERFORM OPENS
+           PERFORM {performs}
+           PERFORM LAST-ONE.
+           {ends}.
+       LAST-ONE SECTION.
+           DISPLAY 'X'.
+           COPY USING-F.
+"""
+    copied = b"""       OPENS SECTION.
+           OPEN I-O F.
+       READS SECTION.
+           READ F.
+       WRITES SECTION.
+           WRITE R.
+"""
+    jcl = b"//J JOB 1\n//S EXEC PGM=ONE\n//FDD DD DSN=A.B,DISP=SHR\n"
+    files = {"one.cbl": program.encode(), "USING-F.cpy": copied, "j.jcl": jcl}
+    found = {edge.verb for edge in graph_of(files).edges() if edge.target.name == "A.B" and edge.source.name == "J.S"}
+    assert found == verbs
+    source = scan(files["one.cbl"])
+    (access,) = facts(source, source.programs[0], copybooks=Copybooks([("USING-F.cpy", "copybook", copied)])).crud
+    assert (bool(access.read), bool(access.create)) == ("reads" in verbs, "writes" in verbs)
+
+
 @pytest.mark.parametrize("clause", ["RECORD KEY IS F-ALL = F-A F-B", "RECORD KEY F-ALL SOURCE IS F-A F-B"])
 def test_a_key_may_be_of_several_items(clause: str) -> None:
     """A name that stands for them, which no item has: each of them is of the key."""
@@ -681,13 +728,15 @@ def test_members_with_one_job_card_are_jobs_of_their_own() -> None:
     graph = graph_of(files)
     found = {f"{edge.source} {edge.verb} {edge.target}" for edge in graph.edges() if edge.target.kind == "dataset"}
     assert found == {
-        "USER1A@a.jcl.S1 reads A",
-        "USER1A@a.jcl.S1 writes USER1A@a.jcl.&&T",
-        "USER1A@b.jcl.S1 reads USER1A@b.jcl.&&T",
-        "USER1A@b.jcl.S1 writes B",
+        "USER1A@A.S1 reads A",
+        "USER1A@A.S1 writes USER1A@A.&&T",
+        "USER1A@B.S1 reads USER1A@B.&&T",
+        "USER1A@B.S1 writes B",
     }
-    assert [node.name for node in nodes_named(graph, "user1a", "job")] == ["USER1A@a.jcl", "USER1A@b.jcl"]
+    assert [node.name for node in nodes_named(graph, "user1a", "job")] == ["USER1A@A", "USER1A@B"]
     assert len(nodes_named(graph, "user1a.s1", "step")) == 2
+    other = graph_of({"x/a.jcl": files["a.jcl"], "y/a.jcl": files["b.jcl"]})
+    assert [node.name for node in nodes_named(other, "user1a", "job")] == ["USER1A@x/a.jcl", "USER1A@y/a.jcl"]
 
 
 def test_a_program_that_tso_runs_may_be_a_symbol() -> None:

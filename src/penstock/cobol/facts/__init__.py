@@ -78,11 +78,13 @@ def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: t
     from . import calls, failing, files, interface, objects, rules, wording
     from .around import programs_around
     from .code import Code, walk
+    from .files import run_alone
     from .flow import flow
     from .reaching import Reaching
     from .resolving import Values
     from .shape import counts, shape, trees
     from .translated import generator
+    from .unreached import unreached
 
     code = Code(expanded.pieces)
     data = _data(code, expanded.rows, outer)
@@ -95,6 +97,7 @@ def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: t
     walks = [list(walk(nodes)) for nodes in nested]  # once for three readers
     shapes = [shape(nodes) for nodes in walks]
     graph = flow(code, expanded.pieces, nested, expanded.uses)
+    found = found._replace(files=run_alone(found.files, unreached(code, expanded.pieces, graph.run_over)))
     checks = rules.Checks(code, data.names, found.files, found.cics, found.mq)
     decided = rules.rules(code, walks, data.names, checks, program.name)
     accesses = interface.crud(found)

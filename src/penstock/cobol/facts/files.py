@@ -147,6 +147,14 @@ def files(
     )
 
 
+def run_alone(files: Sequence[ProgramFile], unreached: frozenset[tuple[int, str]]) -> tuple[ProgramFile, ...]:
+    """Return files that know which of their uses stand in copied paragraphs that nothing runs."""
+    return tuple(
+        replace(file, uses=tuple(use._replace(is_run=(use.line, use.header) not in unreached) for use in file.uses))
+        for file in files
+    )
+
+
 def _titled(file: ProgramFile, row: EntryRow, resolve: _Resolve) -> ProgramFile:
     """Return a file with the name that VALUE OF FILE-ID in its description gives it, where there is one."""
     words = pieces(row.code)

@@ -53,6 +53,8 @@ class Flow(NamedTuple):
     doubts: tuple[str, ...]
     """Why any of the dead could be reached all the same."""
     notes: tuple[Note, ...]
+    run_over: set[int]
+    """The keys of the paragraphs whose end control may go over rather than come back there."""
 
 
 def label(paragraph: Paragraph) -> str:
@@ -100,8 +102,8 @@ def flow(
     # A copybook has no beginning: what performs its paragraphs is in another file, so none of them can be called
     # dead.
     if program.kind == "copybook":
-        return Flow(edges, drawing.found(), calls, jumps, called_by, falls, drawing.range_ends, {}, doubts, ())
-    live, fallen, complete = _live(code, edges, falls, skips, drawing.range_ends)
+        return Flow(edges, drawing.found(), calls, jumps, called_by, falls, drawing.range_ends, {}, doubts, (), set())
+    live, fallen, run_over, complete = _live(code, edges, opens, falls, skips, drawing.range_ends)
     notes = (
         ()
         if complete
@@ -110,7 +112,10 @@ def flow(
     dead = _dead(program, edges, falls, live) if complete else {}
     if complete:  # only what may be reached over its end, rather than be performed alone
         falls = [following if at in fallen else None for at, following in enumerate(falls)]
-    return Flow(edges, drawing.found(), calls, jumps, called_by, falls, drawing.range_ends, dead, doubts, notes)
+    if not complete:
+        run_over = set(range(len(paragraphs)))
+    found = drawing.found()
+    return Flow(edges, found, calls, jumps, called_by, falls, drawing.range_ends, dead, doubts, notes, run_over)
 
 
 class Places:
@@ -272,12 +277,13 @@ def _doubts(code: Code, copybooks: Sequence[CopybookUse]) -> tuple[str, ...]:
 def _live(
     code: Code,
     edges: Sequence[ControlEdge],
+    opens: Sequence[bool],
     falls: Sequence[int | None],
     skips: Mapping[int, int],
     range_ends: set[int],
-) -> tuple[set[int], set[int], bool]:
-    """Return the paragraphs that control may reach, those over whose end it may fall, and whether all ways were
-    followed.
+) -> tuple[set[int], set[int], set[int], bool]:
+    """Return the paragraphs that control may reach, those over whose end it may fall into another one, those over whose end it
+    may fall at all, and whether all ways were followed.
 
     A state is a paragraph and the end of the range that is being performed: past that end control returns.
     """
@@ -314,6 +320,7 @@ def _live(
     seen: set[tuple[int, int | None]] = set()
     live: set[int] = set()
     fallen: set[int] = set()
+    run_over: set[int] = set()
     limit = _STATES_PER_PARAGRAPH * count + 1_000
     stack = list(roots)
     while stack:
@@ -322,7 +329,7 @@ def _live(
             continue
         seen.add(state)
         if len(seen) > limit:
-            return live, fallen, False
+            return live, fallen, run_over, False
         at, last = state
         if at not in live:
             live.add(at)
@@ -332,10 +339,12 @@ def _live(
         if at in skips and skips[at] != last and (behind := _next(program, skips[at])) is not None:
             stack.append((behind, last))
         following = falls[at]
+        if at != last and opens[at]:
+            run_over.add(at)
         if following is not None and at != last:
             fallen.add(at)
             stack.append((following, last))
-    return live, fallen, True
+    return live, fallen, run_over, True
 
 
 def _roots(code: Code) -> list[tuple[int, int | None]]:

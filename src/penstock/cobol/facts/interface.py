@@ -115,7 +115,7 @@ def crud(found: InterfaceOperations) -> tuple[Access, ...]:
 def _of_files(found: InterfaceOperations) -> Iterator[_Deed]:
     """Yield what statements do with files."""
     for file in found.files:
-        for use in file.uses:
+        for use in (one for one in file.uses if one.is_run):
             deed = _SORT_DEEDS.get(use.mode or "") if use.verb in {"SORT", "MERGE"} else _FILE_DEEDS.get(use.verb)
             if deed:
                 yield "file", file.name, deed, use.line
@@ -204,7 +204,7 @@ def channels(
     # READ and WRITE are seen in `accesses`. A file that is only opened here is read by a SORT, a nested program or an EXTERNAL
     # one: it is a way in or out all the same.
     for file in found.files:  # opened and not read here, or written by a sort
-        for use in file.uses:
+        for use in (one for one in file.uses if one.is_run):
             if use.verb == "OPEN" and use.mode in {"INPUT", "OUTPUT", "EXTEND"} and file.kind != "SD":
                 (into if use.mode == "INPUT" else out).add(
                     file.name, "file", (use.line,), described.get(key(file.name))

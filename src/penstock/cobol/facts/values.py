@@ -217,6 +217,8 @@ class FileUse(NamedTuple):
     copybook: str | None = None
     header: str = ""
     """The paragraph of that copybook that holds it; "" for what stands in the program, and before any header."""
+    is_run: bool = True
+    """Whether something may run it; False for what stands in a copied paragraph that nothing performs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -117,9 +117,12 @@ def steps(members: Sequence[Member]) -> Iterator[StepOfJob | EstateEdge]:
     running = JobSteps(members)
     found = [(member, job, key(job.name or member.name)) for member, job in running.jobs()]
     # Many members may begin with one JOB card, copied from each to the next: they are jobs of their own.
-    count = Counter(name for name, _ in {(name, member.path) for member, _, name in found})
+    alike = {(name, key(member.name), member.path) for member, _, name in found}
+    paths = Counter(name for name, _, _ in alike)
+    members_alike = Counter((name, called) for name, called, _ in alike)
     for member, job, name in found:
-        head = NodeId("job", f"{name}@{member.path}" if count[name] > 1 else name)
+        by = key(member.name) if members_alike[name, key(member.name)] == 1 else member.path
+        head = NodeId("job", f"{name}@{by}" if paths[name] > 1 else name)
         for one in running.steps(member, job):
             node = NodeId("step", ".".join((head.name, *one.names)))
             cited = tuple(CitedLine(path, line) for path, line in one.places)

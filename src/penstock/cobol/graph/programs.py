@@ -379,10 +379,11 @@ class _Drawing:
 
     def _binding(self, file: ProgramFile) -> FileBinding:
         """Return a file as jobs see it."""
-        does = {verb for use in file.uses for verb in _does(use.verb, use.mode)}
-        reads = [use.line for use in file.uses if "reads" in _does(use.verb, use.mode)]
-        writes = [use.line for use in file.uses if "writes" in _does(use.verb, use.mode)]
-        opens = [use for use in file.uses if use.verb == "OPEN"]
+        uses = [use for use in file.uses if use.is_run]
+        does = {verb for use in uses for verb in _does(use.verb, use.mode)}
+        reads = [use.line for use in uses if "reads" in _does(use.verb, use.mode)]
+        writes = [use.line for use in uses if "writes" in _does(use.verb, use.mode)]
+        opens = [use for use in uses if use.verb == "OPEN"]
         reads += [use.line for use in opens if use.mode in {"INPUT", "I-O"}]
         writes += [use.line for use in opens if use.mode in {"OUTPUT", "EXTEND", "I-O"}]
         return FileBinding(
@@ -391,7 +392,7 @@ class _Drawing:
             records=self._records(file),
             is_read="reads" in does,
             is_written="writes" in does,
-            is_opened_for=file.io,
+            is_opened_for=tuple(dict.fromkeys(use.mode for use in opens if use.mode)),
             line=file.line,
             read_line=reads[0] if reads else 0,
             write_line=writes[0] if writes else 0,
