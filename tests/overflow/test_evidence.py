@@ -247,3 +247,54 @@ def test_a_layer_with_a_status_alone_is_looked_through(status: int) -> None:
     assert (told.overflow.limit, told.overflow.input) == (200_000, 213_462)
     outer.__cause__ = ValueError("so it is")
     assert diagnose(outer) == alone
+
+
+@pytest.mark.parametrize(
+    ("number", "is_window"),
+    [
+        (2_013, False),
+        (2_034, False),
+        (9_998, False),
+        (2_032, True),
+        (2_033, True),
+        (2_047, True),
+        (2_000, True),
+        (10_001, True),
+        (10_002, True),
+    ],
+)
+def test_a_number_in_brackets_is_a_code_where_no_window_has_it(number: int, is_window: bool) -> None:
+    """Windows are round, or near a multiple of 16; codes are short."""
+    found = diagnose(f"context window exceeds limit ({number})", 400).overflow
+    assert found is not None
+    assert found.limit == (number if is_window else None)
+
+
+@pytest.mark.parametrize(
+    ("given", "recovery"), [(999, "shrink_output"), (1_000, "shrink_input"), (1_001, "shrink_input")]
+)
+def test_a_shorter_reply_cures_what_is_below_the_limit_without_it(given: int, recovery: str) -> None:
+    """An input that alone is as large as the window leaves no reply."""
+    said = (
+        f"This model's maximum context length is 1000 tokens. However, you requested {given + 100} tokens "
+        f"({given} in the messages, 100 in the completion)."
+    )
+    found = diagnose(said, 400)
+    assert (found.recovery, found.overflow and found.overflow.excess) == (recovery, given - 900)
+
+
+@pytest.mark.parametrize(("output", "recovery"), [(499, "shrink_input"), (500, "shrink_output")])
+def test_of_an_input_that_was_not_counted_to_its_end_the_larger_part_goes(output: int, recovery: str) -> None:
+    """Half of the window for the reply is as much as for the rest."""
+    said = (
+        f"This model's maximum context length is 1000 tokens. However, you requested {output} output tokens and your prompt "
+        f"contains at least {1_001 - output} input tokens, for a total of at least 1001 tokens."
+    )
+    assert diagnose(said, 400).recovery == recovery
+
+
+@pytest.mark.parametrize(("asked", "kind"), [(8_000, "rate_limit"), (8_001, "rate_limit_single_request")])
+def test_a_request_that_is_a_whole_minute_s_allowance_is_waited_for(asked: int, kind: str) -> None:
+    """One token more never comes through."""
+    said = f"Rate limit reached on tokens per minute (TPM): Limit 8000, Requested: {asked}. Please try again later"
+    assert diagnose(said, 429).kind == kind

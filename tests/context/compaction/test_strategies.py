@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.context.compaction.talks import (
@@ -624,3 +626,62 @@ def test_the_names_of_a_note_take_no_more_than_what_goes_now() -> None:
     before = high_of([entry for turn in turns for entry in turn.entries], ESTIMATOR)
     made = spans.span_step(view, "spans", turns, users=False, names_share=1.0)
     assert made.after_tokens * 2 <= made.before_tokens == before
+
+
+def _dearest_spared(view: Any, pairs: list[tuple[int, int]]) -> tuple[int, int]:
+    """Which results go, by looking at every run of them."""
+    freed = [tokens for _, tokens in pairs]
+    if sum(freed) <= view.over_tokens:
+        return 0, len(pairs)
+    runs = []
+    for first, (start, _) in enumerate(pairs):
+        ends = range(first, len(pairs) + 1)
+        last = next((end for end in ends if sum(freed[first:end]) >= view.goal_tokens), len(pairs))
+        left = view.size_tokens - sum(freed[first:last])
+        if sum(freed[first:]) >= view.over_tokens:
+            runs.append((115 * (left - start) + 10 * left * view.calls_left, first, last))
+    best = min(cost for cost, _, _ in runs)
+    return next((first, last) for cost, first, last in runs if cost <= max(best, 1.05 * best))
+
+
+def test_a_batch_is_the_earliest_run_that_costs_hardly_more_than_the_best() -> None:
+    """Beside all runs, for goals that are met to the token, missed by one, or larger than all there is."""
+    for seed in range(300):
+        dice = random.Random(seed)
+        freed = [dice.randrange(1, 6) for _ in range(dice.randrange(1, 8))]
+        starts = sorted(dice.sample(range(100), len(freed)))
+        over = dice.randrange(sum(freed) + 2)
+        view = SimpleNamespace(
+            over_tokens=over,
+            goal_tokens=over + dice.randrange(5),
+            size_tokens=dice.choice([100, 200]),
+            calls_left=dice.choice([0, 1, 9, 40]),
+        )
+        pairs = list(zip(starts, freed, strict=True))
+        assert results._batch(view, pairs) == _dearest_spared(view, pairs), seed  # type: ignore[arg-type]
+
+
+def test_lines_that_stand_in_an_earlier_result_are_found_wherever_they_stand() -> None:
+    """Beside a look at every place: runs of three lines and more, each as long as it is, up to the last line of either."""
+    for seed in range(400):
+        dice = random.Random(seed)
+        before, lines = ([dice.choice(["a", "b", "", "c"]) for _ in range(dice.randrange(9))] for _ in range(2))
+        seen = results._Seen(3)
+        seen.add(before)
+        found = seen.runs_of(lines)
+        at = 0
+        for first, end in [*found, (len(lines), len(lines))]:
+            while at < first:  # no run that begins here was passed over
+                row = lines[at : at + 3]
+                assert len(row) < 3 or row == [""] * 3 or not _places(before, row), seed
+                at += 1
+            if first < end:
+                assert any(
+                    place + end - first == len(before) or end == len(lines) or before[place + end - first] != lines[end]
+                    for place in _places(before, lines[first:end])
+                ), seed
+            at = end
+
+
+def _places(text: list[str], row: list[str]) -> list[int]:
+    return [at for at in range(len(text) - len(row) + 1) if text[at : at + len(row)] == row]
