@@ -69,6 +69,7 @@ ROOMS = (
             "workspace/test_view.py",
             "workspace/test_read_file.py",
             "workspace/test_lines.py",
+            "workspace/test_bends.py",
             "laws/test_law_version.py",
         ),
         ("tools/test_tools.py", "tools/test_pages.py", "workspace/test_records.py", "laws/test_law_window.py"),
