@@ -124,7 +124,7 @@ ROOMS = (
     Room(
         "limits",
         ("session/limits.py", "session/budgets.py", "session/ledger.py", "agent/purse.py"),
-        ("session", "laws/test_law_limits.py", "laws/test_law_budget.py", "agent/test_agent.py"),
+        ("session", "laws/test_law_limits.py", "laws/test_law_budget.py", "agent/test_agent.py", "agent/test_purse.py"),
         ("agent/test_children.py", "laws/test_law_session.py", "agent/test_advice.py"),
     ),
     Room(

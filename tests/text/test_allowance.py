@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from penstock import Allowance, CallerError
+from penstock.text import notices
 from penstock.text.tokens import Tokens
 
 pytestmark = pytest.mark.proves("LAW-Allowance")
@@ -41,3 +42,9 @@ def test_an_allowance_names_its_unit() -> None:
         "5 bytes",
         "5 tokens",
     ]
+
+
+def test_what_an_answer_takes_is_named_with_room_for_its_numbers() -> None:
+    """With more room numbers in its header may have a digit more: an eighth above what the shortest takes."""
+    said = notices.over_allowance(Allowance.chars(10), 80)
+    assert said == f"The answer does not fit in {Allowance.chars(10)}: it takes at least 90."
