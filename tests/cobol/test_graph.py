@@ -535,6 +535,40 @@ def test_programs_that_name_a_file_itself_share_it(assign: str, value: str, boun
     assert {edge.certainty for edge in carried} == ({bound[1]} if bound else set())
 
 
+def test_a_command_of_the_system_runs_the_program_of_a_file() -> None:
+    """By the name of its file or its own, with what starts it; what is data, or no program that is here, is none."""
+
+    def program(name: str, *lines: str) -> bytes:
+        head = f"PROGRAM-ID. {name}.\nDATA DIVISION.\nWORKING-STORAGE SECTION.\n01 C PIC X(80).\n01 N PIC X(8).\n"
+        return (head + "PROCEDURE DIVISION.\nMAIN.\n" + "".join(f"{line}\n" for line in lines)).encode()
+
+    files = {
+        "menu.cbl": program(
+            "MENU",
+            'MOVE "cd x && ./bin/the_list -a" TO C',
+            'CALL "SYSTEM" USING C',
+            'MOVE "clear" TO C',
+            'STRING "cobcrun VIEW-ONE " N INTO C',
+            'STRING "./bin/" N INTO C',
+            'CALL "SYSTEM" USING "menu.exe"',
+            "GOBACK.",
+        ),
+        "the_list.cbl": program("THE-LIST", "GOBACK."),
+        "view.cbl": program("VIEW-ONE", "GOBACK."),
+    }
+    found = {
+        f"{edge.target} {edge.certainty}": [one.line for one in edge.citations]
+        for edge in graph_of(files).edges()
+        if edge.verb == "calls"
+    }
+    assert found == {
+        "SYSTEM is": [9, 13],
+        "THE-LIST may": [9, 8],
+        "VIEW-ONE may": [9, 11],
+        "MENU may": [13],
+    }
+
+
 def test_a_literal_that_a_job_may_give_is_no_file() -> None:
     """Where there are jobs an ASSIGN names a DD, unless its name can be none."""
     files = {

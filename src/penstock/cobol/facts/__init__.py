@@ -78,6 +78,8 @@ def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: t
     from . import calls, failing, files, interface, objects, rules, wording
     from .around import programs_around
     from .code import Code, walk
+    from .commands import commands
+    from .file_names import FileNames
     from .files import run_alone
     from .flow import flow
     from .reaching import Reaching
@@ -128,6 +130,7 @@ def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: t
         transforms=_transforms(code, data.referred),
         undeclared=_undeclared(data, source, program, expanded.rows),
         files=found.files,
+        commands=tuple(commands(called, FileNames(code, data.names, values, _literals(data)))),
         sql=found.sql,
         cics=found.cics,
         dli=found.dli,

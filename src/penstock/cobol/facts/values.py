@@ -282,6 +282,16 @@ class Resolved(NamedTuple):
     copybook: str | None = None
 
 
+class CommandRun(NamedTuple):
+    """A file that a command of the system runs, without its folders and suffix, and what says so."""
+
+    name: str
+    line: int
+    end_line: int
+    copybook: str | None
+    said_by: Resolved
+
+
 class ReachedValues(NamedTuple):
     """The values that an item can have at one statement."""
 
@@ -642,6 +652,7 @@ class Facts:
     outer: tuple[OuterData, ...] = ()
     """What a nested program has from those around it; `uses` and `moves` count its items behind the own ones."""
     outer_files: tuple[OuterFile, ...] = ()
+    commands: tuple[CommandRun, ...] = ()
     inherits: tuple[str, ...] = ()
     """The classes that a class inherits from, in capitals; empty for what is no class."""
     around: tuple[str, ...] = ()

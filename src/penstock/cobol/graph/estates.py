@@ -13,7 +13,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from ..estate.members import stem
 from ..facts.values import WHOLE
+from ..program import key
 from ..scope import ProgramPlace, inherited, meant
 from . import jobs
 from .structure import structure
@@ -280,10 +282,25 @@ class _Linking:
         for number, part in enumerate(graph.parts):
             for sending in part.sendings:
                 self._send(number, part, sending)
+        self._commands()
         self._jobs()
         self._own_names()
         self._schemas()
         return tuple(self._drawn.values())
+
+    def _commands(self) -> None:
+        """Add to the calls that a command of the system runs a program: by its name, or by that of its file."""
+        named: dict[str, dict[str, None]] = {}
+        for part in self._graph.parts:
+            if part.kind == "program":
+                for name in (part.name.partition("@")[0], key(stem(part.path))):
+                    named.setdefault(name, {})[part.name] = None
+        for part in self._graph.parts:
+            for name, citations in part.commands:
+                for program in named.get(name, ()):
+                    places = tuple(dict.fromkeys(citations))
+                    me, other = NodeId(part.kind, part.name), NodeId("program", program)
+                    self._add(EstateEdge(me, "calls", other, "may", places, "by a command of the system"))
 
     def _schemas(self) -> None:
         """Add to what is said of a table without a schema that it may be said of each table of that name that has one.

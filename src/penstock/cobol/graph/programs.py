@@ -141,6 +141,16 @@ class _Drawing:
             around=tuple(map(program_name, facts.around, repeat(self._path))),
             is_common=facts.is_common,
             inherits=facts.inherits,
+            commands=tuple(
+                (
+                    key(one.name),
+                    (
+                        *self._cite(one.line, one.copybook, one.end_line),
+                        CitedLine(self._path, one.said_by.line, one.said_by.copybook),
+                    ),
+                )
+                for one in facts.commands
+            ),
             procedures=tuple(
                 dict.fromkeys(key(name) for call in facts.calls if call.call_type == "sql" for name in call.names)
             ),

@@ -201,3 +201,5 @@ class ProgramPart(NamedTuple):
     """The classes that a class inherits from, in capitals."""
     procedures: tuple[str, ...] = ()
     """The procedures of the database that a program calls, in capitals and without schema."""
+    commands: tuple[tuple[str, tuple[CitedLine, ...]], ...] = ()
+    """The files that commands of the system run, in capitals and without folders and suffixes."""

@@ -1,0 +1,55 @@
+"""Tell which programs a program runs by a command of its system: `CALL "SYSTEM" USING "./bin/report"`.
+
+A command names a file, and which program that is only the estate can say. Keeps out when it is run. Law: every name is
+one that the source says, with its line; a part of a command that is data names nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from .file_names import DATA
+from .resolving import literal
+from .values import CommandRun, Resolved
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from .calls import WrittenCall
+    from .file_names import FileNames
+
+_RUNNERS = frozenset({"SYSTEM", "C$SYSTEM", "C$RUN", "CBL_EXEC_RUN_UNIT", "CBL_RUN_UNIT"})
+_PARTS = re.compile(r"&&|\|\||[;&|\n]")
+"""What parts the commands of a line."""
+_STARTERS = frozenset({"cobcrun", "runcbl", "run", "cobrun", "start", "exec", "nohup", "call"})
+"""Commands that run the one behind them."""
+_FILE = re.compile(r"(?i)(?:.*[/\\])?([\w$#@-]+)(?:\.exe|\.com|\.bat|\.sh)?")
+
+
+def commands(calls: Sequence[WrittenCall], names: FileNames) -> Iterator[CommandRun]:
+    """Yield the files that the commands of a program run, each with what says so.
+
+    Args:
+        calls: The CALLs.
+        names: What an item may hold anywhere in the program, composed texts included.
+    """
+    for call in calls:
+        if call.target.strip("'\"").strip().upper() not in _RUNNERS or not call.parameters:
+            continue
+        said = literal(call.parameters[0])
+        texts = [Resolved(said, "VALUE", call.line, call.copybook)] if said else names.of(call.parameters[0])
+        for text in texts:
+            for name in dict.fromkeys(_files(text.value)):
+                yield CommandRun(name, call.line, call.end_line, call.copybook, text)
+
+
+def _files(text: str) -> Iterator[str]:
+    """Yield the files that a line of commands runs, without folders and suffixes."""
+    for part in _PARTS.split(text):
+        words = part.replace('"', " ").replace("'", " ").split()
+        while words and words[0] in _STARTERS:
+            del words[0]
+        found = _FILE.fullmatch(words[0]) if words else None
+        if found and DATA not in found[1]:
+            yield found[1]
