@@ -52,6 +52,16 @@ def test_what_is_returned_goes_to_the_caller_alone() -> None:
     assert short(grown("P.A", 2, caller, CALLED.format("RETURNING"))) == {}
 
 
+def test_nothing_is_carried_to_what_is_returned() -> None:
+    """The fields of a record that is returned are carried to those of the caller, and not back."""
+    caller = program("CALL 'TWO' RETURNING R.", "GOBACK.", data=("01 R.", "  05 A PIC X(4).", "  05 B PIC X(4)."))
+    called = CALLED.format("RETURNING").replace(
+        "01  LA PIC X(4)", "01  LA.\n       05  LB PIC X(4).\n       05  LC PIC X(4)"
+    )
+    assert set(short(grown("TWO.LB", 2, caller, called))) == {"A"}
+    assert short(grown("P.A", 2, caller, called)) == {}
+
+
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
@@ -164,6 +174,23 @@ def test_a_rename_is_no_redefinition_and_gets_longer_as_a_group_does() -> None:
     assert {key: (one.bytes, one.needed_bytes) for key, one in found.items()} == {
         ("field", "A"): (4, 6), ("group", "AB"): (8, 10), ("record", "R"): (12, 14), ("too short", "T"): (8, 10),
     }  # fmt: skip
+
+
+def test_a_rename_that_is_too_short_makes_its_record_longer() -> None:
+    """What gets more than the renamed items hold; which of them grows nobody says."""
+    data = ("01 R.", "  05 A PIC X(4).", "  05 B PIC X(4).", "  66 AB RENAMES A THRU B.", "01 T PIC X(8).")
+    found = grown("P.T", 2, program("MOVE T TO AB.", data=data))
+    assert short(found) == {"AB": ("is", 10)}
+    assert found["record", "R"].needed_bytes == 10
+
+
+def test_one_item_that_is_laid_over_another_grows_with_it() -> None:
+    """Two records of one place and length: what the second is moved to is too short for the first."""
+    data = ("01 A PIC X(4).", "01 V REDEFINES A PIC 9(4).", "01 T PIC 9(4).")
+    found = grown("P.A", 2, program("MOVE V TO T.", data=data))
+    assert found["redefinition", "V"].needed_bytes == 6
+    assert short(found) == {"T": ("is", 6)}
+    assert short(grown("P.V", 2, program("MOVE A TO T.", data=data))) == {"T": ("is", 6)}
 
 
 @pytest.mark.parametrize(

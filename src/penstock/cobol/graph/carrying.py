@@ -113,12 +113,13 @@ class Carrying:
                     self._places[field.name] = _Area(number, index)
         self._moves()
         self._external()
-        for sender, argument, receiver, parameter, certainty, why, citations in graph.passed:
-            by = "as a parameter" if not why else f"as a parameter; {why}"
-            one, other = _Area(sender, argument), _Area(receiver, parameter)
-            self._join(one, other, certainty, by, citations)
-            # By reference: what the called program leaves there is there for its caller.
-            self._join(other, one, certainty, by, citations)
+        for passed in graph.passed:
+            by = "as a parameter" if not passed.why else f"as a parameter; {passed.why}"
+            one, other = _Area(*passed.sender), _Area(*passed.receiver)
+            self._join(one, other, passed.certainty, by, passed.citations)
+            # By reference: what the called program leaves there is there for its caller. What it returns goes one way.
+            if not passed.is_returned:
+                self._join(other, one, passed.certainty, by, passed.citations)
 
     def after(self, node: NodeId) -> Iterator[EstateEdge]:
         """Yield the fields that a field is carried to, and those that it shares bytes with."""

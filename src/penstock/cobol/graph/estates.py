@@ -11,7 +11,7 @@ Laws: the same parts and members give the same graph in any order; every edge ha
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..estate.members import stem
 from ..facts.values import WHOLE
@@ -32,6 +32,18 @@ _BACK = frozenset({"return", "calculation"})
 MAX_SCHEMAS = 8
 """Of how many schemas a table may be that a statement names without one; beyond that none of them is said."""
 _NO_SCHEMA = "the statement names no schema, and the table may be {0}"
+
+
+class PassedField(NamedTuple):
+    """A field that is given to another program, or the one that such a program returns."""
+
+    sender: tuple[int, int]
+    """The number of its part, and its index among the fields of that; so for the receiver."""
+    receiver: tuple[int, int]
+    is_returned: bool
+    certainty: Certainty
+    why: str
+    citations: tuple[CitedLine, ...]
 
 
 class EstateGraph:
@@ -141,8 +153,8 @@ class EstateGraph:
         return self._linked.bindings
 
     @property
-    def passed(self) -> tuple[tuple[int, int, int, int, Certainty, str, tuple[CitedLine, ...]], ...]:
-        """What is passed: number of a part and index of a field, of the sender and of the receiver; how sure, why, where."""
+    def passed(self) -> tuple[PassedField, ...]:
+        """What is given to other programs, and got back from them."""
         return tuple(self._linked.passed)
 
     def _structured(self, node: NodeId) -> list[int]:
@@ -265,7 +277,7 @@ class _Linking:
             for one in member.procedures:
                 program = one.program.upper(), CitedLine(member.path, one.line)
                 self._procedures.setdefault(one.name.upper().rpartition(".")[2], []).append(program)
-        self.passed: list[tuple[int, int, int, int, Certainty, str, tuple[CitedLine, ...]]] = []
+        self.passed: list[PassedField] = []
         self._transactions: dict[str, list[tuple[str, Certainty]]] = {}
 
     def edges(self) -> tuple[EstateEdge, ...]:
@@ -436,7 +448,7 @@ class _Linking:
                     EstateEdge(source, "passes to", _node(other, index), certainty, tuple(dict.fromkeys(places)), why)
                 )
                 if sender is not None:
-                    self.passed.append((*sender, callee, index, certainty, why, places))
+                    self.passed.append(PassedField(sender, (callee, index), False, certainty, why, places))
             if not received:
                 sure: Certainty = "unknown" if hidden else certainty
                 for node in self._nodes(program, found):
@@ -463,7 +475,7 @@ class _Linking:
             source = _node(other, entry.returned)
             self._add(EstateEdge(source, verb, target, certainty, tuple(dict.fromkeys(places)), why))
             if by == "return" and receiver is not None:
-                self.passed.append((callee, entry.returned, *receiver, certainty, why, places))
+                self.passed.append(PassedField((callee, entry.returned), receiver, True, certainty, why, places))
 
     def _outer(self, node: NodeId) -> tuple[int, int] | None:
         """Return the part and the index of a field that a program has from one around it."""

@@ -198,9 +198,8 @@ class _Growing:
                 placed = self._carrying.place(node)
                 if placed is not None:
                     self._field(node, placed, wave)
-            groups = [group for place, part in self._changed.items() for group in self._lay_out(part, place[1])]
-            self._changed.clear()
-            for group in groups:
+            changed, self._changed = self._changed, {}
+            for group in [group for place, part in changed.items() for group in self._lay_out(part, place[1])]:
                 self._group(group)
 
     def _add(

@@ -72,6 +72,12 @@ def relaid(fields: Sequence[LaidField], record: int, lengths: Mapping[int, int])
     place(record, fields[record].offset or 0)
     for index in renaming:
         found[index] = _renamed(fields, index, found)
+        # What is renamed has to be longer somewhere, and the record with it.
+        offset, length = found[index]
+        missing = 0 if length is None else max(0, lengths.get(index, 0) - length)
+        found[index] = Lying(offset, None if length is None else length + missing)
+        whole = found[record]
+        found[record] = whole._replace(bytes=None if whole.bytes is None else whole.bytes + missing)
     return found
 
 
