@@ -237,3 +237,54 @@ def test_a_group_of_the_same_record_does_not_grow_with_it() -> None:
     data = ("01 R.", "  05 G.", "    10 A PIC X(4).", "  05 H.", "    10 B PIC X(4).", "  05 T PIC X(4).")
     found = grown("P.A", 2, program("MOVE G TO H.", "MOVE G TO T.", data=data))
     assert short(found) == {"H": ("is", 6), "B": ("is", 6), "T": ("is", 6)}
+
+
+LAYOUT = ("01 R.", "   05 A PIC X(5).", "   05 B PIC X(5).", "01 H PIC X(10).", "01 T PIC X(5).", "01 K PIC 9.")
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("MOVE H TO R", {("other layout", "H"): "is"}),
+        ("MOVE T TO R", {}),  # it fills A alone
+        ("MOVE R(6:5) TO T", {("other layout", "T"): "is"}),
+        ("MOVE T TO R(6:)", {("other layout", "T"): "is"}),
+        ("MOVE R(K:5) TO T", {("other layout", "T"): "may"}),
+    ],
+)
+def test_what_shares_bytes_with_a_group_by_a_move_sees_others_there(
+    statement: str, said: dict[tuple[str, str], str]
+) -> None:
+    """What fills a group, and a part that is named by its place, have the old layout; what fills the field alone has none."""
+    found = grown("P.A", 2, program(f"{statement}.", "GOBACK.", data=LAYOUT))
+    assert {key: one.certainty for key, one in found.items() if key[0] not in {"field", "record"}} == said
+
+
+def test_a_record_that_one_item_redefines_grows_with_it() -> None:
+    """What is laid over all of it is found while its other fields are looked at."""
+    data = (*LAYOUT[:3], "01 RX REDEFINES R PIC X(10).")
+    found = grown("P.A", 2, program("MOVE A TO B.", "GOBACK.", data=data))
+    assert found["redefinition", "RX"].needed_bytes == found["record", "R"].needed_bytes == 14
+
+
+@pytest.mark.parametrize(
+    ("statement", "carried"),
+    [
+        ("MOVE R TO H", {"A": {"HA"}, "B": set()}),  # H is shorter: B is cut
+        ("MOVE R(6:5) TO T", {"A": set(), "B": {"T"}}),
+        ("MOVE R(1:5) TO T", {"A": {"T"}, "B": set()}),
+        ("MOVE R(6:5) TO H(1:5)", {"A": set(), "B": {"HA"}}),
+        ("MOVE R(K:5) TO T", {"A": set(), "B": set()}),
+    ],
+)
+def test_a_part_of_a_group_carries_what_lies_at_its_place(statement: str, carried: dict[str, set[str]]) -> None:
+    """The bytes of a reference modification are those that it names, on both sides."""
+    data = (*LAYOUT[:3], "01 H.", "   05 HA PIC X(5).", "   05 HB PIC X(4).", *LAYOUT[4:])
+    graph = graph_of({"p.cbl": program(f"{statement}.", "GOBACK.", data=data).encode()})
+    carrying = Carrying(graph)
+    for name, expected in carried.items():
+        after = [edge for node in nodes_named(graph, f"P.{name}") for edge in carrying.after(node)]
+        sure = {edge.target.name.removeprefix("P.") for edge in after if edge.certainty == "is"}
+        assert sure == expected
+        before = [edge for one in expected for node in nodes_named(graph, f"P.{one}") for edge in carrying.before(node)]
+        assert f"P.{name}" in {edge.source.name for edge in before} or not expected

@@ -14,12 +14,14 @@ from collections import deque
 from itertools import chain, permutations
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..facts.values import WHOLE
 from .structure import declared_at
 from .values import RANK, CitedLine, EstateEdge, NodeId
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..facts.values import MoveWay
     from .estates import EstateGraph
     from .values import Certainty, LaidField, ProgramPart
 
@@ -52,6 +54,19 @@ class _Area(NamedTuple):
     field: int
 
 
+class _Stretch(NamedTuple):
+    """Which bytes of one area become which of another: all of them from the first on, where nothing else is said."""
+
+    here: int = 0
+    """Where it begins, from the beginning of the area, as `there` does in the other one."""
+    there: int = 0
+    length: int | None = None
+    """None for as many as there are."""
+
+
+_ALL = _Stretch()
+
+
 class _Way(NamedTuple):
     """That what lies in one area comes to lie in another."""
 
@@ -59,6 +74,7 @@ class _Way(NamedTuple):
     certainty: Certainty
     why: str
     citations: tuple[CitedLine, ...]
+    stretch: _Stretch = _ALL
 
 
 class _Bytes(NamedTuple):
@@ -140,10 +156,19 @@ class Carrying:
 
     # ── which areas become which ──
 
-    def _join(self, one: _Area, other: _Area, certainty: Certainty, why: str, citations: tuple[CitedLine, ...]) -> None:
+    def _join(
+        self,
+        one: _Area,
+        other: _Area,
+        certainty: Certainty,
+        why: str,
+        citations: tuple[CitedLine, ...],
+        stretch: _Stretch = _ALL,
+    ) -> None:
         """Note that what lies in one area comes to lie in another."""
-        self._after.setdefault(one, []).append(_Way(other, certainty, why, citations))
-        self._before.setdefault(other, []).append(_Way(one, certainty, why, citations))
+        back = _Stretch(stretch.there, stretch.here, stretch.length)
+        self._after.setdefault(one, []).append(_Way(other, certainty, why, citations, stretch))
+        self._before.setdefault(other, []).append(_Way(one, certainty, why, citations, back))
 
     def _moves(self) -> None:
         """Note the moves of groups, and what CICS reads into and writes from them by way of a file."""
@@ -154,7 +179,12 @@ class Carrying:
             one, other = self._places.get(edge.source.name), self._places.get(edge.target.name)
             if edge.source.kind == edge.target.kind == "field":
                 if one is not None and other is not None and self._is_area(one) and self._is_area(other):
-                    self._join(one, other, edge.certainty, f"{edge.source} moves to {edge.target}", edge.citations)
+                    why = f"{edge.source} moves to {edge.target}"
+                    for way in edge.ways or (WHOLE,):
+                        # Whatever is taken apart or put together lies where data says.
+                        sure: Certainty = "may" if way.is_piece or way.string else edge.certainty
+                        if (stretch := _stretch(way)) is not None:
+                            self._join(one, other, sure, why, edge.citations, stretch)
             elif edge.source.kind == "file" and other is not None:
                 moved.setdefault(edge.source, ([], []))[1].append(_End(other, edge.certainty, False, edge.citations))
             elif edge.target.kind == "file" and one is not None:
@@ -252,7 +282,7 @@ class Carrying:
             place, trail = waiting.popleft()
             for area in self._areas(place, ways):
                 for way in ways[area]:
-                    moved = self._moved(place, area, way.to)
+                    moved = self._moved(place, area, way)
                     if moved is None or (not trail.whys and self._is_itself(here, area, way)):
                         continue
                     on = trail.along(way)
@@ -313,19 +343,21 @@ class Carrying:
                 found.append(area)
         return found
 
-    def _moved(self, place: _Bytes, area: _Area, to: _Area) -> _Bytes | None:
+    def _moved(self, place: _Bytes, area: _Area, way: _Way) -> _Bytes | None:
         """Return where some bytes lie when the area that holds them has become another; None where they are cut off."""
-        one, other = self._bytes_of(area), self._bytes_of(to)
+        one, other = self._bytes_of(area), self._bytes_of(way.to)
         if one is None or other is None:
             return None
         # A MOVE of groups goes byte by byte from the left, whatever the fields within are called.
-        start = place.start - one.start + other.start
-        end = start + place.end - place.start
-        return _Bytes(to.part, other.storage, start, end) if end <= other.end else None
+        here, there, length = way.stretch
+        first, last = (at - one.start - here for at in (place.start, place.end))
+        is_within = first >= 0 and (length is None or last <= length)
+        start, end = (at + other.start + there for at in (first, last))
+        return _Bytes(way.to.part, other.storage, start, end) if is_within and end <= other.end else None
 
     def _is_itself(self, here: _Area, area: _Area, way: _Way) -> bool:
         """Return whether a way is the move or the passing of the field itself, which is an edge of its own."""
-        return area == here and not way.why.startswith("through")
+        return area == here and way.stretch == _ALL and not way.why.startswith("through")
 
     def _fields_at(self, place: _Bytes, like: _Area) -> Iterator[tuple[_Area, bool]]:
         """Yield the fields at some bytes, and whether they are these very bytes; others only where neither is a group.
@@ -372,6 +404,16 @@ class Carrying:
             if field.offset < own.offset + own.bytes and own.offset < field.offset + field.bytes:
                 citations = tuple(dict.fromkeys((declared_at(part, own), declared_at(part, field))))
                 yield EstateEdge(node, "overlaps", NodeId("field", field.name), "is", citations, "by a REDEFINES")
+
+
+def _stretch(way: MoveWay) -> _Stretch | None:
+    """Return which bytes a move takes to which; None where data says it."""
+    parts = [part for part in (way.sent, way.taken) if part is not None]
+    if any(part.start is None for part in parts):
+        return None
+    here, there = ((part.start or 1) - 1 if part is not None else 0 for part in (way.sent, way.taken))
+    lengths = [part.length for part in parts if part.length is not None]
+    return _Stretch(here, there, min(lengths, default=None))
 
 
 def _above(fields: tuple[LaidField, ...], index: int) -> Iterator[int]:

@@ -507,9 +507,11 @@ class _Growing:
         node, now = NodeId("field", group.name), size_of(group)
         then = self._then(node, now)
         for edge in self._graph.touching(node):
+            self._by_place(node, edge, changed)
             other = self._receiver(node, edge)
             placed = None if other is None else self._carrying.place(other)
             if other is None or placed is None:
+                self._filled(node, edge, changed)
                 continue
             short = self._shortage(edge, (now, then), other, placed, causes) if wave.steps < MAX_STEPS else None
             if short is not None:
@@ -521,10 +523,38 @@ class _Growing:
                 and _lies_behind(placed.part, placed.at, first - (group.offset or 0))
                 and self._with(other, placed, causes) == size_of(placed.field)
             ):
-                target = placed.field
                 why = f"{_said(edge, node)}, and what lies behind the field that grows no longer lies where it did"
-                certainty = _less_sure(wave.certainty, edge.certainty)
-                self._add("other layout", other, (target.bytes, None), wave.steps, why, edge.citations, certainty)
+                self._other_layout(edge, other, placed, why, wave)
+
+    def _filled(self, node: NodeId, edge: EstateEdge, changed: _Longer) -> None:
+        """Add what a group is filled from that does not grow with it: its bytes come where others are expected."""
+        begin = changed.first - (changed.part.fields[changed.at].offset or 0)
+        placed = self._carrying.place(edge.source) if edge.verb == "moves to" and edge.target == node else None
+        size = None if placed is None or edge.ways else size_of(placed.field)
+        if placed is None or size is None or size.is_number:
+            return
+        is_behind = _lies_behind(changed.part, changed.at, begin, size.bytes)
+        if is_behind and self._with(edge.source, placed, changed.causes) == size:
+            why = f"{_said(edge, node)}, and what lies behind the field that grows no longer lies where it did"
+            self._other_layout(edge, edge.source, placed, why, changed.wave)
+
+    def _by_place(self, node: NodeId, edge: EstateEdge, changed: _Longer) -> None:
+        """Add the other end of a move that names a part of a group by its place: other bytes lie there then."""
+        is_sent = edge.source == node
+        other = edge.target if is_sent else edge.source
+        placed = self._carrying.place(other) if edge.verb == "moves to" else None
+        begin = changed.first - (changed.part.fields[changed.at].offset or 0)
+        for part in (way.sent if is_sent else way.taken for way in edge.ways):
+            if placed is not None and part is not None and (part.start is None or part.start - 1 > begin):
+                why = f"{_said(edge, node)}, in a part that is named by its place, where other bytes lie then"
+                self._other_layout(edge, other, placed, why, changed.wave, "may" if part.start is None else "is")
+
+    def _other_layout(
+        self, edge: EstateEdge, other: NodeId, placed: PlacedField, why: str, wave: _Wave, sure: Certainty = "is"
+    ) -> None:
+        """Add what shares the bytes of a group by a move, and sees others in their place then."""
+        certainty = _less_sure(wave.certainty, edge.certainty, sure)
+        self._add("other layout", other, (placed.field.bytes, None), wave.steps, why, edge.citations, certainty)
 
 
 def _said_of(edge: EstateEdge, grown: NodeId, short: _Short, wave: _Wave) -> tuple[str, Certainty]:
@@ -595,13 +625,17 @@ def _below(part: ProgramPart, group: int) -> Iterator[LaidField]:
             yield field
 
 
-def _lies_behind(part: ProgramPart, group: int, start: int) -> bool:
-    """Return whether a group has a name for something that begins behind a place: DFHCOMMAREA as a table of X has none."""
+def _lies_behind(part: ProgramPart, group: int, start: int, end: int | None = None) -> bool:
+    """Return whether a group has a name for something that begins behind a place, and before another: DFHCOMMAREA as a table
+    of X has none.
+    """
     first = part.fields[group].offset or 0
-    return any(
-        field.name and not field.in_table and field.usage != "GROUP" and (field.offset or 0) - first > start
+    begins = (
+        (field.offset or 0) - first
         for field in _below(part, group)
+        if field.name and not field.in_table and field.usage != "GROUP"
     )
+    return any(start < begin and (end is None or begin < end) for begin in begins)
 
 
 def _varies(part: ProgramPart, group: int) -> bool:
