@@ -68,6 +68,22 @@ def test_a_store_that_keeps_secrets_shows_them(store: Store, tmp_path: Path) -> 
         assert "AKIAIOSFODNN7EXAMPLE" not in guard_output(text, "tool", store=other)
 
 
+def test_what_is_no_whole_is_redacted_by_nobody_here(store: Store, tmp_path: Path) -> None:
+    """A store of the caller's own may know nothing of it, and a text that was cut before tells of its first whole."""
+
+    class Own:
+        """All that a guard uses of a store."""
+
+        put, info = store.put, store.info
+
+    text = "key AKIAIOSFODNN7EXAMPLE\n" + "x" * 40_000
+    assert "AKIAIOSFODNN7EXAMPLE" in guard_output(text, "tool", store=Own())  # type: ignore[arg-type]
+    cut = fitting.fit(text, Allowance.chars(5_000))
+    with contextlib.closing(open_store(str(tmp_path / "redacted"), keeps_redacted=True)) as other:
+        again = guard_output(cut, "tool", store=other, limits=OutputLimits(chars=1_000))
+    assert (again.is_cut, again.whole_chars) == (True, len(text))
+
+
 def test_what_fits_is_not_kept(store: Store) -> None:
     """A store holds what somebody may have to ask for."""
     assert guard_output("small\n", store=store) == "small\n"
