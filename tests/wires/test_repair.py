@@ -20,7 +20,7 @@ from tests.wires.test_violations import (
     uses,
 )
 
-from penstock.wires import repair
+from penstock.wires import draft, repair
 
 pytestmark = pytest.mark.proves("LAW-Transcript")
 
@@ -187,3 +187,34 @@ def test_a_search_may_run_still_where_nobody_has_spoken_since() -> None:
     """The first message behind the user's is part of the newest loop; twice the same call is one."""
     mended = repair([USER, said(text("a"), SEARCH, SEARCH)], "anthropic", continues=True)
     assert mended.messages[1]["content"] == [text("a"), SEARCH]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "made"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        ("[1]", {"input": "[1]"}),
+        ("null", {"input": "null"}),
+        ("no JSON", {"input": "no JSON"}),
+        ("", {"input": ""}),
+        (5, {"input": 5}),
+        ([1], {"input": [1]}),
+        (None, {}),
+    ],
+)
+def test_arguments_that_are_no_object_become_one_and_none_is_lost(arguments: object, made: object) -> None:
+    """What is JSON of an object is read; all else is kept under a name."""
+    assert draft.as_object(arguments) == made
+
+
+def test_blocks_that_stay_are_the_same_objects() -> None:
+    """A message that was left alone is not another; one block fewer, or another in its place, is."""
+    first, second = {"type": "text", "text": "a"}, {"type": "text", "text": "b"}
+    message = {"role": "user", "content": [first, second]}
+    assert draft.with_blocks(message, "content", [first, second]) is message
+    assert draft.with_blocks(message, "content", [first]) == {**message, "content": [first]}
+    assert draft.with_blocks(message, "content", [first, dict(second)]) is not message
+    words = {"role": "user", "content": "a"}
+    assert draft.with_blocks(words, "content", [first]) is words
+    assert draft.with_blocks(words, "content", [second]) == {**words, "content": [second]}
+    assert (draft.as_json_arguments(" \n"), draft.as_json_arguments("x")) == ("{}", '{"unparsed": "x"}')
