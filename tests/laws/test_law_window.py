@@ -180,8 +180,8 @@ def _are_found(data: bytes, encoding: Encoding) -> None:
     for at in range(len(data) + 1):
         assert encoding.floor_char(data, at) == max(place for place in places if place <= at)
         assert encoding.ceil_char(data, at) == min(place for place in places if place >= at)
-        assert encoding.find(data, at) == min((end for end in ends if end - encoding.unit >= at), default=-1)
-        assert encoding.rfind(data, at) == max((end for end in ends if end <= at), default=-1)
+        assert encoding.find(data, at) == min((end for end in ends if end - encoding.unit >= at), default=None)
+        assert encoding.rfind(data, at) == max((end for end in ends if end <= at), default=None)
         assert encoding.ends_line(data[:at]) == (at in ends)
         if at % encoding.unit == 0:
             assert encoding.count(data, at) == sum(end > at for end in ends)
@@ -274,11 +274,11 @@ def test_a_window_from_anywhere_begins_and_ends_on_whole_lines(
         assert not before or encoding.ends_line(before)
         assert behind == data or encoding.ends_line(behind)
     else:
-        line_start = max(0, encoding.rfind(data, encoding.align(start)))
-        line_end = encoding.find(data, line_start)
-        assert (line_end if line_end > 0 else len(data)) - line_start > max(cap, 4 * encoding.unit)
+        line_start = encoding.rfind(data, encoding.align(start)) or 0
+        line_end = encoding.find(data, line_start) or len(data)
+        assert line_end - line_start > max(cap, 4 * encoding.unit)
         if extent.fragment.line_end_byte is not None:
-            assert extent.fragment.line_end_byte == (line_end if line_end > 0 else len(data))
+            assert extent.fragment.line_end_byte == line_end
 
 
 # ── files ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -419,8 +419,7 @@ def test_line_pages_that_a_model_follows_tile_the_file(
             number, _, first = printed.body(text).split("\n")[0].partition("\t")
             assert int(number) == _line_of(data, encoding, at)
             line = data[at : head.end_byte]
-            end = encoding.find(line, 0)
-            shown = _text(encoding, line[: end if end > 0 else None], at)
+            shown = _text(encoding, line[: encoding.find(line, 0)], at)
             assert escape.show(shown)[0].rstrip("\n") == first
         at, call, pages = head.end_byte, head.next, pages + 1
     assert at == len(data) or pages == 60

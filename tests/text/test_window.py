@@ -130,10 +130,10 @@ def test_a_line_feed_is_a_whole_unit(codec: str) -> None:
     unit = encoding.unit
     assert encoding.find(data, 0) == 3 * unit
     assert encoding.find(data, 3 * unit) == 5 * unit
-    assert encoding.find(data, 5 * unit) == -1
+    assert encoding.find(data, 5 * unit) is None
     assert encoding.rfind(data, 5 * unit) == 5 * unit
     assert encoding.rfind(data, 4 * unit) == 3 * unit
-    assert encoding.rfind(data, 2 * unit) == -1
+    assert encoding.rfind(data, 2 * unit) is None
     assert encoding.count(data, 0, len(data)) == 2
 
 
@@ -266,9 +266,11 @@ def test_a_line_end_is_found_wherever_it_stands(encoding: Encoding) -> None:
         data = text.encode(encoding.codec)
         ends = [len(text[: at + 1].encode(encoding.codec)) for at, character in enumerate(text) if character == "\n"]
         for place in range(len(data) + 1):
-            assert encoding.find(data, place) == min((end for end in ends if end - encoding.unit >= place), default=-1)
-            assert encoding.rfind(data, place) == max((end for end in ends if end <= place), default=-1)
-        assert encoding.rfind(data, -1) == -1
+            assert encoding.find(data, place) == min(
+                (end for end in ends if end - encoding.unit >= place), default=None
+            )
+            assert encoding.rfind(data, place) == max((end for end in ends if end <= place), default=None)
+        assert encoding.rfind(data, -1) is None
         assert encoding.count(data) == len(ends)
 
 

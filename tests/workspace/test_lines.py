@@ -43,8 +43,8 @@ def _open(path: Path) -> FileSource:
 
 
 def _starts(data: bytes, encoding: Encoding) -> list[int]:
-    starts, at = [0], 0
-    while (at := encoding.find(data, at)) >= 0:
+    starts = [0]
+    while (at := encoding.find(data, starts[-1])) is not None:
         starts.append(at)
     return starts
 

@@ -66,21 +66,21 @@ class Encoding:
         """Return whether a line ends with the last byte of `data`, which begins aligned."""
         return len(data) % self.unit == 0 and data.endswith(self.newline)
 
-    def find(self, data: bytes, start: int) -> int:
-        """Return the index behind the first line end at or after `start`, -1 for none. `data` begins aligned."""
+    def find(self, data: bytes, start: int) -> int | None:
+        """Return the index behind the first line end at or after `start`, None for none. `data` begins aligned."""
         # In UTF-16 the two bytes of a line feed also stand across two characters (U+0A01 U+0100 is 01 0A 00 01 in
         # little-endian order): what is found between units is none.
         at = data.find(self.newline, start)
         while at >= 0 and at % self.unit:
             at = data.find(self.newline, at + 1)
-        return at + self.unit if at >= 0 else -1
+        return at + self.unit if at >= 0 else None
 
-    def rfind(self, data: bytes, end: int) -> int:
-        """Return the index behind the last line end that lies before `end`, -1 for none. `data` begins aligned."""
+    def rfind(self, data: bytes, end: int) -> int | None:
+        """Return the index behind the last line end that lies before `end`, None for none. `data` begins aligned."""
         at = data.rfind(self.newline, 0, max(0, end))
         while at >= 0 and at % self.unit:
             at = data.rfind(self.newline, 0, at + self.unit - 1)
-        return at + self.unit if at >= 0 else -1
+        return at + self.unit if at >= 0 else None
 
     def count(self, data: bytes, start: int = 0, end: int | None = None) -> int:
         """Return how many lines end in `data[start:end]`, which begins aligned.
@@ -339,20 +339,18 @@ def cut_bytes(
     # Four more bytes, to see whether a character ends at the cap.
     count = start - first + cap + 4
     data = source.read(first, count)
-    ends_file = len(data) < count
-    begin, is_line_start, line_start = _start(data, encoding, start - first, first, cap, ends_file, keep=keep_start)
+    end_of_file = len(data) if len(data) < count else None
+    begin, is_line_start, line_start = _start(data, encoding, start - first, first, cap, end_of_file, keep=keep_start)
     if begin >= len(data):  # the file shrank while it was read
         return Extent(start_byte=first + begin, end_byte=first + begin, data=b"")
     want = min(max(start - first + max_bytes, begin + 1), begin + cap)
-    line_end = encoding.find(data, begin)
-    if line_end < 0 and ends_file:
-        line_end = len(data)
+    line_end = encoding.find(data, begin) or end_of_file
     # Whole lines only where the first of them is seen to begin here and to end within the cap; else this is a part of
     # one long line, and it advances by characters.
-    whole = is_line_start and 0 <= line_end <= begin + cap
+    whole = is_line_start and line_end is not None and line_end <= begin + cap
     fragment = Fragment(
         line_start_byte=None if line_start is None else first + line_start,
-        line_end_byte=first + line_end if line_end >= 0 else None,
+        line_end_byte=None if line_end is None else first + line_end,
     )
     if (
         keep_end
@@ -367,34 +365,30 @@ def cut_bytes(
     if not whole:  # characters of one long line
         end = (
             line_end
-            if 0 <= line_end <= want
+            if line_end is not None and line_end <= want
             else min(len(data), max(encoding.floor_char(data, want), next_char(data, encoding, begin)))
         )
         return Extent(start_byte=first + begin, end_byte=first + end, data=data[begin:end], fragment=fragment)
-    end = encoding.find(data, max(want - encoding.unit, begin))
-    if end < 0 and ends_file:
-        end = len(data)
-    if end < 0 or end > begin + cap:
-        end = encoding.rfind(data, begin + cap)
-    return Extent(start_byte=first + begin, end_byte=first + end, data=data[begin:end])
+    found = encoding.find(data, max(want - encoding.unit, begin)) or end_of_file
+    if found is None or found > begin + cap:
+        found = encoding.rfind(data, begin + cap)
+    assert found is not None  # noqa: S101 - the first line ends within the cap
+    return Extent(start_byte=first + begin, end_byte=first + found, data=data[begin:found])
 
 
 def _start(
-    data: bytes, encoding: Encoding, at: int, first: int, cap: int, ends_file: bool, *, keep: bool
+    data: bytes, encoding: Encoding, at: int, first: int, cap: int, end_of_file: int | None, *, keep: bool
 ) -> tuple[int, bool, int | None]:
     """Return where the window begins in `data`, whether that is the start of a line, and where that line starts if known."""
-    behind = encoding.rfind(data, at)
-    line_start = behind if behind >= 0 else 0 if first == 0 else None
+    line_start = encoding.rfind(data, at) or (0 if first == 0 else None)
     if line_start == at:
         return at, True, at
     # A continuation in mid-line never snaps back: the page before ended here, and snapping would show its bytes again,
     # for ever.
     if keep:
         return at, False, line_start
-    line_end = encoding.find(data, at)
-    if line_end < 0 and ends_file:
-        line_end = len(data)
-    if line_start is not None and line_end >= 0 and line_end - line_start <= cap:
+    line_end = encoding.find(data, at) or end_of_file
+    if line_start is not None and line_end is not None and line_end - line_start <= cap:
         return line_start, True, line_start
     return encoding.floor_char(data, at), False, line_start
 
@@ -417,10 +411,10 @@ def shorten(extent: Extent, encoding: Encoding, end_byte: int) -> Extent:
     data = extent.data[:keep]
     fragment = extent.fragment
     if fragment is None and not encoding.ends_line(data) and keep < len(extent.data):
-        begin = max(0, encoding.rfind(data, len(data)))
+        begin = encoding.rfind(data, len(data)) or 0
         line_end = encoding.find(extent.data, begin)
         fragment = Fragment(
             line_start_byte=extent.start_byte + begin,
-            line_end_byte=extent.start_byte + line_end if line_end >= 0 else None,
+            line_end_byte=None if line_end is None else extent.start_byte + line_end,
         )
     return Extent(start_byte=extent.start_byte, end_byte=extent.start_byte + keep, data=data, fragment=fragment)

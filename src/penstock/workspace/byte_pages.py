@@ -157,13 +157,14 @@ def bytes_before(text: TextFile, start: int, wanted: int, bounds: PageBounds) ->
     # before the end of the data, the page ends in a line that is longer than it: it begins at the start of that
     # line if the cap reaches there, else at a character.
     begin = 0 if first == reach == 0 else encoding.find(data, max(0, reach - encoding.unit))
-    if not encoding.ends_line(data) or not 0 <= begin < len(data):  # the end of one line, or one that is longer
-        line = encoding.rfind(data, len(data) - encoding.unit)
-        line = 0 if first == 0 and line < 0 else line
+    if (
+        begin is None or begin == len(data) or not encoding.ends_line(data)
+    ):  # the end of one line, or one that is longer
+        line = encoding.rfind(data, len(data) - encoding.unit) or 0  # or it began before all that was read
+        begin = line
         if not encoding.ends_line(data) or line < len(data) - cap:
             last = encoding.floor_char(data, len(data) - 1)  # of at least the last character
-            line = max(line, min(last, encoding.ceil_char(data, reach)))
-        begin = line
+            begin = max(line, min(last, encoding.ceil_char(data, reach)))
     begin = fitting.tail_of(data, begin, encoding, bounds.room)
     version = texts.token(source, start, data)
     return Call(

@@ -270,7 +270,7 @@ def take_lines(
     at = shown = 0
     while at < len(data) and (count is None or len(lines) < count):
         end = encoding.find(data, at)
-        if end < 0:
+        if end is None:
             if not ends_file:
                 return Taken(lines, at, "cap")
             end = len(data)
@@ -298,7 +298,7 @@ def _line_ends(encoding: Encoding, data: bytes) -> list[int]:
     if encoding.unit == 1:
         return _ends_of(data.split(b"\n"))
     ends = [0]
-    while (end := encoding.find(data, ends[-1])) > 0:
+    while (end := encoding.find(data, ends[-1])) is not None:
         ends.append(end)
     return ends
 

@@ -130,13 +130,13 @@ class LineIndex:
             inside = missing if self._stride == STRIDE_BYTES else self.encoding.count(block)
             if inside >= missing:
                 behind = self._behind(block, missing, at)
-                return None if behind < 0 else at + behind
+                return None if behind is None else at + behind
             missing -= inside
             at += len(block)
         return None
 
-    def _behind(self, block: bytes, count: int, at: int) -> int:
-        """Return the index behind the `count`-th line end of `block`, which stands at `at`; -1 where there are fewer."""
+    def _behind(self, block: bytes, count: int, at: int) -> int | None:
+        """Return the index behind the `count`-th line end of `block`, which stands at `at`; None where there are fewer."""
         if self.encoding.unit == 1:
             stride = at // STRIDE_BYTES
             # Splitting costs by the lines that it makes: a line near the end of a stride is looked for from there.
@@ -144,14 +144,13 @@ class LineIndex:
                 left = self._before[stride + 1] - self._before[stride] - count
                 if left < count:
                     parts = block.rsplit(b"\n", left + 1)
-                    return len(parts[0]) + 1 if len(parts) > left + 1 else -1
+                    return len(parts[0]) + 1 if len(parts) > left + 1 else None
             parts = block.split(b"\n", count)
-            return len(block) - len(parts[-1]) if len(parts) > count else -1
-        behind = 0
+            return len(block) - len(parts[-1]) if len(parts) > count else None
+        behind: int | None = 0
         for _ in range(count):
-            behind = self.encoding.find(block, behind)
-            if behind < 0:
-                break
+            if behind is not None:
+                behind = self.encoding.find(block, behind)
         return behind
 
     def lines_before(self, source: FileSource, at_byte: int, max_bytes: int) -> int | None:

@@ -114,7 +114,7 @@ def _lines_at(
             # The block ends within a line. A line that began further up is read again as the start of the next
             # block; one that fills a whole block is longer than any page, and only its beginning and its end are
             # looked for.
-            if end < 0 and at + len(block) < source.size_bytes and not source.shrank:
+            if end is None and at + len(block) < source.size_bytes and not source.shrank:
                 if done:
                     break  # its end is in the next block, which begins with this line
                 line, after = _endless(text, index, offset + len(lines), at, block, deadline)
@@ -124,7 +124,7 @@ def _lines_at(
                 shown += len(line.text)
                 done = after - at
                 break
-            end = len(block) if end < 0 else end
+            end = end or len(block)
             number = offset + len(lines) + 1
             lines.append(fitting.clipped_line(encoding, number, block[done:end], at + done, path))
             shown += len(lines[-1].text) + _MIN_ROW
