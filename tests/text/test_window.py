@@ -223,6 +223,7 @@ def test_a_window_is_a_frozen_value() -> None:
     page = Window(path="a", text="x", start_byte=0, end_byte=1, total_bytes=1)
     with pytest.raises(AttributeError):
         page.text = "y"  # type: ignore[misc]
+    assert (page.invalid_bytes, page.fragment, page.next, page.previous, page.notices) == (0, None, None, None, ())
 
 
 _ENCODINGS = [UTF8, *(detect(mark) for mark in (b"\xff\xfe", b"\xfe\xff", b"\xff\xfe\0\0", b"\0\0\xfe\xff"))]

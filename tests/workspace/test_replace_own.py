@@ -862,6 +862,21 @@ def test_who_holds_an_own_folder_leaves_nothing_open(tmp_path: Path) -> None:
             raise ValueError("within")
 
 
+def test_a_private_folder_without_a_descriptor_closes_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where folders have none; it is removed all the same, and what others left stays."""
+    monkeypatch.setattr(system, "HAS_FOLDER_DESCRIPTORS", False)
+    (tmp_path / ".penstock-left").mkdir(mode=0o700)
+    first = os.dup(0)
+    try:
+        with PrivateFolder(str(tmp_path)) as private:
+            assert os.path.isdir(private.path)
+        assert os.path.samestat(os.fstat(0), os.fstat(first))
+    finally:
+        os.dup2(first, 0)
+        os.close(first)
+    assert os.listdir(tmp_path) == [".penstock-left"]
+
+
 def test_a_link_to_a_private_folder_is_none_that_was_left(tmp_path: Path) -> None:
     """What it leads to stays, though it is as private."""
     target = tmp_path / "kept"
