@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from tests.cobol.sources import program
-from tests.cobol.test_graph import graph_of
+from tests.cobol.test_graph import estate, graph_of
 
-from penstock.cobol.graph import Carrying, Grown, growth, nodes_named
+from penstock.cobol.graph import Carrying, Grown, NodeId, growth, nodes_named
 
 Found = dict[tuple[str, str], Grown]
 
@@ -288,3 +288,18 @@ def test_a_part_of_a_group_carries_what_lies_at_its_place(statement: str, carrie
         assert sure == expected
         before = [edge for one in expected for node in nodes_named(graph, f"P.{one}") for edge in carrying.before(node)]
         assert f"P.{name}" in {edge.source.name for edge in before} or not expected
+
+
+def test_each_field_of_an_estate_has_an_answer_whose_lines_are_cited() -> None:
+    """The example estate, field by field: what is too short has fewer bytes or digits than it needs."""
+    graph = estate()
+    carrying = Carrying(graph)
+    fields = [NodeId("field", field.name) for part in graph.parts for field in part.fields if field.name]
+    assert len(fields) > 450
+    for node in fields[::3]:
+        for one in growth(graph, [node], 2, carrying=carrying):
+            assert one.citations
+            assert one.why
+            if one.what in {"too short", "other layout"} and None not in (one.bytes, one.needed_bytes):
+                now, needed = (one.bytes, one.digits or 0), (one.needed_bytes, one.needed_digits or 0)
+                assert now < needed, one

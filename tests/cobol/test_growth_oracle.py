@@ -191,7 +191,8 @@ def test_what_is_too_short_loses_something_and_what_loses_something_is_named(see
         needed = other
         if grown is not None and grown.needed_bytes is not None and other.kind != "long":
             places = grown.needed_digits or other.places + grown.needed_bytes - other.bytes()
-            needed = other._replace(places=places)
+            # A group of nine bytes is more than a binary item of the oracle has: 18 digits, 8 bytes.
+            needed = other._replace(places=places) if places <= 18 else Item("text", grown.needed_bytes)
             assert needed.bytes() == grown.needed_bytes, (one, other, more, grown)
         pairs += [(one, other), (least, other), (most, other), (most, needed)]
     results = iter(lost(pairs, tmp_path))
