@@ -11,11 +11,12 @@ import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest.mock import MagicMock
 
 import pytest
 from click.testing import CliRunner
+from tests.growth import BOUND, growth
 from tests.overflow.samples import OTHERS, OVERFLOWS, Sample
 
 from penstock import overflow
@@ -35,6 +36,9 @@ from penstock.overflow import (
     walk,
 )
 from penstock.overflow.numbers import bind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 DATA = Path(os.environ.get("PENSTOCK_DATA", Path(__file__).parents[3] / "shared" / "data")) / "overflow_dev.jsonl"
 NUMBERS = ("limit", "input", "output", "total", "excess")
@@ -376,6 +380,18 @@ def test_hostile_objects_are_survived() -> None:
         assert diagnose(f"input {huge} exceeds the context window, rate", 400).retry_after_seconds is None
     for nothing in (None, 0, 413, True, 1.5, object(), [], {}, b"", "\ud800", float("nan"), range(10**9)):
         assert parse(nothing) is None
+
+
+@pytest.mark.proves("O-2")
+@pytest.mark.parametrize("group", [",000", "0", ",,0", "_1"])
+def test_a_number_of_any_length_is_read_in_linear_time(group: str) -> None:
+    """Four times the digits took sixteen times as long: 7,600 of them nearly three seconds."""
+
+    def work(groups: int) -> Callable[[], object]:
+        said = f"input prompt is too long: 1{group * groups} tokens > 5 exceeds the context window"
+        return lambda: diagnose(said, 400)
+
+    assert growth(work, 400) < BOUND
 
 
 @pytest.mark.proves("O-2")

@@ -234,8 +234,9 @@ def joint() -> re.Pattern[str]:
 @cache
 def expressions() -> tuple[re.Pattern[str], ...]:
     """Return the patterns of a sum above a limit, a difference, a range, two programs' sentences, a share, a sum by names."""
-    n = r"(\d[\d,_]*)"
-    word = r"(?<!\w)\w{1,40} ?\(\d[\d,_]*\)"
+    # Of at most forty digits and from its first one: else a search begins at each digit of a long one, and reads on to its end.
+    n = r"(?<!\d)(\d[\d,_]{0,39})"
+    word = r"(?<!\w)\w{1,40} ?\(\d[\d,_]{0,39}\)"
     # Anthropic: "199759 + 8192 > 200000". vLLM: "(8192 > 8192 - 1000)". Qwen: "should be [1, 129024]".
     return (
         re.compile(rf"{n}(?: tokens)? ?\+ ?{n}(?: tokens)? ?(?:>=?|≥) ?{n}(?![\d.])"),
