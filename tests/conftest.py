@@ -12,9 +12,9 @@ from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 
 # The suite draws the same examples in each run, so that what fails was broken by the change at hand; new ones are looked
-# for with PENSTOCK_HYPOTHESIS=long, at random and two hundred times as many.
+# for with PENSTOCK_HYPOTHESIS=long, at random and four hundred times as many.
 settings.register_profile(
-    "suite", deadline=None, max_examples=25, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "suite", deadline=None, max_examples=12, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("long", deadline=None, max_examples=5000, suppress_health_check=list(HealthCheck))
 settings.load_profile(os.environ.get("PENSTOCK_HYPOTHESIS", "suite"))

@@ -11,7 +11,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.inspection import drawing, words
@@ -320,7 +320,6 @@ def test_what_looks_like_a_secret_is_not_on_a_page() -> None:
 
 
 @pytest.mark.parametrize("wire", WIRES)
-@settings(max_examples=25)
 @given(st.data())
 def test_any_session_makes_a_page(wire: str, data: st.DataObject) -> None:
     """Of any happenings: whole elements, the figures of the newest turn, and what the script reads is each turn again."""

@@ -105,7 +105,7 @@ def test_any_call_is_an_answer_or_a_named_error_within_its_allowance(
     result.text.encode("utf-8")
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     name=st.sampled_from(NAMES[:3]),
     number=st.integers(0, len(CONTENTS) - 2),

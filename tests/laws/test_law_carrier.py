@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock import Carrier
@@ -39,7 +39,6 @@ def history(steps: int, task: str) -> list[Any]:
     return messages
 
 
-@settings(max_examples=25)
 @given(
     st.sampled_from(WORDINGS),
     st.floats(0.3, 3),

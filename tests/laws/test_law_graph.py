@@ -55,7 +55,7 @@ def estates(draw: st.DrawFn) -> list[ProgramPart]:
 
 
 @pytest.mark.proves("C-17")
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20)
 @given(estates(), st.sampled_from(FIELDS), st.integers(1, 4), st.randoms(use_true_random=False))
 def test_a_tree_is_of_the_graph_grows_with_its_depth_and_knows_no_order(
     parts: list[ProgramPart], name: str, depth: int, random: object
@@ -79,7 +79,6 @@ def test_a_tree_is_of_the_graph_grows_with_its_depth_and_knows_no_order(
 
 
 @pytest.mark.proves("C-16")
-@settings(max_examples=25, deadline=None)
 @given(estates())
 def test_exports_are_read_again_as_the_same_graph(parts: list[ProgramPart]) -> None:
     """JSON, CSV and GraphML hold every node and every edge, with certainty and citations."""

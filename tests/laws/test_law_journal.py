@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 Record = tuple[str, dict[str, Any]]
 IS_LONG = os.environ.get("PENSTOCK_HYPOTHESIS") == "long"
-MACHINES = 2_000 if IS_LONG else 9
+MACHINES = 2_000 if IS_LONG else 5
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK | os.X_OK) else None  # a kill is no power cut: no disk is needed
 NOON = 1_800_000_000.0
 YEAR = 366 * 86_400

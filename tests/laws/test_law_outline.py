@@ -143,7 +143,7 @@ def assert_lawful(source: bytes, found: Outline) -> None:
 
 
 @pytest.mark.proves("B-11")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50)
 @given(sources, st.sampled_from(LANGUAGES), st.lists(st.integers(0, 400), max_size=6))
 def test_any_bytes_have_an_outline_that_nests_and_does_not_depend_on_chunks(
     source: bytes, language: str, cuts: list[int]
@@ -158,7 +158,7 @@ def test_any_bytes_have_an_outline_that_nests_and_does_not_depend_on_chunks(
 
 
 @pytest.mark.proves("B-11")
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25)
 @given(sources, st.sampled_from(sorted(GRAMMARS)))
 def test_exact_outlines_keep_the_same_laws(source: bytes, language: str) -> None:
     """What tree-sitter makes of broken sources is lawful and the same each time."""
@@ -168,7 +168,7 @@ def test_exact_outlines_keep_the_same_laws(source: bytes, language: str) -> None
 
 
 @pytest.mark.proves("B-11")
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15)
 @given(
     st.sampled_from(LANGUAGES),
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=12),

@@ -15,7 +15,7 @@ from tests.overflow.samples import OTHERS, OVERFLOWS
 
 from penstock.overflow import LearnedLimits, Overflow, classify_overflow, diagnose, kinds, numbers, parse
 
-FORMS = 20_000 if os.environ.get("PENSTOCK_HYPOTHESIS") == "long" else 600
+FORMS = 20_000 if os.environ.get("PENSTOCK_HYPOTHESIS") == "long" else 300
 NUMBERS = ("limit", "input", "output", "total", "excess")
 WORDS = st.sampled_from(
     [

@@ -199,7 +199,7 @@ def _follow(verb: str, rest: list[Any], here: tuple[int, int], stack: Any, size:
 
 
 @pytest.mark.proves("C-16")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30)
 @given(programs())
 def test_what_a_way_brings_is_there_and_what_is_sure_is_alone(
     program: tuple[list[list[Statement]], dict[str, str]],

@@ -159,7 +159,7 @@ def _boundaries(data: bytes, encoding: Encoding) -> list[int]:
 
 
 @pytest.mark.proves("B-7")
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(data=_SMALL)
 @example(data="\ufeff\n\u0a01\u0100\u0a01\u0100".encode("utf-16-le"))
 @example(data="\ufeff\n\u000a\u0a00\n".encode("utf-16-be"))
@@ -231,7 +231,7 @@ def _cut(
 
 
 @pytest.mark.proves("B-4", "B-5")
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(
     data=_SMALL,
     start=st.integers(0, 40),

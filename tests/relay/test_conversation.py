@@ -150,7 +150,7 @@ def handle_in(text: str) -> str:
     structured=st.sampled_from([None, "same", "wrapped", "other", "flood"]),
     host=st.sampled_from([*HOSTS, None]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30)
 def test_whatever_a_result_is_made_of_it_fits_and_nothing_is_lost(
     kinds: list[str], structured: str | None, host: str | None, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -480,7 +480,7 @@ def test_a_call_that_is_asked_while_another_of_its_id_is_answered_is_remembered(
 
 
 @given(ids=st.permutations([b"1", b"1.0", b'"1"', b"null", b"1e0", b"true"]), order=st.permutations(range(6)))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10)
 def test_every_answer_is_guarded_whatever_its_id(
     ids: list[bytes], order: list[int], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -648,7 +648,7 @@ def test_a_call_is_guarded_also_where_its_client_or_tool_has_no_name(name: bytes
         st.sampled_from([b"\xe9", b"\xff\xfe", b"\xe2\x82", b"\xc3\xa9", b"\\n", b"\\ud800", b"line "]), min_size=1
     )
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15)
 def test_bytes_that_are_no_utf8_let_no_flood_pass(parts: list[bytes], tmp_path_factory: pytest.TempPathFactory) -> None:
     """A host that shows a stand-in for each reads such a line: it is cut, and the bytes are kept as they came."""
     desk = Desk(tmp_path_factory.mktemp("store"), client="claude-code")

@@ -139,7 +139,7 @@ def test_many_at_once_have_their_order(store: Tables, bucket: Bucket) -> None:
     assert len(bucket.names()) == 2
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(size=st.integers(10_000, 40_000), start=st.integers(0, 41_000), count=st.integers(0, 20_000))
 def test_any_window_of_an_object_is_that_of_its_bytes(store: Tables, size: int, start: int, count: int) -> None:
     """Pieces and parts show nowhere."""

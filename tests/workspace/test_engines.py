@@ -171,7 +171,7 @@ def _judged(pattern: str, *, never_newline: bool) -> tuple[Callable[[bytes], obj
 
 
 @pytest.mark.proves("L-7")
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(
     flags=st.sampled_from(["", "(?i)", "(?m)"]),
     pattern=expressions,
@@ -250,7 +250,7 @@ def test_what_is_refused_is_refused_in_the_same_words(pattern: str, said: str, m
 
 
 @pytest.mark.proves("L-7")
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(
     pattern=expressions,
     ignore_case=st.booleans(),

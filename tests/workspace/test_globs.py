@@ -128,7 +128,7 @@ def test_a_search_in_no_file_says_which_glob_finds_some(tree: Path) -> None:
 
 
 @pytest.mark.proves("L-1")
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     st.lists(
         st.lists(

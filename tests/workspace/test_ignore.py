@@ -96,7 +96,7 @@ def kept_by_git(root: Path, path: str = ".") -> set[str]:
 
 
 @pytest.mark.proves("L-5")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_git_and_we_keep_the_same_files(repository: Path, data: st.DataObject) -> None:
     """Generated trees with generated ignore files at any level, and an exclude file."""
@@ -139,7 +139,7 @@ def test_every_form_of_a_rule_means_what_git_says(repository: Path, source: str,
 
 
 @pytest.mark.proves("L-5")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50)
 @given(
     patterns=st.lists(
         st.lists(st.sampled_from(["a", "b", "ab", "*", "?", "*.c", "**/", "/"]), min_size=1, max_size=4)

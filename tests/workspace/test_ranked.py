@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.errors import ToolError
@@ -305,7 +305,6 @@ _CHANGES = st.lists(
 
 
 @pytest.mark.proves("L-7")
-@settings(max_examples=25, deadline=None)
 @given(changes=_CHANGES)
 def test_an_index_that_was_kept_finds_what_a_new_one_finds(
     tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[str, str | None]]

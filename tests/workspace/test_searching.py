@@ -73,7 +73,7 @@ def places(result: Search) -> list[tuple[str, int, int]]:
 
 @pytest.mark.proves("L-7")
 @pytest.mark.needs("rg")
-@settings(max_examples=75)
+@settings(max_examples=37)
 @given(
     contents=st.lists(st.text("ab \nABxé.$0", max_size=30), min_size=1, max_size=3),
     pattern=st.one_of(

@@ -249,7 +249,7 @@ def test_names_of_programs_examples_and_public_halves_are_no_secrets(name: str) 
 _NAMES = [re.compile(pattern, re.DOTALL | re.IGNORECASE | re.ASCII) for pattern in _FILES]
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(st.sampled_from(_NAMES).flatmap(lambda pattern: st.from_regex(pattern, fullmatch=True)))
 def test_what_is_looked_for_first_stands_in_each_name_of_a_secret(name: str) -> None:
     """The pattern is asked of no other name: a hint that was forgotten would let credentials through."""

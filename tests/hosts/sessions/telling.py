@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Record = dict[str, Any]
 
-MUTATED = int(os.environ.get("PENSTOCK_MUTATED_FILES", "60"))
+MUTATED = int(os.environ.get("PENSTOCK_MUTATED_FILES", "30"))
 """How many mutated files of a host are read; 1,000 in the long form."""
 
 

@@ -144,7 +144,7 @@ TEXTS = {
     is_recorded=st.booleans(),
     is_measured=st.booleans(),
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15)
 def test_it_fits_by_the_count_of_any_provider(
     times: float, pasted: str, results: list[str], is_recorded: bool, is_measured: bool
 ) -> None:

@@ -25,7 +25,7 @@ def late(database: Database) -> int:
 
 
 @pytest.mark.proves("C-21")
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.sampled_from(_KEYS), st.booleans(), st.integers(0, 9)), min_size=1, max_size=12))
 def test_the_first_answer_is_the_answer(database: Database, puts: list[tuple[str, bool, int]]) -> None:
     """Later ones are counted and dropped; a refusal for size gives way to an answer, and to that of a smaller chunk."""
