@@ -464,7 +464,7 @@ def estates(*, long: bool, seed: int) -> dict[str, list[GatheredFile]]:
     made = (dressed(generated(generator, long=long), at) for at in count())
     sized = ((f"{at}.cbl", data) for at, data in enumerate(made) if long or len(data) < _SHORT_BYTES)
     found = {
-        "generated": estate(islice(sized, 100 if long else 4)),
+        "generated": estate(islice(sized, 100 if long else 2)),
         "examples": estate(programs(os.path.join(REPOSITORY, "examples", "cobol"))),
     }
     if long and "PENSTOCK_DATA" in os.environ:

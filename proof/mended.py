@@ -24,7 +24,7 @@ from penstock.wires import repair
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LONG, SHORT = 4_000, 150
+LONG, SHORT = 4_000, 75
 """Damaged requests on each wire."""
 _MAX_GROWTH = 8.0  # of the time, where the list is four times as long: 4 is linear, 16 is its square
 _SIZES = (2_000, 8_000)

@@ -401,7 +401,7 @@ def _confinements() -> tuple[str, ...]:
 
 def measure(*, long: bool, seed: int) -> Figure:
     """Escapes from the root, raced and static, in every tool."""
-    opens, seconds = (1_000_000, 1_800.0) if long else (8_000, 0.4)
+    opens, seconds = (1_000_000, 1_800.0) if long else (6_000, 0.3)
     calls, call_seconds = (50_000, 90.0) if long else (400, 0.25)
     control = race(naive, raced=1 << 62, seconds=20.0 if long else 6.0, pairs=(0,), stop_at_leak=True)
     notes = [f"control, realpath then open: {control}"]

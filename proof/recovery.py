@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 STATED = ("exact", "total only", "wrong by 10 %")
 """The wordings that state what the provider counted, and its limit."""
-LONG, SHORT = 5_000, 40
+LONG, SHORT = 5_000, 20
 """Cases on each wire."""
 _SHARE = 250  # cases that one process makes and plays at a time
 

@@ -201,7 +201,7 @@ class Checker:
 def measure(*, long: bool, seed: int) -> Figure:
     """Hostile strings that come out inert, everywhere."""
     generator = random.Random(seed)
-    count = 5_000 if long else 150
+    count = 5_000 if long else 80
     with folder("text") as root:
         checker = Checker(root, generator)
         for number in range(count):

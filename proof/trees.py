@@ -32,7 +32,7 @@ from penstock.testing import LoopbackProvider, routes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_RUNS, _SHORT_RUNS = 50, 3
+_RUNS, _SHORT_RUNS = 50, 2
 _EDITS, _SHORT_EDITS = 12, 5
 _WINDOW_TOKENS, _SHORT_WINDOW_TOKENS = 16_000, 12_000
 _WIRES = ("openai-chat", "anthropic", "openai-responses", "gemini", "bedrock")

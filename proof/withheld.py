@@ -190,7 +190,7 @@ def _conversation(text: str, generator: random.Random) -> Transcript:
 def measure(*, long: bool, seed: int) -> Figure:
     """Hostile strings that come out inert wherever something is withheld, and keys that stay out of what is said about it."""
     generator = random.Random(seed)
-    count, conversations, secrets = (5_000, 250, 60) if long else (60, 3, len(_SECRETS))
+    count, conversations, secrets = (5_000, 250, 60) if long else (40, 2, len(_SECRETS))
     with folder("withheld") as root:
         store = open_store(f"sqlite:///{root}/store.db")
         checker = Checker(store)

@@ -108,11 +108,12 @@ def test_the_sdk_examples_of_the_readme_get_through(wire: str, tmp_path: Path) -
     """With the real client of a provider, and a provider on loopback; also where its window is far smaller than believed."""
     (code,) = blocks("README.md", f"py {wire}")
     name = {"openai": "openai-chat", "anthropic": "anthropic"}[wire]
-    as_it_stands = ("16000", "say:Number 199999.", code)
+    lines = {"openai": 200_000, "anthropic": SHORT_LINES}[wire]  # five megabytes once: one does as the other with them
+    as_it_stands = ("16000", f"say:Number {lines - 1}.", code if lines == 200_000 else shorter(code))
     in_a_small_window = ("800", "say:Number 19999.", shorter(code))
     first, answer, outcomes, *rest = printed_with_client(name, [as_it_stands, in_a_small_window], tmp_path)
-    assert re.fullmatch(r"calls: 1, tokens less: \d{7}", first)
-    assert (answer, outcomes) == ("Number 199999.", "answered")
+    assert re.fullmatch(r"calls: 1, tokens less: \d{6,7}", first)
+    assert (answer, outcomes) == (f"Number {lines - 1}.", "answered")
     assert re.fullmatch(r"calls: 2, tokens less: \d{6}", rest[0])
     assert rest[1:] == ["Number 19999.", "refused answered"]
 

@@ -28,6 +28,8 @@ FLAGS = [
 ]
 STORIES = ("story", "hostile", "large")
 SHAPES = {"light": (1280, "light"), "dark": (1280, "dark"), "narrow": (390, "light"), "narrow dark": (390, "dark")}
+ALL_SHAPES = ("story", "overview")
+"""The pages that are looked at in all four; the others have the same style."""
 LOADS = 5
 AT = """() => {
     const rects = [...document.querySelectorAll("#bar rect")];
@@ -179,7 +181,7 @@ def main(chromium: str, folder: str, *pictures: str) -> None:
             return seen.watch(browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme))
 
         for name in sorted(path.stem for path in Path(folder).glob("*.html")):
-            for shape in SHAPES:
+            for shape in SHAPES if name in ALL_SHAPES else ("light", "narrow dark"):
                 page = page_of(shape)
                 page.goto(f"file://{folder}/{name}.html")
                 told["shapes"][f"{name} {shape}"] = page.evaluate(WIDTHS)

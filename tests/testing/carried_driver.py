@@ -437,7 +437,7 @@ def cases(clients: list[str]) -> dict[str, Callable[[], Any]]:
                 for wording in wordings_of(client, wire):
                     for late in (False, True) if "stream" in form else (False,):
                         # The short form takes every wording and every form, and not every pair of them.
-                        if not EVERY_CELL and next(turn) % 5:
+                        if not EVERY_CELL and next(turn) % 7:
                             continue
                         name = f"carried/{client}/{wire}/{form}/{wording}{'/in stream' if late else ''}"
                         made[name] = partial(carried, client, wire, form, wording, in_stream=late)

@@ -64,7 +64,8 @@ def _seen(name: str, driver: str, base: Path, *arguments: str) -> dict[str, Any]
     output = shared / f"{name}-{Path(driver).stem}-{'-'.join(arguments)}.json"
     with one_at_a_time(output.with_suffix(".lock")):
         if not output.exists():
-            environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "src")}
+            # LiteLLM would ask the network for prices, and try again.
+            environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "src"), "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
             # What clients leave behind when a loop ends is theirs; in drivers without a loop of ours a warning is an error.
             strict = [] if arguments else ["-W", "error"]
             command = [str(python), *strict, str(Path(__file__).with_name(driver)), *arguments]

@@ -7,6 +7,7 @@ PICTURE takes the picture of docs/pictures.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,6 +78,18 @@ APART = """() => {
     return wrong;
 }"""
 TOLD = "body[data-told]"
+
+
+def looked_at(site: str) -> list[Path]:
+    """Every page of a kind that there is once, and of the others the two largest and the smallest; all in the long form."""
+    pages = sorted(Path(site).rglob("*.html"))
+    if os.environ.get("PENSTOCK_EVERY_CELL") == "1":
+        return pages
+    kinds: dict[Path, list[Path]] = {}
+    for path in sorted(pages, key=lambda path: path.stat().st_size):
+        kinds.setdefault(path.parent, []).append(path)
+    alone = kinds.pop(Path(site))
+    return sorted([*alone, *(path for kind in kinds.values() for path in (kind[0], *kind[-2:]))])
 
 
 def opened(page: Page, address: str) -> None:
@@ -237,7 +250,7 @@ def narrow(browser: Browser, seen: Seen, site: str) -> dict[str, Any]:
     """On a telephone only tables and drawings scroll sideways, not the page; of each drawing some box is seen at once."""
     told: dict[str, Any] = {"drawings": []}
     page = seen.watch(browser.new_page(viewport={"width": 390, "height": 800}))
-    for path in sorted(Path(site).rglob("*.html")):
+    for path in looked_at(site):
         page.goto(f"file://{path}")
         page.wait_for_selector(TOLD, state="attached")
         told[str(path.relative_to(site))] = page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
@@ -265,7 +278,7 @@ def main(chromium: str, site: str, hostile: str, picture: str = "") -> None:
         told["coloured"] = coloured(page, index)
         told["plain"] = plain(browser, seen, program)
         told["narrow"] = narrow(browser, seen, site)
-        for path in sorted(Path(hostile).rglob("*.html")):
+        for path in looked_at(hostile):
             page.goto(f"file://{path}")
             page.wait_for_selector(TOLD, state="attached")
             page.fill("#find", "x")

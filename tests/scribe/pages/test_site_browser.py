@@ -8,6 +8,7 @@ required.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from copy import deepcopy
 from pathlib import Path
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.timeout(300)  # the first builds an environment
 PICTURE = REPOSITORY / "docs" / "pictures" / "site.png"
+EVERY_PAGE = os.environ.get("PENSTOCK_EVERY_CELL") == "1"
+"""Whether all pages are looked at, not a few of each kind."""
 
 
 def driven(python: str, made: Made, folder: Path, *picture: str) -> dict[str, Any]:
@@ -113,8 +116,8 @@ def test_no_request_leaves_the_disk_and_nothing_complains(seen: dict[str, Any]) 
 
 
 def test_hostile_names_stay_text(seen: dict[str, Any]) -> None:
-    """On every page of the hostile estate, while it is searched: nothing ran, and no picture came to be."""
-    assert len(seen["acted"]) > 15
+    """On pages of every kind of the hostile estate, while it is searched: nothing ran, and no picture came to be."""
+    assert len(seen["acted"]) == 11 or EVERY_PAGE
     assert set(map(tuple, seen["acted"])) == {(None, 0)}
 
 
@@ -174,8 +177,8 @@ def test_a_telephone_is_wide_enough(seen: dict[str, Any]) -> None:
     narrow = seen["narrow"]
     drawings = narrow.pop("drawings")
     assert set(drawings) == {True}
-    assert len(drawings) > 15
-    assert len(narrow) > 25
+    assert len(drawings) > 8
+    assert len(narrow) == 11 or EVERY_PAGE
     assert set(narrow.values()) == {True}
 
 
