@@ -303,3 +303,14 @@ def test_each_field_of_an_estate_has_an_answer_whose_lines_are_cited() -> None:
             if one.what in {"too short", "other layout"} and None not in (one.bytes, one.needed_bytes):
                 now, needed = (one.bytes, one.digits or 0), (one.needed_bytes, one.needed_digits or 0)
                 assert now < needed, one
+
+
+def test_what_joins_a_record_that_is_laid_out_is_looked_at_with_the_next() -> None:
+    """An item that is laid over the field grows with it, while a group that SYNC makes shorter is told of."""
+    data = (
+        "01 R.", "  05 A PIC X.", "  05 V REDEFINES A PIC X.",
+        "  05 G.", "    10 B PIC X(2).", "    10 N PIC 9(7) COMP SYNC.",
+    )  # fmt: skip
+    found = grown("P.A", 1, program("GOBACK.", data=data))
+    assert found["redefinition", "V"].needed_bytes == 2
+    assert (found["group", "G"].bytes, found["group", "G"].needed_bytes) == (7, 6)

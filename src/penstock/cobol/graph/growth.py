@@ -389,7 +389,7 @@ class _Growing:
 
     def _lay_out(self, part: ProgramPart, record: int) -> Iterator[_Longer]:
         """Add the groups whose length changes in a record, what is laid over them, and its files; yield the groups."""
-        fields, inside = part.fields, self._inside[id(part), record]
+        fields, inside = part.fields, dict(self._inside[id(part), record])  # what is laid over them may join
         waves = {index: self._waves[node] for index, node in inside.items()}
         lengths = {index: wave.size.bytes for index, wave in waves.items() if wave.size is not None}
         laid = relaid(fields, record, lengths)
