@@ -246,3 +246,23 @@ def test_the_room_that_is_reserved_stays_free() -> None:
     )
     assert max(chunk.prompt_tokens or 0 for chunk in made.chunks) <= 2_600
     assert len(made.chunks) > 1
+
+
+def test_data_stand_in_the_order_of_their_lines_where_a_program_goes_on_behind_one_that_it_contains() -> None:
+    """What a container declares behind a contained program comes behind what that declares itself."""
+    moves = "".join(f"       P{at}.\n           MOVE B TO A.\n           ADD 1 TO C{at}.\n" for at in range(200))
+    text = (
+        "       IDENTIFICATION DIVISION.\n       PROGRAM-ID. OUTER.\n"
+        "       IDENTIFICATION DIVISION.\n       PROGRAM-ID. INNER.\n"
+        "       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n       01  B PIC X.\n       PROCEDURE DIVISION.\n"
+        f"{moves}       END PROGRAM INNER.\n"
+        "       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n       01  A PIC X GLOBAL.\n       END PROGRAM OUTER.\n"
+    )
+    source = scan(text.encode())
+    made = plan(source, prompt_tokens=2_000)
+    seen = [chunk for chunk in made.chunks if len(chunk.context_spans) > 1]
+    assert seen
+    for chunk in seen:
+        context = made.prompts[chunk.id].partition(wording.SOURCE)[0]
+        shown = [int(number) for number in re.findall(r"(?m)^(\d+)\|", context)]
+        assert shown == [line for first, last in chunk.context_spans for line in range(first, last + 1)]

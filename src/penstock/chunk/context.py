@@ -132,7 +132,7 @@ class Surroundings:
             room -= over + 1
 
     def _data_part(self, spans: Sequence[Span], limit: float) -> tuple[list[str], list[Span]]:
-        """Return the items that fit, in the order of their lines, with a heading; a note says how many are left out.
+        """Return the items that fit, in the order of their lines, copybooks' last, with a heading; a note says what is left out.
 
         They are chosen by how often they are named, and an item comes with its groups or not at all: a field without its record
         tells a model nothing about where its bytes are.
@@ -162,8 +162,13 @@ class Surroundings:
             return said, []
         items = [self._data.items[number] for number in chosen]
         # Two items may stand in one line, which is shown once.
-        texts = dict.fromkeys(text for number in sorted(chosen) for text in self._item(number))
+        texts = dict.fromkeys(text for number in sorted(chosen, key=self._place) for text in self._item(number))
         return [heading, *texts, *said], [(i.entry.line, i.entry.end_line) for i in items if i.copybook is None]
+
+    def _place(self, number: int) -> tuple[bool, int]:
+        """Return what items are ordered by: a program's own may stand behind those of one that it contains."""
+        item = self._data.items[number]
+        return item.copybook is not None, item.entry.line if item.copybook is None else number
 
     def _size(self, number: int) -> float:
         if number not in self._sizes:
