@@ -19,13 +19,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..facts.values import WHOLE
 from .carrying import DIFFERS, PlacedField
-from .relaying import RENAMES, Lying, covers, of_record, relaid
+from .holding import holders_of, lies_behind, varies
+from .relaying import RENAMES, Lying, relaid
 from .sizes import Bytes, Size, fitted, longer, size_of, text
 from .structure import declared_at
 from .values import RANK, EstateEdge, NodeId
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from ..facts.values import MoveWay
     from .carrying import Carrying
@@ -394,7 +395,7 @@ class _Growing:
         lengths = {index: wave.size.bytes for index, wave in waves.items() if wave.size is not None}
         laid = relaid(fields, record, lengths)
         is_known = len(lengths) == len(waves)
-        holders = _holders(fields, record, inside)
+        holders = holders_of(fields, record, inside)
         moved = [index for index, lying in laid.items() if lying.bytes != fields[index].bytes]
         for index in dict.fromkeys((*inside, *holders, *moved)):
             field, then = fields[index], laid[index].bytes if is_known else None
@@ -449,7 +450,7 @@ class _Growing:
                 if (field.bytes, field.occurs, size.kind == "group") == (other.bytes, other.occurs, False):
                     more = longer(size, Bytes(then - size.bytes))
                     self._grow(node, one, _Wave(more, wave.certainty, wave.steps + 1, (*wave.causes, node)))
-            elif grown == size and _lies_behind(one.part, one.at, first - (other.offset or 0)):
+            elif grown == size and lies_behind(one.part, one.at, first - (other.offset or 0)):
                 why = f"it shares its bytes with {field.name}, where what lies behind the field that grows moves"
                 self._add("redefinition", node, (other.bytes, None), wave.steps, why, cited, wave.certainty)
 
@@ -515,12 +516,12 @@ class _Growing:
                 continue
             short = self._shortage(edge, (now, then), other, placed, causes) if wave.steps < MAX_STEPS else None
             if short is not None:
-                if _varies(part, index) or _varies(placed.part, placed.at):
+                if varies(part, index) or varies(placed.part, placed.at):
                     short = short._replace(is_sure=False)
                 self._too_short(node, edge, other, placed, short, wave)
             elif (
                 not edge.ways
-                and _lies_behind(placed.part, placed.at, first - (group.offset or 0))
+                and lies_behind(placed.part, placed.at, first - (group.offset or 0))
                 and self._with(other, placed, causes) == size_of(placed.field)
             ):
                 why = f"{_said(edge, node)}, and what lies behind the field that grows no longer lies where it did"
@@ -533,7 +534,7 @@ class _Growing:
         size = None if placed is None or edge.ways else size_of(placed.field)
         if placed is None or size is None or size.is_number:
             return
-        is_behind = _lies_behind(changed.part, changed.at, begin, size.bytes)
+        is_behind = lies_behind(changed.part, changed.at, begin, size.bytes)
         if is_behind and self._with(edge.source, placed, changed.causes) == size:
             why = f"{_said(edge, node)}, and what lies behind the field that grows no longer lies where it did"
             self._other_layout(edge, edge.source, placed, why, changed.wave)
@@ -594,53 +595,6 @@ def _nearest(wave: _Wave) -> tuple[int, int]:
 def _needed(one: Grown) -> tuple[int, int]:
     """Return how much something would need."""
     return one.needed_bytes or 0, one.needed_digits or 0
-
-
-def _holders(fields: Sequence[LaidField], record: int, inside: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
-    """Return the groups that hold some fields, and what renames these: each with the fields, and how often it has them."""
-    found: dict[int, list[tuple[int, int]]] = {}
-    renaming = [index for index in of_record(fields, record) if fields[index].level == RENAMES]
-    for index in inside:
-        times = fields[index].occurs or 1
-        for one in renaming:
-            if covers(fields, one, index):
-                found.setdefault(one, []).append((index, times))
-        at = fields[index].parent
-        while at is not None:
-            found.setdefault(at, []).append((index, times))
-            times *= fields[at].occurs or 1
-            at = fields[at].parent
-    return found
-
-
-def _below(part: ProgramPart, group: int) -> Iterator[LaidField]:
-    """Yield what a group holds, at any depth."""
-    within = {group}
-    for index in range(group + 1, len(part.fields)):
-        field = part.fields[index]
-        if field.parent not in within:
-            return
-        if field.level != RENAMES:
-            within.add(index)
-            yield field
-
-
-def _lies_behind(part: ProgramPart, group: int, start: int, end: int | None = None) -> bool:
-    """Return whether a group has a name for something that begins behind a place, and before another: DFHCOMMAREA as a table
-    of X has none.
-    """
-    first = part.fields[group].offset or 0
-    begins = (
-        (field.offset or 0) - first
-        for field in _below(part, group)
-        if field.name and not field.in_table and field.usage != "GROUP"
-    )
-    return any(start < begin and (end is None or begin < end) for begin in begins)
-
-
-def _varies(part: ProgramPart, group: int) -> bool:
-    """Return whether the length of a group depends on an OCCURS DEPENDING."""
-    return any(field.depending for field in _below(part, group))
 
 
 def _declared(part: ProgramPart, field: LaidField) -> tuple[str, int]:
