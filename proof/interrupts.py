@@ -118,7 +118,7 @@ def _interrupted(seconds: float, max_seconds: float, failed_at: frozenset[int]) 
         running.send_signal(signal.SIGINT)
         seen += running.communicate(timeout=60)[1]
         took = time.monotonic() - pressed
-        if running.returncode == 0:  # it had just ended
+        if running.returncode == 0 or ": answered, " in seen:  # it had just ended
             return []
         if took > max_seconds:
             spent = _processor_seconds() - before

@@ -23,6 +23,10 @@ def run() -> NoReturn:
         status = main()
     except KeyboardInterrupt:  # while modules load: later ones are answered by the command
         status = _INTERRUPTED
+    # What it had to say is said: a Ctrl-C that comes now, while the interpreter ends, changes nothing of how it ended.
+    from signal import SIG_IGN, SIGINT, signal
+
+    signal(SIGINT, SIG_IGN)
     # At its end the interpreter looks through all objects once more, for cycles to take apart. What a command had open it has
     # closed; memory goes back to the system in any case.
     gc.freeze()

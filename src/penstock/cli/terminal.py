@@ -68,9 +68,11 @@ def output_on_terminal() -> Iterator[None]:
     if sys.platform == "win32" or (sys.stdout is not None and sys.stdout.isatty()):
         yield
         return
+    from penstock.workspace.system import terminal_behind
+
     if sys.stdout is not None:
         sys.stdout.flush()
-    shown = os.open(os.ttyname(sys.stdin.fileno()), os.O_WRONLY | os.O_NOCTTY)
+    shown = terminal_behind(sys.stdin.fileno())
     kept = os.dup(1)
     try:
         os.dup2(shown, 1)

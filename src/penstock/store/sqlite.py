@@ -422,7 +422,9 @@ class SqliteStore(FileTables):
             return StoreFault("disk_full", f"The disk is full: nothing was written to {self.path}. {more}")
         if name.startswith("SQLITE_NOTADB"):  # it opens for no command, so that none can say more
             way = "A copy in its place goes on; with the file set aside a new store begins."
-            return Damaged(f"{self.path}/{DATABASE} is damaged from its first bytes on: {error}. {way}")
+            fault = Damaged(f"{self.path}/{DATABASE} is damaged from its first bytes on: {error}. {way}")
+            fault.calls = ()
+            return fault
         if name.startswith("SQLITE_CORRUPT") or isinstance(error, UnicodeDecodeError):
             check = f"penstock store check{self._command_option()}"
             return Damaged(f"{self.path}/{DATABASE} is damaged: {error}. `{check}` names what.")

@@ -174,6 +174,17 @@ write_at: Callable[[int, Buffer, int], int] = getattr(os, "pwrite", _write_at)
 """`os.pwrite(descriptor, data, start_byte)`: writes at a place and returns how much was written."""
 
 
+def terminal_behind(descriptor: int) -> int:
+    """Return a descriptor to write with to the terminal that another one reads from.
+
+    Raises:
+        OSError: It reads from none, or that takes nothing.
+    """
+    if sys.platform == "win32":
+        raise OSError(errno.ENOTTY, os.strerror(errno.ENOTTY))
+    return os.open(os.ttyname(descriptor), os.O_WRONLY | os.O_NOCTTY | PRIVATE)
+
+
 def path_handle(path: str) -> int:
     """Return an `O_PATH` handle, which gives no access to content: what Landlock rules are made of. Raises OSError."""
     return os.open(path, LOOK)

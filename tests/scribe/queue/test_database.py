@@ -16,6 +16,7 @@ import psycopg
 import pytest
 from tests.scribe.queue.conftest import QUICK, ended, estate, loopback, started, working
 
+from penstock.call import Call
 from penstock.errors import CallerError
 from penstock.scribe.queue import database as database_module
 from penstock.scribe.queue import worker as worker_module
@@ -90,8 +91,9 @@ def test_who_finds_no_tables_and_may_make_none_is_told_what_does(empty_url: str)
     poor = Database(empty_url.replace("penstock@", "nobody_special@"))
     with pytest.raises(StoreFault, match=r"docs/queue\.md"):
         poor.prepare()
-    with pytest.raises(StoreFault, match="penstock queue migrate"):
+    with pytest.raises(StoreFault, match="holds no queue yet") as refused:
         poor.rows("SELECT * FROM runs")
+    assert refused.value.calls == (Call("queue migrate"),)
     poor.close()
 
 
