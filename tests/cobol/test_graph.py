@@ -623,7 +623,7 @@ def test_the_name_of_a_file_may_be_composed() -> None:
         if edge.verb == "bound to"
     }
     assert bound == {
-        ("ONE.A", "*\\ONE_*.DAT", "may"): [(6, None), (17, "OPENS")],
+        ("ONE.A", "*/ONE_*.DAT", "may"): [(6, None), (17, "OPENS")],
         ("ONE.B", "ini/one.ini", "may"): [(7, None), (18, None)],
         ("ONE.C", "one.dat", "may"): [(8, None), (19, None)],
         ("ONE.C", "two.dat", "may"): [(8, None), (20, None)],

@@ -314,3 +314,42 @@ def test_what_joins_a_record_that_is_laid_out_is_looked_at_with_the_next() -> No
     found = grown("P.A", 1, program("GOBACK.", data=data))
     assert found["redefinition", "V"].needed_bytes == 2
     assert (found["group", "G"].bytes, found["group", "G"].needed_bytes) == (7, 6)
+
+
+OF_FILE = """\
+       ID DIVISION.
+       PROGRAM-ID. {name}.
+       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT F ASSIGN TO "{path}".
+       DATA DIVISION.
+       FILE SECTION.
+       FD  F.
+       01  RA.
+           05  A1 PIC X(5).
+           05  B1 PIC X(5).
+{more}       PROCEDURE DIVISION.
+           OPEN {mode} F.
+           {does} F.
+           GOBACK.
+"""
+
+
+def test_other_records_of_a_file_share_its_storage() -> None:
+    """A name in one of them that lies behind the field that grows no longer lies over what it did; they may be of another kind."""
+    lines = ("01  RB.", "    05  FILLER PIC X(5).", "    05  C1 PIC X(5).", "01  RC.", "    05  D1 PIC X(5).")
+    more = "".join(f"       {line}\n" for line in lines)
+    found = grown("P.A1", 2, OF_FILE.format(name="P", path="f.dat", more=more, mode="INPUT", does="READ"))
+    assert found["redefinition", "RB"].certainty == "may"
+    assert ("redefinition", "RC") not in found
+
+
+@pytest.mark.parametrize("path", ["./data/f.dat", "data\\f.dat", ".\\data\\f.dat"])
+def test_a_file_is_one_however_its_path_is_written(path: str) -> None:
+    """What reads it under another spelling has the other layout."""
+    writes = OF_FILE.format(name="ONE", path=path, more="", mode="OUTPUT", does="WRITE RA. DISPLAY")
+    found = grown(
+        "ONE.A1", 2, writes, OF_FILE.format(name="TWO", path="data/f.dat", more="", mode="INPUT", does="READ")
+    )
+    assert found["other layout", "TWO.RA"].certainty == "is"

@@ -420,7 +420,8 @@ class _Growing:
         wave = min(waves.values(), key=_nearest)
         causes = frozenset((*wave.causes, *(one.causes[-1] for one in waves.values())))
         then = laid[record].bytes if is_known else None
-        self._files(_Longer(part, record, wave, 0, causes), then, {*inside, *holders})
+        first = min(fields[index].offset or 0 for index in inside)
+        self._files(_Longer(part, record, wave, first, causes), then, {*inside, *holders})
 
     def _redefined(self, changed: _Longer, then: int | None) -> None:
         """Add what redefines an item, or is redefined by it, where that no longer fits.
@@ -467,6 +468,7 @@ class _Growing:
             node, cited = NodeId("file", file.name), [declared_at(part, storage)]
             why = "its records get longer"
             self._add("file", node, (storage.bytes, None), wave.steps, why, cited, wave.certainty)
+            self._other_records(changed, file.records)
             more = None if then is None or field.bytes is None else then - field.bytes
             for edge in self._graph.touching(node):
                 if edge.verb == "bound to":
@@ -476,6 +478,18 @@ class _Growing:
                     length = None if placed is None else placed.field.bytes
                     said = f"{edge.source} is its key"
                     self._add("key", node, (length, None), wave.steps, said, edge.citations, wave.certainty)
+
+    def _other_records(self, changed: _Longer, records: Iterable[int]) -> None:
+        """Add the other records of a file, one storage with the one that changes: `may`, as they may be of another kind."""
+        part, record, wave, first, causes = changed
+        for one in records:
+            other = part.fields[one]
+            node = NodeId("field", other.name)
+            is_same = self._with(node, PlacedField(part, one), causes) == size_of(other)
+            if one != record and other.name and is_same and lies_behind(part, one, first):
+                why = f"it shares its bytes with {part.fields[record].name}, where what lies behind the field that grows moves"
+                cited = [declared_at(part, other), declared_at(part, part.fields[record])]
+                self._add("redefinition", node, (other.bytes, None), wave.steps, why, cited, "may")
 
     def _data_set(self, changed: _Longer, edge: EstateEdge, more: int | None) -> None:
         """Add a data set whose records change, and the records of other programs that are read from and written to it."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..program import METHOD
 from .carrying import DIFFERS, Carrying
+from .naming import plain_path
 from .values import KINDS, RANK, VERBS, EstateEdge, NodeId
 
 if TYPE_CHECKING:
@@ -137,12 +138,12 @@ def nodes_named(graph: EstateGraph, name: str, kind: Kind | None = None) -> list
     An exact name comes before one whose last parts it is; the field of a copybook stands for its instances too, and a
     level 88 for its item.
     """
-    wanted = name.strip().upper()
+    wanted = plain_path(name.strip()).upper()
     nodes = [node for node in graph.nodes() if kind is None or node.kind == kind]
     # The path in the name of one of several programs keeps its letters.
     found = [node for node in nodes if node.name.upper() == wanted]
     # Behind what qualifies it, or the folders of a file.
-    ends = tuple(f"{mark}{wanted}" for mark in (".", METHOD, "/", "\\"))
+    ends = tuple(f"{mark}{wanted}" for mark in (".", METHOD, "/"))
     found = found or [node for node in nodes if node.name.upper().endswith(ends)]
     found = found or [node for node in nodes if _bare(node.name) == wanted or _in_order(node.name, wanted)]
     if not found:

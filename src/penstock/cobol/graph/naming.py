@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 _GENERATION = re.compile(r"\([+-]?\d+\)\Z")
 
 
+def plain_path(path: str) -> str:
+    """Return the name of a file as all programs mean it, with slashes and without the folder that they are in."""
+    return path.replace("\\", "/").removeprefix("./")
+
+
 def program_name(name: str, path: str, doubles: frozenset[str] | set[str] = frozenset()) -> str:
     """Return the name of a program's node: its own, with its path where several files have a program of that name."""
     bare = key(name).strip("'\" ")

@@ -20,7 +20,7 @@ from ..facts.naming import DataNames
 from ..facts.storage import Storage
 from ..facts.values import WHOLE
 from ..program import METHOD, key
-from .naming import field_names, paragraph_names, program_name
+from .naming import field_names, paragraph_names, plain_path, program_name
 from .operations import DrawnProgram, operations
 from .values import (
     RANK,
@@ -413,11 +413,11 @@ class _Drawing:
         """Yield the names that a file may have in the folders of its system."""
         for found in file.named_by:
             if _PATH.fullmatch(found.value):
-                yield FileName(found.value, CitedLine(self._path, found.line, found.copybook), is_path=True)
+                yield FileName(plain_path(found.value), CitedLine(self._path, found.line, found.copybook), is_path=True)
         if file.dd and not file.named_by:
             is_path = _PATH.fullmatch(file.dd) is not None
             if is_path or (any(word[0] in "'\"" for word in file.assign) and not _DEVICE.fullmatch(file.dd)):
-                yield FileName(file.dd, None, is_path)
+                yield FileName(plain_path(file.dd), None, is_path)
 
     def _sendings(self) -> Iterator[Passing]:
         """Yield what is given to other programs."""
