@@ -132,7 +132,7 @@ class Surroundings:
             room -= over + 1
 
     def _data_part(self, spans: Sequence[Span], limit: float) -> tuple[list[str], list[Span]]:
-        """Return the items that fit, in the order of their lines, copybooks' last, with a heading; a note says what is left out.
+        """Return the items that fit, in the order of their lines, copybooks' last, with a heading and a count of those left out.
 
         They are chosen by how often they are named, and an item comes with its groups or not at all: a field without its record
         tells a model nothing about where its bytes are.

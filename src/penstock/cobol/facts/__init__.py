@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .calls import WrittenCall
     from .code import Code
     from .expanding import EntryRow, Expanded
+    from .file_names import FileNames
     from .flow import Flow
     from .interface import InterfaceOperations
     from .naming import DataNames
@@ -95,7 +96,9 @@ def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: t
     called = calls.callings(code)
     nested = trees(code)  # shared by all that need statements within statements
     reaching = Reaching(code, nested, expanded.pieces, data.names, data.referred, values, data.all_records)
-    found = _operations(code, data, values, reaching, expanded.rows, called)
+    literals = _literals(data)
+    file_names = FileNames(code, data.names, values, literals)  # for two readers: ASSIGN, and commands of the system
+    found = _operations(code, data, values, reaching, file_names, expanded.rows, called)
     walks = [list(walk(nodes)) for nodes in nested]  # once for three readers
     shapes = [shape(nodes) for nodes in walks]
     graph = flow(code, expanded.pieces, nested, expanded.uses)
@@ -107,7 +110,7 @@ def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: t
     unread = _unread(source, program, code)
     kind, reason = interface.type_of(program, code, found, data.names)
     classes = objects.class_names(source, program, expanded.rows)
-    reached = calls.calls(code, called, found.cics, reaching, _literals(data), calls.functions(expanded.rows), classes)
+    reached = calls.calls(code, called, found.cics, reaching, literals, calls.functions(expanded.rows), classes)
     # Lines are counted in the file, not in the expanded program: a copybook is counted where it stands.
     kinds = source.kinds[program.start_line - 1 : program.end_line]
     return Facts(
@@ -130,7 +133,7 @@ def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: t
         transforms=_transforms(code, data.referred),
         undeclared=_undeclared(data, source, program, expanded.rows),
         files=found.files,
-        commands=tuple(commands(called, FileNames(code, data.names, values, _literals(data)))),
+        commands=tuple(commands(called, file_names)),
         sql=found.sql,
         cics=found.cics,
         dli=found.dli,
@@ -228,21 +231,19 @@ def _operations(
     data: _Data,
     values: Values,
     reaching: Reaching,
+    file_names: FileNames,
     rows: tuple[EntryRow, ...],
     called: tuple[WrittenCall, ...],
 ) -> InterfaceOperations:
     """Return what the program does with files, databases, terminals and queues."""
     from . import cics, files, idms, ims, mq, sql
     from .dynamic_sql import DynamicSql
-    from .file_names import FileNames
     from .interface import InterfaceOperations
 
     # All calls by name are followed in one pass through the program, those of CICS among them.
     reaching.follow(call.target for call in called if call.target[:1] not in "'\"")
     return InterfaceOperations(
-        files=files.files(
-            rows, data.items, data.records, code, FileNames(code, data.names, values, _literals(data)).of
-        ),
+        files=files.files(rows, data.items, data.records, code, file_names.of),
         sql=sql.operations(code, DynamicSql(code, data.names, reaching)),
         cics=cics.operations(code, reaching),
         dli=ims.operations(code, data.names, values, called),

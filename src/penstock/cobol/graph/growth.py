@@ -9,7 +9,7 @@ are only named.
 
 Law: what is said to be too short (`is`) is shorter than what comes, and what is too short is named
 (`tests/cobol/test_growth_oracle.py`); nothing that is declared by the same copybook as the field, and so grows with it,
-is said to break.
+is said to break. What it misses yet stands in docs/impact.md.
 """
 
 from __future__ import annotations
