@@ -11,6 +11,8 @@ import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 
+from tests.environments import miss
+
 # The suite draws the same examples in each run, so that what fails was broken by the change at hand; new ones are looked
 # for with PENSTOCK_HYPOTHESIS=long, at random and four hundred times as many.
 settings.register_profile(
@@ -85,10 +87,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for marker in item.iter_markers("needs"):
         for program in marker.args:
             if shutil.which(program) is None:
-                missing = f"{program} is not installed (Debian package {PACKAGES.get(program, program)})"
-                if os.environ.get("PENSTOCK_TEST_REQUIRE") == "all":
-                    pytest.fail(missing)
-                pytest.skip(missing)
+                miss(f"{program} is not installed (Debian package {PACKAGES.get(program, program)})")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

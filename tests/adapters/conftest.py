@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.testing.conftest import REPOSITORY, TOOLS_CACHE, one_at_a_time
+from tests.environments import one_at_a_time, python_with
+from tests.testing.conftest import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,23 +43,8 @@ OURS = ("click", "google-re2")  # what penstock itself needs
 
 
 def python_of(framework: str) -> Path:
-    """A Python that has the framework; where it cannot be had the test is skipped, or fails where all is required."""
-    folder = TOOLS_CACHE / "adapters" / framework
-    python, pins = folder / "bin" / "python", folder / ".pins"
-    frameworks = (PINS | RECIPE_PINS)[framework]
-    wanted = " ".join((*frameworks, *OURS, sys.version))
-    with one_at_a_time(TOOLS_CACHE / "adapters.lock"):
-        if not pins.exists() or pins.read_text() != wanted:
-            subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True, capture_output=True)
-            command = [str(python), "-m", "pip", "install", "-qq", "--only-binary", ":all:", *frameworks, *OURS]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-            if done.returncode != 0:
-                missing = f"{framework} cannot be installed: {done.stderr.strip().splitlines()[-1:]}"
-                if os.environ.get("PENSTOCK_TEST_REQUIRE") == "all":
-                    pytest.fail(missing)
-                pytest.skip(missing)
-            pins.write_text(wanted)
-    return python
+    """A Python that has the framework."""
+    return python_with(f"adapters-{framework}", *(PINS | RECIPE_PINS)[framework], *OURS)
 
 
 def run_in(framework: str, *arguments: str | Path) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.environments import TOOLS_CACHE, miss
 from tests.forks import MCP, warm
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from mcp_types import CallToolResult
 
-TOOLS_CACHE = Path(os.environ.get("PENSTOCK_TOOLS") or Path.home() / ".cache" / "penstock-tools")
 REPOSITORY = Path(__file__).parents[2]
 TOKEN = "t" * 43
 
@@ -33,10 +33,7 @@ def installed(folder: str, program: str) -> str:
     """A program that `scripts/tools` installed; the test is skipped, or fails where all are required, when it is missing."""
     at = tool_path(folder, program)
     if at is None:
-        missing = f"{folder} is not installed (scripts/tools installs it)"
-        if os.environ.get("PENSTOCK_TEST_REQUIRE") == "all":
-            pytest.fail(missing)
-        pytest.skip(missing)
+        miss(f"{folder} is not installed (scripts/tools installs it)")
     return at
 
 

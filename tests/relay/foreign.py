@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tests.mcp.conftest import TOOLS_CACHE
+from tests.environments import TOOLS_CACHE
 
 if TYPE_CHECKING:
     from pathlib import Path

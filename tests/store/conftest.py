@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
+from tests.environments import miss
 
 from penstock.store.postgres import PostgresStore
 from penstock.store.sqlite import SqliteStore
@@ -102,10 +103,7 @@ def needed_programs() -> str:
     """Where PostgreSQL's programs are; skips the test where they are not, or fails it where all is required."""
     folder = programs()
     if folder is None:
-        missing = "PostgreSQL is not installed (Debian package postgresql)"
-        if os.environ.get("PENSTOCK_TEST_REQUIRE") == "all":
-            pytest.fail(missing)
-        pytest.skip(missing)
+        miss("PostgreSQL is not installed (Debian package postgresql)")
     return folder
 
 

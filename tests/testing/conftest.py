@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import subprocess
-import sys
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.environments import one_at_a_time, python_with
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 REPOSITORY = Path(__file__).parents[2]
-TOOLS_CACHE = Path(os.environ.get("PENSTOCK_TOOLS") or Path.home() / ".cache" / "penstock-tools")
 PINS = {
     "sdks": ("openai==3.57.0", "anthropic==2.14.0"),
     "cloud-sdks": ("google-genai==3.6.1", "boto3==1.44.8"),
@@ -29,32 +26,9 @@ PINS = {
 """The clients of each environment: several, so that none decides about the others' dependencies."""
 
 
-@contextmanager
-def one_at_a_time(lock: Path) -> Iterator[None]:
-    """Several workers may want the same thing: the first makes it, the others find it."""
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    with lock.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 def sdk_python(name: str) -> Path:
-    """A Python that has the clients; where they cannot be had the test is skipped, or fails where all is required."""
-    folder = TOOLS_CACHE / name
-    python, pins = folder / "bin" / "python", folder / ".pins"
-    wanted = " ".join((*PINS[name], sys.version))
-    with one_at_a_time(TOOLS_CACHE / f"{name}.lock"):
-        if not pins.exists() or pins.read_text() != wanted:
-            subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True, capture_output=True)
-            install = [str(python), "-m", "pip", "install", "-qq", "--retries", "1", "--only-binary", ":all:"]
-            done = subprocess.run([*install, *PINS[name]], capture_output=True, text=True, timeout=300, check=False)
-            if done.returncode != 0:
-                missing = f"{' and '.join(PINS[name])} cannot be installed: {done.stderr.strip().splitlines()[-1:]}"
-                if os.environ.get("PENSTOCK_TEST_REQUIRE") == "all":
-                    pytest.fail(missing)
-                pytest.skip(missing)
-            pins.write_text(wanted)
-    return python
+    """A Python that has the clients of an environment."""
+    return python_with(name, *PINS[name])
 
 
 def _seen(name: str, driver: str, base: Path, *arguments: str) -> dict[str, Any]:
