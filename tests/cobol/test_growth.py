@@ -6,7 +6,7 @@ import pytest
 from tests.cobol.sources import program
 from tests.cobol.test_graph import estate, graph_of
 
-from penstock.cobol.graph import Carrying, Grown, NodeId, growth, nodes_named
+from penstock.cobol.graph import Carrying, Grown, NodeId, growth, impact, nodes_named
 
 Found = dict[tuple[str, str], Grown]
 
@@ -45,6 +45,71 @@ def test_a_parameter_that_is_one_item_is_too_short_in_the_caller(by: str) -> Non
     assert short(grown("P.A", 2, caller, CALLED.format("USING"))) == {"TWO.LA": ("is", 6), "B": ("is", 6)}
 
 
+@pytest.mark.parametrize(
+    ("given", "called", "caller"),
+    [
+        ("A", {"TWO.LA": ("is", 6)}, {"A": ("is", 6)}),
+        # As many characters as before; the program that is called has one more than it gets.
+        ("A(1:3)", {}, {"A": ("may", None)}),
+        ("BY CONTENT A(1:4)", {}, {"A": ("is", None)}),
+        ("A(2:)", {"TWO.LA": ("is", 5)}, {"A": ("may", None)}),
+        ("A(1:)", {"TWO.LA": ("is", 6)}, {"A": ("is", None)}),
+        ("A(N:3)", {}, {"A": ("may", None)}),
+        ("A(2:N)", {"TWO.LA": ("may", 5)}, {"A": ("may", None)}),
+    ],
+)
+def test_a_part_that_is_passed_is_as_long_as_before(
+    given: str, called: dict[str, tuple[str, int | None]], caller: dict[str, tuple[str, int | None]]
+) -> None:
+    """Reference modification of an argument: what the lengths say, to the called program and back."""
+    data = ("01 A PIC X(4).", "01 N PIC 9.")
+    source = program(f"CALL 'TWO' USING {given}.", "GOBACK.", data=data)
+    assert short(grown("P.A", 2, source, CALLED.format("USING"))) == called
+    assert short(grown("TWO.LA", 2, source, CALLED.format("USING"))) == caller
+
+
+CALLED_WITH_RECORD = CALLED.replace("01  LA PIC X(4).", "01  LA.\n       05  LB PIC X(4).\n       05  LC PIC X(4).")
+
+
+@pytest.mark.parametrize(
+    ("given", "back"),
+    [
+        ("R", {"A"}),
+        ("BY CONTENT R", set()),
+        ("BY VALUE R", set()),
+        ("BY CONTENT N REFERENCE R", {"A"}),
+        ("R(1:8)", {"A"}),
+    ],
+)
+def test_what_is_given_by_content_does_not_come_back(given: str, back: set[str]) -> None:
+    """The called program cannot change it: no value is carried there, and what grows in it is too long for the caller all the
+    same."""
+    data = ("01 R.", "  05 A PIC X(4).", "  05 B PIC X(4).", "01 N PIC 9.")
+    called = CALLED_WITH_RECORD.format("USING").replace(
+        "USING LA", "USING LA" if "N" not in given.split() else "USING LN LA"
+    )
+    called = called.replace("PROCEDURE", "01  LN PIC 9.\n       PROCEDURE", 1)
+    source = program(f"CALL 'TWO' USING {given}.", "GOBACK.", data=data)
+    graph = graph_of({"p.cbl": source.encode(), "q.cbl": called.encode()})
+    carrying = Carrying(graph)
+    (inside,), (outside,) = nodes_named(graph, "TWO.LB"), nodes_named(graph, "P.A")
+    assert {one.target.name.removeprefix("P.") for one in carrying.after(inside)} == back
+    assert [one.target for one in carrying.after(outside)] == [inside]
+    assert [one.source for one in carrying.before(inside)] == [outside]
+    assert set(short(grown("TWO.LB", 2, source, called))) == {"A"}
+    passed = [edge for edge in impact(graph, "TWO.LA").edges if edge.verb == "passes to" and "P.R" in str(edge.source)]
+    assert passed
+
+
+def test_a_part_of_a_group_that_is_passed_is_what_lies_at_its_place() -> None:
+    """The second of two fields is the parameter; where the first grows other bytes are."""
+    data = ("01 R.", "  05 A PIC X(4).", "  05 B PIC X(4).")
+    source = program("CALL 'TWO' USING R(5:4).", "GOBACK.", data=data)
+    found = grown("P.A", 2, source, CALLED.format("USING"))
+    assert {name for what, name in found if what == "other layout"} == {"TWO.LA"}
+    assert set(short(grown("P.B", 2, source, CALLED.format("USING")))) == {"TWO.LA"}
+
+
 def test_what_is_returned_goes_to_the_caller_alone() -> None:
     """A field that gets what a program returns is too short for more of it; where it grows itself, it takes the same."""
     caller = program("CALL 'TWO' RETURNING A.", "GOBACK.", data=("01 A PIC X(4).",))
@@ -69,6 +134,7 @@ def test_nothing_is_carried_to_what_is_returned() -> None:
         # Three characters stay three.
         ("MOVE A(1:3) TO T", None),
         ("MOVE A(N:3) TO T", None),
+        ("MOVE A(1:4) TO T", None),
         # To the end are more than before.
         ("MOVE A(1:) TO T", ("is", 6)),
         ("MOVE A(2:) TO T", ("is", 5)),

@@ -33,7 +33,29 @@ def _moves(found: Facts) -> set[tuple[str, str, str]]:
         ("MOVE A TO B C", {("A", "moves", "B"), ("A", "moves", "C")}),
         ("MOVE A(1:N) TO T(N)", {("A", "moves", "T")}),
         ("MOVE FUNCTION NUMVAL(A) TO C", {("A", "computes", "C")}),
-        ("MOVE LENGTH OF A TO C", set()),
+        ("MOVE LENGTH OF A TO C", {("A", "computes", "C")}),
+        ("MOVE A(1:LENGTH OF C) TO B", {("A", "moves", "B")}),
+        ("MOVE FUNCTION TRIM(A) TO B", {("A", "moves", "B")}),
+        ("MOVE UPPER-CASE(A) TO B", {("A", "moves", "B")}),
+        ("MOVE FUNCTION TRIM(A)(1:2) TO B", {("A", "computes", "B")}),
+        ("MOVE FUNCTION UPPER-CASE(FUNCTION SUBSTITUTE(A 'X' 'Y')) TO B", {("A", "computes", "B")}),
+        ("PERFORM VARYING C FROM N BY 1 UNTIL C > H CONTINUE END-PERFORM", {("N", "moves", "C")}),
+        (
+            "PERFORM MAIN WITH TEST AFTER VARYING C FROM 1 BY N UNTIL C > 9 AFTER N FROM LENGTH OF A BY 1 UNTIL N = A",
+            {("N", "computes", "C"), ("A", "computes", "N")},
+        ),
+        # An index is no item: nothing goes into what is varied beside it.
+        ("PERFORM MAIN VARYING C FROM 1 BY 1 UNTIL C > 9 AFTER IX FROM N BY 1 UNTIL IX > 9", set()),
+        ("INSPECT A TALLYING N FOR ALL B", {("A", "computes", "N")}),
+        ("INSPECT A REPLACING ALL B BY H BEFORE INITIAL I", {("B", "computes", "A"), ("H", "computes", "A")}),
+        ("INSPECT A CONVERTING B TO R", {("B", "computes", "A"), ("R", "computes", "A")}),
+        ("INSPECT MISSING TALLYING N FOR ALL B", set()),
+        (
+            "INITIALIZE A G C REPLACING ALPHANUMERIC DATA BY B",
+            {("B", "moves", "A"), ("B", "moves", "H"), ("B", "moves", "I")},
+        ),
+        ("INITIALIZE A C REPLACING NUMERIC BY N", {("N", "moves", "C")}),
+        ("STRING A DELIMITED BY SIZE INTO B POINTER N", {("A", "moves", "B"), ("B", "computes", "N")}),
         ("MOVE 'X' TO A", set()),
         ("ADD 1 TO C", set()),
         ("ADD C TO N", {("C", "computes", "N")}),
@@ -43,7 +65,7 @@ def _moves(found: Facts) -> set[tuple[str, str, str]]:
         ("WRITE R FROM A AFTER ADVANCING N LINES", {("A", "moves", "R")}),
         ("WRITE R FROM A AFTER N", {("A", "moves", "R")}),
         ("STRING A DELIMITED BY B C DELIMITED BY SIZE INTO R", {("A", "moves", "R"), ("C", "moves", "R")}),
-        ("UNSTRING A DELIMITED BY B OR R INTO C COUNT IN N", {("A", "moves", "C")}),
+        ("UNSTRING A DELIMITED BY B OR R INTO C COUNT IN N", {("A", "moves", "C"), ("A", "computes", "N")}),
         ("SET B-YES TO TRUE", set()),
         ("SET C TO N", {("N", "moves", "C")}),
         ("SET C UP BY N", set()),
@@ -56,7 +78,7 @@ def _moves(found: Facts) -> set[tuple[str, str, str]]:
 def test_what_a_statement_sends_and_what_receives_it_are_a_pair(
     statement: str, pairs: set[tuple[str, str, str]]
 ) -> None:
-    """Senders go with receivers; subscripts, lengths, delimiters and literals with nothing."""
+    """Senders go with receivers; subscripts, delimiters and literals with nothing; lengths are calculated."""
     assert _moves(_facts(statement)) == pairs
 
 

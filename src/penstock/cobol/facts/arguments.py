@@ -12,38 +12,50 @@ if TYPE_CHECKING:
 
     from .code import ReadStatement
 
-_BY = frozenset({"BY", "REFERENCE", "CONTENT", "VALUE"})
+_COPYING = {"REFERENCE": False, "CONTENT": True, "VALUE": True}
 _ENDS = frozenset({"RETURNING", "GIVING", "ON", "NOT", "END-CALL", "END-INVOKE", "EXCEPTION", "OVERFLOW", "."})
 _JOINING = frozenset({"OF", "IN", "+", "-", "*", "/", "**", "&"})
 
 
 def parameters(said: ReadStatement) -> tuple[str, ...]:
-    """Return what stands after USING, one by one, with qualifiers and subscripts.
+    """Return what stands after USING, one by one, with qualifiers and subscripts."""
+    return tuple(text for text, _ in _arguments(said))
 
-    BY REFERENCE, BY CONTENT and BY VALUE are left out: which of them holds is told by the references of each item.
-    """
+
+def copied(said: ReadStatement) -> tuple[int, ...]:
+    """Return the places, from 0 on, of what is given BY CONTENT or BY VALUE: the other program gets a copy."""
+    return tuple(at for at, (_, is_copied) in enumerate(_arguments(said)) if is_copied)
+
+
+def _arguments(said: ReadStatement) -> list[tuple[str, bool]]:
+    """Return what stands after USING, one by one, each with whether a copy is given."""
     keys = said.keys
     if "USING" not in keys:
-        return ()
+        return []
     found: list[list[str]] = []
+    by: list[bool] = []
+    is_copied = False
     depth = 0
     glued = False
     for at in range(keys.index("USING") + 1, len(keys)):
         word, text = keys[at], said.texts[at]
         if depth == 0 and word in _ENDS:
             break
-        if depth == 0 and (word in _BY or word == "," or "SIZE" in (word, keys[at - 1])):
+        if depth == 0 and (word in _COPYING or word in {"BY", ","} or "SIZE" in (word, keys[at - 1])):
+            is_copied = _COPYING.get(word, is_copied)
             continue  # BY VALUE 1 SIZE 4 is one parameter
         # A word begins a new parameter unless it qualifies the last one or stands in its parentheses.
         if word in {"OF", "IN"} or glued or depth or word in "()":
             if not found:
                 found.append([])
+                by.append(is_copied)
             found[-1].append(text)
         else:
             found.append([text])
+            by.append(is_copied)
         depth += (word == "(") - (word == ")")
         glued = word in {"OF", "IN"}
-    return tuple(map(written, found))
+    return list(zip(map(written, found), by, strict=True))
 
 
 def given(said: ReadStatement, at: int) -> tuple[str, ...]:

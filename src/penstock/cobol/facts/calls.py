@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..program import key
-from .arguments import given, parameters
+from .arguments import copied, given, parameters
 from .execs import body, tokens
 from .layout import pieces
 from .objects import call_in, invocations
@@ -62,6 +62,7 @@ class WrittenCall(NamedTuple):
     copybook: str | None
     site: Site
     returned: Receiver
+    copied: tuple[int, ...]
 
 
 def callings(code: Code) -> tuple[WrittenCall, ...]:
@@ -228,6 +229,7 @@ def _called(call: WrittenCall, code: Code, reaching: Reaching, constants: Mappin
         is_sure=reached is None or reached.is_sure,
         unknown=reached.unknown if reached else "the name is blank" if static and not name else "",
         returned=call.returned.names,
+        copied=call.copied,
     )
 
 
@@ -243,5 +245,14 @@ def _calling(said: ReadStatement) -> WrittenCall:
     while end + 1 < len(texts) and said.keys[end] in {"OF", "IN"}:
         end += 2
     target = " ".join(texts[at:end]) if said.verb == "CALL" else f"'{texts[at].strip(_QUOTES)}'"
-    passed, returned = parameters(said), behind(said)
-    return WrittenCall(target, passed, said.line, said.end_line, said.paragraph, said.copybook, said.site, returned)
+    return WrittenCall(
+        target=target,
+        parameters=parameters(said),
+        line=said.line,
+        end_line=said.end_line,
+        paragraph=said.paragraph,
+        copybook=said.copybook,
+        site=said.site,
+        returned=behind(said),
+        copied=copied(said),
+    )

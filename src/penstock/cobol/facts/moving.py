@@ -1,7 +1,7 @@
 """Tell which item goes into which, and which paragraph uses which item where: what an estate's graph is drawn from.
 
-`references` reads the operands of a statement once and gives them here with their roles; this module pairs what is
-sent with what receives. Keeps out what a group holds and what shares its bytes (`layout`), and what a place means.
+`references` reads the operands of a statement once and gives them here with their roles; `pairing` says what is sent to
+what. Keeps out what a group holds and what shares its bytes (`layout`), and what a place means.
 
 Law: a pair is of two items that one statement names; every use and pair has the places of the words that say it.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..clauses import FIGURATIVE
+from .pairing import READ, WRITE, Mention, pairs
 from .values import WHOLE, DataMove, DataUse, MoveWay, SourcePlace
 
 if TYPE_CHECKING:
@@ -20,41 +20,6 @@ if TYPE_CHECKING:
     from .code import Block, ReadStatement
     from .layout import ShownItem
     from .values import ItemPart
-
-READ, WRITE = 1, 2
-_ARITHMETIC = frozenset({"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE", "COMPUTE"})
-_SENDING = frozenset({"MOVE", "SET", "WRITE", "REWRITE", "RELEASE"})
-_CORRESPONDING = frozenset({"CORR", "CORRESPONDING"})
-_LINES = frozenset({"BEFORE", "AFTER"})  # WRITE R FROM A AFTER N LINES
-_APART = frozenset({"IN", "DELIMITER", "COUNT"})  # UNSTRING: what DELIMITER IN and COUNT IN name gets no text
-
-
-class Mention(NamedTuple):
-    """One name in a statement, with what becomes of the item."""
-
-    items: tuple[int, ...]
-    """The items that the name may mean."""
-    role: int
-    """Bits: 1 read, 2 written, 4 passed by reference."""
-    at: int
-    """The index of its first word in the statement."""
-    line: int
-    """The line of that word in the file that holds it."""
-    beside: bool
-    """Whether the name stands in a subscript or a length, or only the item's length or address is taken."""
-    in_function: bool
-    """Whether the item is an argument of a function, so that its value is not moved as it is."""
-    whole: bool
-    """Whether the item is named without a subscript or a reference modification."""
-    part: ItemPart | None
-    """The characters of the item that are named, by a reference modification; None for all of it."""
-    is_condition: bool
-    """Whether a level 88 was named, and the item is the one that it tests or sets."""
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether only some characters of the item are named."""
-        return self.part is not None
 
 
 class Write(NamedTuple):
@@ -93,7 +58,9 @@ class Moving:
             roles |= one.role
         if roles & ~READ:
             self.mentions[said.copybook, said.start] = list(mentions)
-            self._pair(said, mentions)
+            for pair in pairs(said, mentions):
+                source, place = pair.source, SourcePlace(pair.source.line, said.copybook)
+                self._move(source.items, pair.target, place, said, is_copy=pair.is_copy, sent=source.part, way=pair.way)
 
     def file_read(self, said: ReadStatement, file: str, into: Iterable[Mention]) -> None:
         """Take a READ or RETURN: the records of the file are written, and moved to what INTO names."""
@@ -165,43 +132,11 @@ class Moving:
             if role & WRITE:
                 self._uses[item, WRITE, by.paragraph, by.header, is_sure].append(place)
 
-    def _pair(self, said: ReadStatement, mentions: Sequence[Mention]) -> None:
-        """Pair what is sent with what receives, as the verb says."""
-        verb = said.verb
-        if len(said.keys) > 1 and said.keys[1] in _CORRESPONDING:
-            return  # what the groups hold is moved or counted, pair by pair, and they themselves are not
-        if verb in _ARITHMETIC:
-            sources = [one for one in mentions if one.role == READ and not one.beside]
-            targets = [one for one in mentions if one.role & WRITE and not one.beside]
-        elif verb in _SENDING:
-            keys = said.keys
-            sources = [
-                one
-                for one in mentions
-                if one.role == READ and not one.beside and not one.is_condition and _is_sent(keys, one.at)
-            ]
-            targets = [one for one in mentions if one.role & WRITE and not one.is_condition]
-            # SET ADDRESS OF RECORD TO POINTER puts the record elsewhere: nothing of the pointer is in it.
-            sources = [one for one in sources if not _is_address(keys, one.at)]
-            targets = [one for one in targets if not _is_address(keys, one.at)]
-        elif verb in {"STRING", "UNSTRING"}:
-            into = said.keys.index("INTO") if "INTO" in said.keys else len(said.keys)
-            sources = [
-                one
-                for one in mentions
-                if one.role == READ and not one.beside and one.at < into and _is_text(said, one.at)
-            ]
-            targets = [
-                one for one in mentions if one.role == WRITE and one.at > into and said.keys[one.at - 1] not in _APART
-            ]
-        else:
-            return
-        way = _way(said)
-        for source in sources:
-            is_copy = verb not in _ARITHMETIC and not source.in_function
-            for target in targets:
-                place = SourcePlace(source.line, said.copybook)
-                self._move(source.items, target, place, said, is_copy=is_copy, sent=source.part, way=way)
+    def initialized(self, said: ReadStatement, source: Mention, target: int) -> None:
+        """Take an item that an INITIALIZE REPLACING fills with what another one holds."""
+        place = SourcePlace(source.line, said.copybook)
+        for item in source.items:
+            self._moves[item, target, True, len(source.items) == 1, WHOLE].append(place)
 
     def _move(
         self,
@@ -227,52 +162,3 @@ class Moving:
                     places.append(place)
                     if there != place:
                         places.append(there)
-
-
-def _is_sent(keys: Sequence[str], at: int) -> bool:
-    """Return whether what stands there is what a MOVE, SET or WRITE sends: lines of ADVANCING and steps of BY are not."""
-    if keys[0] == "SET":
-        return "TO" in keys[1:at]
-    return keys[0] == "MOVE" or ("FROM" in keys[1:at] and "ADVANCING" not in keys[1:at] and keys[at - 1] not in _LINES)
-
-
-def _way(said: ReadStatement) -> MoveWay:
-    """Return how much of each item a statement moves, as its verb says."""
-    keys = said.keys
-    if said.verb not in {"STRING", "UNSTRING"}:
-        return WHOLE
-    if said.verb == "UNSTRING":
-        return MoveWay(is_piece=True)
-    into = keys.index("INTO") if "INTO" in keys else len(keys)
-    ends = [keys[at + 1 : at + 3] for at in range(into) if keys[at] == "DELIMITED"]
-    is_piece = any("SIZE" not in words for words in ends) or "POINTER" in keys[into:]
-    literals = sum(
-        _characters(text, word)
-        for text, word, before in zip(said.texts[1:into], keys[1:into], keys, strict=False)
-        if before not in {"DELIMITED", "BY"}
-    )
-    return MoveWay(is_piece=is_piece, string=said.line, literals=literals)
-
-
-def _characters(text: str, word: str) -> int:
-    """Return the characters of a literal or a figurative constant; 0 for any other word."""
-    if text[-1] not in "'\"":
-        return int(word in FIGURATIVE)
-    inside = text[text.index(text[-1]) + 1 : -1]
-    return len(inside) // 2 if text[0] in "Xx" else len(inside)
-
-
-def _is_address(keys: Sequence[str], at: int) -> bool:
-    """Return whether what stands there is named for where it lies."""
-    return at > 1 and keys[at - 1] == "OF" and keys[at - 2] == "ADDRESS"
-
-
-def _is_text(said: ReadStatement, at: int) -> bool:
-    """Return whether a name in a STRING or UNSTRING is text to be sent, rather than a delimiter."""
-    before = at - 1
-    while before > 0 and said.keys[before] in {"OR", "ALL"}:
-        before -= 1
-        # UNSTRING A DELIMITED BY B OR C: between the ORs stand delimiters, literals or names.
-        if said.keys[before] not in {"BY", "OR", "ALL"}:
-            before -= 1
-    return said.keys[before] not in {"BY", "DELIMITED"}

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..program import METHOD, key
-from .arguments import given, parameters
+from .arguments import copied, given, parameters
 from .around import programs_around
 from .returning import Receiver, around, behind
 from .values import ProgramCall
@@ -177,6 +177,7 @@ def call_in(
         call_type=call_type,
         resolved=(),
         parameters=passed,
+        copied=copied(said) if said.verb == "INVOKE" else (),
         line=said.line,
         end_line=said.end_line,
         paragraph=code.name(said.paragraph),

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from .code import Block, Code, Node, ReadStatement, Site
     from .expanding import CodePiece
-    from .moving import Mention
     from .naming import DataNames
+    from .pairing import Mention
     from .references import References
     from .resolving import Values
     from .ways import Range
@@ -324,7 +324,7 @@ class Reaching:
                 return self._sliced(_text(word), writing.item, item, offset), None
         # Exactly one sender, and all of it: a sum, a function or part of an item gives a value that no item has.
         sender = [one for one in mentions if one.at < to and not one.beside]
-        if len(sender) != 1 or len(sender[0].items) != 1 or sender[0].in_function or sender[0].is_cut:
+        if len(sender) != 1 or len(sender[0].items) != 1 or sender[0].function or sender[0].is_cut:
             return None, None
         source = sender[0].items[0]
         if writing.item == item:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..procedure import NAVIGATION
 from ..program import key
 from .execs import body, tokens
-from .moving import Mention, Moving
+from .moving import Moving
+from .pairing import Mention
 from .values import ItemPart
 from .vocabulary import is_reserved
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from .code import Block, Code, ReadStatement
     from .layout import ShownItem
     from .naming import DataNames, Meaning
-    from .values import DataItem
+    from .values import DataItem, Given
 
 # Bits: BOTH is READ | WRITE. What is passed by reference may be written by another program, which is no write of
 # this one.
@@ -115,6 +116,12 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
 _MEASURES = {"READ": WRITE, "RETURN": WRITE, "WRITE": READ, "REWRITE": READ, "RELEASE": READ}
 _SHOWS = frozenset({"ACCEPT", "DISPLAY", "GENERATE"})
 _CONDITIONS = frozenset({"DFHRESP", "DFHVALUE"})
+_GIVES: dict[str, Given] = {
+    **dict.fromkeys(("TRIM", "UPPER-CASE", "LOWER-CASE", "REVERSE"), "characters"),
+    **dict.fromkeys(("LENGTH", "BYTE-LENGTH"), "length"),
+}
+"""What functions give of their argument, where that has to do with its length."""
+_MEASURED = {"LENGTH": "length", "ADDRESS": ""}
 _CORRESPONDING = frozenset({"CORRESPONDING", "CORR"})
 _TEXT = re.compile("[XANGU]", re.IGNORECASE)  # a picture with one of these is no number
 _NUMBERS = frozenset({"COMP-1", "COMP-2", *(f"BINARY-{size}" for size in ("CHAR", "SHORT", "LONG", "DOUBLE"))})
@@ -225,6 +232,8 @@ class References:
             self.moving.sorted(said)
         if said.verb in {"MOVE", "ADD", "SUBTRACT"} and len(keys) > 1 and keys[1] in _CORRESPONDING:
             self._corresponding(said)
+        if said.verb == "INITIALIZE" and "REPLACING" in keys:
+            self._initialized(said)
 
     def exec(self, block: Block) -> None:
         """Take the data that an EXEC block names: arguments of CICS and DL/I options, host variables of SQL."""
@@ -300,7 +309,7 @@ class References:
     def _beside(self, items: tuple[int, ...], role: int, said: ReadStatement, at: int) -> None:
         """Note items that a statement reads or writes without their names, by what it names at one of its words."""
         line = said.lines[at]
-        self._mentions.append(Mention(items, role, at, line, True, False, False, _SOME, False))
+        self._mentions.append(Mention(items, role, at, line, True, "", False, _SOME, False))
         for item in items:
             lines = self._written if role == WRITE else self._read
             lines[item, None].add(said.line if said.copybook else line)
@@ -363,14 +372,14 @@ class References:
             at = end
 
     def _opened(self, said: ReadStatement, at: int) -> str:
-        """Return what a parenthesis holds, by the word before it: a `function`'s arguments, a `subscript`, or neither."""
+        """Return what a parenthesis holds, by the word before it: what a function makes of its arguments, a `subscript`, or ""."""
         if said.kinds[at - 1] != "word" or at < 2:
             return ""
         name = said.keys[at - 1]
-        if said.keys[at - 2] == "FUNCTION":
-            return "function"
         # Where REPOSITORY names functions, FUNCTION is left out: a name that is no data and no word of the language.
-        return "subscript" if name in self._names.known else "" if is_reserved(name) else "function"
+        if said.keys[at - 2] == "FUNCTION" or (name not in self._names.known and name in _GIVES):
+            return _GIVES.get(name, "calculated")
+        return "subscript" if name in self._names.known else "" if is_reserved(name) else "calculated"
 
     def _mention(self, said: ReadStatement, at: int, end: int, role: int, within: Sequence[str]) -> None:
         """Note that the words from `at` to `end` name an item, with its qualifiers."""
@@ -380,7 +389,7 @@ class References:
         keys = said.keys
         meanings = self._note(keys[at], keys[at + 2 : end : 2], role, said.line if said.copybook else said.lines[at])
         if meanings:
-            measured = at > 1 and keys[at - 1] == "OF" and keys[at - 2] in {"LENGTH", "ADDRESS"}
+            measured = keys[at - 2] if at > 1 and keys[at - 1] == "OF" and keys[at - 2] in _MEASURED else ""
             is_opened = end < len(keys) and keys[end] == "("
             self._mentions.append(
                 Mention(
@@ -388,10 +397,10 @@ class References:
                     role,
                     at,
                     said.lines[at],
-                    measured or "subscript" in within,
-                    "function" in within,
+                    bool(measured) or "subscript" in within,
+                    _given(keys, end, [*within, _MEASURED[measured]] if measured else within),
                     not is_opened,
-                    _part(keys, end) if is_opened else None,
+                    item_part(keys, end) if is_opened else None,
                     meanings[0].condition is not None,
                 )
             )
@@ -470,6 +479,19 @@ class References:
                         self._read[other, None].add(said.line)
                     self.moving.corresponding(said, one, other)
 
+    def _initialized(self, said: ReadStatement) -> None:
+        """Note what an INITIALIZE REPLACING puts into each item of a category, those that its groups hold included."""
+        keys = said.keys
+        replacing = keys.index("REPLACING")
+        tops = [one.items[0] for one in self._mentions if one.at < replacing and not one.beside]
+        for one in self._mentions:
+            if one.at > replacing and not one.beside and keys[one.at - 1] == "BY":
+                category = keys[one.at - (3 if keys[one.at - 2] == "DATA" else 2)]
+                for index in (index for top in tops for index in (top, *self._names.below(top))):
+                    item = self._names.items[index]
+                    if item.redefines is None and _category(item) == category:
+                        self.moving.initialized(said, one, index)
+
     def _pairs(self, source: int, target: int, verb: str) -> Iterator[tuple[int, int]]:
         """Yield the items of two groups that correspond, as their verb pairs them.
 
@@ -502,6 +524,18 @@ def _may_correspond(item: DataItem) -> bool:
 def _is_number(item: DataItem) -> bool:
     """Return whether an item is one that arithmetic takes or, edited, gives."""
     return not _TEXT.search(item.picture) if item.picture else item.usage in _NUMBERS
+
+
+def _category(item: DataItem) -> str:
+    """Return what INITIALIZE calls an item by its picture; "" for a group."""
+    if not item.picture:
+        return "NUMERIC" if item.usage in _NUMBERS else ""
+    symbols = set(re.sub(r"\(\d*\)", "", item.picture.upper()))
+    if not _TEXT.search(item.picture):
+        return "NUMERIC" if symbols <= set("9SVP") else "NUMERIC-EDITED"
+    if symbols & set("B0/"):
+        return "ALPHANUMERIC-EDITED"
+    return {"A": "ALPHABETIC", "N": "NATIONAL", "G": "DBCS"}.get("".join(symbols), "ALPHANUMERIC")
 
 
 def _qualifiers(keys: Sequence[str], at: int) -> list[str]:
@@ -540,10 +574,24 @@ def references(
     return found
 
 
+def _given(keys: Sequence[str], end: int, within: Sequence[str]) -> Given:
+    """Return what the functions around an item give of it, by what the parentheses that are open there hold."""
+    functions = {one for one in within if one and one != "subscript"}
+    if not functions or "subscript" in within:
+        return "" if not functions else "calculated"
+    depth = len(within)
+    while end < len(keys) and depth > 0:
+        depth += (keys[end] == "(") - (keys[end] == ")")
+        end += 1
+    if "calculated" in functions or keys[end : end + 1] == ("(",):
+        return "calculated"  # or only a part of what comes
+    return "length" if "length" in functions else "characters"
+
+
 _SOME = ItemPart(None, None, is_open=False)
 
 
-def _part(keys: Sequence[str], at: int) -> ItemPart | None:
+def item_part(keys: Sequence[str], at: int) -> ItemPart | None:
     """Return the part of an item that the parentheses behind its name mean, as in `A(I)(1:2)`; None for subscripts alone."""
     depth, start, colon = 0, at, None
     for end in range(at, len(keys)):

@@ -133,6 +133,10 @@ class ItemPart(NamedTuple):
     """Whether the part goes on to the end of the item."""
 
 
+Given = Literal["", "characters", "length", "calculated"]
+"""What is taken of an item: itself, its characters (TRIM, REVERSE, UPPER-CASE), their number, or something else."""
+
+
 class MoveWay(NamedTuple):
     """How much of one item is moved to how much of another; all to all where nothing else is said."""
 
@@ -144,6 +148,10 @@ class MoveWay(NamedTuple):
     """The line of the STRING that puts several items behind each other; 0 for any other statement."""
     literals: int = 0
     """The characters of literals that such a STRING puts between them."""
+    function: Given = ""
+    """What of an item is sent: its characters at other places, or their number; "" for the item itself."""
+    is_copied: bool = False
+    """Whether another program gets a copy, so that what it leaves there does not come back."""
 
 
 WHOLE = MoveWay()
@@ -461,6 +469,8 @@ class ProgramCall(NamedTuple):
     """The items that get what the other program returns, as they are written."""
     is_returned_whole: bool = True
     """Whether what a program returns arrives as it is, rather than in a calculation."""
+    copied: tuple[int, ...] = ()
+    """The places, from 0 on, of the arguments of which the other program gets a copy."""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -63,6 +63,10 @@ class _Stretch(NamedTuple):
     length: int | None = None
     """None for as many as there are."""
 
+    def back(self) -> _Stretch:
+        """Return the same bytes for the way back."""
+        return _Stretch(self.there, self.here, self.length)
+
 
 _ALL = _Stretch()
 
@@ -75,6 +79,8 @@ class _Way(NamedTuple):
     why: str
     citations: tuple[CitedLine, ...]
     stretch: _Stretch = _ALL
+    is_layout: bool = False
+    """Whether no value goes that way, and the two are laid out alike: what is given BY CONTENT does not come back."""
 
 
 class _Bytes(NamedTuple):
@@ -131,15 +137,23 @@ class Carrying:
         self._external()
         for passed in graph.passed:
             by = "as a parameter" if not passed.why else f"as a parameter; {passed.why}"
-            one, other = _Area(*passed.sender), _Area(*passed.receiver)
-            self._join(one, other, passed.certainty, by, passed.citations)
+            one, other, stretch = _Area(*passed.sender), _Area(*passed.receiver), _stretch(passed.way)
+            if stretch is None:
+                continue
+            self._join(one, other, passed.certainty, by, passed.citations, stretch)
             # By reference: what the called program leaves there is there for its caller. What it returns goes one way.
             if not passed.is_returned:
-                self._join(other, one, passed.certainty, by, passed.citations)
+                is_copied = passed.way.is_copied
+                self._join(other, one, passed.certainty, by, passed.citations, stretch.back(), is_layout=is_copied)
 
-    def after(self, node: NodeId) -> Iterator[EstateEdge]:
-        """Yield the fields that a field is carried to, and those that it shares bytes with."""
-        yield from self._carried(node, self._after, forward=True)
+    def after(self, node: NodeId, *, layouts: bool = False) -> Iterator[EstateEdge]:
+        """Yield the fields that a field is carried to, and those that it shares bytes with.
+
+        Args:
+            node: The field.
+            layouts: Whether those count as well that must be laid out alike, though no value comes there.
+        """
+        yield from self._carried(node, self._after, forward=True, layouts=layouts)
         yield from self._overlapping(node)
 
     def before(self, node: NodeId) -> Iterator[EstateEdge]:
@@ -164,11 +178,12 @@ class Carrying:
         why: str,
         citations: tuple[CitedLine, ...],
         stretch: _Stretch = _ALL,
+        *,
+        is_layout: bool = False,
     ) -> None:
         """Note that what lies in one area comes to lie in another."""
-        back = _Stretch(stretch.there, stretch.here, stretch.length)
-        self._after.setdefault(one, []).append(_Way(other, certainty, why, citations, stretch))
-        self._before.setdefault(other, []).append(_Way(one, certainty, why, citations, back))
+        self._after.setdefault(one, []).append(_Way(other, certainty, why, citations, stretch, is_layout))
+        self._before.setdefault(other, []).append(_Way(one, certainty, why, citations, stretch.back(), is_layout))
 
     def _moves(self) -> None:
         """Note the moves of groups, and what CICS reads into and writes from them by way of a file."""
@@ -263,7 +278,9 @@ class Carrying:
 
     # ── which field becomes which ──
 
-    def _carried(self, node: NodeId, ways: dict[_Area, list[_Way]], *, forward: bool) -> Iterator[EstateEdge]:
+    def _carried(
+        self, node: NodeId, ways: dict[_Area, list[_Way]], *, forward: bool, layouts: bool = False
+    ) -> Iterator[EstateEdge]:
         """Yield the edges of a field through every area that it lies in.
 
         Its bytes are followed. Where they come to lie in a field of their own, that is the edge, and the next one begins
@@ -282,8 +299,8 @@ class Carrying:
             place, trail = waiting.popleft()
             for area in self._areas(place, ways):
                 for way in ways[area]:
-                    moved = self._moved(place, area, way)
-                    if moved is None or (not trail.whys and self._is_itself(here, area, way)):
+                    moved = None if way.is_layout and not layouts else self._moved(place, area, way)
+                    if moved is None or (not trail.whys and self._is_itself(here, area, way, moved)):
                         continue
                     on = trail.along(way)
                     # Where some field has exactly these bytes, the others that touch them are left out: they are its groups and
@@ -355,9 +372,10 @@ class Carrying:
         start, end = (at + other.start + there for at in (first, last))
         return _Bytes(way.to.part, other.storage, start, end) if is_within and end <= other.end else None
 
-    def _is_itself(self, here: _Area, area: _Area, way: _Way) -> bool:
+    def _is_itself(self, here: _Area, area: _Area, way: _Way, moved: _Bytes) -> bool:
         """Return whether a way is the move or the passing of the field itself, which is an edge of its own."""
-        return area == here and way.stretch == _ALL and not way.why.startswith("through")
+        is_all = way.stretch == _ALL or moved == self._bytes_of(way.to)
+        return area == here and is_all and not way.why.startswith("through")
 
     def _fields_at(self, place: _Bytes, like: _Area) -> Iterator[tuple[_Area, bool]]:
         """Yield the fields at some bytes, and whether they are these very bytes; others only where neither is a group.
@@ -407,7 +425,9 @@ class Carrying:
 
 
 def _stretch(way: MoveWay) -> _Stretch | None:
-    """Return which bytes a move takes to which; None where data says it."""
+    """Return which bytes a move takes to which; None where data says it, or a function changes them."""
+    if way.function:
+        return None
     parts = [part for part in (way.sent, way.taken) if part is not None]
     if any(part.start is None for part in parts):
         return None

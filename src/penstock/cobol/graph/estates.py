@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ..estate.members import Member
+    from ..facts.values import MoveWay
     from .values import Certainty, FileBinding, Kind, Passing, ProgramEntry, ProgramPart, Verb
 
 _COMMAREA = "DFHCOMMAREA"
@@ -41,6 +42,7 @@ class PassedField(NamedTuple):
     """The number of its part, and its index among the fields of that; so for the receiver."""
     receiver: tuple[int, int]
     is_returned: bool
+    way: MoveWay
     certainty: Certainty
     why: str
     citations: tuple[CitedLine, ...]
@@ -422,7 +424,7 @@ class _Linking:
         why = sending.why
         if len(found) > 1 and certainty == "is":
             certainty, why = "may", f"several programs are called {program}"
-        for at, argument in enumerate(sending.arguments):
+        for at, (argument, way) in enumerate(zip(sending.arguments, sending.ways, strict=True)):
             if argument is None:
                 continue
             if isinstance(argument, str):
@@ -444,11 +446,10 @@ class _Linking:
                 field = other.fields[index]
                 taken = (CitedLine(other.path, entry.line),) if sending.by == "call" else ()
                 places = (here, *taken, CitedLine(other.path, field.line, field.copybook))
-                self._add(
-                    EstateEdge(source, "passes to", _node(other, index), certainty, tuple(dict.fromkeys(places)), why)
-                )
+                cited, ways = tuple(dict.fromkeys(places)), () if way == WHOLE else (way,)
+                self._add(EstateEdge(source, "passes to", _node(other, index), certainty, cited, why, ways))
                 if sender is not None:
-                    self.passed.append(PassedField(sender, (callee, index), False, certainty, why, places))
+                    self.passed.append(PassedField(sender, (callee, index), False, way, certainty, why, places))
             if not received:
                 sure: Certainty = "unknown" if hidden else certainty
                 for node in self._nodes(program, found):
@@ -475,7 +476,7 @@ class _Linking:
             source = _node(other, entry.returned)
             self._add(EstateEdge(source, verb, target, certainty, tuple(dict.fromkeys(places)), why))
             if by == "return" and receiver is not None:
-                self.passed.append(PassedField((callee, entry.returned), receiver, True, certainty, why, places))
+                self.passed.append(PassedField((callee, entry.returned), receiver, True, WHOLE, certainty, why, places))
 
     def _outer(self, node: NodeId) -> tuple[int, int] | None:
         """Return the part and the index of a field that a program has from one around it."""

@@ -17,18 +17,17 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ..facts.values import WHOLE
+from ..facts.values import WHOLE, MoveWay
 from .carrying import DIFFERS, PlacedField
 from .holding import holders_of, lies_behind, varies
 from .relaying import RENAMES, Lying, relaid
-from .sizes import Bytes, Size, fitted, longer, size_of, text
+from .sizes import Bytes, Size, fitted, length_of, longer, size_of, text
 from .structure import declared_at
 from .values import RANK, EstateEdge, NodeId
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ..facts.values import MoveWay
     from .carrying import Carrying
     from .estates import EstateGraph
     from .values import Certainty, CitedLine, LaidField, ProgramPart
@@ -235,7 +234,7 @@ class _Growing:
             self._add("field", node, lengths, wave.steps, why, [declared_at(part, field)], wave.certainty)
         for edge in self._graph.touching(node):
             self._pass_on(node, edge, now, then, wave)
-        for edge in self._carrying.after(node):
+        for edge in self._carrying.after(node, layouts=True):
             if edge.verb == "carried to" and not edge.why.endswith(DIFFERS):
                 self._pass_on(node, edge, now, then, wave)
 
@@ -247,15 +246,14 @@ class _Growing:
             why = f"{node} is stored in one of its columns"
             self._add("table", edge.target, (None, None), wave.steps, why, edge.citations, "may")
             return
-        other = edge.target if edge.verb == "computes" and edge.source == node else self._receiver(node, edge)
+        if edge.source == node and edge.verb == "computes" and any(one.function != "length" for one in _ways(edge)):
+            placed = self._carrying.place(edge.target)
+            if placed is not None and edge.target not in self._waves:
+                why, length = f"{node} is an operand of what it gets", placed.field.bytes
+                self._add("calculated", edge.target, (length, None), wave.steps + 1, why, edge.citations, "may")
+        other = self._receiver(node, edge)
         placed = None if other is None else self._carrying.place(other)
         if other is None or placed is None:
-            return
-        field = placed.field
-        if edge.verb == "computes":
-            if other not in self._waves:
-                why = f"{node} is an operand of what it gets"
-                self._add("calculated", other, (field.bytes, None), wave.steps + 1, why, edge.citations, "may")
             return
         causes = frozenset(wave.causes)
         short = self._shortage(edge, (now, then), other, placed, causes) if wave.steps < MAX_STEPS else None
@@ -284,7 +282,8 @@ class _Growing:
 
         A parameter is one storage for both sides, so that what grows in the called program is too long for the caller.
         """
-        if edge.source == node and edge.verb in {"moves to", "passes to", "carried to"}:
+        counts = edge.verb == "computes" and any(one.function == "length" for one in edge.ways)
+        if edge.source == node and (edge.verb in {"moves to", "passes to", "carried to"} or counts):
             return edge.target
         is_back = edge.verb == "passes to" and edge.target == node and edge.source.name not in self._returned
         return edge.source if is_back else None
@@ -310,20 +309,20 @@ class _Growing:
         grown = self._with(other, placed, causes)
         if target is None or grown is None or now is None or then is None:
             return None
-        if edge.verb != "moves to":
-            is_stored = edge.source.name not in self._returned or edge.verb == "carried to"
-            found = fitted(grown, then, is_stored=is_stored)
-            is_cut = fitted(target, now, is_stored=is_stored) is not None
-            return None if found is None else _Short(found.size, found.is_sure, is_cut)
-        shorts = [self._by_way(way, edge, now, then, target, grown) for way in edge.ways or (WHOLE,)]
+        # Bytes come as they lie there, but for a value that is returned.
+        is_stored = edge.verb == "carried to" or (edge.verb == "passes to" and edge.source.name not in self._returned)
+        ways = [way for way in _ways(edge) if (way.function == "length") == (edge.verb == "computes")]
+        if edge.verb == "passes to" and edge.source == other:
+            ways = [MoveWay(taken=way.sent) for way in ways]  # what the called program has is too long for its caller
+        shorts = [self._by_way(way, edge, now, then, target, grown, is_stored=is_stored) for way in ways]
         return min(
             (one for one in shorts if one is not None), key=lambda one: (one.is_cut, not one.is_sure), default=None
         )
 
     def _by_way(
-        self, way: MoveWay, edge: EstateEdge, now: Size, then: Size, target: Size, grown: Size
+        self, way: MoveWay, edge: EstateEdge, now: Size, then: Size, target: Size, grown: Size, *, is_stored: bool
     ) -> _Short | None:
-        """Return what an item lacks for what a MOVE, STRING or UNSTRING gives it: all of an item or a part, to all or a part."""
+        """Return what an item lacks for what a statement gives it: all of an item or a part, to all or a part."""
         is_sure, is_part = not way.is_piece, False
         if way.sent is not None:
             if way.sent.length is not None:
@@ -331,21 +330,24 @@ class _Growing:
             is_sure = is_sure and way.sent.is_open and way.sent.start is not None
             before = (way.sent.start or 1) - 1
             now, then = (text(Bytes(max(0, one.bytes - before))) for one in (now, then))
+        if way.function == "length":
+            now, then = length_of(now), length_of(then)
         if way.string:
             beside = self._beside(way, edge)
             now, then = (text(Bytes(one.characters + more)) for one, more in zip((now, then), beside, strict=True))
         if way.taken is not None:
             is_part = True
-            length = way.taken.length
-            if length is None and way.taken.is_open and way.taken.start is not None:
-                length = target.bytes - way.taken.start + 1
-            is_sure = is_sure and length is not None
-            # Where data says how much it takes, that is as much as comes today.
-            target = grown = text(Bytes(now.characters if length is None else max(0, length)))
-        found = fitted(grown, then)
+            length, more = way.taken.length, 0
+            if length is None:
+                is_sure = is_sure and way.taken.is_open and way.taken.start is not None
+                more = grown.bytes - target.bytes
+                # Where data says how much it takes, that is as much as comes today.
+                length = max(0, target.bytes - (way.taken.start or 1) + 1) if way.taken.is_open else now.characters
+            target, grown = text(Bytes(length)), text(Bytes(length + more))
+        found = fitted(grown, then, is_stored=is_stored)
         if found is None:
             return None
-        is_cut = fitted(target, now) is not None
+        is_cut = fitted(target, now, is_stored=is_stored) is not None
         return _Short(None if is_part else found.size, is_sure and found.is_sure, is_cut)
 
     def _beside(self, way: MoveWay, edge: EstateEdge) -> tuple[int, int]:
@@ -534,7 +536,7 @@ class _Growing:
                     short = short._replace(is_sure=False)
                 self._too_short(node, edge, other, placed, short, wave)
             elif (
-                not edge.ways
+                all(way.sent is None and way.taken is None and not way.function for way in edge.ways)
                 and lies_behind(placed.part, placed.at, first - (group.offset or 0))
                 and self._with(other, placed, causes) == size_of(placed.field)
             ):
@@ -557,7 +559,7 @@ class _Growing:
         """Add the other end of a move that names a part of a group by its place: other bytes lie there then."""
         is_sent = edge.source == node
         other = edge.target if is_sent else edge.source
-        placed = self._carrying.place(other) if edge.verb == "moves to" else None
+        placed = self._carrying.place(other) if edge.verb in {"moves to", "passes to"} else None
         begin = changed.first - (changed.part.fields[changed.at].offset or 0)
         for part in (way.sent if is_sent else way.taken for way in edge.ways):
             if placed is not None and part is not None and (part.start is None or part.start - 1 > begin):
@@ -590,8 +592,15 @@ def _less_sure(*certainties: Certainty) -> Certainty:
 
 def _said(edge: EstateEdge, grown: NodeId) -> str:
     """Return an edge in words about the end that did not grow, which is `it`."""
+    if edge.verb == "computes":
+        return f"the length of {edge.source} goes to it"
     verb = f"is {edge.verb}" if edge.verb == "carried to" else edge.verb
     return f"{edge.source} {verb} it" if edge.source == grown else f"it {verb} {edge.target}, which gets longer"
+
+
+def _ways(edge: EstateEdge) -> tuple[MoveWay, ...]:
+    """Return how much each of the statements moves that an edge stands for."""
+    return edge.ways or (WHOLE,)
 
 
 def _is_more(size: Size | None, known: Size | None) -> bool:

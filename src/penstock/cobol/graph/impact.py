@@ -261,6 +261,8 @@ class _Tree:
             # A group feels what becomes of its parts. Its other parts do not; what is asked for itself has its parts.
             return outward or node in self._seeds
         depends = _DEPENDS[edge.verb]
+        if edge.verb == "passes to" and edge.ways and all(one.is_copied for one in edge.ways):
+            depends = "target"
         return depends == "both" or (depends == "target") == (outward == (way == "down"))
 
 

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Literal
 from ..estate.members import stem
 from ..facts.flow import MAIN, is_jump
 from ..facts.naming import DataNames
+from ..facts.references import item_part
 from ..facts.storage import Storage
-from ..facts.values import WHOLE
+from ..facts.values import WHOLE, MoveWay
 from ..program import METHOD, key
 from .naming import field_names, paragraph_names, plain_path, program_name
 from .operations import DrawnProgram, operations
@@ -38,7 +39,7 @@ from .values import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ..facts.values import CicsOperation, Facts, FileUse, MoveWay, ProgramCall, ProgramFile, SourcePlace
+    from ..facts.values import CicsOperation, Facts, FileUse, ProgramCall, ProgramFile, SourcePlace
     from ..program import Program
     from .values import Certainty, Verb
 
@@ -430,7 +431,8 @@ class _Drawing:
             for by, texts in (("call", call.parameters), (back, call.returned)):
                 if texts:
                     fields = tuple(map(self._given_field, texts))
-                    yield Passing(targets, by, fields, call.line, call.end_line, why, call.copybook)  # type: ignore[arg-type]
+                    ways = tuple(_way(text, by == "call" and at in call.copied) for at, text in enumerate(texts))
+                    yield Passing(targets, by, fields, ways, call.line, call.end_line, why, call.copybook)  # type: ignore[arg-type]
         for operation in self._facts.cics:
             area = operation.option("COMMAREA")
             if area and operation.command in {"LINK", "XCTL", "RETURN"} and operation.resource:
@@ -440,6 +442,8 @@ class _Drawing:
                     targets,
                     "transaction" if operation.command == "RETURN" else "commarea",
                     (self._given_field(area),),
+                    # The program that LINK runs works on this very area, one that comes later on what was kept of it.
+                    (_way(area, operation.command != "LINK"),),
                     operation.line,
                     operation.end_line,
                     _why(names, operation.is_sure, operation.unknown),
@@ -524,6 +528,13 @@ def _why(names: Sequence[str], is_sure: bool, unknown: str) -> str:
     if is_sure:
         return ""
     return unknown or (_BY_NAME.format(len(names)) if len(names) > 1 else "a blank name may be there, too")
+
+
+def _way(text: str, is_copied: bool) -> MoveWay:
+    """Return how much of an item is given to another program, as it is written."""
+    words = re.findall(r"[():]|[^():\s]+", text)
+    part = item_part(words, words.index("(")) if "(" in words else None
+    return MoveWay(sent=part, is_copied=is_copied)
 
 
 def _targets(names: Sequence[str], is_sure: bool, unknown: str) -> Iterator[tuple[str, Certainty, str]]:

@@ -120,6 +120,12 @@ def _number(size: Bytes, usage: str, digits: int) -> Size:
     return Size("number", size, Characters(digits), Digits(digits), Digits(digits), usage)
 
 
+def length_of(size: Size) -> Size:
+    """Return the number that says how long an item is."""
+    digits = len(str(size.bytes))
+    return _number(Bytes(digits), "DISPLAY", digits)
+
+
 def longer(size: Size, more: Bytes) -> Size:
     """Return an item that is so many bytes longer, as far as its usage allows that: a binary one has 2, 4, 8 or 16."""
     if size.usage in BINARY or size.usage in _INTEGERS or size.usage == "COMP-X":

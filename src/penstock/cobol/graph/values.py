@@ -166,6 +166,8 @@ class Passing(NamedTuple):
     arguments: tuple[int | str | None, ...]
     """The fields that are given, or get it: by their indexes, those of a program around by their names; None for what is no
     field."""
+    ways: tuple[MoveWay, ...]
+    """How each of them is given."""
     line: int
     end_line: int
     why: str
