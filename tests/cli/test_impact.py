@@ -72,6 +72,21 @@ def test_growth_says_what_is_too_short_and_whose_length_changes(capsys: pytest.C
     ).items()
 
 
+def test_growth_says_first_what_breaks_and_what_programs_have_alike_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """The field itself, what is too short for sure, what is stored, and then what only gets longer."""
+    assert main(["impact", "MWCUST.CU-NUMBER", ESTATE, "--grow", "2"]) == 0
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head == (
+        "MWCUST.CU-NUMBER grows by 2 bytes: 4 break for sure, 0 may; 6 rows of files, data sets and tables; 14 get longer"
+    )
+    whats = [line.split()[0] for line in lines]
+    order = ["field", "key", "key", "too", "too", "data", "file", "data", "file", "record"]
+    assert whats[: len(order)] == order
+    assert lines[0].endswith("cpy/MWCUST.cpy:6  in MWB020, MWB050, MWC010, MWCUST")
+    assert main(["impact", "MWB030.D1-CUSTOMER", ESTATE, "--grow", "2"]) == 0
+    assert ": 0 break for sure, 0 may; 2 get longer" in capsys.readouterr().out
+
+
 def test_a_block_that_begins_on_a_line_of_its_own_shows_what_it_does(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from tests.cobol.sources import program
 from tests.cobol.test_graph import estate, graph_of
@@ -263,11 +265,14 @@ def test_one_item_that_is_laid_over_another_grows_with_it() -> None:
     ("over", "said"),
     [
         ("05 V REDEFINES A PIC X(4).", {"V": 6}),
-        ("05 V REDEFINES A PIC X(3).", {"V": 6}),
+        ("05 V REDEFINES A PIC X(3).", {"V": 6}),  # may: it has only a part of it today
         # The first of two is long enough; what lies behind the field in the second moves.
         ("05 W REDEFINES G PIC X(20).", {}),
         ("05 W REDEFINES G. 10 W1 PIC X(4). 10 FILLER PIC X(16).", {}),
         ("05 W REDEFINES G. 10 W1 PIC X(6). 10 W2 PIC X(14).", {"W": None}),
+        # A shorter record of another kind keeps what it had, unless it has names for what moves.
+        ("05 W REDEFINES G. 10 W1 PIC X(4). 10 FILLER PIC X.", {}),
+        ("05 W REDEFINES G. 10 W1 PIC X(5). 10 W2 PIC X.", {"W": None}),
     ],
 )
 def test_what_is_laid_over_a_field_is_too_short_or_no_longer_lies_there(over: str, said: dict[str, int | None]) -> None:
@@ -331,6 +336,63 @@ def test_a_record_that_one_item_redefines_grows_with_it() -> None:
     data = (*LAYOUT[:3], "01 RX REDEFINES R PIC X(10).")
     found = grown("P.A", 2, program("MOVE A TO B.", "GOBACK.", data=data))
     assert found["redefinition", "RX"].needed_bytes == found["record", "R"].needed_bytes == 14
+
+
+SHARED = """\
+       ID DIVISION.
+       PROGRAM-ID. {0}.
+       DATA DIVISION.
+       {1} SECTION.
+       01  RA.
+           05  RB PIC X(4).
+           05  RC PIC X(4).
+       PROCEDURE DIVISION {2}.
+           {3}
+           GOBACK.
+"""
+
+
+@pytest.mark.parametrize("by", ["", "BY CONTENT "])
+def test_what_one_program_passes_does_not_come_up_in_another_that_calls_the_same(by: str) -> None:
+    """A called program without fields of its own there is no way from one of its callers to another; with fields it is one of
+    layouts."""
+    callers = [SHARED.format(name, "WORKING-STORAGE", "", f"CALL 'TWO' USING {by}RA.") for name in ("ONE", "THREE")]
+    plain = CALLED.replace("LA PIC X(4)", "LA PIC X(8)").format("USING")
+    graph = graph_of({f"p{at}.cbl": text.encode() for at, text in enumerate([*callers, plain])})
+    (field,) = nodes_named(graph, "ONE.RB")
+    carrying = Carrying(graph)
+    assert not [*carrying.after(field, layouts=True), *carrying.before(field)]
+    assert set(short(grown("ONE.RB", 2, *callers, plain))) == {"TWO.LA"}
+    assert set(short(grown("ONE.RB", 2, *callers, CALLED_WITH_RECORD.format("USING")))) == {"TWO.LB", "THREE.RB"}
+
+
+def test_a_record_that_comes_back_to_its_place_is_laid_over_nothing_new() -> None:
+    """It is saved and fetched again: what shares its bytes by a REDEFINES does so without that."""
+    data = ("01 R.", "  05 G.", "    10 A PIC X(4).", "  05 H REDEFINES G.", "    10 B PIC X(4).", "01 S PIC X(4).")
+    found = grown("P.A", 2, program("MOVE R TO S.", "MOVE S TO R.", "GOBACK.", data=data))
+    assert set(short(found)) == {"S"}
+    assert {name for what, name in found if what == "redefinition"} == {"H"}
+
+
+def test_of_the_fields_at_one_place_the_same_line_of_a_copybook_is_meant() -> None:
+    """Two programs copy a record with a redefinition, and one passes it to the other."""
+    copied = "       01  RA.\n           05  RB PIC X(4).\n           05  RC REDEFINES RB PIC X(4).\n"
+    one = SHARED.format("ONE", "WORKING-STORAGE", "", "CALL 'TWO' USING RA.")
+    two = SHARED.format("TWO", "LINKAGE", "USING RA", "CONTINUE.")
+    texts = {
+        f"{at}.cbl": re.sub(r" *01  RA\..*?(?= *PROCEDURE)", "       COPY REC.\n", text, flags=re.DOTALL)
+        for at, text in enumerate((one, two))
+    }
+    graph = graph_of({"REC.cpy": copied.encode(), **{path: text.encode() for path, text in texts.items()}})
+    (field,) = nodes_named(graph, "ONE.RB")
+    assert {edge.target.name for edge in Carrying(graph).after(field) if edge.verb == "carried to"} == {"TWO.RB"}
+
+
+@pytest.mark.parametrize(("length", "sure"), [(10, "is"), (11, "is"), (12, "may"), (40, "may")])
+def test_a_raw_area_that_has_room_has_the_layout_of_whoever_fills_it(length: int, sure: str) -> None:
+    """What fills a group that grows is too short for it, or may have the old layout."""
+    data = (*LAYOUT[:3], f"01 H PIC X({length}).")
+    assert grown("P.A", 2, program("MOVE H TO R.", "GOBACK.", data=data))["other layout", "H"].certainty == sure
 
 
 @pytest.mark.parametrize(

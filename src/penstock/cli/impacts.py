@@ -13,13 +13,14 @@ import click
 from penstock.cli import answer, options, terminal
 from penstock.cli.commands import command
 from penstock.cli.documents import format_option, rooted
+from penstock.cli.growths import growth_lines
 from penstock.text import escape
 from penstock.text.notices import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from penstock.cobol.graph import CitedLine, EstateEdge, Grown, Impact, Kind, NodeId, TreeEdge
+    from penstock.cobol.graph import CitedLine, EstateEdge, Impact, Kind, NodeId, TreeEdge
     from penstock.scribe.graphing import CitedText, DrawnEstate
 
 _KINDS = (
@@ -86,8 +87,7 @@ def impact_command(
              "certainty": one.certainty, "citations": [_citation_json(cited, lines) for cited in one.citations]}
             for one in grown
         ]  # fmt: skip
-        told = [f"{escape.show_argument(name)} grows by {counted(grow or 0, 'byte')}:"]
-        told += [_grown_line(one) for one in grown] or ["Nothing that is known breaks."]
+        told = list(growth_lines(name, grow or 0, grown, estate.graph))
     if not found.nodes:
         told = [_nothing(name, kind, estate)]
     answer.give(value, "\n".join(told), as_json)
@@ -167,20 +167,6 @@ def _quoted(edge: EstateEdge, lines: CitedText) -> Iterator[str]:
     text = lines.statement(edge.citations[0]) if edge.citations else ""
     if text:
         yield escape.shorten(escape.show_argument(text))
-
-
-def _grown_line(one: Grown) -> str:
-    """Return a consequence of growth for people."""
-    length = ""
-    if one.digits is not None and one.needed_bytes == one.bytes:
-        # A binary or packed item may have room for more digits than its picture.
-        length = f" {one.bytes} bytes, {one.digits} digits, then {one.needed_digits}"
-    elif one.bytes is not None:
-        length = f" {one.bytes} bytes" + (f", then {one.needed_bytes}" if one.needed_bytes is not None else "")
-    doubt = "" if one.certainty == "is" else f" {one.certainty}:"
-    where = ", ".join(f"{escape.show_name(cited.path)}:{cited.line}" for cited in one.citations[:_MAX_PLACES])
-    said = f"{'  ' * (one.steps + 1)}{one.what}{doubt} {one.node}{length}: {one.why}"
-    return f"{escape.show_argument(said)}  {where}"
 
 
 def _nothing(name: str, kind: Kind | None, estate: DrawnEstate) -> str:

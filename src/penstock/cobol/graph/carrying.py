@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import deque
 from itertools import chain, permutations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..facts.values import WHOLE
 from .structure import declared_at
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .values import Certainty, LaidField, ProgramPart
 
 
+Passing = Literal["", "down", "up", "alike"]
 DIFFERS = "; place or length differ"
 """How the reason of an edge ends whose field is not exactly the one that is carried."""
 MAX_SHARING = 50
@@ -79,8 +80,9 @@ class _Way(NamedTuple):
     why: str
     citations: tuple[CitedLine, ...]
     stretch: _Stretch = _ALL
-    is_layout: bool = False
-    """Whether no value goes that way, and the two are laid out alike: what is given BY CONTENT does not come back."""
+    passing: Passing = ""
+    """Whether a parameter goes down to a called program, or comes up from it; `alike` where no value does, and the two are laid
+    out alike: what is given BY CONTENT does not come back."""
 
 
 class _Bytes(NamedTuple):
@@ -98,11 +100,18 @@ class _Trail(NamedTuple):
     certainty: Certainty
     whys: tuple[str, ...]
     citations: tuple[CitedLine, ...]
+    last: Passing = ""
+    """How the last way passed a parameter."""
 
     def along(self, way: _Way) -> _Trail:
         """Return the trail behind one more way."""
         certainty = max(self.certainty, way.certainty, key=RANK.__getitem__)
-        return _Trail(certainty, (*self.whys, way.why), (*self.citations, *way.citations))
+        return _Trail(certainty, (*self.whys, way.why), (*self.citations, *way.citations), way.passing)
+
+    def leads(self, way: _Way, *, forward: bool, layouts: bool) -> bool:
+        """Return whether it goes on along a way: what one program passes does not come up in another that calls the same."""
+        here, there = (self.last, way.passing) if forward else (way.passing, self.last)
+        return not (here == "down" and there in {"up", "alike"}) and (layouts or way.passing != "alike")
 
 
 class _End(NamedTuple):
@@ -140,11 +149,12 @@ class Carrying:
             one, other, stretch = _Area(*passed.sender), _Area(*passed.receiver), _stretch(passed.way)
             if stretch is None:
                 continue
-            self._join(one, other, passed.certainty, by, passed.citations, stretch)
+            goes: Passing = "" if passed.is_returned else "down"
+            self._join(one, other, passed.certainty, by, passed.citations, stretch, goes)
             # By reference: what the called program leaves there is there for its caller. What it returns goes one way.
             if not passed.is_returned:
-                is_copied = passed.way.is_copied
-                self._join(other, one, passed.certainty, by, passed.citations, stretch.back(), is_layout=is_copied)
+                comes: Passing = "alike" if passed.way.is_copied else "up"
+                self._join(other, one, passed.certainty, by, passed.citations, stretch.back(), comes)
 
     def after(self, node: NodeId, *, layouts: bool = False) -> Iterator[EstateEdge]:
         """Yield the fields that a field is carried to, and those that it shares bytes with.
@@ -178,12 +188,11 @@ class Carrying:
         why: str,
         citations: tuple[CitedLine, ...],
         stretch: _Stretch = _ALL,
-        *,
-        is_layout: bool = False,
+        passing: Passing = "",
     ) -> None:
         """Note that what lies in one area comes to lie in another."""
-        self._after.setdefault(one, []).append(_Way(other, certainty, why, citations, stretch, is_layout))
-        self._before.setdefault(other, []).append(_Way(one, certainty, why, citations, stretch.back(), is_layout))
+        self._after.setdefault(one, []).append(_Way(other, certainty, why, citations, stretch, passing))
+        self._before.setdefault(other, []).append(_Way(one, certainty, why, citations, stretch.back(), passing))
 
     def _moves(self) -> None:
         """Note the moves of groups, and what CICS reads into and writes from them by way of a file."""
@@ -299,21 +308,32 @@ class Carrying:
             place, trail = waiting.popleft()
             for area in self._areas(place, ways):
                 for way in ways[area]:
-                    moved = None if way.is_layout and not layouts else self._moved(place, area, way)
-                    if moved is None or (not trail.whys and self._is_itself(here, area, way, moved)):
+                    goes_on = trail.leads(way, forward=forward, layouts=layouts)
+                    moved = self._moved(place, area, way) if goes_on else None
+                    if moved in {None, start} or (not trail.whys and self._is_itself(here, area, way, moved)):
                         continue
                     on = trail.along(way)
-                    # Where some field has exactly these bytes, the others that touch them are left out: they are its groups and
-                    # redefinitions, and have edges of their own from there.
-                    targets = list(self._fields_at(moved, here))
-                    exact = any(is_same for _, is_same in targets)
+                    targets = self._meant(here, moved)
                     for target, is_same in targets:
-                        if is_same == exact:
-                            self._reach(node, target, on, found, is_same=is_same, forward=forward)
-                    if not exact and moved not in seen:
+                        self._reach(node, target, on, found, is_same=is_same, forward=forward)
+                    if not any(is_same for _, is_same in targets) and moved not in seen:
                         seen.add(moved)
                         waiting.append((moved, on))
         yield from found.values()
+
+    def _meant(self, here: _Area, place: _Bytes) -> list[tuple[_Area, bool]]:
+        """Return the fields at some bytes that a field is carried to, each with whether it has these very bytes."""
+        # Where some field has exactly these bytes, the others that touch them are left out: they are its groups and
+        # redefinitions, and have edges of their own from there. So they are where one is the same line of a copybook.
+        targets = list(self._fields_at(place, here))
+        exact = [one for one in targets if one[1]]
+        alike = [one for one in exact if self._declared(one[0]) == self._declared(here)]
+        return alike or exact or targets
+
+    def _declared(self, area: _Area) -> CitedLine:
+        """Return the line that declares a field."""
+        part = self._graph.parts[area.part]
+        return declared_at(part, part.fields[area.field])
 
     def _reach(
         self,

@@ -48,10 +48,9 @@ What = Literal[
 ]
 MAX_STEPS = 12
 """How many moves from the field on are followed, each from a field that would have to grow too."""
-_ORDER: tuple[What, ...] = (
-    "field", "too short", "redefinition", "other layout", "group", "record", "key", "file", "data set", "step", "table",
-    "calculated",
-)  # fmt: skip
+_BREAKING: tuple[What, ...] = ("too short", "redefinition", "other layout", "key")
+_STORED: tuple[What, ...] = ("data set", "step", "file", "table")
+_ORDER: tuple[What, ...] = (*_BREAKING, *_STORED, "field", "record", "group", "calculated")
 
 
 class Grown(NamedTuple):
@@ -72,9 +71,20 @@ class Grown(NamedTuple):
     """The digits before the point that a number has now; None for anything else."""
     needed_digits: int | None = None
 
+    @property
+    def is_breaking(self) -> bool:
+        """Whether something no longer fits, rather than getting longer with the field."""
+        return self.what in _BREAKING
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether a file, data set, step or table has to be converted."""
+        return self.what in _STORED
+
 
 def growth(graph: EstateGraph, nodes: Iterable[NodeId], more_bytes: int, *, carrying: Carrying) -> tuple[Grown, ...]:
-    """Return what breaks where some fields grow, the nearest consequences first.
+    """Return what breaks where some fields grow: the fields, what breaks for sure, what is stored, and what may break; then what
+    gets longer with them. The nearest consequences come first in each.
 
     Args:
         graph: The estate.
@@ -86,7 +96,7 @@ def growth(graph: EstateGraph, nodes: Iterable[NodeId], more_bytes: int, *, carr
     for node in nodes:
         growing.begin(node, Bytes(more_bytes))
     growing.follow()
-    return tuple(sorted(growing.found.values(), key=lambda one: (one.steps, _ORDER.index(one.what), one.node.name)))
+    return tuple(sorted(growing.found.values(), key=_worth))
 
 
 class _Wave(NamedTuple):
@@ -444,17 +454,24 @@ class _Growing:
             cited = [declared_at(one.part, other), declared_at(part, field)]
             size, grown = size_of(other), self._with(node, one, causes)
             length = None if then is None else then * (field.occurs or 1)
+            now = (field.bytes or 0) * (field.occurs or 1)
+            is_behind = grown == size and lies_behind(one.part, one.at, first - (other.offset or 0))
             if size is None or grown is None or then is None or length is None:
-                why = f"it shares its bytes with {field.name}, which gets longer"
+                why = f"it shares its bytes with {field.name or 'a FILLER'}, which gets longer"
                 self._add("redefinition", node, (other.bytes, length), wave.steps, why, cited, "may")
-            elif grown.bytes * (other.occurs or 1) < length:
-                why = f"it shares its bytes with {field.name}, which gets longer"
+            elif size.bytes * (other.occurs or 1) < now and not is_behind:
+                # A shorter record of another kind has what it had; of one item it is a part.
+                if "group" not in {size.kind, field.usage.lower()}:
+                    why = f"it has only a part of {field.name} today, which gets longer"
+                    self._add("redefinition", node, (other.bytes, length), wave.steps, why, cited, "may")
+            elif grown.bytes * (other.occurs or 1) < length and not (is_behind and size.bytes < now):
+                why = f"it shares its bytes with {field.name or 'a FILLER'}, which gets longer"
                 self._add("redefinition", node, (other.bytes, length), wave.steps, why, cited, wave.certainty)
                 if (field.bytes, field.occurs, size.kind == "group") == (other.bytes, other.occurs, False):
                     more = longer(size, Bytes(then - size.bytes))
                     self._grow(node, one, _Wave(more, wave.certainty, wave.steps + 1, (*wave.causes, node)))
-            elif grown == size and lies_behind(one.part, one.at, first - (other.offset or 0)):
-                why = f"it shares its bytes with {field.name}, where what lies behind the field that grows moves"
+            elif is_behind:
+                why = f"it shares its bytes with {field.name or 'a FILLER'}, where what lies behind the field that grows moves"
                 self._add("redefinition", node, (other.bytes, None), wave.steps, why, cited, wave.certainty)
 
     def _files(self, changed: _Longer, then: int | None, grown: set[int]) -> None:
@@ -553,7 +570,10 @@ class _Growing:
         is_behind = lies_behind(changed.part, changed.at, begin, size.bytes)
         if is_behind and self._with(edge.source, placed, changed.causes) == size:
             why = f"{_said(edge, node)}, and what lies behind the field that grows no longer lies where it did"
-            self._other_layout(edge, edge.source, placed, why, changed.wave)
+            # A raw area has the layout of whoever fills it; one that is too short has the old one.
+            then = self._then(node, size_of(changed.part.fields[changed.at]))
+            is_raw = then is not None and size.bytes >= then.bytes and not lies_behind(placed.part, placed.at, -1)
+            self._other_layout(edge, edge.source, placed, why, changed.wave, "may" if is_raw else "is")
 
     def _by_place(self, node: NodeId, edge: EstateEdge, changed: _Longer) -> None:
         """Add the other end of a move that names a part of a group by its place: other bytes lie there then."""
@@ -613,6 +633,18 @@ def _is_more(size: Size | None, known: Size | None) -> bool:
 def _nearest(wave: _Wave) -> tuple[int, int]:
     """Return what waves are ordered by: the surest first, of those the nearest."""
     return RANK[wave.certainty], wave.steps
+
+
+def _worth(one: Grown) -> tuple[int, int, int, int, str]:
+    """Return what consequences are ordered by."""
+    # What was asked about itself, what breaks, what has to be converted, what may break, and what grows of itself.
+    if one.what == "field" and not one.steps:
+        kind = 0
+    elif one.is_breaking:
+        kind = 1 if one.certainty == "is" else 3
+    else:
+        kind = 2 if one.is_stored else 4
+    return kind, RANK[one.certainty], one.steps, _ORDER.index(one.what), one.node.name
 
 
 def _needed(one: Grown) -> tuple[int, int]:

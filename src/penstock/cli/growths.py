@@ -1,0 +1,76 @@
+"""Tell a person what breaks where a field grows: what is sure first, and what programs have alike on one line.
+
+What a copybook declares breaks in each program that copies it, and the same lines say so: that is one line here, with the
+names of the programs behind it. `--json` has every row.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from penstock.text import escape
+from penstock.text.notices import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from penstock.cobol.graph import EstateGraph, Grown
+
+_MAX_PLACES = 3
+_MAX_PROGRAMS = 6
+
+
+def growth_lines(name: str, more_bytes: int, found: Sequence[Grown], graph: EstateGraph) -> Iterator[str]:
+    """Yield what to say of a field that grows.
+
+    Args:
+        name: The field, as it was asked for.
+        more_bytes: By how many bytes it grows.
+        found: What follows, in the order of its worth.
+        graph: The estate, which knows the programs.
+    """
+    told = f": {_summary(found)}" if found else ":"
+    yield f"{escape.show_argument(name)} grows by {counted(more_bytes, 'byte')}{told}"
+    if not found:
+        yield "Nothing that is known breaks."
+    alike: dict[tuple[str, str], list[tuple[Grown, str]]] = {}
+    for one in found:
+        part = graph.part_of(one.node)
+        program = part.name if part is not None else ""
+        bare = _said(one).replace(f"{program}.", "") if program else _said(one)
+        alike.setdefault((bare, _where(one)), []).append((one, program))
+    for (bare, where), same in alike.items():
+        if len(same) == 1:
+            yield f"{_said(same[0][0])}  {where}"
+        else:
+            more = f" and {len(same) - _MAX_PROGRAMS} more" if len(same) > _MAX_PROGRAMS else ""
+            programs = escape.show_argument(", ".join(program for _, program in same[:_MAX_PROGRAMS]))
+            yield f"{bare}  {where}  in {programs}{more}"
+
+
+def _summary(found: Sequence[Grown]) -> str:
+    """Return how much breaks, and how much gets longer with the field."""
+    breaking = Counter(one.certainty for one in found if one.is_breaking)
+    parts = [f"{breaking['is']} break for sure, {sum(breaking.values()) - breaking['is']} may"]
+    stored = sum(one.is_stored for one in found)
+    longer = sum(one.what in {"field", "group", "record"} for one in found)
+    parts += [f"{counted(stored, 'row')} of files, data sets and tables"] * (stored > 0)
+    return "; ".join([*parts, f"{longer} get longer"])
+
+
+def _said(one: Grown) -> str:
+    """Return a consequence in words, as far in as there are moves before it."""
+    length = ""
+    if one.digits is not None and one.needed_bytes == one.bytes:
+        # A binary or packed item may have room for more digits than its picture.
+        length = f" {one.bytes} bytes, {one.digits} digits, then {one.needed_digits}"
+    elif one.bytes is not None:
+        length = f" {one.bytes} bytes" + (f", then {one.needed_bytes}" if one.needed_bytes is not None else "")
+    doubt = "" if one.certainty == "is" else f" {one.certainty}:"
+    return escape.show_argument(f"{'  ' * (one.steps + 1)}{one.what}{doubt} {one.node}{length}: {one.why}")
+
+
+def _where(one: Grown) -> str:
+    """Return the first places that say a consequence."""
+    return ", ".join(f"{escape.show_name(cited.path)}:{cited.line}" for cited in one.citations[:_MAX_PLACES])
