@@ -9,7 +9,7 @@ from tests.environments import miss, python_with
 
 def python_of_playwright() -> str:
     """A Python that has Playwright."""
-    return str(python_with("browser", "playwright==1.65.2"))
+    return str(python_with("browser"))
 
 
 def path_of_chromium() -> str:

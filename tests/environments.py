@@ -1,4 +1,7 @@
-"""Programs of others, which tests run beside ours: where each lives, and what happens where it cannot be had."""
+"""Programs of others, which tests run beside ours: where each lives, and what happens where it cannot be had.
+
+python -m tests.environments    builds what the suite needs, where it is not there; no test then waits for it
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ import fcntl
 import os
 import subprocess
 import sys
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from platform import python_version
 from typing import TYPE_CHECKING, NoReturn
@@ -18,6 +22,16 @@ if TYPE_CHECKING:
 
 TOOLS_CACHE = Path(os.environ.get("PENSTOCK_TOOLS") or Path.home() / ".cache" / "penstock-tools")
 """Where they are kept from one run to the next."""
+PINS = {
+    "sdks": ("openai==3.57.0", "anthropic==2.14.0"),
+    "cloud-sdks": ("google-genai==3.6.1", "boto3==1.44.8"),
+    # A server of S3's protocol, in tests of object stores; not its extra for servers, which brings every service of Amazon's.
+    "object-server": ("moto[s3]==5.2.5", "flask==3.1.3", "flask-cors==6.0.5"),
+    # The newest whose own dependencies can be had as wheels beside it.
+    "litellm": ("litellm==1.110.2",),
+    "browser": ("playwright==1.65.2",),
+}
+"""The environments that the suite needs, with what is in them: several, so that none decides about the others' dependencies."""
 _INSTALL_SECONDS = 300
 
 
@@ -38,15 +52,17 @@ def one_at_a_time(lock: Path) -> Iterator[None]:
 
 
 def python_with(name: str, *pins: str) -> Path:
-    """A Python that has these packages, installed once; without them the test is missing something.
+    """The Python of an environment of `PINS`, or of another with these packages, installed once; without it the test is missed.
 
     Each version of Python has its own, since two suites may run at once, and what one builds anew is in use by the other.
     """
+    pins = pins or PINS[name]
     folder = TOOLS_CACHE / f"{name}-{python_version()}"
     python, built = folder / "bin" / "python", folder / ".pins"
     wanted = " ".join((*pins, sys.version))
     with one_at_a_time(folder.with_name(f"{folder.name}.lock")):
         if not built.exists() or built.read_text() != wanted:
+            print(f"installing {', '.join(pins)}", file=sys.stderr, flush=True)
             subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True, capture_output=True)
             install = [str(python), "-m", "pip", "install", "-qq", "--retries", "1", "--only-binary", ":all:", *pins]
             done = subprocess.run(install, capture_output=True, text=True, timeout=_INSTALL_SECONDS, check=False)
@@ -54,3 +70,13 @@ def python_with(name: str, *pins: str) -> Path:
                 miss(f"{' and '.join(pins)} cannot be installed: {done.stderr.strip().splitlines()[-1:]}")
             built.write_text(wanted)
     return python
+
+
+def _build(name: str) -> None:
+    with suppress(pytest.skip.Exception, pytest.fail.Exception):  # the tests that want it say so
+        python_with(name)
+
+
+if __name__ == "__main__":
+    with ThreadPoolExecutor(len(PINS)) as threads:
+        list(threads.map(_build, PINS))

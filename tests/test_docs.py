@@ -19,8 +19,8 @@ from penstock import settings
 from penstock.cli import cli
 from penstock.workspace.root import Root
 from tests.console import Reader, Typed
+from tests.environments import python_with
 from tests.forks import LIBRARIES, warm
-from tests.testing.conftest import sdk_python
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -141,7 +141,7 @@ def printed_with_client(wire: str, runs: list[tuple[str, str, str]], folder: Pat
     """
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}", "PENSTOCK_STORE": f"{folder / 'store'}"}
     runner = ROOT / "tests" / "loopback_example.py"
-    python = [str(sdk_python("sdks")), "-W", "error::DeprecationWarning", str(runner)]
+    python = [str(python_with("sdks")), "-W", "error::DeprecationWarning", str(runner)]
     command = [*python, wire, *(part for run in runs for part in run)]
     done = subprocess.run(
         command, env=environment, cwd=folder, capture_output=True, text=True, timeout=100, check=False

@@ -12,11 +12,11 @@ import pytest
 
 from penstock.gateway.provider import Windows
 from penstock.testing import LoopbackProvider
+from tests.environments import python_with
 from tests.gateway.standing import standing
 from tests.gateway.stories import body_of, story
 from tests.gateway.test_cuts import upstream_of
 from tests.gateway.test_own_calls import TOOL, WINDOW, Reader
-from tests.testing.conftest import sdk_python
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def heard(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
     def ask(environment: str, wires: list[str]) -> Any:
         if environment not in known:
-            python = sdk_python(environment)
+            python = python_with(environment)
             with ExitStack() as stack:
                 doubles = {
                     wire: stack.enter_context(LoopbackProvider(wire, WINDOW, policy=Reader(wire))) for wire in wires

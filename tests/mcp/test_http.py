@@ -23,13 +23,12 @@ from tests.mcp.double_server import TABLE, Doubles
 from penstock.errors import CallerError
 from penstock.mcp_server import frames, serve, token
 from penstock.mcp_server import http as http_server
+from penstock.mcp_server.connections import Clocked
 from penstock.mcp_server.listening import listen, serve_app
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 Answered = TypeVar("Answered")
 Headers = dict[str, str]
@@ -453,12 +452,21 @@ def _request(port: int, message: dict[str, object]) -> bytes:
 def test_a_client_that_never_reads_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     """H26: it asked for more than the buffers between us hold; what is left of it is dropped with the connection."""
 
+    closed = threading.Event()
+    lose = Clocked.connection_lost
+
+    def lost(connection: Clocked, error: Exception | None) -> None:
+        lose(connection, error)
+        closed.set()
+
+    monkeypatch.setattr(Clocked, "connection_lost", lost)
+
     def client(port: int) -> int:
         with socket.socket() as connection:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             connection.connect(("127.0.0.1", port))
             connection.sendall(_request(port, call("big", size=30_000_000)))
-            time.sleep(2)
+            assert closed.wait(15)
             received = 0
             with contextlib.suppress(ConnectionResetError):
                 while chunk := connection.recv(1 << 20):

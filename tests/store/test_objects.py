@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from obstore.store import LocalStore
-from tests.testing.conftest import sdk_python
+from tests.environments import python_with
 
 from penstock.cli import main
 from penstock.errors import CallerError, ToolError
@@ -378,7 +378,7 @@ def test_an_address_that_cannot_be_one_is_refused(url: str) -> None:
 def s3() -> Iterator[dict[str, str]]:
     """The environment that leads to a server with an empty bucket."""
     server = subprocess.Popen(
-        [sdk_python("object-server"), "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"],
+        [python_with("object-server"), "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"],
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         text=True,

@@ -15,25 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 REPOSITORY = Path(__file__).parents[2]
-PINS = {
-    "sdks": ("openai==3.57.0", "anthropic==2.14.0"),
-    "cloud-sdks": ("google-genai==3.6.1", "boto3==1.44.8"),
-    # A server of S3's protocol, in tests of object stores; not its extra for servers, which brings every service of Amazon's.
-    "object-server": ("moto[s3]==5.2.5", "flask==3.1.3", "flask-cors==6.0.5"),
-    # The newest whose own dependencies can be had as wheels beside it.
-    "litellm": ("litellm==1.110.2",),
-}
-"""The clients of each environment: several, so that none decides about the others' dependencies."""
-
-
-def sdk_python(name: str) -> Path:
-    """A Python that has the clients of an environment."""
-    return python_with(name, *PINS[name])
 
 
 def _seen(name: str, driver: str, base: Path, *arguments: str) -> dict[str, Any]:
     """What the clients of an environment saw, case by case: the output of a driver, which all workers share."""
-    python = sdk_python(name)
+    python = python_with(name)
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     output = shared / f"{name}-{Path(driver).stem}-{'-'.join(arguments)}.json"
     with one_at_a_time(output.with_suffix(".lock")):
