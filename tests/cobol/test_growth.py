@@ -321,6 +321,10 @@ LAYOUT = ("01 R.", "   05 A PIC X(5).", "   05 B PIC X(5).", "01 H PIC X(10).", 
         ("MOVE R(6:5) TO T", {("other layout", "T"): "is"}),
         ("MOVE T TO R(6:)", {("other layout", "T"): "is"}),
         ("MOVE R(K:5) TO T", {("other layout", "T"): "may"}),
+        ("IF R(6:1) = 'X' OR R(1:1) = 'Y' CONTINUE END-IF", {("part", "R"): "is"}),
+        ("MOVE 'X' TO R(5:2)", {("part", "R"): "is"}),
+        ("MOVE 'X' TO R(K:2) R(1:5)", {}),
+        ("DISPLAY T(R(6:1):1)", {("part", "R"): "is"}),
     ],
 )
 def test_what_shares_bytes_with_a_group_by_a_move_sees_others_there(
@@ -471,6 +475,16 @@ def test_other_records_of_a_file_share_its_storage() -> None:
     found = grown("P.A1", 2, OF_FILE.format(name="P", path="f.dat", more=more, mode="INPUT", does="READ"))
     assert found["redefinition", "RB"].certainty == "may"
     assert ("redefinition", "RC") not in found
+
+
+def test_of_the_records_of_a_data_set_those_of_another_kind_may_be_meant() -> None:
+    """One record is described in other words by the other program; of two nobody says which is meant."""
+    writes = OF_FILE.format(name="ONE", path="data/f.dat", more="", mode="OUTPUT", does="WRITE RA. DISPLAY")
+    more = "       01  RB.\n           05  B2 PIC X(7).\n"
+    for several, sure in (("", "is"), (more, "may")):
+        reads = OF_FILE.format(name="TWO", path="data/f.dat", more=several, mode="INPUT", does="READ")
+        assert grown("ONE.A1", 2, writes, reads)["other layout", "TWO.RA"].certainty == sure
+        assert grown("TWO.A1", 2, writes, reads)["other layout", "ONE.RA"].certainty == sure
 
 
 @pytest.mark.parametrize("path", ["./data/f.dat", "data\\f.dat", ".\\data\\f.dat"])

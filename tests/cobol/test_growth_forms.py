@@ -145,3 +145,75 @@ def test_what_a_statement_cuts_is_named_and_what_is_sure_is_cut(seed: int, tmp_p
         if case.form.is_exact and not most and grown is not None:
             wrong.append(f"named, and not cut: {said}")
     assert not wrong, "\n".join(wrong)
+
+
+class PlacedPart(NamedTuple):
+    """Some characters of a record of texts, by their place, and the text that grows."""
+
+    lengths: tuple[int, ...]
+    grown: int
+    more: int
+    start: int
+    length: int | None
+
+    def record(self, name: str, *, then: bool = False) -> list[str]:
+        """Return the entries of the record, as it is or then, each text with letters of its own."""
+        letters = iter("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+        lines = [f"01 {name}."]
+        for at, length in enumerate(self.lengths):
+            value = "".join(next(letters) for _ in range(length))
+            more = self.more if then and at == self.grown else 0
+            lines.append(f"   05 {name}-{at} PIC X({length + more}) VALUE '{value}'.")
+        return lines
+
+    def named(self, name: str) -> str:
+        """Return the part, as a statement names it."""
+        return f"{name}({self.start}:{self.length or ''})"
+
+
+def placed_parts(seed: int) -> list[PlacedPart]:
+    """Return parts of records."""
+    draw = random.Random(seed)
+    found = []
+    for _ in range(120):
+        lengths = tuple(draw.randint(1, 5) for _ in range(draw.randint(2, 5)))
+        start = draw.randint(1, sum(lengths))
+        length = draw.choice([None, *range(1, sum(lengths) - start + 2)])
+        found.append(PlacedPart(lengths, draw.randrange(len(lengths)), draw.randint(1, 3), start, length))
+    return found
+
+
+@pytest.mark.needs("cobc")
+@pytest.mark.parametrize("statement", ["MOVE {0} TO {1}", "IF {0} = 'X' CONTINUE END-IF", "MOVE 'X' TO {0}"])
+def test_a_part_that_is_named_by_its_place_has_other_bytes_then(statement: str, tmp_path: Path) -> None:
+    """What lies there is displayed by a compiled program, as the record is and as it will be."""
+    cases = placed_parts(1)
+    shown = []
+    for then in (False, True):
+        data = [line for at, case in enumerate(cases) for line in case.record(f"R{at}", then=then)]
+        # A part that goes on to the end of the record is looked at as far as it goes today.
+        parts = [
+            f"R{at}({case.start}:{case.length or sum(case.lengths) - case.start + 1})" for at, case in enumerate(cases)
+        ]
+        shown.append(displayed([*data, "PROCEDURE DIVISION.", *(f"    DISPLAY {one}." for one in parts)], tmp_path))
+    lines = [line for at, case in enumerate(cases) for line in (*case.record(f"R{at}"), f"01 T{at} PIC X(30).")]
+    lines += ["PROCEDURE DIVISION."]
+    lines += [f"    {statement.format(case.named(f'R{at}'), f'T{at}')}." for at, case in enumerate(cases)]
+    head = ["IDENTIFICATION DIVISION.", "PROGRAM-ID. P.", "DATA DIVISION.", "WORKING-STORAGE SECTION."]
+    graph = graph_of({"p.cbl": "".join(f"{line}\n" for line in [*head, *lines, "    GOBACK."]).encode()})
+    carrying = Carrying(graph)
+    for at, case in enumerate(cases):
+        grown = growth(graph, nodes_named(graph, f"P.R{at}-{case.grown}"), case.more, carrying=carrying)
+        said = {one.certainty for one in grown if one.what in {"part", "other layout"}}
+        assert said == ({"is"} if shown[0][at] != shown[1][at] else set()), (case, shown[0][at], shown[1][at], grown)
+
+
+def displayed(lines: list[str], folder: Path) -> list[str]:
+    """Return what a program displays, line by line."""
+    head = ["IDENTIFICATION DIVISION.", "PROGRAM-ID. SHOWN.", "DATA DIVISION.", "WORKING-STORAGE SECTION."]
+    source, program = folder / "shown.cob", folder / "shown"
+    source.write_text("\n".join([*head, *lines, "    STOP RUN."]) + "\n")
+    options = ["-x", "-free", "-w", "-std=default", "-o", str(program), str(source)]
+    done = subprocess.run(["cobc", *options], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return subprocess.run([str(program)], capture_output=True, text=True, timeout=60, check=True).stdout.splitlines()

@@ -132,7 +132,8 @@ def _for_links(facts: Facts) -> Facts:
     """Return the facts without those that only the program's own document tells: the larger part by far."""
     return replace(
         facts, items=(), constants=(), messages=(), transforms=(), undeclared=(), paragraphs=(), edges=(), outside=(), rules=(),
-        errors=(), verbs=(), notes=(), sql=(), cics=(), dli=(), mq=(), idms=(), unread=(), uses=(), moves=(), entry_parameters=(),
+        errors=(), verbs=(), notes=(), sql=(), cics=(), dli=(), mq=(), idms=(), unread=(), uses=(), moves=(), parts=(),
+        entry_parameters=(),
     )  # fmt: skip
 
 

@@ -159,6 +159,7 @@ def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: t
         notes=(*generator(source, program), *expanded.notes, *graph.notes),
         uses=data.referred.moving.uses(),
         moves=data.referred.moving.moves(),
+        parts=data.referred.moving.parts(),
     )
 
 

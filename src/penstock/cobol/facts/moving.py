@@ -12,7 +12,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from .pairing import READ, WRITE, Mention, pairs
-from .values import WHOLE, DataMove, DataUse, MoveWay, SourcePlace
+from .values import WHOLE, DataMove, DataUse, MoveWay, PartUse, SourcePlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,6 +42,7 @@ class Moving:
         self._records = records
         self._uses: defaultdict[tuple[int, int, int, str, bool], list[SourcePlace]] = defaultdict(list)
         self._moves: defaultdict[tuple[int, int, bool, bool, MoveWay], list[SourcePlace]] = defaultdict(list)
+        self._parts: defaultdict[tuple[int, ItemPart], list[SourcePlace]] = defaultdict(list)
         self.mentions: dict[tuple[str | None, int], list[Mention]] = {}
         """By statement (its copybook and the offset in its source): the items that it writes or passes, and what from."""
         self.blocks: dict[tuple[str | None, int], list[Write]] = {}
@@ -51,6 +52,7 @@ class Moving:
         """Take the mentions of one statement, in order."""
         place = SourcePlace(mentions[0].line, said.copybook)
         roles = 0
+        paired: set[int] = set()
         for one in mentions:
             if one.line != place.line:
                 place = SourcePlace(one.line, said.copybook)
@@ -61,6 +63,10 @@ class Moving:
             for pair in pairs(said, mentions):
                 source, place = pair.source, SourcePlace(pair.source.line, said.copybook)
                 self._move(source.items, pair.target, place, said, is_copy=pair.is_copy, sent=source.part, way=pair.way)
+                paired |= {source.at, pair.target.at} if pair.is_copy else set()
+        for one in mentions:
+            if one.part is not None and one.part.start is not None and one.at not in paired and len(one.items) == 1:
+                self._parts[one.items[0], one.part].append(SourcePlace(one.line, said.copybook))
 
     def file_read(self, said: ReadStatement, file: str, into: Iterable[Mention]) -> None:
         """Take a READ or RETURN: the records of the file are written, and moved to what INTO names."""
@@ -122,6 +128,10 @@ class Moving:
             DataMove(source, target, is_copy, is_sure, tuple(dict.fromkeys(places)), way)
             for (source, target, is_copy, is_sure, way), places in self._moves.items()
         )
+
+    def parts(self) -> tuple[PartUse, ...]:
+        """Return which items are used by the place of some of their characters: one value for each item and part."""
+        return tuple(PartUse(*said, tuple(dict.fromkeys(places))) for said, places in self._parts.items())
 
     def _use(self, items: Sequence[int], role: int, by: ReadStatement | Block, place: SourcePlace) -> None:
         """Note a use of every item that a name may mean."""

@@ -157,6 +157,15 @@ class MoveWay(NamedTuple):
 WHOLE = MoveWay()
 
 
+class PartUse(NamedTuple):
+    """A use of some characters of an item by their place, where nothing else gets them or gives them."""
+
+    item: int
+    """An index into `Facts.items` and behind them into those of `Facts.outer`."""
+    part: ItemPart
+    places: tuple[SourcePlace, ...]
+
+
 class DataMove(NamedTuple):
     """A move of the value of one item into another, by one or several statements."""
 
@@ -706,4 +715,5 @@ class Facts:
     uses: tuple[DataUse, ...] = ()
     """Which paragraph reads and writes which item."""
     moves: tuple[DataMove, ...] = ()
+    parts: tuple[PartUse, ...] = ()
     """Which item goes into which."""

@@ -4,8 +4,8 @@ A field that grows makes the groups that hold it longer, the records and with th
 lies behind it; what is laid over it by a REDEFINES, given it as a parameter or read from its file under another
 description no longer fits; and what it is moved to may be too short, which then has to grow itself.
 
-What an item holds is told by `sizes`, how long a record gets by `relaying`. Keeps out values that are calculated, which
-are only named.
+What an item holds is told by `sizes`, what it lacks by `shortages`, what lies elsewhere then by `holding`, how long a
+record gets by `relaying`. Keeps out values that are calculated, which are only named.
 
 Law: what is said to be too short (`is`) is shorter than what comes, and what is too short is named
 (`tests/cobol/test_growth_oracle.py`); nothing that is declared by the same copybook as the field, and so grows with it,
@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..facts.values import WHOLE, MoveWay
 from .carrying import DIFFERS, PlacedField
-from .holding import holders_of, lies_behind, varies
+from .holding import GrowingPlace, growing_place, has_names, holders_of, lies_behind, varies
 from .relaying import RENAMES, Lying, relaid
-from .sizes import Bytes, Size, fitted, length_of, longer, size_of, text
+from .shortages import Shortage, Sizes, shortage
+from .sizes import Bytes, Size, longer, size_of
 from .structure import declared_at
 from .values import RANK, EstateEdge, NodeId
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from .carrying import Carrying
     from .estates import EstateGraph
-    from .values import Certainty, CitedLine, LaidField, ProgramPart
+    from .values import Certainty, CitedLine, LaidField, NamedPart, ProgramPart
 
 What = Literal[
     "field",
@@ -43,12 +44,13 @@ What = Literal[
     "calculated",
     "redefinition",
     "other layout",
+    "part",
     "key",
     "table",
 ]
 MAX_STEPS = 12
 """How many moves from the field on are followed, each from a field that would have to grow too."""
-_BREAKING: tuple[What, ...] = ("too short", "redefinition", "other layout", "key")
+_BREAKING: tuple[What, ...] = ("too short", "redefinition", "other layout", "part", "key")
 _STORED: tuple[What, ...] = ("data set", "step", "file", "table")
 _ORDER: tuple[What, ...] = (*_BREAKING, *_STORED, "field", "record", "group", "calculated")
 
@@ -118,20 +120,10 @@ class _Longer(NamedTuple):
     at: int
     wave: _Wave
     """The surest of what grows in it."""
-    first: int
-    """Where the first of that begins in the record."""
+    place: GrowingPlace
+    """Where that grows in the record."""
     causes: frozenset[NodeId | None]
     """What each field in it grows with, and all before the surest of them."""
-
-
-class _Short(NamedTuple):
-    """What an item lacks that gets another one."""
-
-    size: Size | None
-    """The item as it would have to be; None where only a part of it is too short."""
-    is_sure: bool
-    is_cut: bool
-    """Whether it takes only a part already today."""
 
 
 class _Growing:
@@ -154,10 +146,14 @@ class _Growing:
         self._alike: dict[tuple[str, int], list[NodeId]] = {}
         self._laid_over: dict[str, list[PlacedField]] = {}
         """What redefines each item, by the name of its node."""
+        self._parts: dict[tuple[int, int], list[NamedPart]] = {}
+        """The parts that are named by their place, by the place of the program's part and the index of the field."""
         self._returned: set[str] = set()
         """What programs give back by RETURNING: it goes to the caller, and nothing comes from there."""
         for part in graph.parts:
             self._returned |= {part.fields[one.returned].name for one in part.entries if one.returned is not None}
+            for named in part.parts:
+                self._parts.setdefault((id(part), named.field), []).append(named)
             for index, field in enumerate(part.fields):
                 if field.name:
                     self._alike.setdefault(_declared(part, field), []).append(NodeId("field", field.name))
@@ -271,7 +267,7 @@ class _Growing:
             self._too_short(node, edge, other, placed, short, wave)
 
     def _too_short(
-        self, node: NodeId, edge: EstateEdge, other: NodeId, placed: PlacedField, short: _Short, wave: _Wave
+        self, node: NodeId, edge: EstateEdge, other: NodeId, placed: PlacedField, short: Shortage, wave: _Wave
     ) -> None:
         """Add an item that is too short for one that grows, and let it grow in its turn."""
         why, certainty = _said_of(edge, node, short, wave)
@@ -305,7 +301,7 @@ class _Growing:
         other: NodeId,
         placed: PlacedField,
         causes: frozenset[NodeId | None],
-    ) -> _Short | None:
+    ) -> Shortage | None:
         """Return what an item lacks to hold what it gets by an edge; None where it lacks nothing, or that is not known.
 
         Args:
@@ -324,45 +320,17 @@ class _Growing:
         ways = [way for way in _ways(edge) if (way.function == "length") == (edge.verb == "computes")]
         if edge.verb == "passes to" and edge.source == other:
             ways = [MoveWay(taken=way.sent) for way in ways]  # what the called program has is too long for its caller
-        shorts = [self._by_way(way, edge, now, then, target, grown, is_stored=is_stored) for way in ways]
+        sizes = Sizes(now, then), Sizes(target, grown)
+        shorts = [shortage(way, *sizes, self._beside(way, edge), is_stored=is_stored) for way in ways]
         return min(
             (one for one in shorts if one is not None), key=lambda one: (one.is_cut, not one.is_sure), default=None
         )
 
-    def _by_way(
-        self, way: MoveWay, edge: EstateEdge, now: Size, then: Size, target: Size, grown: Size, *, is_stored: bool
-    ) -> _Short | None:
-        """Return what an item lacks for what a statement gives it: all of an item or a part, to all or a part."""
-        is_sure, is_part = not way.is_piece, False
-        if way.sent is not None:
-            if way.sent.length is not None:
-                return None  # as many characters as before
-            is_sure = is_sure and way.sent.is_open and way.sent.start is not None
-            before = (way.sent.start or 1) - 1
-            now, then = (text(Bytes(max(0, one.bytes - before))) for one in (now, then))
-        if way.function == "length":
-            now, then = length_of(now), length_of(then)
-        if way.string:
-            beside = self._beside(way, edge)
-            now, then = (text(Bytes(one.characters + more)) for one, more in zip((now, then), beside, strict=True))
-        if way.taken is not None:
-            is_part = True
-            length, more = way.taken.length, 0
-            if length is None:
-                is_sure = is_sure and way.taken.is_open and way.taken.start is not None
-                more = grown.bytes - target.bytes
-                # Where data says how much it takes, that is as much as comes today.
-                length = max(0, target.bytes - (way.taken.start or 1) + 1) if way.taken.is_open else now.characters
-            target, grown = text(Bytes(length)), text(Bytes(length + more))
-        found = fitted(grown, then, is_stored=is_stored)
-        if found is None:
-            return None
-        is_cut = fitted(target, now, is_stored=is_stored) is not None
-        return _Short(None if is_part else found.size, is_sure and found.is_sure, is_cut)
-
     def _beside(self, way: MoveWay, edge: EstateEdge) -> tuple[int, int]:
         """Return the characters, today and then, that a STRING puts beside an item."""
         now = then = way.literals
+        if not way.string:
+            return 0, 0
         for other in self._graph.touching(edge.target):
             same = [one for one in other.ways if one.string == way.string]
             is_of_it = other.verb == "moves to" and other.source != edge.source and other.target == edge.target
@@ -416,9 +384,8 @@ class _Growing:
             held = holders.get(index, [(index, 1)] if index in inside else [])
             growing = [one for one, _ in held] or [*inside]
             wave = min((waves[one] for one in growing), key=_nearest)
-            first = min(fields[one].offset or 0 for one in growing)
             causes = frozenset((*wave.causes, *(waves[one].causes[-1] for one in growing)))
-            found = _Longer(part, index, wave, first, causes)
+            found = _Longer(part, index, wave, growing_place(fields[one] for one in growing), causes)
             if index not in inside and field.name:
                 node = NodeId("field", field.name)
                 self._laid[node] = Lying(laid[index].offset, then)
@@ -432,8 +399,8 @@ class _Growing:
         wave = min(waves.values(), key=_nearest)
         causes = frozenset((*wave.causes, *(one.causes[-1] for one in waves.values())))
         then = laid[record].bytes if is_known else None
-        first = min(fields[index].offset or 0 for index in inside)
-        self._files(_Longer(part, record, wave, first, causes), then, {*inside, *holders})
+        place = growing_place(fields[index] for index in inside)
+        self._files(_Longer(part, record, wave, place, causes), then, {*inside, *holders})
 
     def _redefined(self, changed: _Longer, then: int | None) -> None:
         """Add what redefines an item, or is redefined by it, where that no longer fits.
@@ -442,7 +409,7 @@ class _Growing:
             changed: A field that grows, or a group that holds it.
             then: How long that is then.
         """
-        part, index, wave, first, causes = changed
+        part, index, wave, place, causes = changed
         field = part.fields[index]
         subject = field.redefines if field.redefines and field.level != RENAMES else field.name
         over = [*self._laid_over.get(subject, ())] if subject else []
@@ -455,7 +422,7 @@ class _Growing:
             size, grown = size_of(other), self._with(node, one, causes)
             length = None if then is None else then * (field.occurs or 1)
             now = (field.bytes or 0) * (field.occurs or 1)
-            is_behind = grown == size and lies_behind(one.part, one.at, first - (other.offset or 0))
+            is_behind = grown == size and lies_behind(one.part, one.at, place.within(other))
             if size is None or grown is None or then is None or length is None:
                 why = f"it shares its bytes with {field.name or 'a FILLER'}, which gets longer"
                 self._add("redefinition", node, (other.bytes, length), wave.steps, why, cited, "may")
@@ -491,7 +458,7 @@ class _Growing:
             more = None if then is None or field.bytes is None else then - field.bytes
             for edge in self._graph.touching(node):
                 if edge.verb == "bound to":
-                    self._data_set(changed, edge, more)
+                    self._data_set(changed, edge, more, several=len(file.records) > 1)
                 elif edge.verb == "is key of" and edge.source.name in names:
                     placed = self._carrying.place(edge.source)
                     length = None if placed is None else placed.field.bytes
@@ -500,18 +467,25 @@ class _Growing:
 
     def _other_records(self, changed: _Longer, records: Iterable[int]) -> None:
         """Add the other records of a file, one storage with the one that changes: `may`, as they may be of another kind."""
-        part, record, wave, first, causes = changed
+        part, record, wave, place, causes = changed
         for one in records:
             other = part.fields[one]
             node = NodeId("field", other.name)
             is_same = self._with(node, PlacedField(part, one), causes) == size_of(other)
-            if one != record and other.name and is_same and lies_behind(part, one, first):
+            if one != record and other.name and is_same and lies_behind(part, one, place):
                 why = f"it shares its bytes with {part.fields[record].name}, where what lies behind the field that grows moves"
                 cited = [declared_at(part, other), declared_at(part, part.fields[record])]
                 self._add("redefinition", node, (other.bytes, None), wave.steps, why, cited, "may")
 
-    def _data_set(self, changed: _Longer, edge: EstateEdge, more: int | None) -> None:
-        """Add a data set whose records change, and the records of other programs that are read from and written to it."""
+    def _data_set(self, changed: _Longer, edge: EstateEdge, more: int | None, *, several: bool) -> None:
+        """Add a data set whose records change, and the records of other programs that are read from and written to it.
+
+        Args:
+            changed: The record that changes.
+            edge: That its file is the data set.
+            more: By how many bytes it does; None where that is not known.
+            several: Whether the file has several records, which may be of another kind each.
+        """
         wave = changed.wave
         certainty = _less_sure(wave.certainty, edge.certainty)
         self._add("data set", edge.target, (None, None), wave.steps, f"it is {edge.source}", edge.citations, certainty)
@@ -532,14 +506,22 @@ class _Growing:
                 if other.name:
                     why = f"it describes the records of {edge.target}, which get longer"
                     cited = [declared_at(part, other), *edge.citations]
-                    self._add("other layout", node, (other.bytes, needed), wave.steps, why, cited, certainty)
+                    kind: Certainty = "may" if several or len(file.records) > 1 else "is"
+                    sure = _less_sure(certainty, kind)
+                    self._add("other layout", node, (other.bytes, needed), wave.steps, why, cited, sure)
 
     def _group(self, changed: _Longer) -> None:
         """Add what a group is moved to, or shares its bytes with as a parameter, and what does not grow with it."""
-        part, index, wave, first, causes = changed
+        part, index, wave, place, causes = changed
         group = part.fields[index]
         node, now = NodeId("field", group.name), size_of(group)
         then = self._then(node, now)
+        place = place.within(group)
+        parts = [one for one in self._parts.get((id(part), index), ()) if place.moves(one.part, group.bytes)]
+        if parts:
+            why = "a part of it is named by its place, where other bytes lie then"
+            cited = [place for one in parts for place in one.citations]
+            self._add("part", node, (group.bytes, None), wave.steps, why, cited, wave.certainty)
         for edge in self._graph.touching(node):
             self._by_place(node, edge, changed)
             other = self._receiver(node, edge)
@@ -554,7 +536,7 @@ class _Growing:
                 self._too_short(node, edge, other, placed, short, wave)
             elif (
                 all(way.sent is None and way.taken is None and not way.function for way in edge.ways)
-                and lies_behind(placed.part, placed.at, first - (group.offset or 0))
+                and lies_behind(placed.part, placed.at, place)
                 and self._with(other, placed, causes) == size_of(placed.field)
             ):
                 why = f"{_said(edge, node)}, and what lies behind the field that grows no longer lies where it did"
@@ -562,17 +544,17 @@ class _Growing:
 
     def _filled(self, node: NodeId, edge: EstateEdge, changed: _Longer) -> None:
         """Add what a group is filled from that does not grow with it: its bytes come where others are expected."""
-        begin = changed.first - (changed.part.fields[changed.at].offset or 0)
+        group = changed.part.fields[changed.at]
         placed = self._carrying.place(edge.source) if edge.verb == "moves to" and edge.target == node else None
         size = None if placed is None or edge.ways else size_of(placed.field)
         if placed is None or size is None or size.is_number:
             return
-        is_behind = lies_behind(changed.part, changed.at, begin, size.bytes)
+        is_behind = lies_behind(changed.part, changed.at, changed.place.within(group), size.bytes)
         if is_behind and self._with(edge.source, placed, changed.causes) == size:
             why = f"{_said(edge, node)}, and what lies behind the field that grows no longer lies where it did"
             # A raw area has the layout of whoever fills it; one that is too short has the old one.
-            then = self._then(node, size_of(changed.part.fields[changed.at]))
-            is_raw = then is not None and size.bytes >= then.bytes and not lies_behind(placed.part, placed.at, -1)
+            then = self._then(node, size_of(group))
+            is_raw = then is not None and size.bytes >= then.bytes and not has_names(placed.part, placed.at)
             self._other_layout(edge, edge.source, placed, why, changed.wave, "may" if is_raw else "is")
 
     def _by_place(self, node: NodeId, edge: EstateEdge, changed: _Longer) -> None:
@@ -580,9 +562,10 @@ class _Growing:
         is_sent = edge.source == node
         other = edge.target if is_sent else edge.source
         placed = self._carrying.place(other) if edge.verb in {"moves to", "passes to"} else None
-        begin = changed.first - (changed.part.fields[changed.at].offset or 0)
+        group = changed.part.fields[changed.at]
+        place = changed.place.within(group)
         for part in (way.sent if is_sent else way.taken for way in edge.ways):
-            if placed is not None and part is not None and (part.start is None or part.start - 1 > begin):
+            if placed is not None and part is not None and place.moves(part, group.bytes):
                 why = f"{_said(edge, node)}, in a part that is named by its place, where other bytes lie then"
                 self._other_layout(edge, other, placed, why, changed.wave, "may" if part.start is None else "is")
 
@@ -594,7 +577,7 @@ class _Growing:
         self._add("other layout", other, (placed.field.bytes, None), wave.steps, why, edge.citations, certainty)
 
 
-def _said_of(edge: EstateEdge, grown: NodeId, short: _Short, wave: _Wave) -> tuple[str, Certainty]:
+def _said_of(edge: EstateEdge, grown: NodeId, short: Shortage, wave: _Wave) -> tuple[str, Certainty]:
     """Return why something gets too short, and how sure that is: what is cut today already may be meant so."""
     why = _said(edge, grown) + (f"; {edge.why}" if edge.why else "")
     if short.is_cut:

@@ -1,14 +1,16 @@
-"""Tell what the groups of a record hold: which of them hold some fields, and what lies behind a place in them."""
+"""Tell what the groups of a record hold: which of them hold some fields, and what in them lies elsewhere when these grow."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .relaying import RENAMES, covers, of_record
+from .sizes import size_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from ..facts.values import ItemPart
     from .values import LaidField, ProgramPart
 
 
@@ -41,17 +43,54 @@ def _below(part: ProgramPart, group: int) -> Iterator[LaidField]:
             yield field
 
 
-def lies_behind(part: ProgramPart, group: int, start: int, end: int | None = None) -> bool:
-    """Return whether a group has a name for something that begins behind a place, and before another: DFHCOMMAREA as a table
-    of X has none.
+class GrowingPlace(NamedTuple):
+    """Where something in an area grows; its bytes are counted from 0 on."""
+
+    first: int
+    """Where the first that grows begins."""
+    last: int
+    """The byte behind which others lie then: the last of a text, which grows at its end; a number grows at its front."""
+
+    def within(self, field: LaidField) -> GrowingPlace:
+        """Return the place from the beginning of a field on."""
+        return GrowingPlace(self.first - (field.offset or 0), self.last - (field.offset or 0))
+
+    def moves(self, part: ItemPart, length: int | None) -> bool:
+        """Return whether other bytes lie in a part of an item then, or may: the item has so many."""
+        if part.start is None:
+            return True
+        end = length if part.is_open and length is not None else part.start - 1 + (part.length or 1)
+        return self.last < end - 1
+
+
+def growing_place(fields: Iterable[LaidField]) -> GrowingPlace:
+    """Return where a record grows, by the fields in it that do."""
+    found = []
+    for field in fields:
+        size, first = size_of(field), field.offset or 0
+        found.append((first, first + (size.bytes - 1 if size is not None and size.kind == "text" else 0)))
+    return GrowingPlace(*map(min, zip(*found, strict=True)))
+
+
+def lies_behind(part: ProgramPart, group: int, place: GrowingPlace, end: int | None = None) -> bool:
+    """Return whether a group has a name for what lies elsewhere then, of what begins before a byte: DFHCOMMAREA as a table of X
+    has none.
     """
-    first = part.fields[group].offset or 0
-    begins = (
-        (field.offset or 0) - first
+    within = part.fields[group].offset or 0
+    return any(
+        place.first < (field.offset or 0) - within
+        and place.last < (field.offset or 0) - within + (field.bytes or 1) - 1
         for field in _below(part, group)
-        if field.name and not field.in_table and field.usage != "GROUP"
+        if field.name
+        and not field.in_table
+        and field.usage != "GROUP"
+        and (end is None or (field.offset or 0) - within < end)
     )
-    return any(start < begin and (end is None or begin < end) for begin in begins)
+
+
+def has_names(part: ProgramPart, group: int) -> bool:
+    """Return whether a group has a name for anything in it."""
+    return any(field.name for field in _below(part, group))
 
 
 def varies(part: ProgramPart, group: int) -> bool:

@@ -30,6 +30,7 @@ from .values import (
     FileBinding,
     FileName,
     LaidField,
+    NamedPart,
     NodeId,
     Passing,
     ProgramEntry,
@@ -136,6 +137,11 @@ class _Drawing:
             line=self._scanned.start_line,
             edges=tuple(drawn.edge(*said) for said, drawn in self._edges.items()),
             fields=(),
+            parts=tuple(
+                NamedPart(one.item, one.part, tuple(self._places(one.places)))
+                for one in facts.parts
+                if self._is_whole and one.item < len(facts.items)
+            ),
             files=tuple(map(self._binding, facts.files)),
             sendings=tuple(self._sendings()),
             entries=tuple(self._entries()),

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from ..facts.values import MoveWay
+    from ..facts.values import ItemPart, MoveWay
 
 Kind = Literal[
     "program", "paragraph", "copybook", "field", "file", "dataset", "table", "queue", "segment", "map", "container",
@@ -184,6 +184,15 @@ class ProgramEntry(NamedTuple):
     """The index of the field whose value is returned."""
 
 
+class NamedPart(NamedTuple):
+    """Some characters of a field that a program names by their place."""
+
+    field: int
+    """The index of the field."""
+    part: ItemPart
+    citations: tuple[CitedLine, ...]
+
+
 class ProgramPart(NamedTuple):
     """What one program, copybook or member adds to the graph: small, and complete without its source."""
 
@@ -193,6 +202,7 @@ class ProgramPart(NamedTuple):
     line: int
     edges: tuple[EstateEdge, ...]
     fields: tuple[LaidField, ...] = ()
+    parts: tuple[NamedPart, ...] = ()
     files: tuple[FileBinding, ...] = ()
     sendings: tuple[Passing, ...] = ()
     entries: tuple[ProgramEntry, ...] = ()

@@ -1,0 +1,69 @@
+"""Tell what an item lacks for what a statement gives it: all of another item or a part, to all of it or a part.
+
+Sizes are `sizes`', who gives what to whom is the graph's. Law: as many characters as before are no shortage.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from .sizes import Bytes, fitted, length_of, text
+
+if TYPE_CHECKING:
+    from ..facts.values import MoveWay
+    from .sizes import Size
+
+
+class Shortage(NamedTuple):
+    """What an item lacks that gets another one."""
+
+    size: Size | None
+    """The item as it would have to be; None where only a part of it is too short."""
+    is_sure: bool
+    """Whether the lengths alone say that it is too short."""
+    is_cut: bool
+    """Whether the item takes only a part already today."""
+
+
+class Sizes(NamedTuple):
+    """How much something holds today, and then."""
+
+    now: Size
+    then: Size
+
+
+def shortage(way: MoveWay, sent: Sizes, taken: Sizes, beside: tuple[int, int], *, is_stored: bool) -> Shortage | None:
+    """Return what an item lacks; None where it lacks nothing.
+
+    Args:
+        way: How much of the one is given to how much of the other.
+        sent: What is sent.
+        taken: What gets it.
+        beside: The characters, today and then, that the same statement puts beside it.
+        is_stored: Whether bytes come as they lie there, rather than by the rules of MOVE.
+    """
+    (now, then), (target, grown) = sent, taken
+    is_sure = not way.is_piece
+    if way.sent is not None:
+        if way.sent.length is not None:
+            return None  # as many characters as before
+        is_sure = is_sure and way.sent.is_open and way.sent.start is not None
+        before = (way.sent.start or 1) - 1
+        now, then = (text(Bytes(max(0, one.bytes - before))) for one in (now, then))
+    if way.function == "length":
+        now, then = length_of(now), length_of(then)
+    if way.string:
+        now, then = (text(Bytes(one.characters + more)) for one, more in zip((now, then), beside, strict=True))
+    if way.taken is not None:
+        length, more = way.taken.length, 0
+        if length is None:
+            is_sure = is_sure and way.taken.is_open and way.taken.start is not None
+            more = grown.bytes - target.bytes
+            # Where data says how much it takes, that is as much as comes today.
+            length = max(0, target.bytes - (way.taken.start or 1) + 1) if way.taken.is_open else now.characters
+        target, grown = text(Bytes(length)), text(Bytes(length + more))
+    found = fitted(grown, then, is_stored=is_stored)
+    if found is None:
+        return None
+    is_cut = fitted(target, now, is_stored=is_stored) is not None
+    return Shortage(found.size if way.taken is None else None, is_sure and found.is_sure, is_cut)
