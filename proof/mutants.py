@@ -106,13 +106,29 @@ ROOMS = (
     Room(
         "store",
         ("store/artifacts.py", "store/pieces.py", "store/sqlite.py", "store/removal.py", "store/retention.py"),
-        ("store/test_conformance.py", "store/test_sqlite.py", "store/test_removal.py", "store/test_marks.py"),
+        (
+            "store/test_bounds.py",
+            "store/test_pieces.py",
+            "store/test_retention.py",
+            "store/test_conformance.py",
+            "store/test_sqlite.py",
+            "store/test_removal.py",
+            "store/test_marks.py",
+        ),
         ("store/test_schema.py", "store/test_pages.py", "laws/test_law_journal.py"),
     ),
     Room(
         "journal",
         ("store/journal.py", "store/marks.py", "agent/journal.py", "session/events.py", "session/state.py"),
-        ("session", "agent/test_agent.py", "store/test_conformance.py", "store/test_sqlite.py", "store/test_marks.py"),
+        (
+            "session",
+            "agent/test_agent.py",
+            "store/test_bounds.py",
+            "store/test_chain.py",
+            "store/test_conformance.py",
+            "store/test_sqlite.py",
+            "store/test_marks.py",
+        ),
         (
             "laws/test_law_session.py",
             "laws/test_law_journal.py",
@@ -138,7 +154,13 @@ ROOMS = (
             "wires/openai_chat/repair.py",
             "wires/openai_responses/rules.py",
         ),
-        ("wires/test_violations.py", "wires/test_repair.py", "wires/test_bends.py", "wires/test_conversion.py"),
+        (
+            "wires/test_violations.py",
+            "wires/test_repair.py",
+            "wires/test_mends.py",
+            "wires/test_bends.py",
+            "wires/test_conversion.py",
+        ),
         ("proof/test_mended.py", "wires/test_wire_record.py", "wires/test_history.py"),
     ),
     Room(
@@ -147,6 +169,7 @@ ROOMS = (
         (
             "context/test_ladder.py",
             "context/test_provider_counts.py",
+            "context/test_rungs.py",
             "context/test_bends.py",
             "laws/test_law_recovery.py",
         ),

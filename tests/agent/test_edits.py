@@ -9,12 +9,13 @@ import os
 import sys
 import tracemalloc
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from penstock.agent.editing import Editing
-from penstock.agent.edits import changes_of, cut_off_of, edits_of, undo
+from penstock.agent.edits import KeptEdit, changes_of, cut_off_of, edits_of, undo
 from penstock.agent.journal import remembered, resumed
 from penstock.agent.protocols import Done
 from penstock.agent.record_types import CHANGED, CHILD, EDITED
@@ -468,3 +469,41 @@ def test_a_key_as_the_name_of_a_file_leaves_with_no_document(
     assert "1 same" in capsys.readouterr().err
     assert main(["undo", session, *flags]) == 0
     assert (tmp_path / f"tree/{key}.txt").read_text() == "one\n"
+
+
+@pytest.mark.parametrize(
+    ("effect_id", "turn"),
+    [
+        ("n:3:call1", 3),
+        ("n:0:call1", 0),
+        ("n:12", 12),
+        ("n:3:4", 3),
+        ("n", None),
+        ("n:x:3", None),
+        ("n:", None),
+        ("", None),
+    ],
+)
+def test_the_turn_of_an_edit_is_what_its_id_says(effect_id: str, turn: int | None) -> None:
+    """The middle of three; None where nobody can tell."""
+    edit = KeptEdit(effect_id=effect_id, path="a", before="b", after="c", after_sha256="2")
+    assert edit.turn == turn
+    assert edit.handles == ("b", "c")
+    assert replace(edit, before="").handles == ("c",)
+
+
+@pytest.mark.parametrize("number", [-1, 0, 3, 99])
+def test_an_edit_that_there_is_not_is_told_with_how_many_there_are(
+    worked: Callable[..., Agent], root: Root, store: Store, number: int
+) -> None:
+    """Of two the first is 1 and the last 2; of none there is none to undo, whatever is asked for."""
+    session = worked(
+        call("edit_file", path="a.txt", old="one", new="1"), call("edit_file", path="a.txt", old="1", new="2")
+    )
+    with pytest.raises(ToolError, match="has no such edit: it has 2") as caught:
+        undo(root, store, session.session.session_id, number)
+    assert caught.value.code == "not_found"
+    store.append("none", 0, "Ticked", {})
+    for asked in (number, None, 1):
+        with pytest.raises(ToolError, match="has no such edit: it has made none"):
+            undo(root, store, "none", asked)

@@ -1070,6 +1070,47 @@ def test_a_transaction_starts_a_program_of_the_region_whoever_asks_for_it() -> N
 
 @pytest.mark.proves("C-16")
 @pytest.mark.parametrize(
+    ("asked", "given"),
+    [
+        ("P.ID, S.T2.NAME INTO :A, :B FROM T1 P JOIN S.T2 ON P.X = S.T2.X", {("T1", "A", "is"), ("S.T2", "B", "is")}),
+        ("COALESCE(P.ID, Q.ID), 1 INTO :A, :B FROM T1 AS P, T2 Q", {("T1", "A", "may"), ("T2", "A", "may")}),
+        ("ID, MAX(X) INTO :A, :B FROM T1 WHERE X = (SELECT X FROM T2)", {("T1", "A", "is"), ("T1", "B", "is")}),
+        (
+            "ID, P.X INTO :A, :B FROM T1 P LEFT JOIN T2 Q ON P.X = Q.X",
+            {("T1", "A", "may"), ("T2", "A", "may"), ("T1", "B", "is")},
+        ),
+        (
+            "P.ID, (SELECT X FROM T2) INTO :A, :B FROM T1 P",
+            {("T1", "A", "is"), ("T1", "B", "may"), ("T2", "B", "may")},
+        ),
+        ("ID, X INTO :A, :B FROM (SELECT * FROM T1) P", {("T1", "A", "is"), ("T1", "B", "is")}),
+        (
+            "P.* INTO :A, :B FROM T1 P, T2",
+            {(table, item, "may") for table in ("T1", "T2") for item in "AB"},
+        ),
+    ],
+)
+@pytest.mark.parametrize("has_cursor", [False, True])
+def test_a_column_comes_from_the_table_that_it_names(
+    asked: str, given: set[tuple[str, str, str]], has_cursor: bool
+) -> None:
+    """Of several tables the name in front of a column tells one; where a column says none, each may be it."""
+    columns, into, tables = asked.partition(" INTO :A, :B")
+    asking = [f"    EXEC SQL SELECT {columns}", f"           {into} {tables} END-EXEC."]
+    if has_cursor:
+        asking = [
+            f"    EXEC SQL DECLARE C CURSOR FOR SELECT {columns}",
+            f"           {tables} END-EXEC.",
+            f"    EXEC SQL FETCH C {into} END-EXEC.",
+        ]
+    text = sources.program(*asking, name="P", data=("01  A PIC X.", "01  B PIC X."))
+    drawn = graph_of({"p.cbl": text.encode()}).drawn
+    found = {(edge.source.name, edge.target.name[2:], edge.certainty) for edge in drawn if edge.verb == "moves to"}
+    assert found == given
+
+
+@pytest.mark.proves("C-16")
+@pytest.mark.parametrize(
     ("value", "indicator"),
     [(":X OF H", ":I OF H"), (":X OF H INDICATOR ", ":I OF H"), (":H.X ", ":H.I"), (":H.X", ":I")],
 )

@@ -363,6 +363,29 @@ def test_d3_a_program_is_never_its_own_copybook() -> None:
     assert shelf.path("BILLING", None, "src/BILLING.cbl") is None
 
 
+def test_a_program_is_no_copybook_of_what_another_declares() -> None:
+    """`COPY RATES` in a FILE SECTION means a copybook that is missing where RATES is a program; what follows is read as before."""
+    called = program("    EXEC SQL DELETE FROM T END-EXEC.", name="RATES").encode()
+    shelf = Copybooks([("src/RATES.cbl", "cobol", called)])
+    source = scan(
+        fixed(
+            "IDENTIFICATION DIVISION.",
+            "PROGRAM-ID. P.",
+            "DATA DIVISION.",
+            "FILE SECTION.",
+            "    COPY RATES.",
+            "WORKING-STORAGE SECTION.",
+            "01  A PIC X.",
+            "PROCEDURE DIVISION.",
+            "    MOVE 'X' TO A.",
+        ),
+        copybooks=shelf,
+    )
+    found = facts(source, source.programs[0], copybooks=shelf)
+    assert [(item.name, item.section, item.written_lines) for item in found.items] == [("A", "WORKING-STORAGE", (9,))]
+    assert ([use.found for use in found.copybooks], found.sql) == ([False], ())
+
+
 def test_a_suffix_chooses_between_two_copybooks_of_one_name() -> None:
     """`COPY "rates.sel"` is the SELECT and `COPY "rates.fd"` the FD of one file."""
     shelf = Copybooks([("lib/rates.fd", "copybook", b"FD  RATES."), ("lib/rates.sel", "copybook", b"SELECT RATES.")])

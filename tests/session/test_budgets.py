@@ -209,3 +209,35 @@ def test_a_journal_that_no_tree_has_written_is_an_error(changes: list[BudgetChan
     """It is not replayed in part."""
     with pytest.raises(CallerError, match=re.escape(why)):
         replay(changes)
+
+
+def test_nothing_is_a_number_of_tokens_too() -> None:
+    """It is reserved, spent and given back as any other is, and so it is replayed."""
+    granted = (opened := Spending.opened("run", 0)).grant(0)
+    spent = (reserved := granted.reserve("run", "child", 0)).commit("child", 0)
+    changes = [opened, granted, reserved, spent, tree := spent.refund("child", 0)]
+    assert replay([one.latest for one in changes]) == tree
+    assert (tree.left("run"), tree.left("child"), tree.spent_tokens) == (0, 0, 0)
+    assert [one.latest.to_dict()["tokens"] for one in changes] == [0] * 5
+    for wrong in (True, 1.0, -1, None):
+        with pytest.raises(CallerError, match="tokens are a whole number from 0 on"):
+            tree.grant(wrong)  # type: ignore[arg-type]
+
+
+def test_an_account_of_which_all_is_spent_or_reserved_has_nothing_left() -> None:
+    """To a token; what is closed has none either, and is spent from no more."""
+    tree = Spending.opened("run", 10).commit("run", 4).reserve("run", "child", 6)
+    assert (tree.left("run"), tree.left("child")) == (0, 6)
+    with pytest.raises(CallerError, match="'run' has 0 tokens left, not 1"):
+        tree.commit("run", 1)
+    with pytest.raises(CallerError, match="'run' has 0 tokens left, not 1"):
+        tree.reserve("run", "other", 1)
+    with pytest.raises(CallerError, match="'child' has 6 tokens left, not 7"):
+        tree.commit("child", 7)
+    spent = tree.commit("child", 6)
+    with pytest.raises(CallerError, match="'child' has spent 6 tokens: 7 are not refunded"):
+        spent.refund("child", 7)
+    assert spent.refund("child", 6).left("child") == 6
+    closed = spent.release("child")
+    assert (closed.left("child"), closed.left("run"), closed.children("run"), closed.spent_tokens) == (0, 0, (), 10)
+    assert spent.children("run") == ("child",)

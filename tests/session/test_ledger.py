@@ -554,3 +554,33 @@ def test_an_edit_of_lines_that_are_not_there_leaves_nothing_known() -> None:
     after = ledger.modified("a.py", "v1", before="v2", edits=[(1, 1, 0)])
     assert after.file("a.py").total_lines is None
     assert Ledger.from_dict(after.to_dict()) == after
+
+
+@pytest.mark.parametrize(("limit", "lines"), [((7, 9), 7), ((1, 9), 1), ((0, 9), 1), (None, 500)])
+def test_a_page_that_is_recommended_has_a_line_at_least(limit: Any, lines: int) -> None:
+    """What one read is advised to have; 500 lines where nobody says."""
+    verdict = Ledger(limits=FileLimits(lines_per_read=limit)).read("a.py", "v", 1, 1, 9_000).may_replace("a.py", "v")
+    assert f"limit={lines})" in verdict.text
+
+
+def test_what_is_not_said_of_the_same_version_is_as_it_was_known() -> None:
+    """Its size, its digest, its lines, and the turns in which it was read and changed; of another version nothing is."""
+    first = Ledger().read("a.py", "v", 1, 2, 9, size_bytes=90, digest="d", turn=3).read("a.py", "v", 3, 3)
+    file = first.files["a.py"]
+    assert (file.total_lines, file.size_bytes, file.digest, file.read_turn, file.changed_turn) == (9, 90, "d", 3, None)
+    assert (file.seen, file.reads, file.repeated_reads) == (((1, 3),), 2, 0)
+    changed = first.modified("a.py", "w", turn=5).read("a.py", "w", 0, 0, 0, size_bytes=0, turn=6).files["a.py"]
+    assert (changed.total_lines, changed.size_bytes, changed.digest) == (0, 0, "")
+    assert (changed.read_turn, changed.changed_turn, changed.roles, changed.role) == (
+        6,
+        5,
+        ("read", "modified"),
+        "modified",
+    )
+    again = first.read("a.py", "v", 0, 0, 0, size_bytes=0)  # two files can share a version by chance
+    assert (again.files["a.py"].total_lines, again.files["a.py"].size_bytes) == (0, 0)
+    assert again.counts.repeated_reads == 0  # a page that shows nothing repeats nothing
+    assert first.read("a.py", "v", 2, 3).counts.repeated_reads == 1
+    assert first.read("a.py", "v", 2, 4).counts.repeated_reads == 0
+    gone = first.created("b.py", "x", total_lines=2, turn=7).deleted("b.py", turn=8).files["b.py"]
+    assert (gone.role, gone.roles, gone.changed_turn, gone.total_lines) == ("deleted", ("created", "deleted"), 8, None)

@@ -152,6 +152,10 @@ def test_a_profile_of_one_s_own_is_a_table() -> None:
         ({"rungs": [{"pressure": "HIGH"}]}, "RESET, not 'HIGH'"),
         ({"rungs": [{"pressure": "COMPACT", "token": 5}]}, "these are no limits"),
         ({"rungs": [{"pressure": "COMPACT", "tokens": -5}]}, "-5 in the rung COMPACT is no whole number from 0 on"),
+        ({"rungs": [{"pressure": "COMPACT", "tokens": True}]}, "True in the rung COMPACT is no whole number from 0 on"),
+        ({"rungs": [{"pressure": "RESET", "turns": 1.0}]}, "1.0 in the rung RESET is no whole number from 0 on"),
+        ({"compress_share": float("inf")}, "compress_share takes float from 0 on, not inf"),
+        ({"name": 7}, "name takes str, not 7"),
         ({"turns": [1]}, "these are no limits"),
     ],
 )
@@ -167,3 +171,39 @@ def test_a_window_that_is_no_smaller_leaves_the_limits_as_they_are() -> None:
     limits = Limits(window_tokens=1_000, reserve_tokens=500)
     assert limits.within(1_000) == limits.within(1_001) == limits.within(None) == limits
     assert (limits.within(999).window_tokens, limits.within(999).reserve_tokens) == (999, 249)
+
+
+def test_what_is_0_is_a_limit() -> None:
+    """A rung from the first token or turn on, no failure that is borne, no reply."""
+    limits = limits_of(
+        {
+            "rungs": [{"pressure": "WATCH", "tokens": 0}, {"pressure": "COMPACT", "turns": 0}],
+            "errors": {"row": 0, "within_turns": 0},
+            "reserve_tokens": 0,
+            "compress_share": 0,
+        }
+    )
+    assert limits.rungs == (Rung(Pressure.WATCH, 0), Rung(Pressure.COMPACT, turns=0))
+    assert (limits.errors.row, limits.errors.within_turns, limits.reserve_tokens) == (0, 0, 0)
+    assert Limits(rungs=limits.rungs[:1]).pressure(0, 0) is Pressure.WATCH
+    assert Limits(rungs=limits.rungs[1:]).pressure(0, 0) is Pressure.COMPACT
+    assert Limits(rungs=(), compress_share=0).pressure(1, 0) is Pressure.COMPACT
+    assert Limits(window_tokens=1, reserve_tokens=0).window_tokens == 1
+    for window, reserve in ((0, 0), (1, 1), (9, -1), (-1, -2)):
+        with pytest.raises(CallerError, match="the reserve is smaller than the window"):
+            Limits(window_tokens=window, reserve_tokens=reserve)
+
+
+@pytest.mark.parametrize("profile", [DEFAULT, SEED])
+def test_from_how_many_tokens_on_a_pressure_holds(profile: Limits) -> None:
+    """By the lowest rung that is as high or higher, and names tokens."""
+    found = {pressure.name: profile.from_tokens(pressure) for pressure in Pressure}
+    assert found == {
+        "CALM": 50_000,
+        "WATCH": 50_000,
+        "COMPACT": 75_000,
+        "COMPACT_HARD": 100_000,
+        "HAND_OFF": 115_000,
+        "RESET": 115_001,
+    }
+    assert Limits(rungs=(Rung(Pressure.COMPACT, 9), Rung(Pressure.WATCH, 99))).from_tokens(Pressure.WATCH) == 9

@@ -22,8 +22,8 @@ from hypothesis import strategies as st
 
 from penstock.call import Call
 from penstock.cli import main
-from penstock.errors import CallerError, ToolError
-from penstock.store import Retention, StoreFault, default_retention, open_store, removal
+from penstock.errors import ToolError
+from penstock.store import Retention, StoreFault, open_store, removal
 from penstock.store.contents import ROW_BYTES
 from penstock.store.pieces import PIECE_BYTES
 from penstock.store.postgres import PostgresStore
@@ -843,21 +843,6 @@ def test_law_what_is_read_one_by_one_is_judged_as_at_leisure(
     assert {one.name for one in found} == judged_at_leisure(kept, rules, 9.0 * DAY, used, busy)
     if rules.max_sessions is None:
         assert len(read) <= len(found) + 1
-
-
-def test_rules_come_from_the_environment() -> None:
-    """Each by its own variable; what is no number is named."""
-    assert not default_retention({})
-    given = {"PENSTOCK_STORE_KEEP_DAYS": "30", "PENSTOCK_STORE_KEEP_BYTES": "5", "PENSTOCK_STORE_KEEP_SESSIONS": "7"}
-    assert default_retention(given) == Retention(max_days=30, max_bytes=5, max_sessions=7)
-    assert default_retention({"PENSTOCK_STORE_KEEP_SESSIONS": "1"}) == Retention(max_sessions=1)
-    for name in given:
-        for text in ("", "0", "-1", "nan", "1e99", "a week", "1_0", "٣"):
-            kind = "a number" if "DAYS" in name else "a whole number"
-            with pytest.raises(CallerError, match=f"{name} takes {kind} above 0"):
-                default_retention({name: text})
-    with pytest.raises(CallerError, match="above 0"):
-        Retention(max_sessions=0)
 
 
 def test_so_many_removals_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -160,7 +160,7 @@ def undo(root: Root, store: Store, session_id: str, number: int | None = None) -
         ToolError: there is no such edit, the file is not what the edit left, or what it was is not kept any more.
     """
     made = edits_of(store, session_id)
-    if not 1 <= (number or len(made)) <= len(made):
+    if not 1 <= (len(made) if number is None else number) <= len(made):
         known = f"it has {len(made)}" if made else "it has made none"
         raise ToolError("not_found", f"Session {escape.clip(session_id)} has no such edit: {known}.")
     at = _last_standing(root, store, session_id, made) if number is None else number - 1

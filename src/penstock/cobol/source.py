@@ -62,6 +62,11 @@ class ScannedSource:
         return iter(self.programs)
 
     @property
+    def has_unit(self) -> bool:
+        """Whether a program, function or class stands in it: it is no part of a division of another one then."""
+        return any(program.name for program in self.programs)
+
+    @property
     def lines(self) -> int:
         """How many lines the file has; a newline at its end begins no further one."""
         return len(self.offsets)

@@ -399,7 +399,7 @@ class _Walk:
 def _brought(find: Lookup, copy: Copy, depth: int) -> _Brought | None:
     """Return what a COPY leaves behind; None for a copybook that is not there or says no division and no section."""
     found = find(copy.name, copy.library) if depth < _MAX_DEPTH else None
-    if found is None or not found.programs:
+    if found is None or not found.programs or found.has_unit:
         return None
     last = found.programs[-1]
     division = last.divisions[-1].name if last.divisions else ""

@@ -24,9 +24,9 @@ MAX_BOXES = 600
 _SHOWN = frozenset(
     {"program", "dataset", "table", "queue", "segment", "map", "container", "transaction", "job", "step", "file"}
 )
-# Arrows go with the data, or from what runs to what is run.
+# Arrows go with the data, from what runs to what is run, and from a job to its steps.
 _FORWARD: frozenset[Verb] = frozenset({"writes", "sends", "calls", "starts", "runs"})
-_BACKWARD: frozenset[Verb] = frozenset({"reads", "receives"})
+_BACKWARD: frozenset[Verb] = frozenset({"reads", "receives", "part of"})
 _ACTING = frozenset({"program", "step", "job", "transaction"})
 _COLOURS = {
     **dict.fromkeys(("dataset", "file"), "#fef3c7"),

@@ -115,7 +115,7 @@ class Limits:
     """Whether a change of domain is a boundary; its signal is advisory (`session.domains`)."""
 
     def __post_init__(self) -> None:
-        if self.window_tokens < 1 or not 0 <= self.reserve_tokens < self.window_tokens:
+        if not 0 <= self.reserve_tokens < self.window_tokens:
             raise CallerError(
                 f"a window of {self.window_tokens} tokens holds no reserve of {self.reserve_tokens}: "
                 "the reserve is smaller than the window"

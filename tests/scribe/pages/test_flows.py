@@ -97,6 +97,8 @@ def test_the_estate_is_loaded_with_all_its_edges(millwater: Made) -> None:
     }
     assert len(said) == len(told["edges"]) == len(millwater.flows.graph.drawn)
     assert {("MWB020", "calls", "MWS010", 0), ("MWB020", "copies", "MWCUST", 0), ("MW01", "runs", "MWC010", 0)} <= said
+    # Whoever goes back from a program comes to its step, and from there to the job.
+    assert {("MWDAILY", "holds", "MWDAILY.EDIT", 0), ("MWDAILY.EDIT", "runs", "MWB010", 0)} <= said
     assert ["MWB020", told["kinds"].index("program"), "programs/MWB020"] in told["nodes"]
     assert "flows.html" in rendered(site)["index.html"]
 

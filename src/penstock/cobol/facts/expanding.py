@@ -42,6 +42,7 @@ _SYSTEM = re.compile(
 )
 _ELSEWHERE = frozenset({"COPY", "EXEC", "REPLACE"})  # sentences that are told by Program.copies and Program.execs
 _FILES = frozenset({"FD", "SD"})
+_DECLARING = frozenset({"ENVIRONMENT", "DATA"})  # divisions in which no program can stand
 
 
 class EntryRow(NamedTuple):
@@ -179,6 +180,8 @@ class _Expanding:
         # A copybook that copies itself was found, and is not followed: it would be endless.
         circular = key(copy.name) in above or len(above) >= MAX_DEPTH
         found = None if circular else self._find(copy.name, copy.library)
+        if found is not None and division in _DECLARING and found.has_unit:
+            found = None  # a program that has the name of a copybook which is missing
         self.uses.append(
             CopybookUse(
                 name=copy.name,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..facts.columns import columns
 from ..facts.references import dotted
 from ..program import key
 from .values import CitedLine, EstateEdge, NodeId
@@ -83,9 +84,14 @@ def _sql(one: SqlOperation, cursors: dict[str, SqlOperation], program: DrawnProg
     if declared is not None and not declared.is_sure:
         several = "the text of the statement is data"
     if one.operation in {"SELECT", "FETCH"}:
-        for field in _fields(one.writes, indicators, program):
-            for table in tables:
-                yield EstateEdge(table, "moves to", field, "may" if several else "is", cited, several)
+        asked = one if declared is None else declared
+        fields = list(_fields(one.writes, indicators, program))
+        said = columns(asked.text) if len(tables) > 1 else ()
+        for field, own in zip(fields, said if len(said) == len(fields) else [None] * len(fields), strict=True):
+            of = tables if own is None else [table for table in tables if table.name in own]
+            why = "" if own is not None and len(own) == 1 and asked.is_sure else several
+            for table in of:
+                yield EstateEdge(table, "moves to", field, "may" if why else "is", cited, why)
     elif one.operation in {"INSERT", "UPDATE", "MERGE"} and tables:
         sent = _sent(one)
         certainty: Certainty = "is" if one.operation != "MERGE" else "may"

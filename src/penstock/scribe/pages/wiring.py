@@ -2,7 +2,8 @@
 
 The first is drawn from any page around any program, job, data set, table or copybook, and is loaded when somebody looks; the
 second, fields and paragraphs, belongs to the page of its program and is loaded with its source. Both are the edges of
-`cobol.graph`, in numbers. Law: every edge that a part has is in one of the two, and none is made up.
+`cobol.graph`, in numbers; a whole leads to its parts there. Law: every edge that a part has is in one of the two, and none is made
+up.
 Keeps out: what an edge is (`cobol.graph`), where boxes stand (`static/graph.js`).
 """
 
@@ -91,16 +92,20 @@ def _table(edges: Iterable[EstateEdge], label: Callable[[NodeId], str], paths: M
 
     for node in paths:
         place(node)
-    rows = [
-        (
-            place(edge.source),
-            place(edge.target),
-            verbs.setdefault(edge.verb, len(verbs)),
-            _SURE.index(edge.certainty),
-            edge.citations[0].line if edge.citations else 0,
+    rows = []
+    for edge in edges:
+        ends, verb = (edge.source, edge.target), str(edge.verb)
+        if verb == "part of":
+            # A whole leads to its parts, so that the way from a program back to what runs it ends at the job and not at its step.
+            ends, verb = ends[::-1], "holds"
+        rows.append(
+            (
+                *map(place, ends),
+                verbs.setdefault(verb, len(verbs)),
+                _SURE.index(edge.certainty),
+                edge.citations[0].line if edge.citations else 0,
+            )
         )
-        for edge in edges
-    ]
     return {"kinds": list(kinds), "verbs": list(verbs), "nodes": nodes, "edges": rows}
 
 

@@ -1,0 +1,94 @@
+"""Tell of which tables the columns of a query come, by the names in front of them: P of `P.ID` in `FROM PARTS P`.
+
+Keeps out the host variables that they go to. Law: a column has tables only where every name in it says its own, or there is one
+table alone; of anything else, as a query within, it is not told.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .execs import tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_BEHIND_NAME_WORDS = """
+    WHERE ORDER GROUP HAVING FOR ON INNER LEFT RIGHT FULL CROSS NATURAL JOIN LIMIT OFFSET FETCH WITH OPTIMIZE USING
+"""
+_BEHIND_NAME = frozenset(_BEHIND_NAME_WORDS.split())
+_OF_EXPRESSIONS_WORDS = "CASE WHEN THEN ELSE END AND OR NOT IS NULL IN LIKE BETWEEN DISTINCT ALL"
+_OF_EXPRESSIONS = frozenset(_OF_EXPRESSIONS_WORDS.split())
+_SETS = frozenset({"UNION", "EXCEPT", "INTERSECT", "MINUS"})
+_NO_NAME = frozenset("'\":0123456789")
+
+
+def columns(text: str) -> tuple[frozenset[str] | None, ...]:
+    """Return the tables of each column of a query, in capitals; None for one that does not say them; () for no plain query.
+
+    Example:
+        >>> columns("SELECT P.ID, F.NAME, QTY INTO :A, :B, :C FROM PARTS P JOIN FIRMS F ON P.F = F.ID")
+        (frozenset({'PARTS'}), frozenset({'FIRMS'}), None)
+    """
+    words = [word.upper() for word in tokens(text)]
+    outer = list(_outermost(words))
+    plain = [word for _, word in outer]
+    if plain.count("SELECT") != 1 or plain[0] == "WITH" or "FROM" not in plain or not _SETS.isdisjoint(plain):
+        return ()
+    begin = outer[plain.index("SELECT")][0] + 1
+    begin += words[begin : begin + 1] in (["DISTINCT"], ["ALL"])
+    end = outer[min(plain.index(word) for word in ("INTO", "FROM") if word in plain)][0]
+    commas = [at for at, word in outer if word == "," and begin <= at < end]
+    named = _named(words, outer[plain.index("FROM") :])
+    ends = [*commas, end]
+    return tuple(_tables(words[a:b], named) for a, b in zip([begin, *(at + 1 for at in commas)], ends, strict=True))
+
+
+def _outermost(words: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield the words outside of parentheses, each with its place."""
+    depth = 0
+    for at, word in enumerate(words):
+        depth -= word == ")"
+        if depth == 0 and word not in {"(", ")"}:
+            yield at, word
+        depth += word == "("
+
+
+def _named(words: Sequence[str], outer: Sequence[tuple[int, str]]) -> dict[str, str]:
+    """Return the tables of a FROM by the names that columns may have in front: their own, its last part, and the other one; that
+    of a column with none in front is "", where there is one table alone.
+    """
+    found: dict[str, str] = {}
+    listing = is_within = False
+    for at, word in outer:
+        if word in {"FROM", "JOIN"} or (listing and word == ","):
+            listing = True
+            table = words[at + 1] if at + 1 < len(words) else ""
+            behind = [other for other in words[at + 2 : at + 4] if other != "AS"][:1]
+            is_within |= table == "("
+            if table not in {"(", ""}:
+                found[table] = found[table.rpartition(".")[2]] = table.replace('"', "")
+                if behind and behind[0][0].isalpha() and behind[0] not in _BEHIND_NAME:
+                    found[behind[0]] = found[table]
+        elif word in _BEHIND_NAME:
+            listing = False
+    if len(set(found.values())) == 1 and not is_within:
+        found[""] = next(iter(found.values()))
+    return found
+
+
+def _tables(column: Sequence[str], named: dict[str, str]) -> frozenset[str] | None:
+    """Return the tables of one column; None where a name in it does not say its own."""
+    words = list(column)
+    if len(words) > 2 and words[-2] == "AS":
+        del words[-2:]
+    found = set()
+    for at, word in enumerate(words):
+        if words[at + 1 : at + 2] == ["("] or word in _OF_EXPRESSIONS or word[0] in _NO_NAME:
+            continue
+        if word[0].isalpha() or word == "*":
+            table = named.get(word.rpartition(".")[0]) if word != "SELECT" else None
+            if table is None:
+                return None
+            found.add(table)
+    return frozenset(found)
