@@ -569,6 +569,26 @@ def test_a_command_of_the_system_runs_the_program_of_a_file() -> None:
     }
 
 
+@pytest.mark.parametrize("file", ["../o/TAX.acu", "W:\\O\\TAX.GNT", "TAX.so", "TAX"])
+@pytest.mark.parametrize("is_held", [False, True])
+def test_a_call_may_name_the_file_of_a_program(file: str, is_held: bool) -> None:
+    """Folders and the suffix of what a compiler makes are no part of the name of a program."""
+    data = (f"01  W PIC X(20) VALUE '{file}'.", "01  A PIC X.")
+    calling = sources.program(f"    CALL {'W' if is_held else repr(file)} USING A.", name="PAY", data=data)
+    called = sources.fixed(
+        "IDENTIFICATION DIVISION.",
+        "PROGRAM-ID. TAX.",
+        "DATA DIVISION.",
+        "LINKAGE SECTION.",
+        "01  B PIC X.",
+        "PROCEDURE DIVISION USING B.",
+        "    GOBACK.",
+    )
+    drawn = graph_of({"pay.cbl": calling.encode(), "tax.cbl": called.encode()}).drawn
+    found = {(edge.verb, edge.target.name) for edge in drawn if edge.verb in {"calls", "passes to"}}
+    assert found == {("calls", "TAX"), ("passes to", "TAX.B")}
+
+
 def test_a_literal_that_a_job_may_give_is_no_file() -> None:
     """Where there are jobs an ASSIGN names a DD, unless its name can be none."""
     files = {

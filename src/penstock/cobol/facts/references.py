@@ -58,6 +58,9 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
     "COMPUTE": (WRITE, {"=": READ, "EQUAL": READ, "EQUALS": READ, "SIZE": NONE}),
     "SET": (WRITE, {"TO": READ, "BY": READ}),
     "INITIALIZE": (WRITE, {"REPLACING": READ, "VALUE": READ, "DEFAULT": READ}),
+    # Of the controls of a screen: MODIFY sets properties of one, INQUIRE gets them, DISPLAY may give a new one's handle.
+    "INQUIRE": (READ, {"IN": WRITE}),
+    "DISPLAY": (READ, {"HANDLE": WRITE, "POP-UP": WRITE}),
     "ACCEPT": (WRITE, {"FROM": READ, "LINE": READ, "COLUMN": READ, "AT": READ}),
     "READ": (NONE, {"INTO": WRITE, "KEY": READ, "AT": NONE, "INVALID": NONE}),
     "RETURN": (NONE, {"INTO": WRITE, "AT": NONE}),
@@ -91,7 +94,7 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
     "OBTAIN": (WRITE, _NAVIGATING),
     "GET": (WRITE, _NAVIGATING),
     "STORE": (READ, _NAVIGATING),
-    "MODIFY": (READ, _NAVIGATING),
+    "MODIFY": (READ, {**_NAVIGATING, "GIVING": WRITE}),
     **dict.fromkeys(("FIND", "ERASE", "CONNECT", "DISCONNECT", "BIND", "READY", "KEEP"), (NONE, _NAVIGATING)),
     "ALLOCATE": (WRITE, {"RETURNING": WRITE}),
     "FREE": (WRITE, {}),
@@ -113,6 +116,8 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
         )
     },
 }
+_THEN = {"MODIFY": READ, "INQUIRE": WRITE, "DISPLAY": READ}
+"""By verb: the role of what follows an operand, whatever that had."""
 _MEASURES = {"READ": WRITE, "RETURN": WRITE, "WRITE": READ, "REWRITE": READ, "RELEASE": READ}
 _SHOWS = frozenset({"ACCEPT", "DISPLAY", "GENERATE"})
 _CONDITIONS = frozenset({"DFHRESP", "DFHVALUE"})
@@ -160,6 +165,29 @@ class Undefined(NamedTuple):
     line: int
 
 
+def _roles(said: ReadStatement) -> tuple[int, dict[str, int]]:
+    """Return the role of the first operands of a statement, and the role that begins at each of its words."""
+    start, switches = _ROLES.get(said.verb, (READ, {}))
+    keys = said.keys
+    if said.verb in {"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE"} and "GIVING" in keys:
+        # With GIVING the item behind TO, FROM or INTO is an operand like the others: only what GIVING names is
+        # written.
+        switches = {word: READ if role == BOTH else role for word, role in switches.items()}
+    elif said.verb == "SET" and ("UP" in keys or "DOWN" in keys):
+        # SET IX UP BY 1 counts from what it was.
+        start = BOTH
+    elif said.verb == "MODIFY" and keys[2:3] not in ((), ("ON",)):
+        # A control, which gets properties; the record of IDMS stands alone.
+        start = WRITE
+    elif said.verb == "INSPECT" and ("REPLACING" in keys or "CONVERTING" in keys):
+        start = BOTH
+        switches = {**switches, "TALLYING": BOTH}
+    # WRITE record FROM area moves the area to the record and writes that.
+    elif said.verb in {"WRITE", "REWRITE", "RELEASE"} and "FROM" in keys:
+        start = BOTH
+    return start, switches
+
+
 class References:
     """Collects the lines on which every item and condition is read, written and passed.
 
@@ -193,27 +221,15 @@ class References:
             return
         # What IDMS statements name is declared in a schema, and what a shop's own name in their preprocessor: neither is on a
         # shelf, and missing here.
-        self._is_elsewhere = said.verb in NAVIGATION or said.verb == "ON STATUS" or said.verb.startswith("#")
-        start, switches = _ROLES.get(said.verb, (READ, {}))
+        # So are the properties of controls.
+        self._is_elsewhere = said.verb in {*NAVIGATION, "ON STATUS", "INQUIRE"} or said.verb.startswith("#")
         keys = said.keys
         first = self._first_operand(said)
         if (
             first >= len(keys) and said.verb not in TRANSFORMS
         ):  # as half of all statements, which are a word or a PERFORM
             return
-        if said.verb in {"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE"} and "GIVING" in keys:
-            # With GIVING the item behind TO, FROM or INTO is an operand like the others: only what GIVING names is
-            # written.
-            switches = {word: READ if role == BOTH else role for word, role in switches.items()}
-        elif said.verb == "SET" and ("UP" in keys or "DOWN" in keys):
-            # SET IX UP BY 1 counts from what it was.
-            start = BOTH
-        elif said.verb == "INSPECT" and ("REPLACING" in keys or "CONVERTING" in keys):
-            start = BOTH
-            switches = {**switches, "TALLYING": BOTH}
-        # WRITE record FROM area moves the area to the record and writes that.
-        elif said.verb in {"WRITE", "REWRITE", "RELEASE"} and "FROM" in keys:
-            start = BOTH
+        start, switches = _roles(said)
         self._mentions = []
         self._current = ({}, {}) if said.verb in TRANSFORMS and said.copybook is None else None
         self._operands(said, first, start, switches)
@@ -358,7 +374,12 @@ class References:
                 role = switches[word]
             elif is_word:
                 acts = role if depth <= 0 else READ
-                if word in known or (end < size and keys[end] in {"OF", "IN"} and word not in {"LENGTH", "ADDRESS"}):
+                if word in known or (
+                    end < size
+                    and keys[end] in {"OF", "IN"}
+                    and word not in {"LENGTH", "ADDRESS"}
+                    and said.verb != "INQUIRE"
+                ):
                     # Qualifiers belong to the name: `A OF G` is one reference of A, and none of G.
                     while end + 1 < size and keys[end] in {"OF", "IN"} and kinds[end + 1] == "word":
                         end += 2
@@ -366,6 +387,8 @@ class References:
                     if said.verb == "INSPECT" and end < size and keys[end] == "FOR":
                         acts = BOTH
                     self._mention(said, at, end, acts, within)
+                    if depth <= 0:
+                        role = _THEN.get(said.verb, role)
                 # The names of functions and methods and the conditions in DFHRESP(NOTFND) are not data.
                 elif acts and keys[at - 1] not in {"FUNCTION", ":"} and keys[max(0, at - 2)] not in _CONDITIONS:
                     self._unknown(word, said.texts[at], said.line if said.copybook else said.lines[at], acts)

@@ -9,6 +9,7 @@ Keeps out how any of it is found.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -452,6 +453,10 @@ class Channel(NamedTuple):
 # ─── programs and control ───
 
 
+_OBJECT = re.compile(r"(?i)\.(?:acu|acx|cbl|cob|dll|dylib|exe|gnt|int|so)$")
+"""What the file of a program may end in."""
+
+
 class ProgramCall(NamedTuple):
     """A way to another program: CALL, LINK, XCTL, START, RETURN TRANSID, INVOKE, the CALL of a procedure by SQL, a method, or
     what a shop's own preprocessor makes a call of.
@@ -487,10 +492,15 @@ class ProgramCall(NamedTuple):
         literal = (
             self.call_type == "static" or METHOD in self.target or (not self.resolved and self.target[:1] in "'\"")
         )
-        if literal:
-            name = self.target.strip("'\"").strip()
-            return (name,) if name else ()
-        return tuple(dict.fromkeys(found.value for found in self.resolved))
+        names = (self.target.strip("'\"").strip(),) if literal else tuple(found.value for found in self.resolved)
+        return tuple(dict.fromkeys(filter(None, map(self._program, names))))
+
+    def _program(self, name: str) -> str:
+        """Return the program that a name means: a CALL may name the file of one, `../o/TAX.acu`."""
+        if self.call_type not in {"static", "dynamic"} or METHOD in name:
+            return name
+        file = name.replace("\\", "/").rpartition("/")[2]
+        return _OBJECT.sub("", file) or name
 
 
 class ControlEdge(NamedTuple):
