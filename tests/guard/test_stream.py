@@ -281,3 +281,13 @@ def test_no_half_of_a_character_is_shown(character: str, keep: Keep) -> None:
             *_, tail = stream.drain(parts, Allowance.chars(700), keep).result.split("\n")
             assert set(tail) == {character}
             assert len(tail) > 200
+
+
+def test_what_is_too_much_to_hold_is_not_held() -> None:
+    """To a byte; what passed is given up at once, and so is all that comes."""
+    for sizes, is_whole in (([3, 2], True), ([3, 3], False), ([6, 1, 1], False), ([], True)):
+        parts = [b"x" * size for size in sizes]
+        held = stream._Held(iter(parts), 5)
+        assert list(held) == parts
+        assert (held.is_whole, held.parts) == (is_whole, parts if is_whole else [])
+        assert (held.given_up(), held.parts) == (parts if is_whole else [], [])

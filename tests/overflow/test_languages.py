@@ -159,3 +159,27 @@ def test_a_refusal_in_english_may_quote_a_prompt_in_any_language(said: str, quot
     """What the prompt speaks of is no word of the provider's."""
     refusal = {"error": {"message": said.format(quoted), "type": "invalid_request_error"}}
     assert overflow.diagnose(refusal, 400).kind.startswith("context_")
+
+
+@pytest.mark.proves("O-2")
+@pytest.mark.parametrize("status", [None, 400])
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("rate_limit", "Demasiadas solicitudes. Ha superado el límite de tokens por minuto."),
+        ("rate_limit", "Zu viele Anfragen: Das Tokenlimit pro Minute wurde überschritten."),
+        ("rate_limit", "Trop de requêtes. La limite de jetons par minute est dépassée."),
+        ("rate_limit", "1分あたりのトークン上限を超えました。"),
+        ("rate_limit", "분당 토큰 한도를 초과했습니다."),
+        ("rate_limit", "Превышен лимит токенов в минуту."),
+        ("rate_limit", "Limite de taxa excedido. Tente novamente mais tarde."),
+        ("rate_limit", "今日のトークン使用量の上限を超えました。"),
+        ("quota", "Saldo insuficiente."),
+        ("quota", "Ihr Kontingent ist überschritten."),
+        ("quota", "Превышена квота."),
+        ("output_cap", "El valor de max_tokens es demasiado grande, el máximo de tokens de salida es 4096."),
+    ],
+)
+def test_what_is_waited_for_or_paid_is_told_by_its_words_alone(status: int | None, kind: str, text: str) -> None:
+    """Behind a proxy that has no status of its own for it; a request that is made smaller would be refused again."""
+    assert overflow.diagnose({"error": {"message": text}}, status).kind == kind

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.session.stage import CHARS, WIRES, Stage, told, viewed
@@ -29,6 +30,7 @@ from penstock.session import (
     Session,
     Stop,
     Summarised,
+    Todo,
     diagram,
     event_of,
     to_dict,
@@ -98,6 +100,29 @@ def test_rows_that_are_none_were_not_written_whole(name: str) -> None:
     """A journal that somebody edited."""
     with pytest.raises(CallerError, match=f"this is no {name} that was written whole"):
         event_of(name, {"edits" if name == "Compacted" else "messages": None})
+
+
+@pytest.mark.proves("S-12")
+@pytest.mark.parametrize(
+    ("name", "given", "left_out"),
+    [
+        ("Replied", {"messages": []}, {"input_tokens": None, "output_tokens": None}),
+        ("Returned", {"messages": []}, {"outcomes": []}),
+        ("Failed", {"kind": "overloaded"}, {"message": "", "retry_after_seconds": None}),
+        ("Compacted", {"edits": []}, {"strategy": "", "reserve_tokens": None}),
+        ("HandedOff", {"handoff": {}, "text": "", "reason": "manual"}, {"evidence": ""}),
+        ("Noted", {"action": "add", "title": "a"}, {"priority": 2}),
+        ("Intended", {"effect_id": "n", "kind": "edit", "what": "a"}, {"digest": ""}),
+        ("Effected", {"effect_id": "n"}, {"digest": ""}),
+    ],
+)
+def test_what_a_record_leaves_out_is_what_is_usual(name: str, given: dict[str, Any], left_out: dict[str, Any]) -> None:
+    """A journal of before had no such field."""
+    assert to_dict(event_of(name, given)) == {**given, **left_out}
+    (outcome,) = to_dict(event_of("Returned", {"messages": [], "outcomes": [{"call_id": "c"}]}))["outcomes"]
+    assert outcome == {"call_id": "c", "failed": False, "is_refusal": False, "digest": ""}
+    assert (Todo(title="a").priority, Todo(title="a").is_done) == (2, False)
+    assert Effect(kind="edit", what="a") == Effect(kind="edit", what="a", digest="", is_known=False)
 
 
 def test_all_open_calls_return_together() -> None:

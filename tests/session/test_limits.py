@@ -105,6 +105,17 @@ def test_the_profiles(name: str, window: int, turns: tuple[int, int] | None) -> 
     assert limits_of(json.loads(json.dumps(profile.to_dict()))) == profile
 
 
+def test_what_nobody_sets_is_as_in_the_default_profile() -> None:
+    """The model is told of a loop at the third time, and the work ends at the fifth; a rung of neither kind is never reached."""
+    assert Limits() == DEFAULT
+    assert (DEFAULT.window_tokens, DEFAULT.reserve_tokens) == (128_000, 8_000)
+    assert (DEFAULT.loop_advice, DEFAULT.loop_end) == (3, 5)
+    assert (DEFAULT.compress_share, DEFAULT.domain_boundaries) == (0.8, False)
+    bare = Limits(rungs=(Rung(Pressure.RESET),), compress_share=1.0)
+    assert bare.pressure(128_000, 10**9) is Pressure.CALM
+    assert Limits(rungs=(Rung(Pressure.RESET, 9),)).pressure(9, 0) is Pressure.RESET
+
+
 @pytest.mark.proves("S-11")
 def test_the_error_limits_of_the_profiles() -> None:
     """Three in a row, five in all, 60 seconds; by default those of 20 turns that no retry cured."""

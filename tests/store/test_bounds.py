@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from penstock.errors import CallerError, ToolError
-from penstock.store import StoreFault, artifacts, marks
+from penstock.store import StoreFault, artifacts, marks, removal
 from penstock.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
@@ -66,6 +66,27 @@ def test_a_store_is_filled_to_its_last_byte(sqlite: Callable[..., SqliteStore], 
         assert store.put(b"z" * 1_000)
         with pytest.raises(StoreFault, match="More than the 1000 bytes"):
             store.put(b"z" * 1_001)
+
+
+def test_a_full_store_names_the_command_that_helps_where_one_does(sqlite: Callable[..., SqliteStore]) -> None:
+    """To keep nothing at all is no rule: what is as large as the store has room in an empty one alone."""
+    store = sqlite(limit_bytes=2_000)
+    store.append("run", 0, "Ticked", {}, handles=[store.put(b"held")])
+    for size, helps in ((1_999, True), (2_000, False)):
+        with pytest.raises(StoreFault, match=f"of its 2000 bytes are in use by sessions, {size} were wanted") as caught:
+            store.put(bytes(size))
+        assert ("penstock store gc --max-bytes 1 " in caught.value.message) == helps
+
+
+def test_names_are_shown_as_far_as_they_have_room(sqlite: Callable[..., SqliteStore]) -> None:
+    """A kind of 64 characters; of sessions that use something the first five are named, and how to end one of them."""
+    store = sqlite()
+    for length, shown in ((64, "k" * 64), (65, "k" * 64 + "…")):
+        assert store.info(store.put(b"%d" % length, kind="k" * length)).kind == shown
+    for number, named in ((1, "a"), (5, "a, b, c, d, e"), (6, "a, b, c, d, e")):
+        fault = removal._running("Artifact h", "abcdef"[:number])
+        assert fault.message.endswith(f" works on {named}. End it first.")
+        assert fault.calls[0].arguments == {"session_id": "a"}
 
 
 def test_what_makes_room_is_looked_for_some_at_a_time(

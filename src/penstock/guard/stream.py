@@ -266,7 +266,7 @@ class _Spool:
         self.half = (keep_bytes + 1) // 2
         self._ring_bytes = keep_bytes - self.half
         self._parts = parts
-        self._ring = -1
+        self._ring: int | None = None  # the descriptor of its file, once something is written to it
         self._beyond = 0  # bytes behind the first half
 
     @property
@@ -298,7 +298,7 @@ class _Spool:
 
     def _write(self, part: bytes) -> None:
         """Write behind the first half into the ring, over what is oldest in it."""
-        if self._ring < 0:
+        if self._ring is None:
             self._ring = scratch_file()
         view = memoryview(part)
         while view:
@@ -313,6 +313,7 @@ class _Spool:
 
     def _last(self) -> Iterator[bytes]:
         """Yield what the ring holds, oldest first: it begins `size` bytes before the end, wherever that lies in the file."""
+        assert self._ring is not None  # noqa: S101 - asked for only where something lies beyond the first half
         size = min(self._beyond, self._ring_bytes)
         at = self._beyond - size
         while at < self._beyond:
@@ -326,6 +327,6 @@ class _Spool:
 
     def close(self) -> None:
         """Give the scratch file back, which removes it."""
-        ring, self._ring = self._ring, -1
-        if ring >= 0:
+        ring, self._ring = self._ring, None
+        if ring is not None:
             os.close(ring)

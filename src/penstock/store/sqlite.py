@@ -83,6 +83,7 @@ class SqliteStore(FileTables):
         self._given_wait = wait_seconds
         self.path = os.path.abspath(path)
         self.url = f"sqlite://{self.path}"
+        self._database = os.path.join(self.path, DATABASE)
         self._process = os.getpid()
         self._broken = ""  # why nothing more is written
         self._read_only = False
@@ -132,13 +133,13 @@ class SqliteStore(FileTables):
 
     def _expect_database(self) -> None:
         """Refuse a folder that has lost its database, whose log SQLite would throw away, and whose contents a pruning."""
-        path = os.path.join(self.path, DATABASE)
-        log = f"{path}-wal"
-        if os.path.lexists(path) and os.path.getsize(path):
+        log = f"{self._database}-wal"
+        if os.path.lexists(self._database) and os.path.getsize(self._database):
             return
         if (os.path.exists(log) and os.path.getsize(log)) or self._noted() is not None:
+            what = "empty" if os.path.lexists(self._database) else "gone"
             raise Damaged(
-                f"{path} is {'empty' if os.path.lexists(path) else 'gone'}, and it held records. Put a copy of it back; or move "
+                f"{self._database} is {what}, and it held records. Put a copy of it back; or move "
                 f"{self.path} away, and the next command begins a new store."
             )
 
@@ -148,28 +149,22 @@ class SqliteStore(FileTables):
             raise fault_of(why) from why
         # `immutable` makes SQLite ignore the log beside the database. Writes that were not merged would be missing in
         # silence.
-        log = os.path.join(self.path, f"{DATABASE}-wal")
+        log = f"{self._database}-wal"
         if os.path.exists(log) and os.path.getsize(log):
             raise StoreFault(
                 "read_only", f"{self.path} is read-only and holds writes that were not merged yet."
             ) from why
         self._read_only = True
-        self._connection = sqlite3.connect(
-            f"file:{_quoted(os.path.join(self.path, DATABASE))}?mode=ro&immutable=1",
-            uri=True,
-            isolation_level=None,
-            check_same_thread=False,
-        )
+        self._connection = self._opened(f"file:{_quoted(self._database)}?mode=ro&immutable=1")
         if self._check_version() < len(schema.SQLITE):
             self._bring_up_a_copy()
-        self._connection.text_factory = _text
         self._lost = self._missing()
 
     def _bring_up_a_copy(self) -> None:
         """Read tables of an older Penstock, which cannot be brought up where they are, from a copy that ends with the process."""
         older = self._connected()
         # Without a name a database is SQLite's own: in memory, and what is more than its cache in a file without a name.
-        self._connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        self._connection = self._opened("")
         older.backup(self._connection)
         older.close()
         self._migrate()
@@ -194,13 +189,7 @@ class SqliteStore(FileTables):
         """
         if self._connection is not None:
             self._connection.close()
-        self._connection = sqlite3.connect(
-            os.path.join(self.path, DATABASE),
-            timeout=self._wait_seconds,
-            isolation_level=None,
-            check_same_thread=False,
-        )
-        self._connection.text_factory = _text
+        self._connection = self._opened(self._database)
         try:
             for pragma in ("locking_mode = EXCLUSIVE", "query_only = ON"):
                 self._connection.execute(f"PRAGMA {pragma}")
@@ -216,16 +205,24 @@ class SqliteStore(FileTables):
 
     def _connect(self) -> None:
         """Open the database with the settings on which durability rests."""
-        path = os.path.join(self.path, DATABASE)
-        self._connection = sqlite3.connect(
-            path, timeout=self._wait_seconds, isolation_level=None, check_same_thread=False, cached_statements=128
-        )
-        self._connection.text_factory = _text
+        self._connection = self._opened(self._database)
         for pragma in (*_NEW_PRAGMAS, *_PRAGMAS):
             self._connection.execute(f"PRAGMA {pragma}")
         mode = self._connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
         if mode != "wal":
             raise StoreFault("io_error", f"{self.path}: SQLite gives {mode} where write-ahead logging is needed.")
+
+    def _opened(self, place: str) -> sqlite3.Connection:
+        """Return a connection that threads may share, and that begins no transaction by itself."""
+        connection = sqlite3.connect(
+            place,
+            timeout=self._wait_seconds,
+            isolation_level=None,
+            check_same_thread=False,
+            uri=place.startswith("file:"),
+        )
+        connection.text_factory = _text
+        return connection
 
     def _check_version(self) -> int:
         """Return the version of the tables. Raises `CallerError` for another program's database, `StoreFault` for a newer one."""
@@ -235,7 +232,7 @@ class SqliteStore(FileTables):
         # Ours get their number in the transaction that makes their first table; most programs never set one.
         is_new = not version and not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
         if application != APPLICATION_ID and (application or not is_new):
-            raise CallerError(f"{self.path}/{DATABASE} is another program's database")
+            raise CallerError(f"{self._database} is another program's database")
         return schema.known(version, self.path)
 
     def _migrate(self) -> None:
@@ -422,14 +419,14 @@ class SqliteStore(FileTables):
             return StoreFault("disk_full", f"The disk is full: nothing was written to {self.path}. {more}")
         if name.startswith("SQLITE_NOTADB"):  # it opens for no command, so that none can say more
             way = "A copy in its place goes on; with the file set aside a new store begins."
-            fault = Damaged(f"{self.path}/{DATABASE} is damaged from its first bytes on: {error}. {way}")
+            fault = Damaged(f"{self._database} is damaged from its first bytes on: {error}. {way}")
             fault.calls = ()
             return fault
         if name.startswith("SQLITE_CORRUPT") or isinstance(error, UnicodeDecodeError):
             check = f"penstock store check{self._command_option()}"
-            return Damaged(f"{self.path}/{DATABASE} is damaged: {error}. `{check}` names what.")
+            return Damaged(f"{self._database} is damaged: {error}. `{check}` names what.")
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")):
-            return StoreFault("busy", f"Another program holds {self.path}/{DATABASE}: {error}.")
+            return StoreFault("busy", f"Another program holds {self._database}: {error}.")
         if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
             return StoreFault("read_only", f"{self.path} can only be read: {error}.")
         return StoreFault("io_error", f"{self.path}: {error}.")
@@ -474,7 +471,7 @@ class SqliteStore(FileTables):
         noted = self._noted()
         if noted is not None and noted[0] in sessions:
             with suppress(OSError):
-                write_at(self._guard, b" " * (_NOTE_BYTES - 1) + b"\n", 0)
+                write_at(self._guard, b" " * _NOTE_BYTES, 0)
 
     def _shrink(self) -> None:
         """Give free pages back and empty the log; who reads meanwhile keeps them until the next time."""
@@ -504,7 +501,7 @@ class SqliteStore(FileTables):
             except _ERRORS as error:
                 fault = self._translated(error)
                 if fault.code == "disk_full":
-                    said = f"The disk has no room to write {self.path}/{DATABASE} anew. What was removed is gone, and overwritten;"
+                    said = f"The disk has no room to write {self._database} anew. What was removed is gone, and overwritten;"
                     more = f"traces of it may lie between what is kept. Make some room; then `{gc}` takes them away."
                     fault = StoreFault("disk_full", f"{said} {more}")
                 raise fault from error
@@ -570,7 +567,7 @@ class SqliteStore(FileTables):
             "sqlite": version
             + (" (two writers at once could damage it: writes are made under a lock)" if known else ""),
             "journal_mode": str(self._read("PRAGMA journal_mode")[0][0]),
-            "synchronous": {0: "OFF", 1: "NORMAL", 2: "FULL", 3: "EXTRA"}[self._read("PRAGMA synchronous")[0][0]],
+            "synchronous": ("OFF", "NORMAL", "FULL", "EXTRA")[self._read("PRAGMA synchronous")[0][0]],
             "schema": str(self._read("PRAGMA user_version")[0][0]),
             "read_only": self._broken or str(self._read_only).lower(),
             **self._object_facts(),

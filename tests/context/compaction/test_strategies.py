@@ -628,6 +628,18 @@ def test_the_names_of_a_note_take_no_more_than_what_goes_now() -> None:
     assert made.after_tokens * 2 <= made.before_tokens == before
 
 
+@pytest.mark.proves("S-4")
+def test_a_note_names_what_calls_of_other_tools_named() -> None:
+    """In their arguments too, where these are longer than what a note says of a call; a file can be read again."""
+    calls = [did("lookup", f"Result-{at}", why="because " * 90, order=f"Order-{at}") for at in range(4)]
+    talk = told("openai-chat", *[step(call, viewed(f"File-{at}.py", 9)) for at, call in enumerate(calls)], *fillers(3))
+    view = seen(talk)
+    turns = spans.finished_turns(view, 3, users=False)
+    note = spans.span_step(view, "spans", turns, users=False, names_share=1.0).text
+    named = note.partition("named: ")[2].partition("\n")[0]
+    assert named == ", ".join(f"Order-{at}, Result-{at}" for at in range(4))
+
+
 def _dearest_spared(view: Any, pairs: list[tuple[int, int]]) -> tuple[int, int]:
     """Which results go, by looking at every run of them."""
     freed = [tokens for _, tokens in pairs]
