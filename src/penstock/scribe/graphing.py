@@ -1,12 +1,14 @@
 """Read an estate and draw its graph: the files at some paths become parts, and the parts a graph.
 
-A file is scanned, drawn and let go: what is kept of it is its part, and its bytes, from which citations are shown.
+A file is scanned, drawn and let go, in whatever process: what is kept of it are its parts, and its bytes, from which citations are
+shown. Law: the same files give the same graph, whatever the number of processes; one that nobody could read is named.
 Keeps out what is drawn (`cobol.graph`), and how an impact is printed (`cli.impacts`).
 """
 
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.cobol import scan
@@ -16,15 +18,16 @@ from penstock.cobol.estate.members import stem
 from penstock.cobol.facts import facts
 from penstock.cobol.graph import EstateGraph, part_of, program_name
 from penstock.cobol.program import key
-from penstock.scribe.gathering import gather
+from penstock.scribe.gathering import Skipped, gather
+from penstock.scribe.workers import Lost, Workers, processes_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from penstock.cobol import Format
     from penstock.cobol.facts import Facts
     from penstock.cobol.graph import CitedLine, ProgramPart
-    from penstock.scribe.gathering import GatheredFile, Skipped
+    from penstock.scribe.gathering import GatheredFile
     from penstock.workspace.root import Root
 
 
@@ -46,6 +49,7 @@ def draw(
     paths: Iterable[str],
     *,
     source_format: Format | None = None,
+    processes: int | None = None,
     step: Callable[[str, int, int], None] | None = None,
 ) -> DrawnEstate:
     """Return the graph of the files at and beneath some paths.
@@ -54,6 +58,7 @@ def draw(
         root: Where paths begin, and what nothing leaves that is read.
         paths: Files and folders, relative to `root`.
         source_format: The reference format, where the columns would say something else.
+        processes: How many processes read; None for as many as there are processors and is worth their start.
         step: Told what is being done, how many are done, and of how many (0: nobody knows).
 
     Raises:
@@ -65,13 +70,41 @@ def draw(
     shelf = Copybooks(found.files, [(one.path, mapset) for one in members for mapset in one.mapsets])
     sources = [one for one in found.files if one.kind in COBOL_KINDS]
     parts: list[ProgramPart] = []
-    for number, file in enumerate(sources):
-        tell("reading", number, len(sources))
-        parts += parts_of(file, shelf, source_format)
+    lost: list[Skipped] = []
+    count = processes_for(sum(len(one.data) for one in sources), processes)
+    with (
+        Workers(count) as workers,
+        closing(workers.each(_Reader, _Setup(sources, shelf, source_format), range(len(sources)))) as read,
+    ):
+        for number, (file, drawn) in enumerate(zip(sources, read, strict=True)):
+            tell("reading", number, len(sources))
+            if isinstance(drawn, Lost):
+                lost.append(Skipped(file.path, drawn.reason))
+            else:
+                parts += drawn
     tell("graph", 0, 0)
-    return DrawnEstate(
-        EstateGraph(parts, members), {one.path: one for one in found.files}, found.skipped, source_format
-    )
+    files = {one.path: one for one in found.files}
+    return DrawnEstate(EstateGraph(parts, members), files, (*found.skipped, *lost), source_format)
+
+
+class _Setup(NamedTuple):
+    """What reading is made of: the files that may hold programs, and where copybooks are looked up."""
+
+    sources: Sequence[GatheredFile]
+    shelf: Copybooks
+    source_format: Format | None
+
+
+class _Reader:
+    """Draws files by their numbers in the setup."""
+
+    def __init__(self, setup: _Setup) -> None:
+        self._setup = setup
+
+    def __call__(self, number: int) -> list[ProgramPart]:
+        """Return what the programs of a file add to the graph."""
+        sources, shelf, source_format = self._setup
+        return list(parts_of(sources[number], shelf, source_format))
 
 
 def parts_of(file: GatheredFile, shelf: Copybooks, source_format: Format | None = None) -> Iterator[ProgramPart]:
