@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-VERSIONS = (1, 2, 3, 4, 5, 6, 7, 8)
+VERSIONS = (1, 2, 3, 4, 5, 6, 7, 8, 9)
 """The schemas that have landed."""
 CONTENT = b"key AKIAIOSFODNN7EXAMPLE\n" + b"first line\nsecond line\n" * 20_000
 """More than one piece of 256 KiB."""
@@ -76,6 +76,7 @@ _SQLITE = {
         "INSERT INTO totals SELECT 1, CAST(COALESCE(SUM(stored_bytes), 0) AS INTEGER) FROM contents",
     ),
     8: ("CREATE TABLE loose_objects (place TEXT PRIMARY KEY, since REAL NOT NULL) STRICT, WITHOUT ROWID",),
+    9: ("CREATE TABLE small_contents (number INTEGER PRIMARY KEY AUTOINCREMENT, data BLOB NOT NULL) STRICT",),
 }
 _POSTGRES = {
     1: (
@@ -129,6 +130,7 @@ _POSTGRES = {
         "INSERT INTO totals SELECT 1, CAST(COALESCE(SUM(stored_bytes), 0) AS BIGINT) FROM contents",
     ),
     8: ("CREATE TABLE loose_objects (place TEXT PRIMARY KEY, since DOUBLE PRECISION NOT NULL)",),
+    9: (),
 }
 
 

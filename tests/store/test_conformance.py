@@ -444,6 +444,43 @@ def test_a_closed_store_says_so(store: Tables) -> None:
 def test_facts_name_what_durability_rests_on(store: Tables) -> None:
     """For `penstock doctor`: versions, flushes and the schema."""
     facts = store.facts()
-    assert facts["schema"] == "9"
+    assert facts["schema"] == "10"
     assert "FULL" in facts.get("synchronous", "") or facts["fsync"] in {"on", "off"}  # our server flushes nothing
     assert "nobody@" not in facts["store"]
+
+
+# ── summaries ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_summary_is_given_while_its_journal_is_what_it_was_made_of(store: Tables) -> None:
+    """A record more is another journal; what is made of that takes the place of what was kept before."""
+    assert (store.newest_hash("s"), store.summary("s")) == ("", None)
+    first = store.append("s", 0, "asked", {"text": "x" * 900})
+    assert store.newest_hash("s") == first.sha256
+    store.keep_summaries({"s": (first.sha256, "one record"), "gone": ("", "")})
+    assert (store.summary("s"), store.summary("gone")) == ("one record", None)
+    second = store.append("s", 1, "asked", {})
+    assert store.summary("s") is None
+    store.keep_summaries({"s": (first.sha256, "late")})  # by a process that had not heard of the second
+    assert store.summary("s") is None
+    store.keep_summaries({"s": (second.sha256, "two records")})
+    assert store.summary("s") == "two records"
+
+
+@pytest.mark.proves("S-17")
+def test_a_summary_is_counted_and_goes_with_its_session(store: Tables) -> None:
+    """It takes nothing of what others may take, and is at most a fourth of its journal."""
+    for name in "ab":
+        store.append(name, 0, "asked", {"text": "x" * 900})
+    before = store.size()
+    newest = {name: store.newest_hash(name) for name in "ab"}
+    store.keep_summaries({name: (newest[name], f"figures of {name}") for name in "ab"})
+    size = store.size()
+    assert (size.index_bytes - before.index_bytes, size.used_bytes) == (24, before.used_bytes)
+    store.keep_summaries({"a": (newest["a"], "x" * before.journal_bytes)})
+    assert store.summary("a") == "figures of a"
+    store.remove_sessions(["a"])
+    store.keep_summaries({"a": (newest["a"], "late")})
+    store.append("a", 0, "asked", {"text": "x" * 900})
+    assert (store.summary("a"), store.summary("b")) == (None, "figures of b")
+    assert store.size().index_bytes - before.index_bytes == 12

@@ -54,9 +54,9 @@ def stats_command(
       penstock stats ID --html story.html
         one session, and a page of what filled its window
     """
-    from penstock.agent.child_figures import child_figures
-    from penstock.agent.figures import stats_of, together
+    from penstock.agent.figures import together
     from penstock.agent.picture import picture
+    from penstock.agent.summaries import figures_of
 
     there = options.store_words(store_url)
     with opened(store_url) as store:
@@ -72,9 +72,9 @@ def stats_command(
         if picture_file is not None and len(chosen) > 1:
             way = f"penstock stats {shlex.quote(names[0])} --svg {shlex.quote(picture_file)}{there}"
             return answer.fail("usage", "A picture shows one session.", way, answer.USAGE, as_json=as_json)
-        found = together(stats_of(store, name) for name in chosen)
-        unread = {one.session for one in found.unread}
-        children = [(name, child) for name in chosen if name not in unread for child in child_figures(store, name)]
+        each = list(figures_of(store, chosen))
+        found = together(stats for stats, _ in each)
+        children = [(name, child) for name, (_, some) in zip(chosen, each, strict=True) for child in some]
         made = {"svg": (picture_file, picture(found))} if picture_file is not None else {}
         if page_file is not None:
             made["html"] = page_file, _page(store, [info for info in infos if info.session in chosen], session_id)

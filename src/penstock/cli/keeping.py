@@ -272,7 +272,7 @@ def size_command(store_url: str | None, as_json: bool) -> int:
     kept = f"{size.artifacts} artifacts of {size.bytes} bytes in {size.stored_bytes} of at most {size.limit_bytes}"
     journals = f"{size.records} records of {size.sessions} sessions in {size.journal_bytes} bytes"
     beside = f"; of that {size.object_bytes} in the object store" if size.object_bytes else ""
-    beside += f"; beside that {size.index_bytes} bytes of indexes" if size.index_bytes else ""
+    beside += f"; beside that {size.index_bytes} bytes of indexes and summaries" if size.index_bytes else ""
     text = f"{url}: {kept}; {journals}; {size.used_bytes} bytes in all{beside}"
     answer.give({"store": url, **dataclasses.asdict(size), "used_bytes": size.used_bytes}, text, as_json)
     return 0

@@ -115,8 +115,8 @@ def name(text: str, what: str) -> str:
 
 def verified(
     rows: Iterable[JournalRow], session: str, from_seq: int, prev_hash: str | None, lost_seq: int = -1
-) -> Iterator[JournalRecord]:
-    """Yield the records of `rows`, each checked against its hash and the one before.
+) -> Iterator[JournalRow]:
+    """Yield `rows`, each checked against its hash and the one before.
 
     Args:
         rows: Rows in order of `seq`.
@@ -140,7 +140,7 @@ def verified(
             reason = f"record {seq} does not follow the one before it"
         if reason:
             raise _damaged(session, seq, reason)
-        yield row.record()
+        yield row
         seq, prev_hash = seq + 1, row.sha256
     if seq <= lost_seq:
         what = f"record {seq}" if seq == lost_seq else f"records {seq} to {lost_seq}"

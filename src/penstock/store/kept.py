@@ -128,8 +128,8 @@ class Size:
     journal_bytes: int = 0
     """What the journals take, about."""
     index_bytes: int = 0
-    """What the indexes of ranked search take beside that. They have a bound of their own, and are made anew when they are gone:
-    so nothing that was kept goes for them, and `limit_bytes` does not hold them.
+    """What the indexes of ranked search and the summaries of journals take beside that. They have bounds of their own, and are made
+    anew when they are gone: so nothing that was kept goes for them, and `limit_bytes` does not hold them.
     """
     object_bytes: int = 0
     """What of `stored_bytes` lies in an object store."""
@@ -316,6 +316,28 @@ class Store(Protocol):
 
     def record_types(self, session: str) -> list[str]:
         """Return the type of each record of a session, in order; they are read without their data and not checked."""
+        ...
+
+    def newest_hash(self, session: str) -> str:
+        """Return the hash of the newest record of a session, which is not checked; "" without one."""
+        ...
+
+    def summary(self, session: str) -> str | None:
+        """Return what was made of a journal and kept; None where there is nothing, or any record is not what it was then.
+
+        All records are read for it and checked, but not decoded.
+        """
+        ...
+
+    def keep_summaries(self, made: Mapping[str, tuple[str, str]]) -> None:
+        """Keep what was made of some journals, in place of what was kept before.
+
+        What takes more than a fourth of its session is not kept, nor what is of a session that has gone.
+
+        Args:
+            made: For each session the hash of its newest record, which was the newest all the while, and the summary: any text
+                without secrets.
+        """
         ...
 
     def handles_of(self, session: str) -> list[str]:

@@ -55,6 +55,7 @@ _TABLES = (
     "handles",
     "refs",
     "records",
+    "summaries",
     "sessions",
     "running",
     "removals",

@@ -151,6 +151,12 @@ class JournalTables(ArtifactTables):
         if from_seq:
             before = self._read("SELECT sha256 FROM records WHERE session = ? AND seq = ?", (session, from_seq - 1))
             prev_hash = str(before[0][0]) if before else None
+        return (row.record() for row in self._checked(session, from_seq, prev_hash))
+
+    def _checked(
+        self, session: str, from_seq: int = 0, prev_hash: str | None = journal.FIRST_HASH
+    ) -> Iterator[journal.JournalRow]:
+        """Yield the rows of a session, each checked; raises `Damaged` at the first that is not sound."""
         lost_seq = self._lost[1] if self._lost is not None and self._lost[0] == session else -1
         return journal.verified(self._rows(session, from_seq), session, from_seq, prev_hash, lost_seq)
 

@@ -17,8 +17,8 @@ from penstock.errors import ToolError
 from penstock.store.artifacts import HandleRow, used_bytes
 from penstock.store.database import capped
 from penstock.store.kept import SessionInfo, StoreFault
-from penstock.store.records import JournalTables
 from penstock.store.retention import Removal, Retention, overdue
+from penstock.store.summaries import SummaryTables
 from penstock.text import escape
 from penstock.text.calls import Call
 
@@ -54,7 +54,7 @@ _OLDEST_LOOSE = """
 _FIRST_LOOK, _LOOK = 8, 500
 
 
-class RemovalTables(JournalTables):
+class RemovalTables(SummaryTables):
     """Sessions as things that are kept: listed with what they take, and removed; `Database` has the arguments.
 
     Attributes:
@@ -314,7 +314,7 @@ class RemovalTables(JournalTables):
         for session in sessions:
             named = execute("SELECT DISTINCT handle FROM refs WHERE session = ?", (session,))
             handles |= dict.fromkeys(str(handle) for (handle,) in named)
-            for table in ("refs", "records", "sessions", "running"):
+            for table in ("refs", "records", "summaries", "sessions", "running"):
                 execute(f"DELETE FROM {table} WHERE session = ?", (session,))  # noqa: S608
         alone = [name for name in handles if not execute("SELECT 1 FROM refs WHERE handle = ? LIMIT 1", (name,))]
         return self._let_go_of(execute, alone, why)

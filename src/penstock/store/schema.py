@@ -77,6 +77,9 @@ _STEPS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE loose_objects (place TEXT PRIMARY KEY, since REAL NOT NULL) STRICT, WITHOUT ROWID",
     ),
     (),  # 9: small contents are rows, as all are in PostgreSQL
+    (  # 10: what was made of a journal
+        "CREATE TABLE summaries (session TEXT PRIMARY KEY, text TEXT NOT NULL, seal TEXT NOT NULL) STRICT, WITHOUT ROWID",
+    ),
 )
 _ONLY_SQLITE: dict[int, tuple[str, ...]] = {
     # With a number, so that rows are added at the end, and AUTOINCREMENT, so that no number comes back: a reader that still has

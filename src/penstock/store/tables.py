@@ -55,7 +55,7 @@ class Tables(RemovalTables):
             records=int(records),
             sessions=int(sessions),
             journal_bytes=int(journal_bytes),
-            index_bytes=self._cache_bytes(),
+            index_bytes=self._cache_bytes() + self._summary_bytes(),
             object_bytes=int(objects),
         )
 
