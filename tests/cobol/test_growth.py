@@ -22,7 +22,11 @@ def grown(name: str, more: int, *programs: str) -> Found:
 
 def short(found: Found) -> dict[str, tuple[str, int | None]]:
     """Return what is too short, how sure that is, and how long it would have to be."""
-    return {name: (one.certainty, one.needed_bytes) for (what, name), one in found.items() if what == "too short"}
+    return {
+        name: (one.certainty, one.needed_bytes)
+        for (what, name), one in found.items()
+        if what in {"too short", "cut today"}
+    }
 
 
 CALLED = """\
@@ -169,6 +173,18 @@ def test_a_part_of_a_field_is_too_long_for_what_gets_it_where_its_length_grows(
     data = ("01 A PIC X(4).", "01 B PIC X(4).", "01 T PIC X(4).", "01 L PIC X(10).", "01 N PIC 99.")
     found = short(grown("P.A", 2, program(f"{statement}.", "GOBACK.", data=data)))
     assert found == ({} if said is None else {"L" if " L" in statement else "T": said})
+
+
+def test_what_takes_only_a_part_today_comes_last_and_breaks_nothing() -> None:
+    """By the one MOVE it takes a part, as before; where another gives it all of an item, that is what counts."""
+    data = ("01 A PIC X(9).", "01 T PIC X(4).", "01 U PIC X(4).", "01 V PIC X(20).")
+    cut = program("MOVE A TO T, MOVE A(1:) TO V.", data=data)
+    assert [key for key in grown("P.A", 2, cut) if key[0] != "field"] == [("cut today", "T")]
+    both = program("MOVE A TO T, MOVE U TO T, MOVE A TO U, MOVE U TO A.", data=data)
+    found = grown("P.U", 2, both)
+    assert ("too short", "T") in found
+    assert ("cut today", "T") not in found
+    assert not found["too short", "T"].why.endswith("today")
 
 
 def test_two_that_grow_are_too_long_for_one_string_together() -> None:

@@ -204,8 +204,11 @@ def test_a_part_that_is_named_by_its_place_has_other_bytes_then(statement: str, 
     carrying = Carrying(graph)
     for at, case in enumerate(cases):
         grown = growth(graph, nodes_named(graph, f"P.R{at}-{case.grown}"), case.more, carrying=carrying)
-        said = {one.certainty for one in grown if one.what in {"part", "other layout"}}
-        assert said == ({"is"} if shown[0][at] != shown[1][at] else set()), (case, shown[0][at], shown[1][at], grown)
+        said = {one.certainty for one in grown if one.what in {"part", "other layout", "cut today"}}
+        before = sum(case.lengths[: case.grown])
+        is_begun = case.start - 1 <= before and case.start - 1 + (case.length or 99) < sum(case.lengths)
+        sure = "may" if is_begun and "TO {1}" in statement else "is"  # only the beginning is moved: today, too
+        assert said == ({sure} if shown[0][at] != shown[1][at] else set()), (case, shown[0][at], shown[1][at], grown)
 
 
 def displayed(lines: list[str], folder: Path) -> list[str]:

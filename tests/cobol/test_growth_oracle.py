@@ -175,7 +175,9 @@ def told(cases: list[tuple[Item, Item, int]]) -> list[Grown | None]:
     found = []
     for at, (_, _, more) in enumerate(cases):
         grown = growth(graph, nodes_named(graph, f"P.S{at}"), more, carrying=carrying)
-        found.append(next((one for one in grown if one.what == "too short" and one.node.name == f"P.T{at}"), None))
+        found.append(
+            next((one for one in grown if one.what in {"too short", "cut today"} and one.node.name == f"P.T{at}"), None)
+        )
     return found
 
 

@@ -41,6 +41,7 @@ What = Literal[
     "data set",
     "step",
     "too short",
+    "cut today",
     "calculated",
     "redefinition",
     "other layout",
@@ -52,7 +53,7 @@ MAX_STEPS = 12
 """How many moves from the field on are followed, each from a field that would have to grow too."""
 _BREAKING: tuple[What, ...] = ("too short", "redefinition", "other layout", "part", "key")
 _STORED: tuple[What, ...] = ("data set", "step", "file", "table")
-_ORDER: tuple[What, ...] = (*_BREAKING, *_STORED, "field", "record", "group", "calculated")
+_ORDER: tuple[What, ...] = (*_BREAKING, *_STORED, "field", "record", "group", "calculated", "cut today")
 
 
 class Grown(NamedTuple):
@@ -98,7 +99,10 @@ def growth(graph: EstateGraph, nodes: Iterable[NodeId], more_bytes: int, *, carr
     for node in nodes:
         growing.begin(node, Bytes(more_bytes))
     growing.follow()
-    return tuple(sorted(growing.found.values(), key=_worth))
+    found = growing.found
+    # What takes only a part by one statement may take all of it by another.
+    told = [one for one in found.values() if one.what != "cut today" or ("too short", one.node) not in found]
+    return tuple(sorted(told, key=_worth))
 
 
 class _Wave(NamedTuple):
@@ -272,7 +276,8 @@ class _Growing:
         """Add an item that is too short for one that grows, and let it grow in its turn."""
         why, certainty = _said_of(edge, node, short, wave)
         own = size_of(placed.field)
-        what: What = "other layout" if edge.verb == "passes to" and placed.field.usage == "GROUP" else "too short"
+        is_layout = edge.verb == "passes to" and placed.field.usage == "GROUP"
+        what: What = "cut today" if short.is_cut else "other layout" if is_layout else "too short"
         needed = None if short.size is None else short.size.bytes
         digits = (
             (None, None) if own is None or short.size is None or not own.is_number else (own.digits, short.size.digits)
@@ -280,7 +285,7 @@ class _Growing:
         cited = edge.citations
         self._add(what, other, (placed.field.bytes, needed), wave.steps + 1, why, cited, certainty, digits)
         # What takes only a part today need not grow: nothing follows from it.
-        if what == "too short" and short.size is not None and not short.is_cut:
+        if what == "too short" and short.size is not None:
             self._grow(other, placed, _Wave(short.size, certainty, wave.steps + 1, (*wave.causes, other)))
 
     def _receiver(self, node: NodeId, edge: EstateEdge) -> NodeId | None:
@@ -567,14 +572,26 @@ class _Growing:
         for part in (way.sent if is_sent else way.taken for way in edge.ways):
             if placed is not None and part is not None and place.moves(part, group.bytes):
                 why = f"{_said(edge, node)}, in a part that is named by its place, where other bytes lie then"
-                self._other_layout(edge, other, placed, why, changed.wave, "may" if part.start is None else "is")
+                if part.start is None:
+                    self._other_layout(edge, other, placed, why, changed.wave, "may")
+                elif part.start - 1 > place.first or part.is_open or part.start - 1 + (part.length or 0) == group.bytes:
+                    self._other_layout(edge, other, placed, why, changed.wave)
+                else:  # the beginning of it alone
+                    self._other_layout(edge, other, placed, why, changed.wave, "may", "cut today")
 
     def _other_layout(
-        self, edge: EstateEdge, other: NodeId, placed: PlacedField, why: str, wave: _Wave, sure: Certainty = "is"
+        self,
+        edge: EstateEdge,
+        other: NodeId,
+        placed: PlacedField,
+        why: str,
+        wave: _Wave,
+        sure: Certainty = "is",
+        what: What = "other layout",
     ) -> None:
         """Add what shares the bytes of a group by a move, and sees others in their place then."""
         certainty = _less_sure(wave.certainty, edge.certainty, sure)
-        self._add("other layout", other, (placed.field.bytes, None), wave.steps, why, edge.citations, certainty)
+        self._add(what, other, (placed.field.bytes, None), wave.steps, why, edge.citations, certainty)
 
 
 def _said_of(edge: EstateEdge, grown: NodeId, short: Shortage, wave: _Wave) -> tuple[str, Certainty]:
@@ -620,13 +637,14 @@ def _nearest(wave: _Wave) -> tuple[int, int]:
 
 def _worth(one: Grown) -> tuple[int, int, int, int, str]:
     """Return what consequences are ordered by."""
-    # What was asked about itself, what breaks, what has to be converted, what may break, and what grows of itself.
+    # What was asked about itself, what breaks, what has to be converted, what may break, what grows of itself, and what takes
+    # only a part, which it did before.
     if one.what == "field" and not one.steps:
         kind = 0
     elif one.is_breaking:
         kind = 1 if one.certainty == "is" else 3
     else:
-        kind = 2 if one.is_stored else 4
+        kind = 2 if one.is_stored else 4 + (one.what in {"calculated", "cut today"})
     return kind, RANK[one.certainty], one.steps, _ORDER.index(one.what), one.node.name
 
 
