@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from penstock.cobol import scan
 from penstock.cobol.estate import Copybooks, Estate, Kind, Located, Member, kind_of, member
 from penstock.cobol.estate.bms import copybook
+from penstock.cobol.estate.running import JobSteps
 from penstock.cobol.facts import facts
 
 from .sources import fixed, program
@@ -194,6 +195,29 @@ def test_a_procedure_in_the_stream_is_apart_from_its_job() -> None:
     text = "//J JOB\n//P PROC X=A\n//S EXEC PGM=&X.B\n// PEND\n//T EXEC P\n"
     outer, inner = member("j", "jcl", text.encode()).jobs
     assert ([step.procedure for step in outer.steps], [step.program for step in inner.steps]) == (["P"], ["AB"])
+
+
+def test_symbols_that_double_each_other_end() -> None:
+    """Sixty SETs that each say the one before twice are no text of 2^60 letters; a symbol of a usual length is put in."""
+    cards = ["//J JOB", "// SET S0=ABCDEFGH", *(f"// SET S{at}=&S{at - 1}&S{at - 1}" for at in range(1, 60))]
+    (job,) = member("j", "jcl", "\n".join([*cards, "//A EXEC PGM=X", "//D DD DSN=&S2..&S59"]).encode()).jobs
+    (dsn,) = job.steps[0].dds[0].dsns
+    assert dsn.startswith("ABCDEFGH" * 4 + ".")
+    assert len(dsn) < 10_000
+
+
+def test_procedures_that_run_each_other_eight_times_end() -> None:
+    """Twelve of them would be 8^12 steps; a job has no more than are followed, and the first of them are there."""
+    deep = [
+        member(
+            f"Q{at}.prc", "proc", (f"//Q{at} PROC\n" + "".join(f"//S{n} EXEC Q{at + 1}\n" for n in range(8))).encode()
+        )
+        for at in range(12)
+    ]
+    members = [member("j.jcl", "jcl", b"//J JOB\n//A EXEC PGM=FIRST\n//B EXEC Q0\n"), *deep]
+    steps = list(JobSteps(members).steps(members[0], members[0].jobs[0]))
+    assert steps[0].step.program == "FIRST"
+    assert 255 < len(steps) < 10_000
 
 
 def test_a_screen_has_fields_and_the_copybook_that_cics_makes() -> None:

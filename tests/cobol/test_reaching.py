@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.growth import BOUND, growth
 
 from penstock.cobol import scan
 from penstock.cobol.facts import facts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from penstock.cobol.facts.values import ProgramCall
 
 DATA = (
@@ -126,3 +129,16 @@ def test_a_menu_calls_what_the_columns_of_its_table_say() -> None:
     programs, transactions = facts(source, source.programs[0]).calls
     assert (programs.names, programs.is_sure) == (("BILL01", "BILL02", "BILL03"), False)
     assert transactions.names == ("B100", "B200", "B300")
+
+
+def test_more_items_than_are_followed_take_linear_time() -> None:
+    """What was left out once is not looked for again at each call: 60 s for 400 calls by name."""
+
+    def work(size: int) -> Callable[[], object]:
+        items = "".join(f" 02 N{at} PIC X(8) VALUE 'P{at}'.\n" for at in range(size))
+        calls = "".join(f"IF X = '{at}' MOVE N{at} TO X. CALL N{at}. CALL X.\n" for at in range(size))
+        data = f"DATA DIVISION.\nWORKING-STORAGE SECTION.\n01 X PIC X(8).\n01 T.\n{items}"
+        source = scan(f"PROGRAM-ID. P.\n{data}PROCEDURE DIVISION.\n{calls}", source_format="free")
+        return lambda: facts(source, source.programs[0])
+
+    assert growth(work, 60) < BOUND

@@ -199,6 +199,38 @@ def test_row_5_quotes_are_doubled_even_where_the_line_ends() -> None:
     assert [w.text for w in source.words(0, len(source.code)) if w.kind == "literal"] == [f'"{"x" * 51}""."']
 
 
+def test_row_5_a_literal_of_three_lines_has_no_blanks_between() -> None:
+    """Row 5: a line in the middle is filled up to column 72, wherever its quote stands."""
+    source = scan(
+        program("A.", "    DISPLAY '" + "a" * 52, "-|       '" + "b" * 57, "-|  '" + "c" * 62, "-|    'd' TO B.")
+    )
+    (literal,) = [word.text for word in source.words(0, len(source.code)) if word.kind == "literal"]
+    assert literal == f"'{'a' * 52}{'b' * 57}{'c' * 62}d'"
+
+
+def test_row_5_two_quotes_go_on_after_one_in_the_last_column() -> None:
+    """Row 5: the first of the two marks the continuation, the other is the second half of a doubled one."""
+    line = "    DISPLAY '" + "a" * 51 + "'"
+    assert len(line) == 65
+    source = scan(program("A.", line, "-|    ''b' TO B.", "C.", "    EXIT."))
+    assert [w.text for w in source.words(0, len(source.code)) if w.kind == "literal"] == [f"'{'a' * 51}''b'"]
+
+
+def test_row_5_a_number_goes_on_in_the_next_line() -> None:
+    """Row 5: it keeps all of its digits."""
+    source = scan(program("A.", "    MOVE 12", "-|    345 TO B."))
+    assert [w.text for w in source.words(source.starts[4], len(source.code))] == ["MOVE", "12345", "TO", "B", "."]
+
+
+@pytest.mark.parametrize("between", ["", "*| it's", " " * 66 + "00000100"])
+def test_row_5_what_stands_between_adds_nothing(between: str) -> None:
+    """Row 5: a card that is blank but for its numbers is none of the literal, nor of the word, around it."""
+    literal = scan(program("A.", "    DISPLAY '" + "a" * 52, between, "-|    'b' TO B."))
+    assert [w.text for w in literal.words(0, len(literal.code)) if w.kind == "literal"] == [f"'{'a' * 52}b'"]
+    word = one(program("A.", "    PER", between, "-|    FORM B."))
+    assert [(perform.line, perform.target) for perform in word.performs] == [(5, "B")]
+
+
 def test_row_5_what_looks_like_a_comment_in_a_literal_is_none() -> None:
     """Row 5: `*>` inside a literal is text, behind it a comment, whatever quotes are in it."""
     source = scan(program("A.", "    DISPLAY 'a *> b' *> it's a comment.", "    DISPLAY 'C'."))

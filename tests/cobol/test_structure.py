@@ -545,6 +545,7 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "programs that end": lambda n: "END PROGRAM A. ID DIVISION. PROGRAM-ID. A. " * (n // 4),
     "programs that nest": lambda n: "ID DIVISION. PROGRAM-ID. A. " * (n // 4),
     "programs that others end": lambda n: "ID DIVISION. PROGRAM-ID. A. " * (n // 4) + "END PROGRAM B. " * (n // 4),
+    "whole programs": lambda n: f"ID DIVISION. PROGRAM-ID. A. {P}{' ' * 500}GOBACK. END PROGRAM A. \n" * n,
     "AUTHOR": lambda n: "AUTHOR. " * n,
     "PROGRAM-ID": lambda n: "PROGRAM-ID. " * n,
     "USING": lambda n: "PROCEDURE DIVISION USING " * (n // 2),

@@ -154,7 +154,7 @@ def spelled_tokens(text: str) -> Iterator[tuple[str, TokenKind, int]]:
         if is_unbroken:
             shown = text[begin:stop]
         else:
-            shown = spelled(text, begin, stop) if kind == "word" else text[begin:stop].replace(BREAK, "")
+            shown = spelled(text, begin, stop) if kind in {"word", "number"} else text[begin:stop].replace(BREAK, "")
         yield shown, _KINDS[kind], begin
 
 

@@ -22,7 +22,7 @@ from .lexing import COPY, EXEC, PERIOD, QUOTED, REPLACE, RUN
 from .words import DIVISIONS, ENDED, SENTENCES, TERMINATORS, UNITS, vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 _NAME = r"[^\s.'\"(),;]++"
 _HEADER = rf"(?P<head>{_NAME})(?>\s++(?P<section>SECTION)(?>\s++(?P<segment>\d++)|)|)(?=\s*+{PERIOD})"
@@ -150,6 +150,14 @@ class Header(NamedTuple):
     """How many rows stand before that of a header: the index of its row."""
 
 
+class Dialect(NamedTuple):
+    """What begins a statement in a source: its words with their handlers, those that are a sentence alone, and those of a shop."""
+
+    handlers: Mapping[str, Callable[[Procedure, str, int], None]]
+    one_word: frozenset[str]
+    shop: frozenset[str]
+
+
 class Procedure:
     """Reads one PROCEDURE DIVISION; `rows` and `headers` are what it found, `blocks` where EXEC and COPY stand.
 
@@ -162,10 +170,11 @@ class Procedure:
 
     Args:
         folded: The whole code, folded.
+        dialect: `dialect(folded)`.
         mixed: Whether data entries may follow the statements, as they may in a copybook.
     """
 
-    def __init__(self, folded: str, *, mixed: bool = False) -> None:
+    def __init__(self, folded: str, dialect: Dialect, *, mixed: bool = False) -> None:
         self.rows: list[Row] = []
         self.headers: list[Header] = []
         self.blocks: list[tuple[int, int]] = []
@@ -180,17 +189,8 @@ class Procedure:
         self._last = ""  # the statement that a phrase may follow
         self._sentence = -1
         self._until = 0  # up to where the code is read
-        self._one_word = SENTENCES
         self._ended = -1  # where something begins that is none of this division
-        self._handlers = _HANDLERS
-        if ("IDMS" in folded or "SUBSCHEMA" in folded) and _IDMS.search(folded):
-            self._handlers = _HANDLERS_OF_IDMS
-            self._one_word = SENTENCES | NAVIGATION  # FINISH alone ends the run unit, and is no paragraph
-        self._shop: frozenset[str] = frozenset()
-        if "#" in folded and (own := {*_SHOP.findall(folded)} - {*_DECLARED_SHOP.findall(folded)}):
-            self._shop = frozenset(own)
-            self._handlers = self._handlers | dict.fromkeys(own, Procedure._dialect)
-            self._one_word = self._one_word | own
+        self._handlers, self._one_word, self._shop = dialect
 
     def read(self, at: int) -> int:
         """Read from where a sentence begins to where the division ends, and return that offset.
@@ -502,3 +502,15 @@ _HANDLERS: dict[str, Callable[[Procedure, str, int], None]] = {
     "EXEC": Procedure._row,
 }
 _HANDLERS_OF_IDMS = _HANDLERS | dict.fromkeys(NAVIGATION, Procedure._dialect) | {"ON": Procedure._status}
+
+
+def dialect(folded: str) -> Dialect:
+    """Return what begins a statement in a source: asked once, for a file may hold thousands of programs."""
+    handlers, one_word = _HANDLERS, SENTENCES
+    if ("IDMS" in folded or "SUBSCHEMA" in folded) and _IDMS.search(folded):
+        # FINISH alone ends the run unit, and is no paragraph.
+        handlers, one_word = _HANDLERS_OF_IDMS, SENTENCES | NAVIGATION
+    shop = frozenset({*_SHOP.findall(folded)} - {*_DECLARED_SHOP.findall(folded)}) if "#" in folded else frozenset()
+    if shop:
+        handlers, one_word = handlers | dict.fromkeys(shop, Procedure._dialect), one_word | shop
+    return Dialect(handlers, one_word, shop)

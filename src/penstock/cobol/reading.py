@@ -161,6 +161,7 @@ class _Page:
         self._debugged: dict[int, str] = {}
         self._open: dict[int, str] = {}  # the quote in which a continuation begins
         self._unclosed: dict[int, str] = {}  # the quote in which a continued line ends
+        self._shifted: dict[int, int] = {}  # how many columns of a continuation stand in front of what it adds
         self._behind: dict[int, int] = {}  # the line with code behind which blank lines end
 
     def read(self, start: int, end: int, form: Format) -> None:
@@ -320,6 +321,7 @@ class _Page:
         # literal from its first. `_unclosed` keeps the answer, for many continuations may have the same line before
         # them (`-*>` holds no code).
         code = self.code
+        columns = len(text)
         text = text.lstrip()
         code[index] = text
         previous = self._coded(index - 1)
@@ -328,17 +330,24 @@ class _Page:
         quote = self._unclosed.get(previous)
         if quote is None:
             quote = self._unclosed[previous] = open_quote(self._open.get(previous, "") + code[previous])
+        width = stop - AREA_A - self._shifted.get(previous, 0) if stop else 0
         if quote:
-            if stop:
-                code[previous] = code[previous].ljust(stop - AREA_A)
+            code[previous] = code[previous].ljust(width)
             text = text.removeprefix(quote)
             self._open[index] = quote
         else:
             code[previous] = code[previous].rstrip()
+            # A literal whose last column holds a quote goes on with two: one that is said twice, across the lines.
+            if len(code[previous]) == width and text[:2] == code[previous][-1:] * 2 and text[0] in "'\"":
+                text = text[1:]
+        self._shifted[index] = columns - len(text)
         code[index] = _uncommented(text, quote)
         # Comments and blank lines between the two are joined as well: a chunk cut there would part the word. Each
-        # line is added once, from behind the last one that was.
-        self.breaks.update(range(max(previous + 2, self._last_break + 1), index + 2))
+        # line is added once, from behind the last one that was; the blanks of a card are none of the word.
+        joined = range(max(previous + 2, self._last_break + 1), index + 2)
+        self.breaks.update(joined)
+        for number in joined[:-1]:
+            code[number - 1] = ""
         self._last_break = index + 1
 
     def _coded(self, index: int) -> int:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from .edges import blocks
 from .entries import CLAUSES, DECLARED, DECLARING, ENTRY, PARAGRAPHS, REMARK, REMARK_ENDS, SECOND, SECTIONS, USING, WORD
 from .lexing import fold, spelled
-from .procedure import BEGINS, VERBS, Procedure
+from .procedure import BEGINS, VERBS, Dialect, Procedure, dialect
 from .program import Copy
 
 if TYPE_CHECKING:
@@ -124,6 +124,7 @@ class _Walk:
         self._open_names: dict[str, int] = {}  # how many of the stack are called so
         self._division = ""
         self._section = ""
+        self._dialect: Dialect | None = None
 
     def drafts(self) -> list[Draft]:
         """Read everything; then end what nobody ended and let no open program hold another."""
@@ -150,7 +151,9 @@ class _Walk:
         """Read one PROCEDURE DIVISION, or the statements of a copybook; return where it ends."""
         draft = self._draft(at)
         if draft.procedure is None:
-            draft.procedure = Procedure(self._folded, mixed=draft.kind == "copybook")
+            if self._dialect is None:
+                self._dialect = dialect(self._folded)
+            draft.procedure = Procedure(self._folded, self._dialect, mixed=draft.kind == "copybook")
         return draft.procedure.read(at)
 
     def _entries(self, at: int) -> tuple[int, bool]:

@@ -35,6 +35,8 @@ _OF_EXEC = re.compile(
     r"TVSAMCOM|TVSMSG)(?:\..*)?"
 )
 _IN_STREAM = frozenset({"*", "DATA"})
+MAX_GROWN_CHARS = 4_000
+"""How many characters symbols may bring into an operand: sixty SETs that each double the one before would else fill any memory."""
 MAX_INCLUDES = 15
 """How deep members may include each other, which is as deep as JCL lets them."""
 MAX_STREAM_LINES = 200
@@ -359,10 +361,13 @@ def _put_in(text: str, symbols: Mapping[str, str]) -> str:
     """Return a text with the symbols put in that are known; a period behind a symbol ends its name and goes."""
     if "&" not in text:
         return text
+    room = MAX_GROWN_CHARS
 
     def value(found: re.Match[str]) -> str:
-        known = symbols.get(found[1].upper())
-        return found[0] if known is None else known
+        nonlocal room
+        known = symbols.get(found[1].upper(), found[0])
+        room -= len(known)
+        return known if room >= 0 else found[0]
 
     return _SYMBOL.sub(value, text)
 

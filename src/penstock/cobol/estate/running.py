@@ -10,6 +10,7 @@ procedure comes before the steps of that.
 from __future__ import annotations
 
 from collections import ChainMap
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import key
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from .members import Member
 
 _MAX_DEPTH = 15  # the deepest that JCL itself lets procedures nest
+_MAX_STEPS = 4_000
+"""How many steps of a job are followed; JCL runs no more than 255. Eight EXECs in each of twelve procedures would be 8^12."""
 
 
 class RunningStep(NamedTuple):
@@ -79,8 +82,12 @@ class JobSteps:
     def steps(self, member: Member, job: Job) -> Iterator[RunningStep]:
         """Yield the steps of a job, those of procedures behind the step that runs them."""
         known = ChainMap(self._in_stream.get((member.path, job.line), {}), self._procedures)
-        for step in job.steps:
-            yield from self._of_step(member, step, (), RunningStep((), step, (), (), (), is_missing=False), known)
+        found = (
+            one
+            for step in job.steps
+            for one in self._of_step(member, step, (), RunningStep((), step, (), (), (), is_missing=False), known)
+        )
+        return islice(found, _MAX_STEPS)
 
     def _cards(self, name: str) -> Sequence[JclCard]:
         """Return the statements of a member that is included."""

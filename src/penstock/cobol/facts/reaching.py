@@ -107,8 +107,8 @@ class Reaching:
         """Follow the items that some texts name, so that one pass through the program answers for all of them."""
         wanted = [index for text in texts if (index := self._names.one(text)) is not None]
         # A solution is for all items that are followed: one more begins it anew, which is why callers name theirs
-        # together.
-        if not self._items.keys() >= set(wanted):
+        # together. Where there are as many as may be, another solution would leave out the same ones.
+        if len(self._items) < MAX_ITEMS and not self._items.keys() >= set(wanted):
             self._collect([*self._items, *wanted])
 
     def at(self, text: str, site: Site | None) -> ReachedValues:
