@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 BUDGETS = (2_000, 8_000, 30_000)
 EVIDENCE_CHARS = 200  # of a line, in a citation
 _SHORT_BUDGETS = {"generated": BUDGETS[:1], "examples": BUDGETS[1:2]}
-_SHORT_BYTES = 60_000  # of a generated program at most
+_SHORT_BYTES, _LONG_BYTES = 60_000, 1_000_000  # of a generated program at most; larger ones are R17's
 _JOBS = 4
 _PATIENCE_SECONDS = 60.0  # an answer that has not come by then does not
 _TOO_LARGE = "one statement that is larger than a prompt may be"
@@ -462,7 +462,7 @@ def estates(*, long: bool, seed: int) -> dict[str, list[GatheredFile]]:
     """All that is to be looked at: programs of our own, our examples, and the corpora."""
     generator = random.Random(seed)
     made = (dressed(generated(generator, long=long), at) for at in count())
-    sized = ((f"{at}.cbl", data) for at, data in enumerate(made) if long or len(data) < _SHORT_BYTES)
+    sized = ((f"{at}.cbl", data) for at, data in enumerate(made) if len(data) < (_LONG_BYTES if long else _SHORT_BYTES))
     found = {
         "generated": estate(islice(sized, 100 if long else 2)),
         "examples": estate(programs(os.path.join(REPOSITORY, "examples", "cobol"))),
