@@ -154,5 +154,5 @@ def test_a_folder_without_a_name_is_no_folder(
     words = {"run": ["again"], "chat": [], "resume": [json.loads(begun.stdout)["session"], "again"]}[command]
     refused = typed(command, *words, "--root", "", *store, cwd=tmp_path, stdin=b"again\n")
     assert refused.returncode == 2
-    assert "A folder is named" in refused.stderr
+    assert "It takes a folder; an empty name is" in refused.stderr
     assert len(provider.requests) == 1

@@ -229,6 +229,65 @@ def test_how_long_is_a_number_with_an_end(
     assert re.search(r"It takes a number of (seconds|days) (from|above) 0 to \d+, not", capsys.readouterr().err)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "run x --store",
+        "run x --from",
+        "sessions --store",
+        "store gc --store",
+        "guard --store",
+        "gateway --store",
+        "relay --store",
+        "run x --base-url",
+        "resume ID --base-url",
+        "run x --allow-shell --allow-write-to",
+        "gateway --upstream",
+        "gateway --token-file",
+        "mcp --http 127.0.0.1:0 --token-file",
+        "relay --url",
+        "install claude --gateway --dry-run --address",
+        "stats --html",
+        "inspect x --project",
+        "run x --root",
+    ],
+)
+def test_a_name_that_is_empty_is_a_mistake(line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is what a variable leaves that is not set: the user's own store, a server without a token, all of the root."""
+    assert main([*line.split(), "", "--json"]) == 2
+    flag = line.rsplit(maxsplit=1)[-1]
+    said = json.loads(capsys.readouterr().out)["error"]["message"]
+    assert re.fullmatch(f"Invalid value for '{flag}': It takes .*; an empty name is what a variable .* leaves.", said)
+
+
+def test_the_mistakes_of_a_hook_s_own_line_stay_its_words(tmp_path: Path) -> None:
+    """An empty name among them: the host goes on."""
+    done = run("hook", "claude", "--store", "", cwd=tmp_path, stdin=b"{}")
+    assert done.returncode == 0
+    assert "an empty name is what a variable" in json.loads(done.stdout)["systemMessage"]
+
+
+@pytest.mark.parametrize("path", ["/", "..", "../beside"])
+@pytest.mark.parametrize("may", ["--allow-edit", "--allow-shell"])
+def test_what_may_be_written_lies_beneath_the_root(
+    path: str, may: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A path that leads out of it is refused by either door, before anything begins."""
+    (tmp_path / "root").mkdir()
+    where = ["--root", str(tmp_path / "root"), "--store", str(tmp_path / "store")]
+    assert main(["run", "x", *where, may, "--allow-write-to", path, "--json"]) == 3
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "outside_root"
+
+
+def test_a_limit_of_commands_that_cannot_be_is_told_where_none_is_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A resume would keep it, and fail once commands are allowed."""
+    where = ["--root", str(tmp_path), "--store", str(tmp_path / "store")]
+    assert main(["run", "x", *where, "--command-limit", "", "--json"]) == 2
+    assert "--command-limit takes NAME=N" in json.loads(capsys.readouterr().out)["error"]["message"]
+
+
 @pytest.mark.parametrize("number", [str(2**63 - 1), str(2**63), "1" + "0" * 30])
 def test_a_number_that_no_database_holds_asks_for_all(
     number: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import threading
 import time
+from contextlib import closing
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,10 @@ from tests.forks import warm_penstock
 from penstock.agent.file_check import verify
 from penstock.cli import main
 from penstock.cli.handed_on import tracked_by
+from penstock.cli.sessions import replayed
 from penstock.context.handoff import FileEvent, Handoff
 from penstock.models import call, calls, fail, say
+from penstock.store import open_store
 from penstock.store.glance import recent_sessions
 from penstock.testing import LoopbackProvider
 from penstock.wires import load_request
@@ -104,6 +107,28 @@ def test_a_resume_may_allow_more(tree: Path, tmp_path: Path) -> None:
     assert {"edit_file", "write_file"} <= tools[1]
     assert other.returncode == 2
     assert "The session speaks openai-chat, and anthropic:x speaks anthropic" in other.stderr
+
+
+@pytest.mark.proves("S-10")
+def test_a_resume_may_take_back_what_was_allowed(tree: Path, tmp_path: Path) -> None:
+    """From then on; what is not named stays as it was."""
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps([{"say": "Done."}]))
+    may = ("--allow-edit", "--allow-write-to", ".envrc", "--allow-write-to", ".husky")
+    begin = penstock(tmp_path, "run", "x", "--root", str(tree), "--model", f"scripted:{script}", *may, "--json")
+    session = json.loads(begin.stdout)["session"]
+
+    def after(*flags: str) -> tuple[bool, tuple[str, ...]]:
+        assert penstock(tmp_path, "resume", session, "Go on.", *flags).returncode == 0
+        with closing(open_store(str(tmp_path / "store"))) as store:
+            about = replayed(store, session)[1]["about"]
+        return about["allow_edit"], tuple(about["allow_write_to"])
+
+    assert after("--no-allow-shell") == (True, (".envrc", ".husky"))
+    assert after("--no-allow-edit") == (False, (".envrc", ".husky"))
+    assert after("--allow-edit", "--no-allow-write-to") == (True, ())
+    assert after("--no-allow-write-to", "--allow-write-to", ".husky") == (True, (".husky",))
+    assert after() == (True, (".husky",))
 
 
 @pytest.mark.proves("S-10")

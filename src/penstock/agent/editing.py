@@ -86,7 +86,7 @@ class Editing:
             such as `.git`; a folder allows all in it.
 
     Raises:
-        ToolError: for a path in `allow_write_to` that leads out of the root.
+        ToolError: for a path in `allow_write_to` that is empty or leads out of the root.
     """
 
     tools = TOOLS

@@ -19,7 +19,7 @@ import sys
 import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.agent import sandbox
@@ -34,6 +34,7 @@ from penstock.text.fitting import Keep
 from penstock.text.redaction import mark_in
 from penstock.tools import MIN_ALLOWANCE, REQUIRED, Parameter, Tool, check
 from penstock.workspace import landlock
+from penstock.workspace.root import Root
 from penstock.workspace.unasked import can_be_guarded, set_aside, unasked_places
 
 if TYPE_CHECKING:
@@ -111,6 +112,7 @@ class Shell:
 
         Raises:
             CallerError: where no wall stands, off Linux, or for a root, time or allowance that cannot be.
+            ToolError: for a path in `allow_write_to` that is empty or leads out of the root.
         """
         if allowance_bytes < MIN_ALLOWANCE:
             raise CallerError(f"allowance_bytes={allowance_bytes}: a result needs {MIN_ALLOWANCE} to say anything")
@@ -127,9 +129,8 @@ class Shell:
         self._store = store
         # The Python that tests of the root may need, too; "/" would open everything.
         ours = {sys.prefix, sys.base_prefix} - {"/"}
-        self._allowed = [
-            os.fsencode(os.path.relpath(os.path.join(self.root, path), self.root)) for path in allow_write_to
-        ]
+        with closing(Root(self.root)) as looking:
+            self._allowed = [looking.relative(path) for path in allow_write_to]
         memory = default_memory_bytes() if max_memory_bytes is None else max_memory_bytes
         self._limits = sandbox.ProcessLimits(max_processes, memory, max_open_files, max_file_bytes)
         if min(self._limits) < 1:

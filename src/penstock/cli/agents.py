@@ -63,22 +63,34 @@ _NAMED_FILES = 20
 _budget = functools.partial(click.option, "--budget", "budget_tokens", type=click.IntRange(min=1_000), metavar="TOKENS")
 _BUDGET = _budget(help="All that it may spend; with a budget it may give work to child agents.")
 _MORE_BUDGET = _budget(help="So much more that it may spend.")
-_PERMISSIONS = (
-    click.option("--allow-edit", is_flag=True, help="Let it change files beneath the root."),
-    click.option(
-        "--allow-write-to",
-        multiple=True,
-        metavar="PATH",
-        help="Let it change PATH too, which other programs run unasked, such as .git; may be given again.",
-    ),
-    click.option("--allow-shell", is_flag=True, help="Let it run commands, confined to the root and without network."),
-    click.option(
-        "--command-limit",
-        "command_limits",
-        multiple=True,
-        metavar="NAME=N",
-        help="What a command may take: processes, memory-bytes, open-files or file-bytes; may be given again.",
-    ),
+_EDIT = "Let it change files beneath the root."
+_SHELL = "Let it run commands, confined to the root and without network."
+_WRITE_TO = click.option(
+    "--allow-write-to",
+    type=options.PATH,
+    multiple=True,
+    metavar="PATH",
+    help="Let it change PATH too, which other programs run unasked, such as .git; may be given again.",
+)
+_COMMAND_LIMIT = click.option(
+    "--command-limit",
+    "command_limits",
+    multiple=True,
+    metavar="NAME=N",
+    help="What a command may take: processes, memory-bytes, open-files or file-bytes; may be given again.",
+)
+_ALLOWED = (
+    click.option("--allow-edit", is_flag=True, help=_EDIT),
+    _WRITE_TO,
+    click.option("--allow-shell", is_flag=True, help=_SHELL),
+    _COMMAND_LIMIT,
+)
+_ALLOWED_FROM_NOW = (
+    click.option("--allow-edit/--no-allow-edit", default=None, help=_EDIT),
+    _WRITE_TO,
+    click.option("--no-allow-write-to", is_flag=True, help="Take back what --allow-write-to allowed."),
+    click.option("--allow-shell/--no-allow-shell", default=None, help=_SHELL),
+    _COMMAND_LIMIT,
 )
 _TERMS = (
     click.option("--max-turns", type=click.IntRange(min=1), help="Stop after so many answers of the model."),
@@ -120,7 +132,7 @@ _CHANGES = (
 )
 
 
-def _with_terms(*chosen: Decorator) -> Decorator:
+def _with_terms(chosen: tuple[Decorator, ...], allowed: tuple[Decorator, ...]) -> Decorator:
     """Return a decorator that adds options, in the order of a help page, and gives the command its `terms` as one value."""
 
     def decorate(function: Callable[..., Any]) -> Any:
@@ -145,16 +157,16 @@ def _with_terms(*chosen: Decorator) -> Decorator:
             return function(*args, terms=terms, **about)
 
         made: Any = called
-        for option in reversed((*chosen, *_TERMS, *_PERMISSIONS, options.store_option)):
+        for option in reversed((*chosen, *_TERMS, *allowed, options.store_option)):
             made = option(made)
         return made
 
     return decorate
 
 
-beginning_options = _with_terms(*_BEGINNING)
+beginning_options = _with_terms(_BEGINNING, _ALLOWED)
 """What a session is begun with."""
-resuming_options = _with_terms(*_CHANGES)
+resuming_options = _with_terms(_CHANGES, _ALLOWED_FROM_NOW)
 """What a session may go on with otherwise than it began."""
 
 
@@ -211,7 +223,10 @@ def resumed(
     from penstock.agent.purse import open_purse, purse_of
 
     session, begun, next_seq = replayed(store, session_id)
-    said = {name: value for name, value in changes.items() if value}
+    takes_back = changes.pop("no_allow_write_to")
+    said = {name: value for name, value in changes.items() if value not in (None, ())}
+    if takes_back:
+        said.setdefault("allow_write_to", ())
     about = {**begun["about"], **said}
     if changes["root"] is None:
         expect_own_root(begun, session_id)
@@ -329,21 +344,22 @@ def _toolbox(
         from penstock.agent.editing import Editing
 
         toolbox.allow(Editing(workspace.root, guard=toolbox.may_write, allow_write_to=allowed))
-    if about["allow_shell"]:
+    given = about.get("command_limits", ())
+    if given or about["allow_shell"]:  # a limit that cannot be is told also where no command is run yet
         from penstock.agent.command_limits import command_limits
-        from penstock.agent.shell import Shell
 
-        limits_of_commands = command_limits(about.get("command_limits", ()))._asdict()
-        allowance_bytes = max(2_000, toolbox.result_chars)
-        toolbox.allow(
-            Shell(
+        limits_of_commands = command_limits(given)._asdict()
+        if about["allow_shell"]:
+            from penstock.agent.shell import Shell
+
+            shell = Shell(
                 about["root"],
                 store=store,
-                allowance_bytes=allowance_bytes,
+                allowance_bytes=max(2_000, toolbox.result_chars),
                 allow_write_to=allowed,
                 **limits_of_commands,
             )
-        )
+            toolbox.allow(shell)
     return toolbox
 
 

@@ -24,16 +24,16 @@ _MIN_WINDOW_TOKENS = 1_000
 @click.option(
     "--listen", "address", default="127.0.0.1:4000", show_default=True, metavar="HOST:PORT", help="Where to serve."
 )
-@click.option("--upstream", metavar="URL", help="The provider; else the public one that each path is for.")
+@click.option(
+    "--upstream", type=options.URL, metavar="URL", help="The provider; else the public one that each path is for."
+)
 @click.option(
     "--token-file", type=options.OWN_FILE, metavar="FILE", help="What clients must show; made where it is not there."
 )
 @click.option(
     "--window", "windows", multiple=True, metavar="MODEL=TOKENS", help="What a model holds; * in MODEL is anything."
 )
-@click.option(
-    "--store", "store_url", metavar="URL", help="Where the whole is kept; else PENSTOCK_STORE, else the user's own."
-)
+@options.kept_option
 @click.option(
     "--tools",
     "offering",

@@ -55,9 +55,7 @@ class _HookPage(HelpPage):
     help="Characters of a result; else what the host shows.",
 )
 @click.option("--mcp", "has_tools", is_flag=True, help="Notices name the tool ctx_page instead of the command.")
-@click.option(
-    "--store", "store_url", metavar="URL", help="Where the whole is kept; else PENSTOCK_STORE, else the user's own."
-)
+@options.kept_option
 @click.option(
     "--pinned", type=options.OWN_FILE, metavar="FILE", help="Rules that outlive compactions; else .penstock/pinned.md."
 )

@@ -64,9 +64,12 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
 @command("install")
 @_options
 @click.option(
-    "--address", metavar="URL", default="", help="Where the gateway listens; http://127.0.0.1:4000 by default."
+    "--address",
+    type=options.URL,
+    metavar="URL",
+    help="Where the gateway listens; http://127.0.0.1:4000 by default.",
 )
-def install_command(address: str, **how: Any) -> int:
+def install_command(address: str | None, **how: Any) -> int:
     """Add Penstock to the configuration of another agent's HOST.
 
     HOST is claude, codex, gemini, opencode, qwen, copilot, cursor, vscode, zed or cline.
@@ -120,15 +123,17 @@ def uninstall_command(**how: Any) -> int:
     return request.carry_out(plan, f"{host.title}: there is nothing of ours.")
 
 
-def _checked_address(address: str, wanted: Sequence[str]) -> str:
+def _checked_address(address: str | None, wanted: Sequence[str]) -> str:
     """Return where the gateway listens. Raises click.UsageError for what is no base URL, and where no gateway is asked for."""
     from penstock.hosts.leading import GATEWAY_ADDRESS
 
-    if address and "gateway" not in wanted:
+    if address is None:
+        return GATEWAY_ADDRESS
+    if "gateway" not in wanted:
         raise click.UsageError("--address says where the gateway of --gateway listens: give both")
-    if address and not re.fullmatch(r"https?://[^\s/?#]+(?:/[^\s?#]*)?", address):
+    if not re.fullmatch(r"https?://[^\s/?#]+(?:/[^\s?#]*)?", address):
         raise click.UsageError(f"--address takes a URL such as {GATEWAY_ADDRESS}, not {address}")
-    return address or GATEWAY_ADDRESS
+    return address
 
 
 def surroundings() -> tuple[HostSurroundings, InstallRecords]:

@@ -48,22 +48,41 @@ BUSY_SECONDS = 1.0
 """How long who stands between a command and its reader waits for another process that writes to the store; then all passes."""
 FILE = PathBeneathRoot()
 """A file or a folder beneath `--root`."""
-OWN_FILE = click.Path(allow_dash=True, readable=False)
-"""A file of the person's own, wherever it lies; what reads it says what is wrong with it."""
 
 
-class _Folder(click.Path):
-    """A folder of the person's own. One without a name is a mistake: the current one is not what an unset variable meant."""
+class _Name(click.ParamType[str]):
+    """What something is called: not nothing, which is what a variable that is not set leaves, and which nobody meant.
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the folder as it was typed.
+    Args:
+        what: What is named, with its article.
+    """
+
+    name = "text"
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name as it was typed.
 
         Raises:
-            click.BadParameter: It is a file, or nothing at all.
+            click.BadParameter: It is empty.
         """
         if not value:
-            self.fail("A folder is named; an empty name is what a variable that is not set leaves.", param, ctx)
-        return super().convert(value, param, ctx)
+            self.fail(f"It takes {self._what}; an empty name is what a variable that is not set leaves.", param, ctx)
+        return str(value)
+
+
+class _OwnPath(click.Path):
+    """A file or a folder of the person's own, wherever it lies; one without a name is a mistake, as of any `_Name`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path as it was typed.
+
+        Raises:
+            click.BadParameter: It is empty, or not what is wanted.
+        """
+        return super().convert(_Name("a file" if self.file_okay else "a folder").convert(value, param, ctx), param, ctx)
 
 
 class _Span(click.ParamType[float]):
@@ -102,8 +121,16 @@ SECONDS = _Span("seconds", 365 * 86_400)
 """Seconds after which something is done, a year at most."""
 DAYS = _Span("days", 36_500)
 """Days that something is kept, a hundred years at most: a date that can be printed."""
-OWN_FOLDER = _Folder(file_okay=False, readable=False)
+OWN_FILE = _OwnPath(allow_dash=True, readable=False)
+"""A file of the person's own, wherever it lies; what reads it says what is wrong with it."""
+OWN_FOLDER = _OwnPath(file_okay=False, readable=False)
 """A folder of the person's own, wherever it lies."""
+URL = _Name("an address")
+"""Where something is reached."""
+STORE = _Name("a folder or an address")
+"""Where outputs and sessions are kept: the user's own is not what an unset variable meant."""
+PATH = _Name("a path")
+"""A place beneath the root."""
 
 # Flags that several commands share, in the order in which a page of help lists them.
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
@@ -118,6 +145,13 @@ def said_json_option(what: str) -> Decorator:
     return click.option("--json", "as_json", is_flag=True, help=what)
 
 
+kept_option = click.option(
+    "--store",
+    "store_url",
+    type=STORE,
+    metavar="URL",
+    help="Where the whole is kept; else PENSTOCK_STORE, else the user's own.",
+)
 served_json_option = said_json_option("One JSON object on standard output: where it is served.")
 model_option = click.option(
     "--model",
@@ -127,7 +161,7 @@ model_option = click.option(
     shell_complete=complete_model,
     help="local, scripted:FILE, or WIRE:NAME at a provider: anthropic:NAME, gemini:NAME, openai-chat:NAME …",
 )
-base_url_option = click.option("--base-url", metavar="URL", help="Where the model is served.")
+base_url_option = click.option("--base-url", type=URL, metavar="URL", help="Where the model is served.")
 window_option = click.option(
     "--window", type=click.IntRange(min=1_000), metavar="TOKENS", help="The model's context window."
 )
@@ -166,6 +200,7 @@ def store_option(function: Callable[..., Any]) -> Callable[..., Any]:
     store = click.option(
         "--store",
         "store_url",
+        type=STORE,
         metavar="URL",
         help="A folder (sqlite:///path) or a database (postgresql://…); else PENSTOCK_STORE, else the user's own.",
     )

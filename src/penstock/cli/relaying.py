@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     metavar="CHARS",
     help="Characters of a result; else what the host shows.",
 )
-@click.option("--url", metavar="URL", help="The server, where it is reached over HTTP; ${VAR} is read here.")
+@click.option(
+    "--url", type=options.URL, metavar="URL", help="The server, where it is reached over HTTP; ${VAR} is read here."
+)
 @click.option(
     "--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="For the server; ${VAR} is read here."
 )
@@ -48,9 +50,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="What is longer passes uncut.",
 )
-@click.option(
-    "--store", "store_url", metavar="URL", help="Where the whole is kept; else PENSTOCK_STORE, else the user's own."
-)
+@options.kept_option
 @options.served_json_option
 def relay_command(
     program: tuple[str, ...],

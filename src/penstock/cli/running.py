@@ -28,7 +28,11 @@ _SIGNALS = 2  # that end a conversation
 @command("run")
 @click.argument("question", required=False)
 @click.option(
-    "--from", "handoff_file", metavar="HANDOFF", help="Begin where another session ended: a handoff document."
+    "--from",
+    "handoff_file",
+    type=options.OWN_FILE,
+    metavar="HANDOFF",
+    help="Begin where another session ended: a handoff document.",
 )
 @beginning_options
 def run_command(question: str | None, handoff_file: str | None, terms: CommandOptions, **about: Any) -> int:
@@ -124,8 +128,8 @@ def resume_command(
     """Go on with session ID, after checking its files against the disk.
 
     It works in the folder that it began in, from wherever this is typed, and with what it was told last: --root, --model,
-    --base-url, --window, --command-limit and what is allowed hold for the next resume too. With PROMPT that is what it goes on
-    with; without one, what was open when it stopped.
+    --base-url, --window, --command-limit and what is allowed hold for the next resume too, and --no-allow-edit and its kin take
+    back what was allowed. With PROMPT that is what it goes on with; without one, what was open when it stopped.
 
     Examples:
       penstock resume ID --verify-only
