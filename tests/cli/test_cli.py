@@ -312,7 +312,7 @@ def test_a_store_that_cannot_be_opened_is_a_check_that_fails(tmp_path: Path) -> 
     assert "is damaged from its first bytes on" in json.loads(done.stdout)["store"]["fault"]
     checked = run("store", "check", cwd=tmp_path, PENSTOCK_STORE=str(tmp_path / "store"))
     assert checked.returncode == 8
-    assert "store check" not in checked.stderr
+    assert "`penstock store check" not in checked.stderr
 
 
 def test_doctor_says_where_the_store_lies_and_what_it_rests_on(tree: Path, tmp_path: Path) -> None:
@@ -339,7 +339,7 @@ def test_doctor_says_where_the_store_lies_and_what_it_rests_on(tree: Path, tmp_p
     assert made.items() >= {**where, "journal_mode": "wal", "synchronous": "FULL", "read_only": "false"}.items()
     lines = run("doctor", cwd=tree, **{**chosen, "PENSTOCK_STORE": f"{folder}\nb"}).stdout.splitlines()
     assert f"store at{'':20} sqlite://{folder}\\x0ab" in lines
-    assert "/dev/null is no folder" in store(PENSTOCK_STORE="/dev/null")["fault"]
+    assert "/dev/null is a file, not a folder" in store(PENSTOCK_STORE="/dev/null")["fault"]
     assert "PENSTOCK_STORE_LIFE_DAYS takes" in store(PENSTOCK_STORE_LIFE_DAYS="0")["fault"]
     assert "open to others" in store(PENSTOCK_STORE=str(_shared(tmp_path)))["fault"]
     unreachable = store(PENSTOCK_STORE="postgresql://user:hunter2@127.0.0.1:1/db")

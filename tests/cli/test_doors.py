@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 import socket
 import subprocess
+import sys
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 from unittest.mock import Mock
@@ -16,11 +18,15 @@ from tests.cli.test_cli import as_json, run
 from tests.forks import warm_penstock
 
 from penstock.cli import main
+from penstock.cli.answer import report
 from penstock.cli.queue_page import serve_pages
 from penstock.cli.requests import saved_request
+from penstock.cli.serving import examine
 from penstock.errors import CallerError
+from penstock.mcp_server import token
 from penstock.mcp_server.listening import served_url
-from penstock.store import open_store
+from penstock.store import StoreFault, open_store
+from penstock.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -350,3 +356,98 @@ def test_a_kept_output_that_is_gone_names_its_own_store(tmp_path: Path, capsys: 
     kept = str(tmp_path / "kept")
     assert main(["page", "uMGSGJq0P1YNHAjdzx1eT4", "--store", kept, "--json"]) == 4
     assert json.loads(capsys.readouterr().out)["error"]["try"] == f"penstock store list --store {kept}"
+
+
+@pytest.mark.parametrize("variable", ["HOME", "XDG_STATE_HOME"])
+def test_doctor_answers_where_the_user_s_folder_is_a_file(variable: str, tmp_path: Path) -> None:
+    """It is what a person asks first; that nothing can be kept is a check that fails."""
+    (tmp_path / "file").write_text("x")
+    surroundings: dict[str, Any] = {
+        "HOME": str(tmp_path),
+        "PENSTOCK_STORE": "",
+        "XDG_STATE_HOME": "",
+        variable: str(tmp_path / "file"),
+    }
+    done = run("doctor", "--json", cwd=tmp_path, **surroundings)
+    assert done.returncode == 1
+    assert str(tmp_path / "file") in json.loads(done.stdout)["store"]["fault"]
+    refused = run("sessions", cwd=tmp_path, **surroundings)
+    assert refused.returncode == 2
+    assert str(tmp_path / "file") in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("read_only", "fault"),
+    [("false", None), ("true", None), ("the disk is full", "nothing is written to it: the disk is full")],
+)
+def test_a_store_on_a_full_disk_is_a_check_that_fails(
+    read_only: str, fault: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that is only read, as a copy on a medium is, works as far as that goes."""
+    open_store(str(tmp_path / "kept")).close()
+    monkeypatch.setenv("PENSTOCK_STORE", str(tmp_path / "kept"))
+    monkeypatch.setattr(SqliteStore, "facts", lambda _: {"store": "sqlite:///kept", "read_only": read_only})
+    assert examine()["store"].get("fault") == fault
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links of its own")
+def test_a_store_that_is_a_link_to_nothing_is_named(tmp_path: Path) -> None:
+    """By doctor, which said that the first output would make it, and by each command."""
+    (tmp_path / "kept").symlink_to(tmp_path / "gone")
+    said = f"{tmp_path / 'kept'} is a link to nothing, not a folder: name another"
+    done = run("doctor", "--json", cwd=tmp_path, PENSTOCK_STORE=str(tmp_path / "kept"))
+    assert (done.returncode, json.loads(done.stdout)["store"]["fault"]) == (1, said)
+    assert said in run("sessions", cwd=tmp_path, PENSTOCK_STORE=str(tmp_path / "kept")).stderr
+
+
+@pytest.mark.parametrize("size", [0, 5_000])
+def test_a_database_that_opens_for_no_command_sends_nobody_to_the_check(
+    size: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Which cannot open it either; what is recommended works."""
+    kept = tmp_path / "kept"
+    with closing(open_store(str(kept))) as store:
+        store.append("s", 0, "Begun", {})
+    os.truncate(kept / "penstock.sqlite3", size)
+    for command in (["sessions"], ["store", "check"]):
+        assert main([*command, "--store", str(kept), "--json"]) == 8
+        error = json.loads(capsys.readouterr().out)["error"]
+        assert error["code"] == "damaged"
+        assert "store check" not in error["message"]
+        assert error["try"] == f"penstock {' '.join(command)} --help"
+        assert error["message"].endswith(f"or move {kept} away, and the next command begins a new store.")
+    kept.rename(tmp_path / "away")
+    assert main(["sessions", "--store", str(kept)]) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), 8, "io_error"),
+        (OSError(errno.EROFS, "Read-only file system", "/x"), 8, "io_error"),
+        (IsADirectoryError(errno.EISDIR, "Is a directory", "/x"), 3, "is_directory"),
+        (StoreFault("busy", "Another program holds it."), 8, "busy"),
+        (StoreFault("unreachable", "It cannot be reached."), 8, "unreachable"),
+    ],
+)
+def test_what_fails_names_where_to_look(
+    error: Exception, status: int, code: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A disk that is full is nobody's mistake, also where it is told with what was to be written."""
+    assert report(error, {"as_json": True}, "penstock x") == status
+    told = json.loads(capsys.readouterr().out)["error"]
+    assert (told["code"], told["try"]) == (code, "penstock x --help")
+    if isinstance(error, OSError) and code == "io_error":
+        caused = CallerError("What was read cannot be kept")
+        caused.__cause__ = error
+        assert report(caused, {"as_json": True}, "penstock x") == status
+        assert json.loads(capsys.readouterr().out)["error"]["message"] == "What was read cannot be kept"
+
+
+def test_a_token_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With what stands in its way; by itself it lies in a folder that is made."""
+    with pytest.raises(CallerError, match=f"^{tmp_path}/none/token cannot be made: No such file or directory$"):
+        token.load(str(tmp_path / "none" / "token"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "none"))
+    made, at = token.load(None)
+    assert (len(made) >= 32, at) == (True, str(tmp_path / "none" / "penstock" / "token"))

@@ -516,7 +516,7 @@ def test_a_folder_that_others_may_have_seen_is_taken_empty_alone(file: Path, mon
 
 def test_a_folder_that_two_make_at_once_is_the_same_for_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those above it as well."""
-    monkeypatch.setattr(own_files, "_expect_home", lambda above: os.makedirs(os.path.join(above, "own")))
+    monkeypatch.setattr(own_files, "expect_room", os.makedirs)
     OwnFolder(str(tmp_path / "state" / "own")).close()
     assert (tmp_path / "state" / "own").is_dir()
 

@@ -183,6 +183,10 @@ def report(error: Exception, about: Mapping[str, Any], command: str = "penstock"
             return fail("is_directory", str(error), f"{command} --help", REFUSED, output_format=output_format)
         case IrregularFileError() | CallerError(__cause__=IrregularFileError()):
             return fail("not_regular_file", str(error), f"{command} --help", REFUSED, output_format=output_format)
+        case CallerError(
+            __cause__=OSError(errno=errno.ENOSPC | errno.EDQUOT | errno.EROFS | errno.EIO)
+        ):  # nobody's mistake
+            return fail("io_error", str(error), f"{command} --help", FAULT, output_format=output_format)
         case CallerError():
             return fail("usage", str(error), f"{command} --help", USAGE, output_format=output_format)
         case FileNotFoundError(filename=str(name)):
@@ -194,14 +198,13 @@ def report(error: Exception, about: Mapping[str, Any], command: str = "penstock"
             full = error.errno in {errno.ENOSPC, errno.EDQUOT}
             named = error.filename if isinstance(error.filename, str) or full else about.get("file")
             if isinstance(error, IsADirectoryError):
-                return fail(
-                    "is_directory", f"{named} is a folder, not a file.", None, REFUSED, output_format=output_format
-                )
+                said = f"{named} is a folder, not a file."
+                return fail("is_directory", said, f"{command} --help", REFUSED, output_format=output_format)
             # What we raise by ourselves has no number, and says the name itself.
             message = ": ".join(filter(None, (named, error.strerror))) if error.strerror else str(error)
-            return fail("io_error", message, None, FAULT, output_format=output_format)
+            return fail("io_error", message, f"{command} --help", FAULT, output_format=output_format)
         case _:  # a store that cannot: it brings its own code
-            way = _way(getattr(error, "calls", ()), about)
+            way = _way(getattr(error, "calls", ()), about) or f"{command} --help"
             return fail(getattr(error, "code", "ended"), str(error), way, FAULT, output_format=output_format)
 
 

@@ -211,6 +211,7 @@ def _store() -> dict[str, object]:
     from penstock import store
     from penstock.errors import PenstockError
     from penstock.store.sqlite import DATABASE
+    from penstock.workspace.own_files import expect_room
 
     report: dict[str, object] = {}
     try:
@@ -222,9 +223,9 @@ def _store() -> dict[str, object]:
         report["life_days"] = store.default_life_seconds() / 86_400
         rules = dataclasses.asdict(store.default_retention())
         report["retention"] = {name: value for name, value in rules.items() if value is not None} or "off"
-        if folder is not None and os.path.exists(folder) and not os.path.isdir(folder):
-            return {**report, "fault": f"{folder} is no folder: name another in PENSTOCK_STORE"}
         if folder is not None and not os.path.exists(os.path.join(folder, DATABASE)):
+            if not os.access(above := expect_room(folder), os.W_OK):
+                return {**report, "fault": f"{above} takes no file: it is read-only, or belongs to another user"}
             return {**report, "state": "none yet: the first output that is kept makes it"}
         opened = store.open_store(url)
         try:
@@ -238,6 +239,11 @@ def _store() -> dict[str, object]:
         )
     except (PenstockError, OSError) as error:
         return {**report, "fault": str(error)}
+    if (why := facts.get("read_only", "false")) not in {
+        "false",
+        "true",
+    }:  # a disk that is full, and not a medium that is so
+        report["fault"] = f"nothing is written to it: {why}"
     return {**report, "at": facts.pop("store"), **facts}
 
 

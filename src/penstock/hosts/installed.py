@@ -6,6 +6,7 @@ Keeps out: whether it works (`probing`).
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -68,7 +69,9 @@ def find_installed(around: HostSurroundings, records: InstallRecords, program: S
                 path = None if file is None else file.path(scope, around)
                 if file is None or path is None:
                     continue
-                record = records.find(os.path.realpath(path))
+                record = None
+                with suppress(CallerError):  # where no record can be read, entries go by what they start
+                    record = records.find(os.path.realpath(path))
                 owners = () if record is None else record.parts.get(part, ())
                 # Of a file that hosts share, the first has what nobody remembers; in the home folder both scopes may be one file.
                 key = (path, part, host.name if owners else "")

@@ -11,7 +11,7 @@ import stat
 import sys
 
 from penstock.errors import CallerError
-from penstock.workspace.own_files import create_own, home_folder, is_own, read_own
+from penstock.workspace.own_files import OwnFolder, create_own, home_folder, is_own, read_own
 
 ADMITTED = "penstock.admitted"
 """The key in a request's ASGI scope that says that its sender has the token."""
@@ -31,15 +31,18 @@ def load(path: str | None) -> tuple[bytes, str]:
         path: A file that is there, or is made with a new token; None for `default_file()`, whose folder is made too.
 
     Raises:
-        CallerError: The file is another user's, can be read by others, or holds no token of at least 32 ASCII
-            characters.
+        CallerError: The file cannot be made, is another user's, can be read by others, or holds no token of at least 32
+            ASCII characters.
     """
     at = path or default_file()
-    if path is None:
-        os.makedirs(os.path.dirname(at), mode=0o700, exist_ok=True)
     content = read_own(at)
     if content is None:
-        create_own(at, secrets.token_urlsafe(32).encode("ascii") + b"\n")  # whoever comes second reads the first's
+        try:
+            if path is None:
+                OwnFolder(os.path.dirname(at)).close()
+            create_own(at, secrets.token_urlsafe(32).encode("ascii") + b"\n")  # whoever comes second reads the first's
+        except OSError as error:
+            raise CallerError(f"{at} cannot be made: {error.strerror}") from error
         content = read_own(at) or b""
     # Checked after reading, and for a file of ours too: its mode may have been changed since it was made.
     status = os.stat(at)

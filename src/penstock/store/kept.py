@@ -185,6 +185,14 @@ class Damaged(StoreFault):
         self.newest_sound = newest_sound
 
 
+class Unopened(Damaged):
+    """A store is damaged so that it opens for no command, and none can say more."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.calls = ()
+
+
 class Conflict(CallerError):
     """Another event already stands at that place of the session, as when two processes run the same one."""
 

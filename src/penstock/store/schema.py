@@ -124,6 +124,8 @@ def known(version: int, where: str) -> int:
     """
     if version > len(_STEPS):
         raise StoreFault(
-            "newer", f"{where} was written by a newer Penstock (schema {version}; this one knows {len(_STEPS)})."
+            "newer",
+            f"{where} was written by a newer Penstock (schema {version}; this one knows {len(_STEPS)}). Read it with that, or "
+            "name another store: --store, or PENSTOCK_STORE.",
         )
     return version

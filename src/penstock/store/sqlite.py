@@ -27,7 +27,7 @@ from penstock.errors import CallerError
 from penstock.store import schema
 from penstock.store.contents import FileTables, fault_of
 from penstock.store.holders import Holders
-from penstock.store.kept import INDEX_FOLDER, Damaged, StoreFault
+from penstock.store.kept import INDEX_FOLDER, Damaged, StoreFault, Unopened
 from penstock.workspace import locks
 from penstock.workspace.own_files import OwnFolder
 from penstock.workspace.system import read_at, write_at
@@ -87,6 +87,7 @@ class SqliteStore(FileTables):
         self._process = os.getpid()
         self._broken = ""  # why nothing more is written
         self._read_only = False
+        self._is_opening = True
         self._has_no_room = False  # the disk is too full for the index of the log: reads are made alone, one by one
         self._connection: sqlite3.Connection | None = None
         self._folder: OwnFolder | None = None
@@ -100,6 +101,7 @@ class SqliteStore(FileTables):
         except BaseException:
             self._let_go()
             raise
+        self._is_opening = False
 
     @property
     def _wait_seconds(self) -> float:
@@ -137,11 +139,12 @@ class SqliteStore(FileTables):
         if os.path.lexists(self._database) and os.path.getsize(self._database):
             return
         if (os.path.exists(log) and os.path.getsize(log)) or self._noted() is not None:
-            what = "empty" if os.path.lexists(self._database) else "gone"
-            raise Damaged(
-                f"{self._database} is {what}, and it held records. Put a copy of it back; or move "
-                f"{self.path} away, and the next command begins a new store."
-            )
+            raise self._unopened(f"is {'empty' if os.path.lexists(self._database) else 'gone'}, and it held records")
+
+    def _unopened(self, why: str) -> Unopened:
+        """Return the fault of a database that no command can open: without it the folder is no new store either."""
+        way = f"Put a copy of it back; or move {self.path} away, and the next command begins a new store."
+        return Unopened(f"{self._database} {why}. {way}")
 
     def _open_read_only(self, why: OSError) -> None:
         """Open a store that may only be read: on a medium that is mounted so, or with another's rights."""
@@ -232,7 +235,7 @@ class SqliteStore(FileTables):
         # Ours get their number in the transaction that makes their first table; most programs never set one.
         is_new = not version and not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
         if application != APPLICATION_ID and (application or not is_new):
-            raise CallerError(f"{self._database} is another program's database")
+            raise CallerError(f"{self._database} is another program's database: name another folder")
         return schema.known(version, self.path)
 
     def _migrate(self) -> None:
@@ -417,12 +420,10 @@ class SqliteStore(FileTables):
         if name == "SQLITE_FULL" or (name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN")) and self._is_full()):
             more = "Make some room; then `penstock store gc` makes more."
             return StoreFault("disk_full", f"The disk is full: nothing was written to {self.path}. {more}")
-        if name.startswith("SQLITE_NOTADB"):  # it opens for no command, so that none can say more
-            way = "A copy in its place goes on; with the file set aside a new store begins."
-            fault = Damaged(f"{self._database} is damaged from its first bytes on: {error}. {way}")
-            fault.calls = ()
-            return fault
-        if name.startswith("SQLITE_CORRUPT") or isinstance(error, UnicodeDecodeError):
+        is_corrupt = name.startswith("SQLITE_CORRUPT")
+        if name.startswith("SQLITE_NOTADB") or (is_corrupt and self._is_opening):
+            return self._unopened(f"is damaged from its first bytes on: {error}")
+        if is_corrupt or isinstance(error, UnicodeDecodeError):
             check = f"penstock store check{self._command_option()}"
             return Damaged(f"{self._database} is damaged: {error}. `{check}` names what.")
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")):

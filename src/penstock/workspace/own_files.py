@@ -302,13 +302,27 @@ def _open_own_folder(path: str) -> system.Folder:
     return os.path.abspath(path)
 
 
-def _expect_home(path: str) -> None:
-    """Raise CallerError for a path in a home that is not there: `/nonexistent` is how systems write that a user has none."""
+def expect_room(path: str) -> str:
+    """Return the folder in which a folder of ours would be made, or itself where it is there.
+
+    A home that is not there is not made: `/nonexistent` is how systems write that a user has none.
+
+    Raises:
+        CallerError: Such a home, or what is no folder, stands above it.
+    """
     home = os.path.abspath(home_folder())
     if f"{path}{os.sep}".startswith(f"{home}{os.sep}") and not os.path.isdir(home):
         raise CallerError(
             f"The home folder {home} is not there: set HOME or XDG_STATE_HOME to a folder that is, or make it"
         )
+    there = path
+    while not os.path.lexists(there):
+        there = os.path.dirname(there)
+    if not os.path.isdir(there):
+        raise CallerError(
+            f"{there} is a {'file' if os.path.exists(there) else 'link to nothing'}, not a folder: name another"
+        )
+    return there
 
 
 def is_own(status: os.stat_result) -> bool:
@@ -328,16 +342,12 @@ class OwnFolder:
 
     def __init__(self, path: str) -> None:
         self.path = os.path.abspath(path)
-        above = os.path.dirname(self.path)
-        if not os.path.isdir(above):
-            _expect_home(above)
-            os.makedirs(above, mode=0o700, exist_ok=True)
-        with suppress(FileExistsError):
-            os.mkdir(self.path, 0o700)
-        try:
-            self._folder = _open_own_folder(self.path)
-        except NotADirectoryError:
-            raise CallerError(f"{self.path} is a file, not a folder") from None
+        if not os.path.isdir(self.path):
+            expect_room(self.path)
+            os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
+            with suppress(FileExistsError):
+                os.mkdir(self.path, 0o700)
+        self._folder = _open_own_folder(self.path)
         self.descriptor = self._folder if isinstance(self._folder, int) else -1
         try:
             self._check()
@@ -353,7 +363,7 @@ class OwnFolder:
             return
         status = os.fstat(self.descriptor)
         if status.st_uid != os.geteuid():
-            raise CallerError(f"{self.path} belongs to another user")
+            raise CallerError(f"{self.path} belongs to another user: name another folder")
         # An empty folder that `mkdir` or a person made is taken and closed to others. One with content is not: who
         # knows who has read or planted it.
         if status.st_mode & 0o077:
