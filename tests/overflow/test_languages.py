@@ -103,7 +103,52 @@ OTHERS = (
     (400, "Le jeton d'accès est trop long."),
     (429, "今日のトークン使用量の上限を超えました。"),
     (400, "max_tokens 超过最大值 4096"),
+    (400, "Die Ausgabe ist auf 4096 Token begrenzt, max_tokens 8000 ist zu hoch."),
+    (400, "出力トークン数は最大4096です。max_tokens=8000は大きすぎます。"),
+    (400, "Bitte kürzen Sie die Ausgabe auf 4096 Token."),
+    (400, "Ihre Anfrage enthält 60 Einträge, maximal 50 sind erlaubt."),
+    (400, "每次请求最多包含128个工具，当前为150个"),
+    (404, "Das Modell mit 32768 Token Kontext ist nicht verfügbar."),
 )
+# What each says of limit, input, total and excess, as far as its words leave that open to nobody.
+COUNTED = (
+    ("Das Kontextfenster wird mit 9000 Token überschritten.", (None, 9000, None, None)),
+    ("Das Kontextlimit von 8192 Tokens wird mit 9000 Token überschritten.", (8192, 9000, None, 808)),
+    ("Die Anfrage überschreitet mit 9000 Token das Kontextfenster von 8192 Token.", (8192, 9000, None, 808)),
+    ("Das Limit von 4096 Token wurde um 120 Token überschritten.", (4096, None, None, 120)),
+    ("Kontextlänge überschritten: 9000 von 8192 Token verwendet.", (8192, 9000, None, 808)),
+    ("Ein Modell mit 8192 Token Kontext kann 9000 Token nicht verarbeiten: Kontext überschritten.", (None,) * 4),
+    ("Tokenlimit überschritten: erlaubt 32768, gesendet 45000 (Anfrage 7718, Port 8443).", (None,) * 4),
+    ("Ihre Nachrichten enthalten 9.000 Token, das Modell unterstützt maximal 8.192 Token.", (None,) * 4),
+    ("La requête dépasse de 808 jetons la limite de contexte (8192).", (8192, None, None, 808)),
+    ("Fenêtre de contexte dépassée : 9000 sur 8192 jetons.", (8192, 9000, None, 808)),
+    (
+        "Votre requête contient 9 000 jetons, ce qui dépasse la limite de 8 192 jetons du modèle.",
+        (8192, 9000, None, 808),
+    ),
+    ("Dépassement du contexte : 45 000 jetons demandés, limite 32 768 jetons.", (32_768, None, None, None)),
+    ("Réduisez votre message à 8192 jetons au plus : le contexte est dépassé.", (8192, None, None, None)),
+    ("Se excedió la ventana de contexto por 120 tokens: 4216 de 4096.", (None, 4216, None, 120)),
+    ("El límite de contexto de 8192 tokens se supera con 9000 tokens.", (8192, 9000, None, 808)),
+    ("A solicitação excede o limite de contexto em 808 tokens (limite 8192).", (8192, None, None, 808)),
+    ("Превышена длина контекста: 9000 из 8192 токенов", (8192, 9000, None, 808)),
+    ("您的输入共9000 tokens，超出模型上限8192 tokens，请缩短后重试。", (8192, 9000, None, 808)),
+    ("您的消息过长：共45000个token，模型最多支持32768个token（请求编号 7718）。", (32_768, None, 45_000, 12_232)),
+    ("错误码1261：Prompt 超长，最大128000，当前140000", (128_000, 140_000, None, 12_000)),
+    ("入力が長すぎます。最大8192トークンですが、9000トークンが入力されました。", (8192, None, None, None)),
+    ("入力トークン数（9,000）が上限（8,192）を超えています", (8192, 9000, None, 808)),
+    ("リクエストのトークン数9000が最大コンテキスト長8192を超えました。", (8192, 9000, None, 808)),
+    ("컨텍스트 길이 초과: 최대 8192 토큰, 요청 9000 토큰", (8192, 9000, None, 808)),
+)
+
+
+@pytest.mark.proves("O-2")
+@pytest.mark.parametrize(("text", "expected"), COUNTED)
+def test_numbers_have_the_roles_of_their_words(text: str, expected: tuple[int | None, ...]) -> None:
+    """A preposition, a verb behind its number, digits that touch letters, names of requests: what is left open is absent."""
+    found = overflow.parse({"error": {"message": text}}, 400)
+    assert found is not None
+    assert (found.limit, found.input, found.total, found.excess) == expected
 
 
 @pytest.mark.proves("O-2")

@@ -877,3 +877,40 @@ def test_summands_are_named_in_their_order(before: str, given: int, reply: int) 
     """By the first mention of each."""
     bound = bind(f"{before} exceed context limit: 900 + 100 > 950")
     assert (bound.input, bound.output, bound.limit) == (given, reply, 950)
+
+
+@pytest.mark.proves("O-2")
+@pytest.mark.parametrize(
+    ("text", "limit", "given", "total", "excess"),
+    [
+        ("Prompt exceeds the 200K context window (213462 tokens).", None, None, None, None),
+        ("refused request 100423: 40123 tokens requested, context window 32768.", 32_768, None, 40_123, 7_355),
+        ("Message 45000 exceeds the context window (32768 tokens)", 32_768, None, None, None),
+        ("Please shorten your prompt to 8192 tokens or less (it is 9000 now).", 8_192, None, None, None),
+        ("Your prompt has 9 000 tokens and the context window is 8 192 tokens.", 8_192, 9_000, None, 808),
+        ("You are 808 tokens over the 8192 token limit", 8_192, None, None, None),
+        ("This exceeds the context window: please reduce max_tokens to 4096.", None, None, None, None),
+    ],
+)
+def test_what_a_number_belongs_to_is_told_by_its_neighbours(
+    text: str, limit: int | None, given: int | None, total: int | None, excess: int | None
+) -> None:
+    """A noun that is part of another number's name, the number of a request, and what is asked for are no size of it."""
+    found = parse({"error": {"message": text}}, 400)
+    assert found is not None
+    assert (found.limit, found.input, found.total, found.excess) == (limit, given, total, excess)
+
+
+@pytest.mark.proves("O-2")
+@pytest.mark.parametrize(
+    ("text", "status", "kind"),
+    [
+        ("completion too long: 9000 tokens requested, 8192 allowed for completion", 400, "output_cap"),
+        ("The generated answer hit the limit of 4096 tokens", 200, "output_stopped"),
+        ("Reasoning effort needs 45000 thinking tokens; max is 32768 thinking tokens", 400, "bad_request"),
+        ("voice input too long: 45 s, max 30 s", 400, "bad_request"),
+    ],
+)
+def test_a_reply_its_thoughts_and_a_recording_are_no_request(text: str, status: int, kind: str) -> None:
+    """Counts, maxima and "too long" of these are no overflow."""
+    assert diagnose(text, status).kind == kind

@@ -72,7 +72,8 @@ _MAX_TOKENS = (
 )
 # What holds a request: the context, under the names that it has.
 _CONTEXT = (
-    r"(?:context[ _-]?(?:length|window|size|limit|budget|capacity)|n_ctx|max_model_len|max_num_tokens|model'?s? (?:max\w* )?"
+    r"(?:context(?: of)?[ _-]?(?:length|window|size|limit|budget|capacity)|n_ctx|max_model_len|max_num_tokens|"
+    r"model'?s? (?:max\w* )?"
     r"(?:length|token limit|input (?:limit|length)))"
 )
 # "larger than it may be", as a verb, a comparison or a demand.
@@ -145,16 +146,18 @@ SUBJECTS: Final[tuple[Sentence, ...]] = (
     # "thinking.budget_tokens: 9000 must be less than max_tokens 8192" compares two fields of the request; nothing in it is long.
     Sentence(
         "bad_request",
-        ("budget",),
-        r"budget_tokens|(?:thinking|reasoning) budget",
+        ("budget", "thinking tokens", "reasoning tokens"),
+        r"budget_tokens|(?:thinking|reasoning) budget|max\w*[^.;]{0,20} \d+ (?:thinking|reasoning) tokens",
         unless=rf"{_GIVEN}[^.]{{0,60}}{_TOO}[^.]{{0,60}}{_CONTEXT}",
     ),
     # An answer that ended, no request that was refused: "could not finish the message because max_tokens … was reached".
     Sentence(
         "output_stopped",
-        ("reached", "truncat", "stopped", "cut off", "incomplete"),
+        ("reached", "hit", "truncat", "stopped", "cut off", "incomplete"),
         r"(?:response|output|generation|answer|completion)\b[^.]{0,60}(?:truncated|cut off|stopped|incomplete)[^.]{0,60}"
         r"(?:max|length|limit)|"
+        r"(?:response|output|generat\w+|answer|completion|reply)\b[^.;]{0,40}\b(?:hit|reached) (?:the|its) "
+        r"(?:(?!context)\w+ ){0,2}limit|"
         r"length limit was reached|could not finish the message|model output limit was reached",
     ),
     Sentence(
@@ -230,7 +233,9 @@ OUTPUT_CAP: Final = Sentence(
     rf"high|big)|(?:is|are) (?:limited|capped|restricted) to|"
     rf"must be|should be|cannot|can't|may not|exceeds?|(?:is|are) (?:greater|larger|higher|above|"
     rf"more)|"
-    rf"out of range|in the range|between|should not|has to be|> ?=? ?\d|value of \d|{languages.EXCEEDS}|{languages.LIMIT})|"
+    rf"out of range|in the range|between|should not|has to be|> ?=? ?\d|value of \d|{languages.EXCEEDS}|{languages.LIMIT}|"
+    rf"{languages.TOO_HIGH})|"
+    r"(?:completion|output|generation|reply) (?:is |would be )?too long\b|"
     rf"{_MAX_TOKENS}: ?\d+ ?>|"
     rf"invalid (?:value (?:for|of) )?(?:parameter )?{_MAX_TOKENS}|{_MAX_TOKENS}\W{{1,4}}\d+[.;] ?(?:it )?must be|"
     r"maximum tokens you requested exceed|(?:at most|up to|maximum of|only) \d+ (?:output|completion|new|"
@@ -355,6 +360,7 @@ OVERFLOWS: Final[tuple[Sentence, ...]] = (
         rf"\bcontext (?:the )?overflow(?:s|ed)\b|{_GIVEN}[^.;]{{0,80}}\b{_TOO}[^.;]{{0,80}}{_CONTEXT}|"
         rf"{_TOO}[^.;]{{0,60}}{_CONTEXT}|{_CONTEXT}[^.;]{{0,40}}(?:exceeded|"
         rf"overflow(?:ed|s)?\b(?! bug)|is full|reached|exceeds|too small for)|"
+        rf"remove[^.;]{{0,40}}tokens?[^.;]{{0,20}}\bto fit\b[^.;]{{0,40}}{_CONTEXT}|"
         rf"{_CONTEXT} (?:\(?\d[^.;]{{0,20}})?(?:is|was) (?:smaller|less|shorter|lower) than",
         unless=r"internal error|fail(?:ed|ure) to (?:compute|validate|determine|load)|too small \(|is not configured|not set",
     ),
@@ -386,7 +392,8 @@ OVERFLOWS: Final[tuple[Sentence, ...]] = (
         r"[`'\"]? (?:you \w+ )?(?:is |are |was |were |has become |got )?(?:much |far |way )?(?:too (?:long|large|big)|"
         r"does(?: not|n't) fit)|too many (?:input |prompt |context |total )?tokens|"
         r"(?:prompt|input|messages)\w* tokens?(?: is| are)? too (?:many|large|long)|token length too long",
-        unless=r"too many tokens in the (?:output|completion)|fields? too long|header|url|uri",
+        unless=r"too many tokens in the (?:output|completion)|fields? too long|header|url|uri|"
+        r"(?:audio|voice|video|speech)\b[^.;]{0,40}\d s",
     ),
     # The advice alone tells.
     Sentence(
@@ -415,6 +422,8 @@ OVERFLOWS: Final[tuple[Sentence, ...]] = (
         rf"model'?s? )?max(?:imum)? (?:length|size|limit)\b(?! \d+ ?(?:bytes|[kmg]i?b))|"
         r"(?:range of )?(?:input|prompt) (?:length|tokens?)\w* (?:should|must) be|expected maxlength: ?\d+, actual|"
         r"max(?:imum)? (?:number of )?input (?:characters|tokens|length)|input characters? limit|"
+        r"\d+ tokens? (?:over|above|beyond|past) (?:the|your|its)\b[^.;]{0,30}(?:limit|window|context|maximum)|"
+        r"(?:prompt|input|sequence|context)[ _](?:length|tokens?|size)[ :=(]{0,3}\d+ ?>=? ?\d|"
         r"\d+ tokens? ?(?:>|>=|exceeds?|is (?:over|above|more than|greater than)) ?(?:the )?\w* ?\d+|"
         r"(?:max(?:imum)?|limit)\w*(?: size| of|:| is)* ?\d+ tokens?\b|tokens to keep from the initial prompt|"
         r"max_tokens must be at least 1, got -\d{2,}",

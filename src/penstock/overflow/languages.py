@@ -10,11 +10,46 @@ from __future__ import annotations
 
 from typing import Final
 
+LETTER: Final = r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+"""A letter, digit or underscore of a name that holds digits: they may touch what Chinese, Japanese and Korean are written in."""
+OF: Final = r"von|sur|de|из"
+"""Between what was sent and how much of it fits."""
+BY: Final = (
+    r"\bum|(?:dépass|excèd)\w+ de|(?:super|exced|rebas|sobrepas|ultrapass)\w*[^.;:\d]{0,40}?\b(?:por|en|em)|"
+    r"превы[сш]\w+[^.;:\d]{0,40}? на"
+)
+"""Before a number that says by how much a limit is exceeded, as a regular expression."""
+WITH: Final = r"(?<![a-z])(?:mit|avec|con|com)\b"
+"""Before a number that something has."""
+HAS: Final = (
+    r"s?(?:の|的|'s)? ?(?:トークン数?|tokens?(?:数量?|zahl|anzahl)?|长度|長さ|の長さ|길이)?"
+    r" ?(?:は|が|共?有?|为|是|ist|hat|enthält|enthalten|"
+    r"benötigt|a|est|fait|contient|compte|tiene|contiene|es|tem|contém|é|содержит)?"
+)
+"""What may stand between a request and its size, as a regular expression."""
+AT_MOST: Final = (
+    r"以下|以内|まで|이하|까지|oder weniger|au (?:plus|maximum)|como máximo|o menos|no máximo|или меньше|"
+    r"erlaubt|zulässig|autorisés?|permitid[oa]s?|допустимо|許可|允许"
+)
+"""Behind a number that is a limit, as a regular expression."""
+SHORTEN: Final = (
+    r"(?:kürz\w+|reduzier\w+)[^.;\d]*\bauf|(?:rédui\w+|raccourci\w+)[^.;\d]*\bà|(?:reduzca|reduce|acorte|reduza|encurte)[^.;\d]*\b(?:a|para)|"
+    r"(?:сократите|уменьшите)[^.;\d]*\bдо|(?:缩短|减少|控制)(?:到|至|在)"
+)
+"""Before a number to which a request is to be shortened, as a regular expression."""
+NAME: Final = (
+    r"(?:port|ticket|anfrage|nachricht|fehler|nr\.?|requête|demande|erreur|n°|solicitud|mensaje|petición|pedido|nº|запрос|номер|№|"
+    r"编号|请求(?:编号|id)?|错误码?|番号|リクエスト(?:番号|id)?|エラー|요청 ?번호|번호)"
+)
+"""What a number without a unit names and does not count, as a regular expression."""
+MODEL: Final = r"(?:modell|modèle|modelo|fenster|fenêtre|ventana|janela)"
+"""Names of what has a limit, as a regular expression."""
+
 # Stems, since their endings bend; those that could begin another word end at a boundary.
 CONTEXT: Final = r"(?:kontext\w*|context[oe]\b|контекст\w*|コンテキスト|コンテクスト|컨텍스트|문맥|上下文)"
 """Names of the context, as a regular expression."""
-_TOKENS: Final = r"(?:(?<![a-z])(?:tokens?|jetons?)(?![a-z])|токен\w*|トークン|토큰|令牌)"
-_GIVEN: Final = (
+_TOKENS: Final = r"(?:(?<![a-z])(?:tokens?(?:an)?(?:zahl|limit|grenze)?|jetons?)(?![a-z])|токен\w*|トークン|토큰|令牌)"
+GIVEN: Final = (
     r"(?:mensajes?|entradas?|solicitud|petición|conversación|historial|indicación|"
     r"eingabe|nachrichten|nachricht|anfrage|unterhaltung|gespräch|verlauf|konversation|"
     r"messages?|requête|entrée|invite|conversation|historique|demande|"
@@ -25,7 +60,7 @@ _GIVEN: Final = (
 )
 """Names of a request and its parts, as a regular expression."""
 LIMIT: Final = (
-    r"(?:máxim[oa]|límite|ventana|höchst\w*|grenze|\blimite\b|fenêtre|лимит\w*|максим\w+|окно|"
+    r"(?:máxim[oa]|\bhasta|bis zu|jusqu'à|\baté\b|límite|ventana|höchst\w*|grenze|\blimite\b|fenêtre|лимит\w*|максим\w+|окно|"
     r"上限|最大|制限|최대|한도|限制)"
 )
 """Names of a limit, as a regular expression."""
@@ -41,8 +76,8 @@ _TOO_LONG: Final = (
 )
 _TOO_MANY: Final = r"(?:demasiados|zu viele|trop de|muitos|tokens demais|слишком много|多すぎ|너무 많|过多|太多)"
 EXCEEDS: Final = (
-    r"(?:super(?:a|ó|an|ado|ada)\b|exced\w+|rebas(?:a|an|ó|ad[oa])\b|sobrepas\w+|überschr\w+|übersteig\w+|passt nicht|"
-    r"passen nicht|"
+    r"(?:super(?:a|ó|an|ado|ada)\b|exced\w+|rebas(?:a|an|ó|ad[oa])\b|sobrepas\w+|überschr\w+|übersteig\w+|pass(?:t|en) nicht|"
+    r"reich(?:t|en) nicht|no cabe|ne (?:tient|rentre) pas|não cabe|не помеща\w+|収まりません|入りきり|"
     r"dépass\w+|excèd\w+|"
     r"ultrapass\w+|превы[сш]\w+|переполн\w+|超え|超過|초과|넘었|넘는|넘습|超出|超过|超限)"
 )
@@ -95,12 +130,28 @@ CUES: Final = (
     "한도",
     "过",
     "太",
+    "满",
+    "いっぱい",
+    "voll",
+    "plein",
+    "llen",
+    "chei",
+    "заполн",
+    "reich",
+    "cabe",
+    "tient",
+    "помеща",
+    "kürz",
+    "reduz",
+    "rédui",
+    "短",
+    "hasta",
 )
 """Substrings of which one stands in every sentence about something too large."""
 WITHIN_CHARS: Final = 1_000
 """How much of the head and of the tail of a text these patterns search, which cost some 15 microseconds a letter."""
 
-_GAP: Final = r"[^.;。]{0,60}?"
+_GAP: Final = r"(?:[^.;。]|\.(?=\d)){0,60}?"
 
 
 def _either(one: str, other: str) -> str:
@@ -111,11 +162,15 @@ def _either(one: str, other: str) -> str:
 TOO_LARGE: Final = "|".join(
     (
         _either(CONTEXT, rf"(?:{EXCEEDS}|{_TOO_LONG})"),
-        _either(rf"{_GIVEN}", _TOO_LONG),
+        _either(rf"{GIVEN}", _TOO_LONG),
         _either(_TOKENS, rf"(?:{EXCEEDS}|{_TOO_MANY})"),
-        rf"{_GIVEN}{_GAP}(?:{_LENGTH}{_GAP}{EXCEEDS}|{EXCEEDS}{_GAP}{_LENGTH})|{_LENGTH}{_GAP}{_GIVEN}{_GAP}{EXCEEDS}",
+        rf"{GIVEN}{_GAP}(?:{_LENGTH}{_GAP}{EXCEEDS}|{EXCEEDS}{_GAP}{_LENGTH})|{_LENGTH}{_GAP}{GIVEN}{_GAP}{EXCEEDS}",
         # "Die maximale Kontextlänge ist 8192 Tokens": a maximum with its number, as in English.
-        rf"{LIMIT}{_GAP}{CONTEXT}{_GAP}\d|{_LENGTH} {LIMIT}{_GAP}{CONTEXT}{_GAP}\d",
+        rf"{LIMIT}{_GAP}{CONTEXT}{_GAP}\d|{_LENGTH} {LIMIT}{_GAP}{CONTEXT}{_GAP}\d|{CONTEXT} {LIMIT}{_GAP}\d",
+        rf"{CONTEXT}[^.;。]{{0,10}}(?:已满|voll\b|pleine?\b|llen[oa]\b|chei[oa]\b|いっぱい|заполнен)",
+        # "Ihre Nachrichten enthalten 9000 Token, das Modell unterstützt maximal 8192": two numbers, and one is a limit.
+        rf"{GIVEN}{_GAP}\d\W*{_TOKENS}{_GAP}(?:{LIMIT}|maxim\w+){_GAP}\d|\d\W*{_TOKENS}{_GAP}(?:{LIMIT}|maxim\w+){_GAP}{GIVEN}{_GAP}\d",
+        rf"{SHORTEN}\W*\d[\d.,]*\W*{_TOKENS}|\d\W*{_TOKENS}(?:以内|以下)に短縮",
     )
 )
 """Sentences about a request that is too large for its context, as a regular expression."""
@@ -124,9 +179,9 @@ _REPLY: Final = (
     r"(?:salida|saída|sortie|ausgabe|antwort|respuesta|réponse|resposta|вывод|выходн\w+|ответ\w*|出力|応答|출력|응답|输出|回复|"
     r"max_\w*tokens)"
 )
-_CAPPED: Final = _either(
-    _REPLY, rf"(?:{EXCEEDS}|{_TOO_LONG}|{LIMIT}|zu hoch|(?:muy|muito) alto|trop élevé|слишком велик|너무 높|过大)"
-)
+TOO_HIGH: Final = rf"(?:{_TOO_LONG}|zu hoch|(?:muy|muito) alto|trop élevé|слишком велик|너무 높|过大)"
+"""What is said of a parameter that is too large, as a regular expression."""
+_CAPPED: Final = _either(_REPLY, rf"(?:{EXCEEDS}|{LIMIT}|{TOO_HIGH})")
 REPLY_CAP: Final = rf"^(?!.*{CONTEXT}).*?(?:{_CAPPED})"
 """Sentences about a reply that is asked too long, as a regular expression."""
 _OTHERS: Final = (

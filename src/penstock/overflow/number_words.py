@@ -57,23 +57,40 @@ def number() -> re.Pattern[str]:
     """Match a number that is written plainly as `value`, and any other as `odd`.
 
     Groups of digits count where they cannot mean two things: "131,072", "1.048.576" and "1 048 576", also the Indian "10,48,576".
-    "128.000" may be 128 or 128,000 and is odd, as are "5000/4096", "2024-01-01", "12:30", "4k" and digits within names.
+    "9 000" counts before its unit. "128.000" may be 128 or 128,000 and is odd, as are "5000/4096", "2024-01-01", "12:30", "4k"
+    and digits within names.
     """
     grouped = (
         r"\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})+,\d{3}|\d{1,3}(?:[_'\u00a0\u202f\u2009]\d{3})+|\d{1,3}(?:\.\d{3}){2,}|"
-        r"\d{1,3}(?: \d{3}){2,}"
+        r"\d{1,3}(?: \d{3}){2,}|(?![45]\d\d )\d{1,3} \d{3}(?= (?:tokens?|jetons?|токен))"
     )
     return re.compile(
-        rf"(?<![\w.\-/#$@\\%])(?<![\d][,:])(?:(?P<value>(?:{grouped}|\d{{1,12}})(?:\.0{{1,2}})?)"
-        r"(?![\d%])(?![.,:/]\d)(?!,$)(?!(?!tokens?\b)[a-z_])(?!-\d)"
-        r"|(?P<odd>\d[\w.,/:%-]*))"
-        r"(?P<after>\s*\)?[\s`'\"-]{0,3}(?P<unit>[a-z]+|字符|字|tokens?)?)"
+        rf"(?<!{languages.LETTER})(?<![.\-/#$@\\%])(?<![\d][,:])(?:(?P<value>(?:{grouped}|\d{{1,12}})(?:\.0{{1,2}})?)"
+        r"(?![\d%])(?! \d{3}(?!\d))(?![.,:/]\d)(?!,$)(?!(?!tokens?\b)[a-z_])(?!-\d)"
+        r"|(?P<odd>\d{1,3}(?: \d{3})+(?!\d)|\d[\w.,/:%-]*))"
+        r"(?P<after>\s*\)?[\s`'\"-]{0,3}个?(?P<unit>[a-z]+|токен[а-я]*|トークン|토큰|令牌|字符|字)?)"
     )
 
 
 # A bare number of these is a status unless words behind it say what it counts: "400: prompt of 9000 tokens".
 STATUSES: Final = frozenset({*range(400, 432), *range(500, 512), *range(520, 531)})
-TOKEN_UNITS = frozenset({"token", "tokens", "tok", "toks"})
+TOKEN_UNITS = frozenset(
+    {
+        "token",
+        "tokens",
+        "tok",
+        "toks",
+        "jeton",
+        "jetons",
+        "токен",
+        "токена",
+        "токены",
+        "токенов",
+        "トークン",
+        "토큰",
+        "令牌",
+    }
+)
 CHAR_UNITS = frozenset({"char", "chars", "character", "characters", "字符", "字"})
 _OTHER_UNITS = """
 byte bytes b kb mb gb kib mib gib px pixel pixels s ms sec secs second seconds minute minutes min mins hour hours h day days
@@ -92,7 +109,27 @@ def left() -> dict[str, re.Pattern[str]]:
         "excess": re.compile(
             rf"(?:(?:exceed\w*|over|too \w+|long|reduce\w*|shorten\w*|larger|longer|trim\w*|remove)\b[^.;]*\bby|"
             rf"over by|(?:limit|window|length|size|maximum|context) by|excess(?: of)?|"
-            rf"overflow(?:ed|s)?(?: of| by)?|超出了|多出)\s*{_HEDGE}?\W*$"
+            rf"overflow(?:ed|s)?(?: of| by)?|超出了|多出|{languages.BY})\s*{_HEDGE}?\W*$"
+        ),
+        # "request 12345 has 9000 tokens", "user 678": a name of the request and no size of it, where no unit follows.
+        "name": re.compile(
+            r"\b(?:(?:requests?|messages?|conversation|chat|document|query|session|job|task|user|worker|thread|slot)(?: id)?|"
+            rf"{languages.NAME}) ?[#№:：]? ?$"
+        ),
+        # "shorten it to 8192 tokens": what is asked for.
+        "wanted": re.compile(
+            rf"\b(?:shorten|reduce|trim|cut|limit|decrease|shrink)\b[^.;\d]*(?:\d[^.;]*)?\bto(?: at most| under| below| less than)?"
+            r"\W*$"
+            rf"|{languages.SHORTEN}\W*$"
+        ),
+        # "Die Anfrage hat 9000", "入力トークン数（9000）": a name of the request that touches its size.
+        "own": re.compile(rf"(?<!{languages.LETTER}){languages.GIVEN}{languages.HAS}\W*$"),
+        # "Dépassement du contexte : 45000": what was sent, or what may be.
+        "open": re.compile(rf"{languages.EXCEEDS}[^:：.;\d]*[:：]\W*$"),
+        # "mit 9000 Token überschritten", "exceeded with 9000": so much was sent. "Ein Fenster mit 8192 Token" may be either.
+        "with": re.compile(rf"(?:exceed\w*\W+with|{languages.WITH})\W*{_HEDGE}?\W*$"),
+        "window with": re.compile(
+            rf"(?:{languages.CONTEXT}|{languages.LIMIT}|{languages.MODEL})\w*\W*{languages.WITH}\W*$"
         ),
         # Codes and places; "must be at least N", a minimum; "need 9000, have 8192", where it is not said what has so much.
         "ignore": re.compile(
@@ -135,7 +172,7 @@ def left() -> dict[str, re.Pattern[str]]:
             rf"(?:and |which )?(?:is|are) (?:(?:long|great|larg|high|bigg)er than|more than|above|over|beyond)\b|{languages.ABOVE})"
         ),
         "split": re.compile(
-            r",|;|:|\bbut\b|\bhowever\b|\bwhile\b|\bwhereas\b|\byet\b|\band\b|\bwhich\b|\bresulting in\b|，|；|但"
+            r",|、|。|;|:|\bbut\b|\bhowever\b|\bwhile\b|\bwhereas\b|\byet\b|\band\b|\bwhich\b|\bresulting in\b|，|；|但"
         ),
         "comparison": re.compile(_COMPARISON),
         # "over: 70000 of 65536": what is said to be too large is told behind the colon; a demand ("at most: 4096") names the limit.
@@ -154,6 +191,12 @@ def left() -> dict[str, re.Pattern[str]]:
         ),
         "context": re.compile(r"context|window|n_ctx|model"),
     }
+
+
+@cache
+def above() -> re.Pattern[str]:
+    """Match the verbs of what is above a limit, in any language."""
+    return re.compile(rf"exceed|{languages.EXCEEDS}|too (?:long|large|big)")
 
 
 @cache
@@ -189,7 +232,9 @@ def right() -> list[tuple[str, re.Pattern[str]]]:
             re.compile(
                 rf"{tokens}(?:{count}[ -])?(?:(?:input|prompt) (?:token )?)?(?:(?:is|was) {the}(?:model'?s? )?)?(?:maximum|"
                 rf"max\b|limit\b|context[ -](?:window|length|limit|size)|"
-                r"window\b|cap\b|ceiling|allowed|at most|token (?:limit|maximum|context|window)|(?:max|maximum) )"
+                r"window\b|cap\b|ceiling|allowed|at most|or (?:less|fewer|lower)\b|"
+                r"token (?:limit|maximum|context|window)|(?:max|maximum) )"
+                rf"|{tokens}(?:tokens?|jetons?|токен\w*|トークン|个?token|토큰)?\W?(?:{languages.AT_MOST}|{languages.CONTEXT})"
             ),
         ),
         (
@@ -245,9 +290,9 @@ def expressions() -> tuple[re.Pattern[str], ...]:
         re.compile(rf"requested tokens \(?{n}\)? exceed(?:s)? (?:the )?context window of {n}(?![\d.])"),
         # Google: "Cannot truncate to 89998, required 355220: text:355351"
         re.compile(rf"cannot truncate (?:the \w+ )?to {n}[^.;\d]{{0,20}}\brequire[sd]? {n}(?::[\w:, ]*)?"),
-        # "over: 70000 of 65536", "(70000 of 65536 tokens)", "(70000 / 65536)": so much of what there is
+        # "over: 70000 of 65536", "(70000 von 65536 tokens)", "(70000 / 65536)": so much of what there is
         re.compile(
-            rf"(?<![\w.,:/-]){n}(?: tokens?)? (?:(?:out )?of|/) (?:(?:the |a |max\w* |allowed )*)"
+            rf"(?<![\w.,:/-]){n}(?: tokens?)? (?:(?:out )?of|/|{languages.OF}) (?:(?:the |a |max\w* |allowed )*)"
             rf"{n}(?! ?(?:[a-z]?b|bytes|%))(?![\d.%])"
         ),
         # MediaPipe: "current_step(740) + input_size(1068) was not less than maxTokens(1024)"

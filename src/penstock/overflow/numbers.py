@@ -52,6 +52,9 @@ class _Role(NamedTuple):
     weight: int = 1
 
 
+_OPEN = _Role("")  # the words leave it open, and no others are asked
+
+
 def bind(text: str) -> Bound:
     """Return the numbers of one flattened text, bound by the words beside them and checked against one another.
 
@@ -87,6 +90,10 @@ def bind(text: str) -> Bound:
             and number.unit is None
             and not any(pattern.search(after) for _, pattern in words.right())
         ):
+            continue
+        if _is_spent(before):
+            before = "("
+        if number.unit is None and words.left()["name"].search(before):
             continue
         role = _role(_last_sentence(before), after, joint=joint, compared=_is_compared(after))
         if role is not None:
@@ -181,6 +188,13 @@ def _is_compared(after: str) -> bool:
     return words.left()["above"].match(after) is not None
 
 
+def _is_spent(before: str) -> bool:
+    """Whether the words between two numbers are the first one's: "the 200K context window (213462 tokens)" limits once."""
+    limit = next(pattern for name, pattern in words.right() if name == LIMIT)
+    match = limit.match(before)
+    return match is not None and re.fullmatch(r" ?\(\W*", before[match.end() :]) is not None
+
+
 def _role(before: str, after: str, *, joint: bool, compared: bool) -> _Role | None:
     """Return what a number counts, or None where its words leave that open.
 
@@ -198,16 +212,8 @@ def _role(before: str, after: str, *, joint: bool, compared: bool) -> _Role | No
     left = words.left()
     if (assigned := left["assigned"].search(before)) is not None:
         before = assigned["name"]
-    if left["excess"].search(before):
-        return _Role(EXCESS)
-    if any(left[name].search(before) for name in ("ignore", "source line", "left over")):
-        return None
-    if left["answering"].search(before):
-        return _Role(TOTAL)
-    if left["ceiling"].search(before) and not joint:
-        return _Role(LIMIT)
-    if left["joint"].search(before):
-        return _Role(TOTAL)
+    if (touched := _touching(before, after, joint=joint)) is not None:
+        return None if touched is _OPEN else touched
     belongs_to_next = left["named"].match(after) is not None
     right = None if belongs_to_next else next((name for name, pattern in words.right() if pattern.search(after)), None)
     if right == EXCESS:
@@ -221,6 +227,10 @@ def _role(before: str, after: str, *, joint: bool, compared: bool) -> _Role | No
         beside = _Role(TOTAL if joint else INPUT)
     if beside is not None and beside.weight == _COMPARED_ONLY:
         beside = _Role(TOTAL if joint else INPUT) if verb else _Role(LIMIT)
+    if right is None and left["open"].search(before) and (beside is None or beside.name == LIMIT):
+        return None
+    if right is None and not joint and (beside is None or beside.name != LIMIT) and left["own"].search(before):
+        return _Role(INPUT)
     if right is not None and left["told"].search(before):
         return _Role(right)
     # "a maximum of 4096 output tokens": a cap on the reply, which is no number of this refusal.
@@ -233,6 +243,30 @@ def _role(before: str, after: str, *, joint: bool, compared: bool) -> _Role | No
     if beside is not None and beside.name == INPUT and joint and not re.search(r"input|prompt|messages?", before):
         return _Role(TOTAL)
     return beside
+
+
+def _touching(before: str, after: str, *, joint: bool) -> _Role | None:
+    """Return the role by words that touch a number and can mean one thing only.
+
+    `_OPEN` where they say that it has none; None where there are no such words.
+    """
+    left = words.left()
+    size = _Role(TOTAL if joint else INPUT)
+    if left["excess"].search(before):
+        return _Role(EXCESS)
+    if any(left[name].search(before) for name in ("ignore", "source line", "left over")):
+        return _OPEN
+    if left["wanted"].search(before):
+        return _OPEN if re.search(words.OUTPUT_NOUN, before) else _Role(LIMIT)
+    if left["with"].search(before) and words.above().search(before + after):
+        return _OPEN if left["window with"].search(before) else size
+    if left["answering"].search(before):
+        return _Role(TOTAL)
+    if left["ceiling"].search(before) and not joint:
+        return _Role(LIMIT)
+    if left["joint"].search(before):
+        return _Role(TOTAL)
+    return None
 
 
 def _left_role(before: str) -> _Role | None:
