@@ -461,6 +461,8 @@ ORDINARY = [
     "A" * 130 + "AKIAIOSFODNN7EXAMPLE" + "A" * 40,
     "-----BEGIN RSA PRIVATE KEY-----\n" + ("X" * 64 + "\n") * 3 + "-----END RSA PRIVATE KEY-----",
     "const char *proxyuserpwd = libtest_arg4;",
+    "token2.refresh_token = token1.refresh_token",
+    "expect { first_token = authorization.issue_token! }",
     "curl --pinnedpubkey 'sha256//ce118b51897f4452dc' $URL",
     'Url("https://google.com:80\\@yahoo.com/")',
     "words of curl\nset-up:setup",
@@ -805,7 +807,7 @@ def test_law_looks_grow_with_the_logarithm_of_a_text(monkeypatch: pytest.MonkeyP
         return [redaction.Secret("secret", at, at + 1)] if at >= 0 else [], []
 
     monkeypatch.setattr(redaction, "_seen", seen)
-    text = "y" * 50_000 + "x" * 50_000
+    text = "password=hunter2hunter2 " + "y" * 50_000 + "x" * 50_000  # else nothing is looked at
     assert mark_in(redacted(text))
     assert looks < 30
 

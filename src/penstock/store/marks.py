@@ -198,7 +198,7 @@ class SecretWatch:
             end + REACH_CHARS,
             self._keys,
             since=0 if self._is_in_key else len(lead),
-            begun=(one._replace(start=one.start + len(lead), end=one.end + len(lead)) for one in self._begun),
+            begun=[one._replace(start=one.start + len(lead), end=one.end + len(lead)) for one in self._begun],
         )
         made: list[str] = []
         kept = len(lead)

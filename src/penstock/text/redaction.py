@@ -22,7 +22,7 @@ from penstock.text.secret_shape import BEFORE_WORD, PRIVATE_KEY_BEGINS, REACH_CH
 from penstock.text.secret_values import is_random
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from penstock.text.secret_shape import Shape
 
@@ -107,7 +107,7 @@ def secrets_in(
     known: dict[str, str] | None = None,
     *,
     since: int = 0,
-    begun: Iterable[Secret] = (),
+    begun: Sequence[Secret] = (),
 ) -> list[Secret]:
     """Return the secrets of a text in order; they never overlap.
 
@@ -123,9 +123,12 @@ def secrets_in(
         since: What stands before is only looked back at.
         begun: Secrets that are known already, in order.
     """
-    keys = {} if known is None else known
     places = _places(text, until)
-    places.skip_to(since)
+    if since:
+        places.skip_to(since)
+    if not known and not begun and places.next() is None:
+        return []  # as most texts are short, and hold nothing
+    keys = {} if known is None else known
     seen, passed = _seen(text, until, keys, places, 0)
     found, looks = _merged([*begun, *seen], since), 1
     while found:

@@ -99,6 +99,9 @@ _PUBLIC_TOKEN = ("publickey", "public_key", "public-key", "pubkey", "pub_key", "
 _NUMBERED_NAME = re.compile(r"(?:[A-Za-z]{2,16}[-_.]){1,6}v?\d{1,2}")  # `etcd-cluster-1`
 _METHOD = re.compile(r"(?:[A-Z][A-Za-z]+\d{0,3}(?:::|\.))+[a-z_]{2,20}\d{0,3}")  # `SecureRandom.base58`
 _ACTION = re.compile(r"[a-z_]{1,40}#[a-z_]{1,40}")  # of Rails
+_ATTRIBUTE = re.compile(
+    r"[a-z_]{2,24}\d{0,2}(?:\.[a-z_]{2,24}){1,3}[!?]?"
+)  # `token1.refresh_token`, `issuer.issue_token!`
 _VARIABLE = re.compile(r"(?:[A-Za-z]{2,16}_){1,6}[A-Za-z]{1,16}\d{1,2}")  # `libtest_arg4`
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|_")
 _MAX_WORDS, _MAX_NUMBERS = 8, 3  # of the name of a class
@@ -233,7 +236,7 @@ def _assigned(match: re.Match[str]) -> Spans:
     looks_random |= between.lstrip().startswith(("==", "!=")) or "value" in between
     if (looks_random or name in words) and (_IDENTIFIER.fullmatch(value) or _NUMBERED_NAME.fullmatch(value)):
         return ()
-    if name in words and _ACTION.fullmatch(value):
+    if name in words and (_ACTION.fullmatch(value) or (group == _BARE and _ATTRIBUTE.fullmatch(value))):
         return ()
     # `!name` is a condition, or a tag in YAML, `@name` an object's, and `= name_1;` a statement.
     if (
