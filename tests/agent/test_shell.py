@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import tracemalloc
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ from penstock.wires import load
 from penstock.workspace import landlock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from penstock.session.effects import Acted
     from penstock.store import Store
@@ -72,9 +73,27 @@ def store(tmp_path: Path) -> Iterator[Store]:
     opened.close()
 
 
+@pytest.fixture(scope="module")
+def tried(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[str, str]]:
+    """A wall as a shell finds it that tries it, tried once: else every test runs a command more."""
+
+    @cache
+    def found(wall: str) -> tuple[str, str]:
+        shell = Shell(tmp_path_factory.mktemp("tried"), confinement=wall)
+        shell.close()
+        return shell.confinement, shell._wall
+
+    return found
+
+
 @pytest.fixture(params=WALLS)
-def shell(request: pytest.FixtureRequest, folder: Path, store: Store) -> Iterator[Shell]:
-    made = Shell(folder, store=store, confinement=request.param)
+def shell(
+    request: pytest.FixtureRequest, folder: Path, store: Store, tried: Callable[[str], tuple[str, str]]
+) -> Iterator[Shell]:
+    wall = tried(request.param)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Shell, "_chosen", lambda *_: wall)
+        made = Shell(folder, store=store, confinement=request.param)
     yield made
     made.close()
 
