@@ -150,7 +150,7 @@ class Checker:
         finally:
             logging.getLogger().removeHandler(handler)
         said = {
-            "a notice": guard_output(f"{secret}\n" * 9_000, "tool", store=self.store).split("\n" + secret)[0],
+            "a notice": guard_output(f"{secret}\n" * 1_500, "tool", store=self.store).split("\n" + secret)[0],
             "a bill": str(bill_of(transcript)),
             "a plan": str(plan(transcript, 1_000, RECOVERY)),
             "an error": str(TooLarge(bill_of(transcript), 10)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 from tests.chunk.programs import paragraph, program
 
@@ -37,16 +39,19 @@ def changed(after: ChunkPlan, before: ChunkPlan) -> int:
     return len({chunk.digest for chunk in after.chunks} - {chunk.digest for chunk in before.chunks})
 
 
-BEFORE = planned(program(paragraphs(), DATA))
+@cache
+def before() -> ChunkPlan:
+    """The plan before anything is edited."""
+    return planned(program(paragraphs(), DATA))
 
 
 @pytest.mark.proves("C-13")
 def test_the_same_file_changes_nothing() -> None:
     """Planned with what was assigned before, every chunk is as it was."""
-    after = planned(program(paragraphs(), DATA), BEFORE)
-    assert len(BEFORE.chunks) >= 5
+    after = planned(program(paragraphs(), DATA), before())
+    assert len(before().chunks) >= 5
     assert [(chunk.id, chunk.spans, chunk.digest) for chunk in after.chunks] == [
-        (chunk.id, chunk.spans, chunk.digest) for chunk in BEFORE.chunks
+        (chunk.id, chunk.spans, chunk.digest) for chunk in before().chunks
     ]
     assert any("stay in the chunk" in said for said in after.decisions)
 
@@ -57,8 +62,8 @@ def test_the_same_file_changes_nothing() -> None:
 def test_an_edited_paragraph_is_felt_in_at_most_two_chunks(at: int, length: int) -> None:
     """Its own, and at most one more where it grew out of its chunk; all other lines move, and that changes nothing."""
     grown = paragraph(f"P-{at}", *(f"DISPLAY 'NEW LINE {n}'." for n in range(length)), "PERFORM P-1.")
-    after = planned(program(paragraphs({at: grown}), DATA), BEFORE)
-    assert 1 <= changed(after, BEFORE) <= 2
+    after = planned(program(paragraphs({at: grown}), DATA), before())
+    assert 1 <= changed(after, before()) <= 2
     assert all(chunk.fits for chunk in after.chunks)
 
 
@@ -67,8 +72,8 @@ def test_a_new_paragraph_and_one_that_is_gone_are_felt_in_at_most_two_chunks() -
     """Each goes into, or out of, one chunk."""
     for at in range(0, 60, 9):
         new = [*paragraph("BRAND-NEW", "CONTINUE.", length=3), *paragraph(f"P-{at}", "PERFORM BRAND-NEW.")]
-        assert changed(planned(program(paragraphs({at: new}), DATA), BEFORE), BEFORE) <= 2
-        assert changed(planned(program(paragraphs({at: []}), DATA), BEFORE), BEFORE) <= 1
+        assert changed(planned(program(paragraphs({at: new}), DATA), before()), before()) <= 2
+        assert changed(planned(program(paragraphs({at: []}), DATA), before()), before()) <= 1
 
 
 @pytest.mark.proves("C-13")
@@ -83,15 +88,15 @@ def test_columns_that_are_no_code_change_nothing() -> None:
         "line ends": [line + b"\r" for line in lines],
     }
     for name, variant in variants.items():
-        assert changed(planned(b"\n".join(variant) + b"\n", BEFORE), BEFORE) == 0, name
+        assert changed(planned(b"\n".join(variant) + b"\n", before()), before()) == 0, name
 
 
 @pytest.mark.proves("C-13")
 def test_an_edited_item_is_felt_where_it_is_used_and_nowhere_else() -> None:
     """The chunk that has it, and those whose code names it."""
     data = [line.replace("'ITEM 7'", "'ITEM SEVEN'") for line in DATA]
-    after = planned(program(paragraphs(), data), BEFORE)
-    old = {chunk.digest for chunk in BEFORE.chunks}
+    after = planned(program(paragraphs(), data), before())
+    old = {chunk.digest for chunk in before().chunks}
     users = {f"P-{at}" for at in (7, 47)}
     for chunk in after.chunks:
         assert (chunk.digest not in old) == bool(users & set(chunk.units) or "ITEM-7" in chunk.units)

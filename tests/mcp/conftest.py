@@ -134,9 +134,9 @@ def lasting_doubles() -> Iterator[Wire]:
     assert wire.end() == (0, b"", b"")
 
 
-def our_server(root: Path, **options: object) -> Wire:
+def our_server(root: Path, *, fresh: bool = False, **options: object) -> Wire:
     """Our own tools over pipes, as `penstock mcp` serves them."""
-    return Wire(*our_command(root, **options), fresh=True)
+    return Wire(*our_command(root, **options), fresh=fresh)
 
 
 def our_command(root: Path, **options: object) -> list[str]:

@@ -177,7 +177,7 @@ def test_a_handle_that_leads_nowhere_is_an_error_result(workspace: Path, tmp_pat
 @pytest.mark.proves("G-3")
 def test_a_store_that_comes_later_is_read_behind_the_wall(workspace: Path, store_folder: Path) -> None:
     """The server starts before anything is kept; its folder is there and empty until a page is asked for."""
-    wire = our_server(workspace)
+    wire = our_server(workspace, fresh=True)
     wire.ask("tools/list")
     assert _is_confined(wire)
     assert list(store_folder.iterdir()) == []

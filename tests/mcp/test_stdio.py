@@ -145,8 +145,8 @@ def test_a_cancelled_call_is_not_answered_and_frees_its_place(lasting_doubles: W
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_a_server_quietly(workspace: Path, number: signal.Signals, status: int) -> None:
-    """No traceback, nothing on the output, the status that shells expect; also with a call in flight."""
-    wire = our_server(workspace)
+    """No traceback, nothing on the output, the status that shells expect; once of an interpreter of its own."""
+    wire = our_server(workspace, fresh=number == signal.SIGTERM)
     wire.ask("tools/list")
     wire.process.send_signal(number)
     assert wire.end() == (status, b"", b"")
