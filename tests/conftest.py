@@ -11,6 +11,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 
+from tests import forks
 from tests.environments import miss
 
 # The suite draws the same examples in each run, so that what fails was broken by the change at hand; new ones are looked
@@ -56,6 +57,12 @@ LONG = {
 """Modules with a test of ten seconds or more."""
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """The workers of xdist share what makes processes that begin warm."""
+    if hasattr(config, "workerinput"):
+        forks.share(config.workerinput["testrunuid"], os.getppid())
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes long comes first: begun last, it has one processor wait for the other."""
     items.sort(key=lambda item: item.path.stem not in LONG)
@@ -65,8 +72,10 @@ gc.disable()  # while tests are collected: next to nothing of that is garbage
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of collected tests are not looked at again by each collection of garbage: an eighth of all time."""
-    gc.collect()
+    """Thousands of collected tests are not looked at again by each collection of garbage: an eighth of all time.
+
+    The little garbage among them stays: to look for it takes half a second in each worker.
+    """
     gc.freeze()
     gc.set_threshold(100_000)  # with 10,000, as `penstock` has it, three rooms take a tenth longer, laws 4 % less
     gc.enable()

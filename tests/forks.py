@@ -8,8 +8,11 @@ what depends on a process being started as its parent says: its group, its limit
 from __future__ import annotations
 
 import atexit
+import builtins
 import ctypes
+import fcntl
 import gc
+import hashlib
 import importlib
 import marshal
 import os
@@ -27,16 +30,19 @@ import warnings
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _REPOSITORY = Path(__file__).parents[1]
 LIBRARIES = (
+    "anyio._backends._asyncio",
     "asyncio",
     "click",
     "csv",
     "email.message",
+    "h11",
     "html",
     "http.client",
+    "httpcore2",
     "httpx2",
     "importlib.metadata",
     "logging",
@@ -44,21 +50,38 @@ LIBRARIES = (
     "re2",
     "sqlite3",
     "ssl",
+    "truststore",
     "urllib.request",
     "uuid",
     "zipfile",
 )
 """What is not ours: for processes that show that ours imports what it needs."""
 COMMANDS = (
+    "anyio._backends._asyncio",
+    "h11",
+    "httpcore2",
     "penstock.agent.children",
+    "penstock.agent.file_check",
     "penstock.agent.loop",
+    "penstock.agent.purse",
+    "penstock.agent.shell",
+    "penstock.agent.size_advice",
+    "penstock.agent.toolbox",
     "penstock.cli.running",
     "penstock.cli.watching",
     "penstock.models.exchange",
+    "penstock.models.local",
+    "penstock.outline.symbols",
+    "penstock.session.generated_code",
     "penstock.store.sqlite",
     "penstock.tools",
+    "penstock.tools.ranking",
+    "penstock.workspace.line_ends",
+    "penstock.workspace.ranked",
+    "tests.searched",
+    "truststore",
 )
-"""What nearly every command loads."""
+"""What most commands and every run of an agent load."""
 RELAY = (
     *COMMANDS,
     "penstock.cli.relaying",
@@ -82,13 +105,14 @@ MCP = (
 """What a server of tools loads: a second of processor time."""
 
 
-def warm(*modules: str) -> list[str]:
+def warm(*modules: str, python: str = sys.executable) -> list[str]:
     """What stands for `python` in a command with `-m` or `-c`, to have it begin with modules that are loaded already.
 
-    Before these `-W error` may stand, nothing else. To be killed is to be killed a moment later: who reads the outputs to their
-    end knows that the process is gone.
+    Before these `-W error` may stand, for a category as well, nothing else. To be killed is to be killed a moment later: who
+    reads the outputs to their end knows that the process is gone. Another Python than ours, with other libraries, finds our
+    source as well.
     """
-    return [sys.executable, "-I", "-S", str(_REPOSITORY / "tests/launch.py"), _server(modules)]
+    return [sys.executable, "-I", "-S", str(_REPOSITORY / "tests/launch.py"), _server(modules, python)]
 
 
 def warm_penstock() -> list[str]:
@@ -104,8 +128,8 @@ def warm_path(*modules: str) -> str:
 @cache
 def _program(modules: tuple[str, ...]) -> Path:
     """The folder of such a `penstock`."""
-    folder = Path(_server(modules)).parent / "bin"
-    folder.mkdir()
+    folder = Path(tempfile.mkdtemp(prefix="forks-"))
+    atexit.register(shutil.rmtree, folder)
     program = folder / "penstock"
     program.write_text(f'#!/bin/sh\nexec {shlex.join(warm(*modules))} -m penstock "$@"\n')
     program.chmod(0o755)
@@ -140,22 +164,29 @@ def forked(
         return status, said, wrong
 
 
+_shared: list[tuple[str, int]] = []
+
+
+def share(run: str, owner: int) -> None:
+    """Let all workers of a run of the suite have theirs made by the same ones, which end with the process that owns the run."""
+    _shared.append((run, owner))
+
+
 @cache
-def _server(modules: tuple[str, ...]) -> str:
-    """The address of the process that makes the others; it ends with this one."""
-    folder = tempfile.mkdtemp(prefix="forks-")
-    address = os.path.join(folder, "socket")
-    command = [sys.executable, "-m", "tests.forks", address, *modules]
-    process = subprocess.Popen(command, cwd=_REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-
-    def end() -> None:
-        process.communicate()
-        shutil.rmtree(folder)
-
-    atexit.register(end)
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"ready\n"
-    return address
+def _server(modules: tuple[str, ...], python: str = sys.executable) -> str:
+    """The address of the process that makes the others: the first who asks has it started."""
+    run, owner = _shared[-1] if _shared else (f"of-{os.getpid()}", os.getpid())
+    name = hashlib.sha256(" ".join((python, *modules)).encode()).hexdigest()[:16]
+    folder = Path(tempfile.gettempdir(), f"forks-{run}", name)
+    folder.mkdir(0o700, parents=True, exist_ok=True)
+    address = folder / "socket"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not address.exists():
+            command = [python, "-m", "tests.forks", str(address), str(owner), *modules]
+            path = {} if python == sys.executable else {"PYTHONPATH": f"{_REPOSITORY / 'src'}:{_REPOSITORY}"}
+            subprocess.run(command, cwd=_REPOSITORY, env={**os.environ, **path}, stdin=subprocess.DEVNULL, check=True)
+    return str(address)
 
 
 class _Made(NamedTuple):
@@ -167,22 +198,27 @@ class _Made(NamedTuple):
     line: socket.socket
 
 
-def _served(address: str) -> list[str]:
-    """Make processes until the input ends; return in each of them, with its arguments."""
+def _served(address: str, owner: str) -> list[str]:
+    """In a process that goes on behind this one make others until the owner ends; return in each of them, with its arguments."""
+    owned = os.pidfd_open(int(owner))
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(address)
     listening.listen()
+    if os.fork():
+        os._exit(0)  # by which who started it knows that it is ready
     gc.collect()
     gc.freeze()  # so that collections in the processes write to no page that they share, and, by one reference more,
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(gc.get_objects()))  # their ends free nothing of what is there
-    print("ready", flush=True)
     made: list[_Made] = []
     while True:
-        waited = (sys.stdin, listening, *(one.end for one in made), *(one.line for one in made))
+        waited: list[Any] = [owned, listening, *(one.end for one in made), *(one.line for one in made)]
         ready, _, _ = select.select(waited, [], [])
-        if sys.stdin in ready:
+        if owned in ready:
             for one in made:
                 os.kill(one.process, signal.SIGKILL)
+            shutil.rmtree(Path(address).parent)
+            with suppress(OSError):  # what others made is still there
+                Path(address).parents[1].rmdir()
             os._exit(0)
         made = [one for one in made if not _is_over(one, ready)]
         if listening in ready:
@@ -193,8 +229,8 @@ def _served(address: str) -> list[str]:
             if not process:
                 for held in (listening, line, *(one.line for one in made)):
                     held.close()
-                for one in made:
-                    os.close(one.end)
+                for number in (owned, *(one.end for one in made)):
+                    os.close(number)
                 return _begun(files, *marshal.loads(asked))
             line.sendall(b"%10d" % process)
             made.append(_Made(process, os.pidfd_open(process), line))
@@ -231,9 +267,11 @@ def _begun(files: list[int], arguments: list[str], folder: str, environment: dic
 
 
 def _run(*arguments: str) -> None:
-    """What `python [-W error] -m` or `python [-W error] -c` runs."""
-    if arguments[:2] == ("-W", "error"):
-        warnings.simplefilter("error")
+    """What `python [-W error[::CATEGORY]] -m` or `-c` runs."""
+    if arguments[0] == "-W":
+        action, _, category = arguments[1].partition("::")
+        assert action == "error"
+        warnings.simplefilter("error", getattr(builtins, category or "Warning"))
         arguments = arguments[2:]
     kind, what, *rest = arguments
     sys.argv = [kind, *rest]
@@ -247,6 +285,6 @@ def _run(*arguments: str) -> None:
 
 
 if __name__ == "__main__":
-    for module in sys.argv[2:]:
+    for module in sys.argv[3:]:
         importlib.import_module(module)
-    _run(*_served(sys.argv[1]))
+    _run(*_served(*sys.argv[1:3]))

@@ -19,8 +19,8 @@ from penstock import settings
 from penstock.cli import cli
 from penstock.workspace.root import Root
 from tests.console import Reader, Typed
-from tests.environments import python_with
 from tests.forks import LIBRARIES, warm
+from tests.testing.conftest import warm_python_with
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -139,9 +139,8 @@ def printed_with_client(wire: str, runs: list[tuple[str, str, str]], folder: Pat
 
     A run is a window, the steps of the model and the code; clients take seconds to import.
     """
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}", "PENSTOCK_STORE": f"{folder / 'store'}"}
-    runner = ROOT / "tests" / "loopback_example.py"
-    python = [str(python_with("sdks")), "-W", "error::DeprecationWarning", str(runner)]
+    environment = {**os.environ, "PENSTOCK_STORE": f"{folder / 'store'}"}
+    python = [*warm_python_with("sdks"), "-W", "error::DeprecationWarning", "-m", "tests.loopback_example"]
     command = [*python, wire, *(part for run in runs for part in run)]
     done = subprocess.run(
         command, env=environment, cwd=folder, capture_output=True, text=True, timeout=100, check=False

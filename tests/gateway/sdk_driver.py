@@ -1,6 +1,6 @@
 """What do the vendors' clients hear through a gateway? Run by a Python that has them; prints one JSON object.
 
-    python sdk_driver.py '{"anthropic": "http://127.0.0.1:…", …}' < requests.json
+    python -m tests.gateway.sdk_driver '{"anthropic": "http://127.0.0.1:…", …}' < requests.json
 
 Clients have the address as an argument, and once more by the variables that docs/gateway.md names. Nothing is judged here:
 `test_sdks.py` does that. Streams are put together by the clients' own helpers, which mind what comes when.

@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from penstock.gateway.provider import Windows
 from penstock.testing import LoopbackProvider
-from tests.environments import python_with
 from tests.gateway.standing import standing
 from tests.gateway.stories import body_of, story
 from tests.gateway.test_cuts import upstream_of
 from tests.gateway.test_own_calls import TOOL, WINDOW, Reader
+from tests.testing.conftest import REPOSITORY, warm_python_with
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +25,7 @@ def heard(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
     def ask(environment: str, wires: list[str]) -> Any:
         if environment not in known:
-            python = python_with(environment)
+            python = warm_python_with(environment)
             with ExitStack() as stack:
                 doubles = {
                     wire: stack.enter_context(LoopbackProvider(wire, WINDOW, policy=Reader(wire))) for wire in wires
@@ -41,7 +40,8 @@ def heard(tmp_path_factory: pytest.TempPathFactory) -> Any:
                 }
                 requests = {wire: {"small": request(wire, 3), "large": request(wire, 60)} for wire in wires}
                 done = subprocess.run(
-                    [python, Path(__file__).with_name("sdk_driver.py"), json.dumps(urls)],
+                    [*python, "-m", "tests.gateway.sdk_driver", json.dumps(urls)],
+                    cwd=REPOSITORY,
                     input=json.dumps(requests).encode(),
                     capture_output=True,
                     timeout=120,

@@ -1,6 +1,8 @@
 """What does `execute` make of every client, every way to ask and every wording? Run by a Python that has them; prints JSON.
 
-    python carried_driver.py CLIENT…    (of openai, anthropic, google, amazon, litellm, with penstock's source on PYTHONPATH)
+    python -m tests.testing.carried_driver CLIENT…
+
+with penstock's source and tests on PYTHONPATH, of openai, anthropic, google, amazon, litellm.
 
 Send functions give back what the clients return, streams that nobody has read yet among them. Nothing is judged here:
 `test_carried.py` does that.
@@ -37,7 +39,7 @@ from penstock.wires.wire import AnswerContent, RequestSize
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-import_module("plain_http")  # before any client
+import_module("tests.testing.plain_http")  # before any client
 
 EVERY_CELL = os.environ.get("PENSTOCK_EVERY_CELL") == "1"
 """Whether all pairs of form and wording are tried, which takes minutes."""

@@ -1,6 +1,6 @@
 """What do google-genai and boto3 see of a loopback provider? Run by the Python that has them; prints one JSON object of cases.
 
-    python cloud_sdk_driver.py    (with penstock's source on PYTHONPATH)
+    python -m tests.testing.cloud_sdk_driver    (with penstock's source and tests on PYTHONPATH)
 
 Nothing is judged here: `test_cloud_sdks.py` does that, each case in a test of its own.
 """
@@ -30,7 +30,7 @@ from penstock.wires import violations
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-import_module("plain_http")  # before any client
+import_module("tests.testing.plain_http")  # before any client
 
 boto3: Any = import_module("boto3")
 botocore_config: Any = import_module("botocore.config")

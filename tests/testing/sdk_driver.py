@@ -1,6 +1,6 @@
 """What do the official clients see of a loopback provider? Run by the Python that has them; prints one JSON object of cases.
 
-    python sdk_driver.py    (with penstock's source on PYTHONPATH, and openai and anthropic installed)
+    python -m tests.testing.sdk_driver    (with penstock's source and tests on PYTHONPATH, and openai and anthropic installed)
 
 Nothing is judged here: `test_sdks.py` does that, each case in a test of its own.
 """
@@ -29,7 +29,7 @@ from penstock.testing import LoopbackProvider
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-import_module("plain_http")  # before any client
+import_module("tests.testing.plain_http")  # before any client
 
 openai: Any = import_module("openai")
 anthropic: Any = import_module("anthropic")
