@@ -695,7 +695,7 @@ def _sample(table: list[Case]) -> list[Case]:
     sample = []
     for case in table:
         key = (case.what.split("=")[0].split(" ")[0], case.tool)
-        if not case.slow and taken[key] < 3:
+        if not case.slow and taken[key] < 2:
             taken[key] += 1
             sample.append(case)
     return sample

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 from tests.cli.screens import shell_line
+from tests.forks import MCP, warm
 
 ESTATE = Path(__file__).parent.parent.parent / "examples" / "cobol"
 
@@ -35,7 +35,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "event.json").write_text(
         json.dumps({**event, "tool_response": {"stdout": "line\n" * 20_000, "stderr": ""}})
     )
-    server = {"command": sys.executable, "args": ["-m", "penstock", "mcp", "--no-landlock"]}
+    python, *begun = warm(*MCP)
+    server = {"command": python, "args": [*begun, "-m", "penstock", "mcp", "--no-landlock"]}
     (root / "servers.json").write_text(json.dumps({"mcpServers": {"files": server}}))
     (root / "messages.json").write_text(json.dumps([asked]))
     (root / "request.json").write_text(json.dumps({"model": "gpt-4o", "messages": [asked, called, result]}))

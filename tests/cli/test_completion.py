@@ -11,18 +11,20 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import pytest
 from tests.cli.screens import plain
-from tests.forks import warm_penstock
+from tests.forks import COMMANDS, warm_path, warm_penstock
 
 from penstock.cli import completion
 from penstock.store import open_store
 from penstock.store.glance import recent_artifacts, recent_sessions
 
-BIN = Path(sys.executable).parent
+if TYPE_CHECKING:
+    from pathlib import Path
+
 START = {
     "bash": (["bash", "--norc", "--noprofile", "-i"], 'eval "$(penstock completion bash)"'),
     "zsh": (["zsh", "-f", "-i"], 'autoload -U compinit; compinit -u; eval "$(penstock completion zsh)"'),
@@ -36,10 +38,11 @@ class Prompt:
 
     def __init__(self, shell: str, folder: Path) -> None:
         command, self._line = START[shell]
+        path = warm_path(*COMMANDS)
         self._child, self._terminal = pty.fork()
         if not self._child:
             os.chdir(folder)
-            environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "HOME": str(folder), "PS1": "$ "}
+            environment = {**os.environ, "PATH": path, "HOME": str(folder), "PS1": "$ "}
             os.execvpe(command[0], command, {**environment, "TERM": "xterm", "PENSTOCK_STORE": str(folder / "store")})
 
     def __enter__(self) -> Prompt:
