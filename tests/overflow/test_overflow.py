@@ -889,6 +889,9 @@ def test_summands_are_named_in_their_order(before: str, given: int, reply: int) 
         ("Please shorten your prompt to 8192 tokens or less (it is 9000 now).", 8_192, None, None, None),
         ("Your prompt has 9 000 tokens and the context window is 8 192 tokens.", 8_192, 9_000, None, 808),
         ("You are 808 tokens over the 8192 token limit", 8_192, None, None, None),
+        ("context window exceeded; 45000 tokens remain", None, None, None, None),
+        ("Input length must be between 1", None, None, None, None),
+        ("input length and `max_tokens` exceed context limit: 149674 +", None, None, None, None),
         ("This exceeds the context window: please reduce max_tokens to 4096.", None, None, None, None),
     ],
 )
@@ -914,3 +917,14 @@ def test_what_a_number_belongs_to_is_told_by_its_neighbours(
 def test_a_reply_its_thoughts_and_a_recording_are_no_request(text: str, status: int, kind: str) -> None:
     """Counts, maxima and "too long" of these are no overflow."""
     assert diagnose(text, status).kind == kind
+
+
+@pytest.mark.proves("O-2")
+def test_a_wrapper_that_failed_may_quote_a_refusal() -> None:
+    """Dify answers 500, and quotes what Alibaba's servers say with their own status before it."""
+    said = "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 6000]"
+    wrapped = f"Server Unavailable Error, Failed to invoke model qwen-max, status code: 500, message: {said}"
+    found = parse({"error": {"message": wrapped}}, 500)
+    assert found is not None
+    assert (found.kind, found.limit) == ("context_input", 6000)
+    assert parse({"error": {"message": wrapped.replace("<400> ", "")}}, 500) is None

@@ -82,6 +82,9 @@ def checked(numbers: Bound) -> Bound:
         return Bound()
     if limit is not None and limit < SMALLEST_LIMIT:
         limit = None
+    # "between 1 and 8192": so little alone was never refused.
+    if given is not None and given < SMALLEST_LIMIT and output is None and total is None:
+        given = None
     # An estimate need not add up: "about 212745 tokens (122163 of text input, …)".
     if total is not None and given is not None and output is not None and given + output != total and bound == "exact":
         given = output = None

@@ -143,6 +143,10 @@ def left() -> dict[str, re.Pattern[str]]:
         "left over": re.compile(
             r"(?:\bleav(?:es|ing|e)|\bleft|\bremain(?:s|ing|der)?|\bavailable|\bspare)(?: with| for| is| are)?(?: only| just)?\W*$"
         ),
+        "left": re.compile(r"\s?(?:tokens? )?(?:still )?(?:remain(?:s|ing)?|(?:are |is )?left)\b"),
+        # "上限を808トークン超過": by so much; "8192トークンを超過" limits.
+        "by": re.compile(r"[を을를]\s?$"),
+        "by behind": re.compile(rf"\s?(?:トークン|토큰|tokens?)?\s?(?:{languages.EXCEEDS}|オーバー|上回)"),
         # "answering your request will take 39732 tokens": the request with its answer.
         "answering": re.compile(
             r"\b(?:answer|complet|serv|fulfil|process|generat|respond)\w*[^.;]{0,40}\b(?:takes?|needs?|requires?|uses?|costs?)\s"

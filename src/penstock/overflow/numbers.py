@@ -227,6 +227,8 @@ def _role(before: str, after: str, *, joint: bool, compared: bool) -> _Role | No
         beside = _Role(TOTAL if joint else INPUT)
     if beside is not None and beside.weight == _COMPARED_ONLY:
         beside = _Role(TOTAL if joint else INPUT) if verb else _Role(LIMIT)
+    if beside is not None and beside.name == LIMIT and after.lstrip().startswith("+"):
+        return None  # of a sum that was cut off
     if right is None and left["open"].search(before) and (beside is None or beside.name == LIMIT):
         return None
     if right is None and not joint and (beside is None or beside.name != LIMIT) and left["own"].search(before):
@@ -252,9 +254,9 @@ def _touching(before: str, after: str, *, joint: bool) -> _Role | None:
     """
     left = words.left()
     size = _Role(TOTAL if joint else INPUT)
-    if left["excess"].search(before):
+    if left["excess"].search(before) or (left["by"].search(before) and left["by behind"].match(after)):
         return _Role(EXCESS)
-    if any(left[name].search(before) for name in ("ignore", "source line", "left over")):
+    if any(left[name].search(before) for name in ("ignore", "source line", "left over")) or left["left"].match(after):
         return _OPEN
     if left["wanted"].search(before):
         return _OPEN if re.search(words.OUTPUT_NOUN, before) else _Role(LIMIT)

@@ -225,13 +225,15 @@ class Judge:
     def _believable(self, speaking: list[str]) -> bool:
         """Whether sentences that say overflow are about this request: a server that fails may use the same words.
 
-        Below 500 they are. A 5xx counts with a name or numbers; a plain 500 (Ollama answers so) also where it says in one sentence
-        that a prompt or a context is too long, and does not call itself internal.
+        Below 500 they are, and behind a wrapper's 5xx where the error that it quotes is below. A 5xx counts with a name or numbers;
+        a plain 500 (Ollama answers so) also where it says in one sentence that a prompt or a context is too long, and does not
+        call itself internal.
 
         Args:
             speaking: the texts that say overflow, at least one.
         """
-        if self.status is None or self.status < 500:
+        quoted = any(400 <= status < 429 for status in self.evidence.statuses)
+        if self.status is None or self.status < 500 or quoted:
             return True
         if any(
             kinds.compiled(kinds.OVERFLOW_NAMES).search(text) or numbers.bind(text).weight >= 5 for text in speaking

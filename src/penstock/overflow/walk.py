@@ -311,7 +311,7 @@ class _Walker:
             self.found.statuses.append(int(status[1] or status[2]))
             flat = f"{flat[: status.start()]} {flat[status.end() :]}"
         for match in _leading_status().finditer(flat):
-            self.found.statuses.append(int(match[1]))
+            self.found.statuses.append(int(match[1] or match[2]))
         self.found.texts.append(_leading_status().sub(" ", flat))
 
     def header_lines(self, value: object) -> None:
@@ -414,9 +414,13 @@ def _spoken_status() -> re.Pattern[str]:
 
 @cache
 def _leading_status() -> re.Pattern[str]:
-    """A status in front of a sentence: `"message": "400 Input is too long"`; "400 tokens" is a count, "9000 > 522" a comparison."""
+    """A status in front of a sentence: `"message": "400 Input is too long"`, `<400> InternalError.Algo`.
+
+    "400 tokens" is a count, "9000 > 522" a comparison.
+    """
+    status = r"(40\d|41[0-8]|42[2-9]|50[0-4]|52\d)"
     return re.compile(
-        r"(?:(?<=^)|(?<=[\"'])|(?<=[^\s\d]>))\s?(40\d|41[0-8]|42[2-9]|50[0-4]|52\d)\b[>\])]?:?(?=\s[a-z`'\"<](?!okens\b))"
+        rf"(?:(?<=^)|(?<=[\"'])|(?<=[^\s\d]>))\s?{status}\b[>\])]?:?(?=\s[a-z`'\"<](?!okens\b))|<{status}>(?=\s[a-z])"
     )
 
 
