@@ -1144,3 +1144,23 @@ def test_a_host_variable_is_the_item_of_its_group_and_its_indicator_none(value: 
         "P.H.X moves to T1",
         "T1 moves to P.G.X",
     }
+
+
+def test_copied_paragraphs_perform_and_go_to_each_other() -> None:
+    """What leads from one copied paragraph to another is an edge of the program; a section leads to its first paragraph."""
+    main = sources.program(
+        "A.", "    PERFORM C1.", "    PERFORM SEC.", "    GO TO C2.", "OWN.", "    EXIT.", "COPY CP.", name="P"
+    )
+    book = sources.fixed(
+        "C1.", "    PERFORM C2.", "    PERFORM OWN.", "    GO TO C2.", "C2.", "    EXIT.", "SEC SECTION.", "D1.", "    GO TO D1."
+    )  # fmt: skip
+    graph = graph_of({"p.cbl": main.encode(), "CP.cpy": book.encode()})
+    ways = {
+        f"{edge.source.name} {edge.verb} {edge.target.name} {edge.certainty}"
+        for edge in graph.edges()
+        if edge.verb in {"performs", "goes to"} and edge.source.name.startswith("P.")
+    }
+    assert ways == {
+        "P.A performs P.C1 is", "P.A performs P.D1 is", "P.A goes to P.C2 is", "P.C1 performs P.C2 is",
+        "P.C1 performs P.OWN is", "P.C1 goes to P.C2 is", "P.D1 goes to P.D1 is",
+    }  # fmt: skip

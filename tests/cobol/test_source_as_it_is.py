@@ -927,3 +927,32 @@ def test_conditional_compilation_leaves_out_what_the_source_itself_leaves_out(
     assert [("every branch" in warned.text) for warned in source.warnings] == [True] * is_told
     left = [number for number, kind in enumerate(source.kinds, 1) if kind == "comment"]
     assert len(left) == sum("CALL" in line for line in lines) - len(called.split())
+
+
+def test_a_copybook_hands_on_the_section_that_it_ends_in() -> None:
+    """Records behind a COPY of their FD, and items in front of a copied header, are in the section of the text."""
+    books = {
+        "HEADS": fixed("FILE SECTION.", "COPY FDF."),
+        "FDF": fixed("FD  F."),
+        "REST": fixed("    05 G1 PIC X(2).", "PROCEDURE DIVISION.", "A.", "    READ F."),
+    }
+    shelf = {name: scan(text) for name, text in books.items()}
+    head = (
+        "IDENTIFICATION DIVISION.",
+        "PROGRAM-ID. P.",
+        "ENVIRONMENT DIVISION.",
+        "INPUT-OUTPUT SECTION.",
+        "FILE-CONTROL.",
+    )
+    text = fixed(
+        *head, "    SELECT F ASSIGN TO D.", "DATA DIVISION.", "COPY HEADS.", "01  R PIC X.", "WORKING-STORAGE SECTION.",
+        "01  G.", "    COPY REST.",
+    )  # fmt: skip
+    source = scan(text, copybooks=lambda name, _library: shelf.get(name))
+    found = facts(source, source.programs[0], copybooks=shelf)
+    assert [(one.name, one.section) for one in found.items] == [
+        ("R", "FILE"),
+        ("G", "WORKING-STORAGE"),
+        ("G1", "WORKING-STORAGE"),
+    ]
+    assert [file.records for file in found.files] == [("R",)]

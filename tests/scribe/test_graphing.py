@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.scribe.pages.conftest import MILLWATER
 
-from penstock.scribe import graphing
+from penstock.cobol.estate import kind_of
+from penstock.scribe import graphing, subjects
+from penstock.scribe.gathering import gather
 from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
@@ -47,3 +49,33 @@ def test_a_file_that_ends_every_process_is_named(tmp_path: Path, monkeypatch: py
     assert [part.name for part in estate.graph.parts] == ["TWO"]
     reason = "the process that read it ended twice: signal 9, then signal 9"
     assert [(one.path, one.reason) for one in estate.skipped] == [("ONE.cbl", reason)]
+
+
+def test_members_of_one_name_in_two_libraries_are_two_layouts(tmp_path: Path) -> None:
+    """Each COPY brings in its own; documents and edges cite the file that declares an item."""
+    files = {
+        "src/P.cbl": "PROGRAM-ID. P.\nDATA DIVISION.\nWORKING-STORAGE SECTION.\n01 A. COPY R OF LIB1.\n01 B. COPY R OF LIB2.\n"
+        "PROCEDURE DIVISION.\n    MOVE A1 TO B1.\n",
+        "LIB1/R.cpy": "           05 A1 PIC X(3).\n",
+        "LIB2/R.cpy": "      * of the other library\n           05 B1 PIC X(7).\n",
+    }
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    root = Root(str(tmp_path))
+    drawn = graphing.draw(root, ["."])
+    (part,) = [one for one in drawn.graph.parts if one.name == "P"]
+    assert [(one.name, one.bytes, one.copybook, one.copybook_path) for one in part.fields if one.copybook] == [
+        ("P.A1", 3, "R", "LIB1/R.cpy"),
+        ("P.B1", 7, "R", "LIB2/R.cpy"),
+    ]
+    (one,) = [
+        one for one in subjects(gather(root, ["."], kind_of).files, ["src/P.cbl"]) if one.file_name == "src/P.cbl"
+    ]
+    (known,) = one.parts
+    assert [(item.name, item.copybook, item.copybook_line) for item in known.facts.items if item.copybook] == [
+        ("A1", "R", 1),
+        ("B1", "LIB2/R", 2),
+    ]
+    used = known.template["copybooks_used"]
+    assert [value.said for record in used for value in record.fields["path"]] == ["LIB1/R.cpy", "LIB2/R.cpy"]

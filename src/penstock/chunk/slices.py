@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock.cobol.program import key
+from penstock.cobol.program import in_library, key
 
 from .chunks import holds
 from .units import redefined
@@ -18,7 +18,7 @@ from .units import redefined
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from penstock.cobol.program import DeclarationEntry
+    from penstock.cobol.program import Copy, DeclarationEntry
     from penstock.cobol.source import ScannedSource
 
     from .chunks import Span
@@ -54,10 +54,15 @@ class Data:
         self._parents = {key(program.name): key(program.parent or "") for program in source.programs}
         for program in source.programs:
             self._read(program.entries, source, key(program.name), None)
-            for name in dict.fromkeys(key(copy.name) for copy in program.copies):
+            for name in dict.fromkeys(self._known_as(copy) for copy in program.copies):
                 book = self._books.get(name)
                 for inner in book.programs if book is not None else ():
                     self._read(inner.entries, book or source, key(program.name), name)
+
+    def _known_as(self, copy: Copy) -> str:
+        """Return the name under which a copybook is here: that of its library where several have one of its name."""
+        name = in_library(copy.name, copy.library)
+        return name if name in self._books else key(copy.name)
 
     def used(self, spans: Sequence[Span], names: Mapping[tuple[str, str], int]) -> list[list[int]]:
         """Return what lines use that stands outside of them, the most named first; each with all that it needs beside it.

@@ -35,6 +35,11 @@ def key(name: str) -> str:
     return name.upper()
 
 
+def in_library(name: str, library: str | None) -> str:
+    """Return the name, in capitals, under which a mapping has the copybook of a library: several libraries may have one."""
+    return key(name) if library is None else f"{key(library)}/{key(name)}"
+
+
 TokenKind = Literal["word", "literal", "number", "period", "mark", "pseudo", "exec"]
 
 

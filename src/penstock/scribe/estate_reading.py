@@ -16,7 +16,7 @@ from penstock.cobol import scan
 from penstock.cobol.estate import Copybooks, Estate, Member, member
 from penstock.cobol.estate.members import stem
 from penstock.cobol.graph import part_of, program_name
-from penstock.cobol.program import key
+from penstock.cobol.program import in_library, key
 from penstock.scribe.file_work import ScannedFile, documents_of_code, subject
 from penstock.scribe.gathering import HEAD_BYTES, GatheredFile
 from penstock.scribe.pages.copies import sketch_of
@@ -124,7 +124,9 @@ def graph_part(part: Part, path: str) -> ProgramPart:
     own = stem(path)
     is_copybook = part.facts.type == "copybook"
     name = key(own) if is_copybook else program_name(part.program.called or own, path)
-    paths = {key(copied): where for copied, where in (part.paths or {}).items() if where}
+    known = part.paths or {}
+    found = ((use, known.get(in_library(use.name, use.library))) for use in part.facts.copybooks)
+    paths = {key(use.told): where for use, where in found if where}
     return part_of(part.facts, part.program, path, name=name, copybooks=paths, is_whole=False)
 
 
@@ -165,9 +167,12 @@ def _books(source: ScannedSource, path: str, shelf: Copybooks) -> tuple[dict[str
     while waiting:
         for program in waiting.pop():
             for copy in program.copies:
-                name = key(copy.name)
+                name = in_library(copy.name, copy.library)
                 if name not in books and (book := find(copy.name, copy.library)) is not None:
-                    books[name], paths[name] = book, shelf.path(copy.name, copy.library, path) or ""
+                    where = shelf.path(copy.name, copy.library, path) or ""
+                    for known in (name, key(copy.name)):  # by its name alone, the first of them
+                        books.setdefault(known, book)
+                        paths.setdefault(known, where)
                     waiting.append(book)
     return books, paths
 

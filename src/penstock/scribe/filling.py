@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Protocol
 
 from penstock.chunk.template import Citation, Template, TemplateRecord, folded
+from penstock.cobol.program import in_library
 from penstock.text import escape
 
 if TYPE_CHECKING:
@@ -314,7 +315,8 @@ class _Filling:
 
     def _copybooks_used(self) -> Iterator[TemplateRecord]:
         for used in self._facts.copybooks:
-            yield self._record(_copybook(used, self._paths.get(used.name.upper())), used.line, used.end_line)
+            path = self._paths.get(in_library(used.name, used.library)) or self._paths.get(used.name.upper())
+            yield self._record(_copybook(used, path), used.line, used.end_line)
 
     def _data_items(self) -> Iterator[TemplateRecord]:
         for item in self._facts.items:

@@ -123,7 +123,7 @@ def parts_of(file: GatheredFile, shelf: Copybooks, source_format: Format | None 
 
 def _paths(said: Facts, shelf: Copybooks, path: str) -> dict[str, str]:
     """Return where the copybooks of a program stand, by their names in capitals."""
-    found = {key(use.name): shelf.path(use.name, use.library, path) for use in said.copybooks if use.found}
+    found = {key(use.told): shelf.path(use.name, use.library, path) for use in said.copybooks if use.found}
     return {name: path for name, path in found.items() if path is not None}
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from ..program import key
+from ..program import in_library, key
 from .values import Facts
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 __all__ = ["Copybooks", "Facts", "call_diagram", "facts", "flow_diagram", "lookup"]
 
 Copybooks: TypeAlias = "Mapping[str, ScannedSource] | Callable[[str, str | None], ScannedSource | None]"
-"""How copybooks are given: a mapping from name to scanned source (names are compared case-blind), or a function of name
-and library.
+"""How copybooks are given: a mapping from name, or `LIBRARY/NAME`, to scanned source (names are compared case-blind), or a
+function of name and library.
 
 The function gets the library that OF or IN names, or None; it returns None where there is no such copybook.
 """
@@ -268,7 +268,7 @@ def lookup(copybooks: Copybooks | None) -> Callable[[str, str | None], ScannedSo
     if callable(copybooks):
         return copybooks
     known = {key(name): source for name, source in copybooks.items()}
-    return lambda name, library: known.get(key(name))  # noqa: ARG005
+    return lambda name, library: known.get(in_library(name, library)) or known.get(key(name))
 
 
 def _nowhere(_name: str, _library: str | None) -> ScannedSource | None:

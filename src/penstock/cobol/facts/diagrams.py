@@ -36,7 +36,7 @@ def flow_diagram(facts: Facts) -> str:
     lines: dict[tuple[int, int, str], None] = {}
     for edge in facts.edges:
         if edge.target is not None and edge.source >= 0 and edge.copybook is None and edge.target not in ends:
-            arrow = f"-.->|{edge.via}|" if is_jump(edge) else "-->" if edge.via == "PERFORM" else f"-->|{edge.via}|"
+            arrow = f"-.->|{edge.via}|" if is_jump(edge.via) else "-->" if edge.via == "PERFORM" else f"-->|{edge.via}|"
             lines.setdefault((edge.source, edge.target, arrow))
     for one in paragraphs:
         if one.falls_into is not None and one.key + 1 not in ends and one.key not in ends:

@@ -42,6 +42,7 @@ _SYSTEM = re.compile(
 )
 _ELSEWHERE = frozenset({"COPY", "EXEC", "REPLACE"})  # sentences that are told by Program.copies and Program.execs
 _FILES = frozenset({"FD", "SD"})
+_DECLARING = frozenset({"ENVIRONMENT", "DATA"})
 _DECLARING = frozenset({"ENVIRONMENT", "DATA"})  # divisions in which no program can stand
 
 
@@ -122,6 +123,7 @@ class _Expanding:
         self.pieces: list[CodePiece] = []
         self.uses: list[CopybookUse] = []
         self.notes: list[Note] = []
+        self._libraries: dict[str, str] = {}  # the library of each member that was copied, the first of its name
         self._count = self._chars = 0
         self._full = False
 
@@ -149,7 +151,8 @@ class _Expanding:
         queue.sort(key=lambda row: row[:2])
         for line, _, found in queue:
             # A section ends with its division, also where the next one leaves its header out: the FILE SECTION of some
-            # compilers begins with its first FD.
+            # compilers begins with its first FD. A copybook that brings the header may begin with what is in front of it.
+            before = section
             if place is None and (here := _division(program, line)) != division:
                 section, division = "", here
             if isinstance(found, DeclarationEntry):
@@ -161,7 +164,10 @@ class _Expanding:
                     yield EntryRow(found, code, section, place.line, place.end_line, place.copybook)
             else:
                 for row in self._copied(source, program, found, place, above):
-                    yield row._replace(section=row.section or section)
+                    before = row.section or before
+                    yield row._replace(section=before)
+                # What follows is in the section that the copybook ends in, unless it ends the division.
+                section = before if division in _DECLARING or place is not None else section
 
     def _copied(
         self, source: ScannedSource, program: Program, copy: Copy, place: _Place | None, above: tuple[str, ...]
@@ -176,7 +182,10 @@ class _Expanding:
             self._full = True
             return
         division = place.division if place else _division(program, copy.line)
-        here = place or _Place(copy.line, copy.end_line, division, copy.name)
+        library = key(copy.library or "")
+        is_another = self._libraries.setdefault(key(copy.name), library) != library and copy.library is not None
+        told = f"{copy.library}/{copy.name}" if is_another else copy.name
+        here = place or _Place(copy.line, copy.end_line, division, told)
         # A copybook that copies itself was found, and is not followed: it would be endless.
         circular = key(copy.name) in above or len(above) >= MAX_DEPTH
         found = None if circular else self._find(copy.name, copy.library)
@@ -195,6 +204,7 @@ class _Expanding:
                 line=here.line,
                 end_line=here.end_line,
                 copybook=place.copybook if place else None,
+                told=told,
             )
         )
         if circular:
@@ -211,7 +221,7 @@ class _Expanding:
         copying = (*((copy.replacing,) if copy.replacing else ()), *(place.copying if place else ()))
         if copying or effect:
             found = copied(found, copying, effect)
-        inner = _Place(here.line, here.end_line, division, copy.name, effect, copying)
+        inner = _Place(here.line, here.end_line, division, told, effect, copying)
         for part in found.programs:
             yield from self.walk(found, part, inner, (*above, key(copy.name)))
 

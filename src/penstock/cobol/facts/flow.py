@@ -62,9 +62,9 @@ def label(paragraph: Paragraph) -> str:
     return paragraph.name or paragraph.section or MAIN
 
 
-def is_jump(edge: ControlEdge) -> bool:
-    """Return whether control stays where an edge leads, rather than come back."""
-    return edge.via in {"GO TO", "ALTER", "WHENEVER"} or edge.via.startswith("HANDLE")
+def is_jump(via: str) -> bool:
+    """Return whether control stays where an edge of this kind leads, rather than come back."""
+    return via in {"GO TO", "ALTER", "WHENEVER"} or via.startswith("HANDLE")
 
 
 def flow(
@@ -92,7 +92,7 @@ def flow(
         if edge.via == "USE":
             continue  # the system runs a declarative: no paragraph calls it, least of all its own
         source = label(paragraphs[edge.source]) if edge.source >= 0 else edge.copybook or ""
-        jumping = is_jump(edge)
+        jumping = is_jump(edge.via)
         if edge.source >= 0 and edge.copybook is None:
             (jumps if jumping else calls)[edge.source].setdefault(edge.name)
         if edge.target is not None and not jumping:
@@ -175,15 +175,16 @@ class _Drawing:
         self.range_ends: set[int] = set()
         self._code = code
         self._places = places
-        self._outside: dict[str, list[tuple[int, str]]] = {}
+        self._outside: dict[str, list[tuple[int, str, str, str | None]]] = {}
         self._spelling: dict[str, str] = {}
-        self._elsewhere: dict[str, str] = {}
+        self._elsewhere: dict[str, tuple[str, str]] = {}  # the copybook that holds a name, and what is run first of it
         for piece in pieces:
             if piece.copybook is not None:
                 for paragraph in piece.program.paragraphs:
-                    self._elsewhere.setdefault(key(paragraph.name), piece.copybook)
+                    self._elsewhere.setdefault(key(paragraph.name), (piece.copybook, paragraph.name))
                 for section in piece.program.sections:
-                    self._elsewhere.setdefault(key(section.name), piece.copybook)
+                    within = (one.name for one in piece.program.paragraphs if one.section == section.name)
+                    self._elsewhere.setdefault(key(section.name), (piece.copybook, next(within, "") or section.name))
         for piece in pieces:
             self._draw(piece)
 
@@ -191,15 +192,12 @@ class _Drawing:
         """Return what is performed or jumped to and does not stand here, with the copybook that holds it where one
         does.
         """
-        return tuple(
-            Outside(
-                self._spelling[name],
-                tuple(line for line, _ in places),
-                self._elsewhere.get(name),
-                tuple(header for _, header in places),
-            )
-            for name, places in self._outside.items()
-        )
+        found = []
+        for name, places in self._outside.items():
+            lines, headers, vias, sources = zip(*places, strict=True)
+            copybook, first = self._elsewhere.get(name, (None, self._spelling[name]))
+            found.append(Outside(self._spelling[name], lines, copybook, headers, first, vias, sources))
+        return tuple(found)
 
     def _draw(self, piece: CodePiece) -> None:
         """Take the PERFORMs and jumps of one piece; those of a copybook have the line of its COPY."""
@@ -215,15 +213,13 @@ class _Drawing:
     def _edge(
         self, name: str, thru: str | None, section: str | None, via: str, line: int, copybook: str | None, header: str
     ) -> None:
-        """Note one edge. Copied code that leads to a paragraph of its own copybook is no edge of this program."""
+        """Note one edge; what leads to copied code leads outside of what is written here."""
         source = self._code.paragraph(line)
         found = self._places.find(name, section, source)
         last = self._places.find(thru, section, source) if thru else found
-        # A name that the copied code itself holds leads to no place outside.
-        within = copybook is not None and key(name) in self._elsewhere
-        if found is None and not within and not self._places.knows(name):
+        if found is None and not self._places.knows(name):
             self._spelling.setdefault(key(name), name)
-            self._outside.setdefault(key(name), []).append((line, header))
+            self._outside.setdefault(key(name), []).append((line, header, via, copybook))
         end = last[1] if last is not None and found is not None else None
         if thru and end is not None:
             self.range_ends.add(end)
@@ -308,7 +304,7 @@ def _live(
         if edge.target is None:
             continue
         end = edge.target if edge.thru is None else edge.thru
-        jumping = is_jump(edge)
+        jumping = is_jump(edge.via)
         # Copied code may run at any time, and what stands in no paragraph is taken to run, too.
         if edge.copybook is not None or edge.source < 0:
             roots.append((edge.target, None if jumping else end))

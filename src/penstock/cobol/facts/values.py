@@ -534,6 +534,12 @@ class Outside(NamedTuple):
     """The copybook in which it was found; None where it was found nowhere."""
     headers: tuple[str, ...] = ()
     """For each line the paragraph of its copybook that names it; "" where the program itself does."""
+    first: str = ""
+    """The paragraph that is run first: that of its name, or the first of the section of its name."""
+    vias: tuple[str, ...] = ()
+    """For each line what leads there, as `ControlEdge.via` says it."""
+    sources: tuple[str | None, ...] = ()
+    """For each line the copybook that names it; None where the program itself does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -639,6 +645,9 @@ class CopybookUse(NamedTuple):
     end_line: int
     copybook: str | None = None
     """The copybook that holds the COPY; None where the program does."""
+    told: str = ""
+    """What is said to come from it comes from a copybook of this name: its own, or `LIBRARY/NAME` where one of its name was copied
+    from another library before."""
 
 
 class UnknownStatement(NamedTuple):

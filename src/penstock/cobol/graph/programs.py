@@ -286,21 +286,27 @@ class _Drawing:
     def _control(self) -> None:
         """Draw which paragraph performs and jumps to which."""
         for edge in self._facts.edges:
-            # Declaratives are run by the system: USE says when, and nothing of the program performs them.
-            if edge.target is not None and edge.via != "USE":
-                verb: Verb = "goes to" if is_jump(edge) else "performs"
-                why = _ON_EVENT.get(edge.via.partition(" ")[0], "")
-                citations = self._cite(edge.line, edge.copybook, self._ends.get(edge.line, 0))
+            if edge.target is not None:
                 source = self._copied_paragraph(edge.header) if edge.header else self._paragraph(edge.source)
-                target = self._paragraph(edge.target)
-                self._add(source, verb, target, "may" if why else "is", citations, why)
+                citations = self._cite(edge.line, edge.copybook, self._ends.get(edge.line, 0))
+                self._led(source, edge.via, self._paragraph(edge.target), citations)
         for outside in self._facts.outside:
-            for line, header in zip(outside.lines, outside.headers, strict=True):
-                target = NodeId("paragraph", f"{self._name}.{key(outside.name)}")
-                why = f"it stands in {outside.copybook}" if outside.copybook else self._missing
-                certainty: Certainty = "is" if outside.copybook else "unknown"
+            target = self._copied_paragraph(outside.first)
+            places = zip(outside.lines, outside.headers, outside.vias, outside.sources, strict=True)
+            for line, header, via, copybook in places:
                 source = self._copied_paragraph(header) if header else self._paragraph_at(line)
-                self._add(source, "performs", target, certainty, self._cite(line), why)
+                citations = self._cite(line, copybook, self._ends.get(line, 0))
+                if outside.copybook is not None:
+                    self._led(source, via, target, citations, f"it stands in {outside.copybook}")
+                else:
+                    self._add(source, _leads(via), target, "unknown", citations, self._missing)
+
+    def _led(self, source: NodeId, via: str, target: NodeId, citations: tuple[CitedLine, ...], where: str = "") -> None:
+        """Draw what leads from a paragraph to another."""
+        # Declaratives are run by the system: USE says when, and nothing of the program performs them.
+        if via != "USE":
+            why = _ON_EVENT.get(via.partition(" ")[0], "")
+            self._add(source, _leads(via), target, "may" if why else "is", citations, why or where)
 
     def _class(self) -> None:
         """Draw what a class inherits from, and of which class a method is."""
@@ -548,3 +554,8 @@ def _targets(names: Sequence[str], is_sure: bool, unknown: str) -> Iterator[tupl
     why = _why(names, is_sure, unknown)
     for name in names:
         yield key(name).strip("'\" "), "is" if is_sure else "may", why
+
+
+def _leads(via: str) -> Verb:
+    """Return whether control comes back from where a statement leads."""
+    return "goes to" if is_jump(via) else "performs"
