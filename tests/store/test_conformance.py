@@ -15,10 +15,11 @@ from penstock.store import Conflict, Event, StoreFault
 from penstock.store.pieces import PIECE_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from tests.store.conftest import Clock
 
+    from penstock.store.database import Rows
     from penstock.store.tables import Tables
 
 DAY = 86_400
@@ -465,6 +466,22 @@ def test_a_summary_is_given_while_its_journal_is_what_it_was_made_of(store: Tabl
     assert store.summary("s") is None
     store.keep_summaries({"s": (second.sha256, "two records")})
     assert store.summary("s") == "two records"
+
+
+def test_summaries_that_cannot_be_read_are_none(store: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As for a role of PostgreSQL that was given rights before there were any, and where their pages are damaged."""
+    record = store.append("s", 0, "asked", {"text": "x" * 900})
+    store.keep_summaries({"s": (record.sha256, "figures")})
+    read = store._read
+
+    def refused(statement: str, parameters: Sequence[object] = ()) -> Rows:
+        if "summaries" in statement:
+            raise StoreFault("read_only", "permission denied for table summaries")
+        return read(statement, parameters)
+
+    monkeypatch.setattr(store, "_read", refused)
+    assert store.summary("s") is None
+    assert store.newest_hash("s") == record.sha256
 
 
 @pytest.mark.proves("S-17")

@@ -11,7 +11,7 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from penstock.store.kept import Damaged
+from penstock.store.kept import StoreFault
 from penstock.store.records import JournalTables
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ class SummaryTables(JournalTables):
 
     def summary(self, session: str) -> str | None:
         """Return the summary of a journal that is what it was made of; `Store.summary` says more."""
-        # Damage to what can be made again is nobody's trouble; damage to the journal is told to whoever reads it.
-        with suppress(Damaged):
+        # What is wrong with what can be made again is nobody's trouble; of the journal whoever reads it is told.
+        with suppress(StoreFault):
             rows = self._read("SELECT text, seal FROM summaries WHERE session = ?", (session,))
             if rows and rows[0][1] == _seal(self.newest_hash(session), rows[0][0]):
                 newest = ""
