@@ -127,3 +127,71 @@ def test_what_has_no_certain_length_has_none() -> None:
         "L": None,
     }
     assert [one.name for one in found.undeclared] == ["GONE"]
+
+
+CONTROLS = (
+    "01  USER-ID PIC X(8).",
+    "01  IS-SEEN PIC 9.",
+    "01  SMALL-FONT HANDLE OF FONT.",
+    "01  HEADED PIC X(20).",
+    "SCREEN SECTION.",
+    "01  MAIN-SCREEN.",
+    "    05  ASKED, ENTRY-FIELD, COL 3,40, LINE 2,10, ID IS 7,",
+    '        TITLE "Name (8 letters)",',
+    "        VALUE USER-ID, VISIBLE IS-SEEN, FONT IS SMALL-FONT,",
+    "        EVENT PROCEDURE IS ASKED-EVENT,",
+    "        AFTER PROCEDURE ASKED-AFTER THRU ASKED-END.",
+    "    05  GO-ON, PUSH-BUTTON, 3-D,",
+    '        TITLE "Go on".',
+    "    05  ABOVE, LABEL, TITLE HEADED, VALUE ALL 'X' TRANSPARENT.",
+)
+HANDLING = (
+    "MAIN.",
+    "    DISPLAY STANDARD WINDOW TITLE 'W' EVENT PROCEDURE WINDOW-EVENT.",
+    "    DISPLAY MAIN-SCREEN.",
+    "    ACCEPT MAIN-SCREEN.",
+    "    GOBACK.",
+    "ASKED-EVENT.",
+    "    PERFORM HELPER.",
+    "ASKED-AFTER.",
+    "    CONTINUE.",
+    "ASKED-BETWEEN.",
+    "    CONTINUE.",
+    "ASKED-END.",
+    "    EXIT.",
+    "WINDOW-EVENT.",
+    "    CONTINUE.",
+    "HELPER.",
+    "    CONTINUE.",
+    "NEVER.",
+    "    CONTINUE.",
+)
+
+
+@pytest.mark.proves("C-16")
+def test_controls_take_the_values_and_properties_that_items_hold() -> None:
+    """VALUE shows an item and takes it; what looks like a directive of a listing within an entry is its title."""
+    source = scan(program(*HANDLING, data=CONTROLS))
+    found = facts(source, source.programs[0])
+    begins = next(item.line for item in found.items if item.name == "ASKED")
+    uses = {item.name: (len(item.read_lines), len(item.written_lines)) for item in found.items if item.read_lines}
+    assert [(item.name, item.value) for item in found.items if item.section == "SCREEN" and item.level == 5] == [
+        ("ASKED", "USER-ID"),
+        ("GO-ON", None),
+        ("ABOVE", "ALL 'X'"),
+    ]
+    # Where the control is declared, where the screen is displayed, and for what it takes where it is accepted.
+    assert uses == {"USER-ID": (2, 2), "IS-SEEN": (2, 0), "SMALL-FONT": (2, 0), "HEADED": (2, 0), "MAIN-SCREEN": (1, 1)}
+    moved = {(found.items[one.source].name, found.items[one.target].name) for one in found.moves}
+    assert ((begins in found.items[0].read_lines), moved) == (True, {("USER-ID", "ASKED"), ("ASKED", "USER-ID")})
+
+
+@pytest.mark.proves("C-12")
+def test_what_a_control_runs_is_not_dead() -> None:
+    """EVENT, BEFORE, AFTER and EXCEPTION PROCEDURE of a control or window are run by the system, and called by no paragraph."""
+    source = scan(program(*HANDLING, data=CONTROLS))
+    found = facts(source, source.programs[0])
+    assert [paragraph.name for paragraph in found.paragraphs if paragraph.dead] == ["NEVER"]
+    assert {paragraph.name: paragraph.called_by for paragraph in found.paragraphs if paragraph.called_by} == {
+        "HELPER": ("ASKED-EVENT",)
+    }

@@ -80,6 +80,7 @@ def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: t
     from .around import programs_around
     from .code import Code, walk
     from .commands import commands
+    from .events import events
     from .file_names import FileNames
     from .files import run_alone
     from .flow import flow
@@ -101,7 +102,7 @@ def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: t
     found = _operations(code, data, values, reaching, file_names, expanded.rows, called)
     walks = [list(walk(nodes)) for nodes in nested]  # once for three readers
     shapes = [shape(nodes) for nodes in walks]
-    graph = flow(code, expanded.pieces, nested, expanded.uses)
+    graph = flow(code, expanded.pieces, nested, expanded.uses, events(expanded.rows, code))
     found = found._replace(files=run_alone(found.files, unreached(code, expanded.pieces, graph.run_over)))
     checks = rules.Checks(code, data.names, found.files, found.cics, found.mq)
     decided = rules.rules(code, walks, data.names, checks, program.name)

@@ -21,11 +21,15 @@ if TYPE_CHECKING:
 
     from ..program import Paragraph, Program
     from .code import Code, Node
+    from .events import EventProcedure
     from .expanding import CodePiece
     from .values import CopybookUse
 
 MAIN = "(main)"
 """The label of the code before any header, where it is in no section either."""
+
+EVENT = "EVENT"
+"""By what a paragraph is reached that a control of a screen names."""
 
 # A program has as many states as it has pairs of a paragraph and the end of a range: a thousand paragraphs with
 # overlapping ranges could have a million. Beyond this many for each paragraph the search stops.
@@ -68,7 +72,11 @@ def is_jump(via: str) -> bool:
 
 
 def flow(
-    code: Code, pieces: Sequence[CodePiece], nodes: Sequence[Sequence[Node]], copybooks: Sequence[CopybookUse]
+    code: Code,
+    pieces: Sequence[CodePiece],
+    nodes: Sequence[Sequence[Node]],
+    copybooks: Sequence[CopybookUse],
+    events: Sequence[EventProcedure] = (),
 ) -> Flow:
     """Return the graph of a program.
 
@@ -77,10 +85,11 @@ def flow(
         pieces: The program and its procedure copybooks; what those perform keeps our paragraphs alive.
         nodes: The statements of each paragraph as trees, at its key.
         copybooks: What was copied; code that was not found is a doubt.
+        events: What the controls of its screens run.
     """
     program = code.program
     places = Places(program)
-    drawing = _Drawing(code, places, pieces)
+    drawing = _Drawing(code, places, pieces, events)
     edges = tuple(sorted(drawing.edges, key=lambda edge: edge.line))
     paragraphs = program.paragraphs
     opens, skips = open_ends(program, nodes, edges)
@@ -89,8 +98,8 @@ def flow(
     jumps: list[dict[str, None]] = [{} for _ in paragraphs]
     called_by: list[dict[str, None]] = [{} for _ in paragraphs]
     for edge in edges:
-        if edge.via == "USE":
-            continue  # the system runs a declarative: no paragraph calls it, least of all its own
+        if edge.via in {"USE", EVENT}:
+            continue  # the system runs a declarative and what a control names: no paragraph calls it, least of all its own
         source = label(paragraphs[edge.source]) if edge.source >= 0 else edge.copybook or ""
         jumping = is_jump(edge.via)
         if edge.source >= 0 and edge.copybook is None:
@@ -170,7 +179,9 @@ class Places:
 class _Drawing:
     """The edges of a program, and the names that lead outside of it."""
 
-    def __init__(self, code: Code, places: Places, pieces: Sequence[CodePiece]) -> None:
+    def __init__(
+        self, code: Code, places: Places, pieces: Sequence[CodePiece], events: Sequence[EventProcedure]
+    ) -> None:
         self.edges: list[ControlEdge] = []
         self.range_ends: set[int] = set()
         self._code = code
@@ -187,6 +198,8 @@ class _Drawing:
                     self._elsewhere.setdefault(key(section.name), (piece.copybook, next(within, "") or section.name))
         for piece in pieces:
             self._draw(piece)
+        for event in events:
+            self._edge(event.name, event.thru, None, EVENT, event.line, event.copybook, "")
 
     def found(self) -> tuple[Outside, ...]:
         """Return what is performed or jumped to and does not stand here, with the copybook that holds it where one

@@ -12,7 +12,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ..clauses import DATA_CLAUSES, SHOWN_CLAUSES, USAGES
+from ..clauses import CONTROL_PROPERTIES, DATA_CLAUSES, SHOWN_CLAUSES, USAGES
 from ..lexing import LITERAL
 from ..program import key
 from .pictures import boundary_of, bytes_of
@@ -36,8 +36,11 @@ _LONG = 500
 _SHOWING = frozenset({"REPORT", "SCREEN"})
 _WAYS: dict[str, tuple[bool, bool]] = {
     "SOURCE": (True, False), "SOURCES": (True, False), "SUM": (True, False),
-    "FROM": (True, False), "TO": (False, True), "USING": (True, True),
+    "FROM": (True, False), "TO": (False, True), "USING": (True, True), "VALUE": (True, True),
+    **dict.fromkeys(CONTROL_PROPERTIES, (True, False)),
 }  # fmt: skip
+"""By the word of a clause of a report or screen: whether it takes what the items behind it hold, and whether it gives them what is
+typed."""
 
 
 Shared = Literal["", "GLOBAL", "EXTERNAL"]
@@ -57,6 +60,8 @@ class ShownItem(NamedTuple):
     """The name and behind it those of OF and IN, from the inside out."""
     is_read: bool
     is_written: bool
+    is_property: bool
+    """Whether the item says what a control looks like, rather than what it shows."""
     line: int
     copybook: str | None
 
@@ -293,8 +298,8 @@ class _Building:
         )
         if clauses.is_table and occurs is None:
             self._uncounted.add(index)
-        for names, (is_read, is_written) in clauses.shown() if is_shown else ():
-            self.shown.append(ShownItem(index, names, is_read, is_written, row.line, row.copybook))
+        for word, names in clauses.shown() if is_shown else ():
+            self.shown.append(ShownItem(index, names, *_WAYS[word], word in CONTROL_PROPERTIES, row.line, row.copybook))
         # The last item of a name wins: REDEFINES means the one right before it, in the same group.
         self._siblings[parent, clauses.key] = index
         self._in_record[self.items[index].record, clauses.key] = index
@@ -441,21 +446,23 @@ class _Clauses:
                 self.usage = USAGES[word]
         self.key = key(self.name)
 
-    def shown(self) -> Iterator[tuple[tuple[str, ...], tuple[bool, bool]]]:
-        """Yield the names behind SOURCE, SUM, FROM, TO and USING, and whether they are read and written."""
-        at, ways = 1, None
+    def shown(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Yield the names behind SOURCE, SUM, FROM, TO, USING, VALUE and the properties of controls, each with that word."""
+        at, clause = 1, ""
         depth = 0
         while at < len(self._words):
             word = self._upper[at]
             at += 1
             if depth == 0 and self._is_clause(at - 1) and word != "IS":
-                ways = _WAYS.get(word)
-            elif ways is not None and depth == 0 and word not in {"IS", "ARE"} and word[0].isalpha():
+                clause = word
+            elif clause in _WAYS and depth == 0 and word not in {"IS", "ARE", "="} and word[0].isalpha():
                 names = [self._words[at - 1].partition("(")[0]]
                 while at + 1 < len(self._words) and self._upper[at] in {"OF", "IN"}:
                     names.append(self._words[at + 1].partition("(")[0])
                     at += 2
-                yield tuple(names), ways
+                yield clause, tuple(names)
+                if clause == "VALUE" or clause in CONTROL_PROPERTIES:
+                    clause = ""  # one item: what follows are words of the control
             depth = max(0, depth + word.count("(") - word.count(")"))
 
     def picture_is(self) -> None:
@@ -464,11 +471,14 @@ class _Clauses:
         self.picture = self._next()
 
     def value_is(self) -> None:
-        """Take a VALUE, up to the next clause."""
-        self._skip("IS", "ARE")
+        """Take a VALUE, up to the next clause; on paper or a screen it is one literal or name."""
+        self._skip("IS", "ARE", "=")
         start = self._at
-        self._at += 1  # a figurative constant or literal, whatever it looks like
-        self.value = " ".join(self._words[start : self._past_names()]) or None
+        self._at += 1 + (
+            self._upper[start : start + 1] == ["ALL"]
+        )  # a figurative constant or literal, whatever it looks like
+        end = self._at if self._beginning is SHOWN_CLAUSES else self._past_names()
+        self.value = " ".join(self._words[start:end]) or None
 
     def occurs_times(self) -> None:
         """Take an OCCURS: one count, or the least and the most."""

@@ -282,7 +282,9 @@ class References:
                     if used:
                         lines[item, None].add(one.line)
             if means:
-                if any(self._names.items[at].name != "FILLER" for at in (one.item, *self._names.above(one.item))):
+                if not one.is_property and any(
+                    self._names.items[at].name != "FILLER" for at in (one.item, *self._names.above(one.item))
+                ):
                     self.moving.shown(one, means)
                 for holder in (one.item, *self._names.above(one.item)):
                     self._shown.setdefault(holder, []).append((one, means))

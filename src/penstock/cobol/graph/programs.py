@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
 from ..estate.members import stem
-from ..facts.flow import MAIN, is_jump
+from ..facts.flow import EVENT, MAIN, is_jump
 from ..facts.naming import DataNames
 from ..facts.references import item_part
 from ..facts.storage import Storage
@@ -303,8 +303,8 @@ class _Drawing:
 
     def _led(self, source: NodeId, via: str, target: NodeId, citations: tuple[CitedLine, ...], where: str = "") -> None:
         """Draw what leads from a paragraph to another."""
-        # Declaratives are run by the system: USE says when, and nothing of the program performs them.
-        if via != "USE":
+        # Declaratives and what controls name are run by the system: nothing of the program performs them.
+        if via not in {"USE", EVENT}:
             why = _ON_EVENT.get(via.partition(" ")[0], "")
             self._add(source, _leads(via), target, "may" if why else "is", citations, why or where)
 
