@@ -87,6 +87,17 @@ def test_growth_says_first_what_breaks_and_what_programs_have_alike_once(capsys:
     assert ": 0 break for sure, 0 may; 2 get longer" in capsys.readouterr().out
 
 
+def test_growth_tells_uses_of_one_field_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A scratch field is filled twice and taken twice."""
+    moves = ("MOVE F-A TO T.", "MOVE T TO F-B.", "MOVE F-X TO T.", "MOVE T TO F-Y.", "GOBACK.")
+    data = tuple(f"01 {name} PIC X(5)." for name in ("F-A", "F-B", "F-X", "F-Y", "T"))
+    (tmp_path / "a.cbl").write_text(program(*moves, name="A", data=data))
+    _, found = _json(capsys, "F-A", str(tmp_path), "--grow", "2")
+    rows = found["growth"]
+    assert isinstance(rows, list)
+    assert [row["name"] for row in rows] == ["A.F-A", "A.T", "A.F-B"]
+
+
 def test_a_block_that_begins_on_a_line_of_its_own_shows_what_it_does(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

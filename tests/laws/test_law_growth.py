@@ -49,8 +49,16 @@ class Estate(NamedTuple):
         lines += [f"02 FILLER PIC X({missing})."] * (missing > 0)
         lines += [item.declared(f"F{at}") for at, item in enumerate(items) if at >= 4]
         names = [*(f"F{at}" for at in range(len(items))), "G0", "G1", "R"]
-        lines += ["PROCEDURE DIVISION.", *(f"    MOVE {names[one]} TO {names[other]}." for one, other in self.moves)]
-        lines += ["    CALL 'Q' USING F4.", "    GOBACK."]
+        # Every MOVE may come behind every other one, so that no field is used for two things apart.
+        moves = [f"    IF RETURN-CODE = 1 MOVE {names[one]} TO {names[other]}." for one, other in self.moves]
+        lines += [
+            "PROCEDURE DIVISION.",
+            "    PERFORM M 99 TIMES.",
+            "    CALL 'Q' USING F4.",
+            "    GOBACK.",
+            "M.",
+            *moves,
+        ]
         called = ["IDENTIFICATION DIVISION.", "PROGRAM-ID. Q.", "DATA DIVISION.", "LINKAGE SECTION."]
         called += [grown.get("L", self.items[4]).declared("L"), "PROCEDURE DIVISION USING L.", "    GOBACK."]
         texts = {

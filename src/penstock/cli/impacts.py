@@ -67,7 +67,7 @@ def impact_command(
 
     looking, beneath = rooted(root, paths or (".",))
     with closing(looking), terminal.ProgressLine() as line:
-        estate = draw(looking, beneath, step=line.tell, **how)
+        estate = draw(looking, beneath, tells_apart=grow is not None, step=line.tell, **how)
     carrying = Carrying(estate.graph)
     found = impact(estate.graph, name, kind=kind, depth=depth or DEPTH, carrying=carrying)
     lines = CitedText(estate)

@@ -50,6 +50,7 @@ def draw(
     *,
     source_format: Format | None = None,
     processes: int | None = None,
+    tells_apart: bool = False,
     step: Callable[[str, int, int], None] | None = None,
 ) -> DrawnEstate:
     """Return the graph of the files at and beneath some paths.
@@ -59,6 +60,7 @@ def draw(
         paths: Files and folders, relative to `root`.
         source_format: The reference format, where the columns would say something else.
         processes: How many processes read; None for as many as there are processors and is worth their start.
+        tells_apart: Whether uses of one field for several things are told apart, which only growth asks.
         step: Told what is being done, how many are done, and of how many (0: nobody knows).
 
     Raises:
@@ -74,7 +76,7 @@ def draw(
     count = processes_for(sum(len(one.data) for one in sources), processes)
     with (
         Workers(count) as workers,
-        closing(workers.each(_Reader, _Setup(sources, shelf, source_format), range(len(sources)))) as read,
+        closing(workers.each(_Reader, _Setup(sources, shelf, source_format, tells_apart), range(len(sources)))) as read,
     ):
         for number, (file, drawn) in enumerate(zip(sources, read, strict=True)):
             tell("reading", number, len(sources))
@@ -93,6 +95,7 @@ class _Setup(NamedTuple):
     sources: Sequence[GatheredFile]
     shelf: Copybooks
     source_format: Format | None
+    tells_apart: bool
 
 
 class _Reader:
@@ -103,16 +106,18 @@ class _Reader:
 
     def __call__(self, number: int) -> list[ProgramPart]:
         """Return what the programs of a file add to the graph."""
-        sources, shelf, source_format = self._setup
-        return list(parts_of(sources[number], shelf, source_format))
+        sources, shelf, source_format, tells_apart = self._setup
+        return list(parts_of(sources[number], shelf, source_format, tells_apart=tells_apart))
 
 
-def parts_of(file: GatheredFile, shelf: Copybooks, source_format: Format | None = None) -> Iterator[ProgramPart]:
+def parts_of(
+    file: GatheredFile, shelf: Copybooks, source_format: Format | None = None, *, tells_apart: bool = False
+) -> Iterator[ProgramPart]:
     """Yield what the programs of one file add to the graph; nothing for a file without any COBOL."""
     beside = shelf.beside(file.path)
     source = scan(file.data, source_format=source_format, copybooks=beside)
     for program in source:
-        said = facts(source, program, copybooks=beside)
+        said = facts(source, program, copybooks=beside, tells_apart=tells_apart)
         is_copybook = said.type == "copybook"
         if is_copybook and not (said.items or program.copies or program.paragraphs):
             continue

@@ -53,13 +53,16 @@ _CONFIGURATION = frozenset(
 )
 
 
-def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | None = None) -> Facts:
+def facts(
+    source: ScannedSource, program: Program, *, copybooks: Copybooks | None = None, tells_apart: bool = False
+) -> Facts:
     r"""Return everything that a program says, each fact with its lines.
 
     Args:
         source: The file that was scanned.
         program: One of the programs in it; a nested one is a program of its own.
         copybooks: Where COPY and EXEC SQL INCLUDE look, None for nowhere; `Facts.copybooks` lists what is missing.
+        tells_apart: Whether uses of one item for several things are told apart (`Facts.apart`).
 
     Example:
         >>> from penstock.cobol import scan
@@ -71,12 +74,16 @@ def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | Non
     from .expanding import expand
 
     find = lookup(copybooks)
-    return _facts(source, program, expand(source, program, find), outer_data(source, program, find))
+    expanded, outer = expand(source, program, find), outer_data(source, program, find)
+    return _facts(source, program, expanded, outer, tells_apart=tells_apart)
 
 
-def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: tuple[OuterData, ...]) -> Facts:
+def _facts(
+    source: ScannedSource, program: Program, expanded: Expanded, outer: tuple[OuterData, ...], *, tells_apart: bool
+) -> Facts:
     """Return what a program says whose copybooks stand in their places."""
     from . import calls, failing, files, interface, objects, rules, wording
+    from .apart import apart
     from .around import programs_around
     from .code import Code, walk
     from .commands import commands
@@ -161,6 +168,7 @@ def _facts(source: ScannedSource, program: Program, expanded: Expanded, outer: t
         uses=data.referred.moving.uses(),
         moves=data.referred.moving.moves(),
         parts=data.referred.moving.parts(),
+        apart=apart(data.referred.moving.flows, reaching) if tells_apart else (),
     )
 
 

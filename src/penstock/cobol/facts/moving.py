@@ -17,7 +17,7 @@ from .values import WHOLE, DataMove, DataUse, MoveWay, PartUse, SourcePlace
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from .code import Block, ReadStatement
+    from .code import Block, ReadStatement, Site
     from .layout import ShownItem
     from .values import ItemPart
 
@@ -29,6 +29,15 @@ class Write(NamedTuple):
     whole: bool
     """Whether all of the item is written, rather than one occurrence or some characters."""
     is_passed: bool
+
+
+class Flow(NamedTuple):
+    """A copy of one item to another by one statement."""
+
+    source: int
+    target: int
+    site: Site
+    places: tuple[SourcePlace, ...]
 
 
 class Moving:
@@ -43,6 +52,7 @@ class Moving:
         self._uses: defaultdict[tuple[int, int, int, str, bool], list[SourcePlace]] = defaultdict(list)
         self._moves: defaultdict[tuple[int, int, bool, bool, MoveWay], list[SourcePlace]] = defaultdict(list)
         self._parts: defaultdict[tuple[int, ItemPart], list[SourcePlace]] = defaultdict(list)
+        self.flows: list[Flow] = []
         self.mentions: dict[tuple[str | None, int], list[Mention]] = {}
         """By statement (its copybook and the offset in its source): the items that it writes or passes, and what from."""
         self.blocks: dict[tuple[str | None, int], list[Write]] = {}
@@ -168,7 +178,7 @@ class Moving:
         for source in sources:
             for item in target.items:
                 if item != source:
-                    places = self._moves[source, item, is_copy, is_sure, way]
-                    places.append(place)
-                    if there != place:
-                        places.append(there)
+                    said_at = (place, there) if there != place else (place,)
+                    self._moves[source, item, is_copy, is_sure, way].extend(said_at)
+                    if is_copy:
+                        self.flows.append(Flow(source, item, said.site, said_at))

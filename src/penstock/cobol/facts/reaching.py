@@ -135,6 +135,29 @@ class Reaching:
             }
         return self.at(text, self._execs.get((block.copybook, block.exec.line, block.line)))
 
+    def alone(self, items: Iterable[int]) -> Reaching:
+        """Return what can be asked about some items, and not about what is moved to them."""
+        other = Reaching(
+            self._code, self._trees, self._pieces, self._names, self._referred, self._values, self._records
+        )
+        other._ways = self._ways = self._ways or Ways(self._code, self._trees, self._pieces)
+        other._collect(items, is_traced=False)
+        return other
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the ways through the program are few enough to be followed."""
+        return self._solved is not None
+
+    def stays(self, item: int, filled: Site, used: Site) -> bool:
+        """Return whether what a statement leaves in an item may be there where another begins; True where that is not known."""
+        if self._ways is None or self._solved is None or item not in self._items:
+            return True
+        node, use = self._ways.node_of.get(filled), self._ways.node_of.get(used)
+        mine = [bit for bit in _bits(self._items[item]) if self._definitions[bit].node == node]
+        mask = None if node is None or use is None or not mine else self._solved.at(use)
+        return mask is None or any(mask >> bit & 1 for bit in mine)
+
     def _reached(self, index: int, node: int | None) -> ReachedValues:
         """Return the values of an item at a node, those of the items moved to it looked up where they are moved."""
         if index not in self._items:
@@ -197,8 +220,13 @@ class Reaching:
 
     # ── which definitions there are ──
 
-    def _collect(self, wanted: Iterable[int]) -> None:
-        """Find every definition of some items and of the items that are moved to them, and follow them."""
+    def _collect(self, wanted: Iterable[int], *, is_traced: bool = True) -> None:
+        """Find every definition of some items, and follow them.
+
+        Args:
+            wanted: The items.
+            is_traced: Whether the items that are moved to them are followed as well.
+        """
         if self._ways is None:
             self._ways = Ways(self._code, self._trees, self._pieces)
         self._definitions, self._items, self._known = [], {}, {}
@@ -226,7 +254,7 @@ class Reaching:
                 self._items[item] |= 1 << bit
                 if definition.node is not None:
                     effects.setdefault(definition.node, []).append(bit)
-                if definition.source is not None and definition.source not in self._items:
+                if is_traced and definition.source is not None and definition.source not in self._items:
                     waiting.append(definition.source)
         self._solved = self._solve(effects)
 

@@ -167,6 +167,15 @@ class PartUse(NamedTuple):
     places: tuple[SourcePlace, ...]
 
 
+class ApartUses(NamedTuple):
+    """An item that is used for several things: what some statements leave there is not what others give on."""
+
+    item: int
+    """An index into `Facts.items` and behind them into those of `Facts.outer`."""
+    pairs: tuple[tuple[SourcePlace, SourcePlace], ...]
+    """Of each two such statements the places, of what fills the item and of what gives it on."""
+
+
 class DataMove(NamedTuple):
     """A move of the value of one item into another, by one or several statements."""
 
@@ -735,4 +744,5 @@ class Facts:
     """Which paragraph reads and writes which item."""
     moves: tuple[DataMove, ...] = ()
     parts: tuple[PartUse, ...] = ()
+    apart: tuple[ApartUses, ...] = ()
     """Which item goes into which."""

@@ -115,6 +115,8 @@ class _Wave(NamedTuple):
     causes: tuple[NodeId | None, ...]
     """What grows before it, each for the one before: None for what was asked for, then names; the last is the one that it grows
     with, itself or another one that the same line of a copybook declares."""
+    filled: tuple[CitedLine, ...] = ()
+    """The statements that bring it what is longer; none for any."""
 
 
 class _Longer(NamedTuple):
@@ -152,10 +154,16 @@ class _Growing:
         """What redefines each item, by the name of its node."""
         self._parts: dict[tuple[int, int], list[NamedPart]] = {}
         """The parts that are named by their place, by the place of the program's part and the index of the field."""
+        self._apart: dict[NodeId, frozenset[tuple[CitedLine, CitedLine]]] = {}
+        """Of the fields that are used for several things, the statements between which nothing stays."""
+        self._filled_by: dict[NodeId, set[CitedLine] | None] = {}
+        """The statements that bring what is longer to the fields that grow; None for any."""
         self._returned: set[str] = set()
         """What programs give back by RETURNING: it goes to the caller, and nothing comes from there."""
         for part in graph.parts:
             self._returned |= {part.fields[one.returned].name for one in part.entries if one.returned is not None}
+            for index, pairs in part.apart:
+                self._apart[NodeId("field", part.fields[index].name)] = pairs
             for named in part.parts:
                 self._parts.setdefault((id(part), named.field), []).append(named)
             for index, field in enumerate(part.fields):
@@ -186,7 +194,13 @@ class _Growing:
             elif size is not None and own is not None and wave.size is not None:
                 size = longer(size, Bytes(wave.size.bytes - own.bytes))
             known = self._waves.get(one)
-            if known is not None and not _is_more(size, known.size) and RANK[wave.certainty] >= RANK[known.certainty]:
+            is_new = self._is_filled_anew(one, wave.filled if one == node else ())
+            if (
+                known is not None
+                and not is_new
+                and not _is_more(size, known.size)
+                and RANK[wave.certainty] >= RANK[known.certainty]
+            ):
                 continue
             if known is not None:
                 surest = min(wave.certainty, known.certainty, key=RANK.__getitem__)
@@ -265,13 +279,29 @@ class _Growing:
         placed = None if other is None else self._carrying.place(other)
         if other is None or placed is None:
             return
+        given = self._given(node, wave.filled, edge, placed)
+        if not given:
+            return
+        filled = given if edge.verb == "moves to" else ()
         causes = frozenset(wave.causes)
         short = self._shortage(edge, (now, then), other, placed, causes) if wave.steps < MAX_STEPS else None
         if short is not None:
-            self._too_short(node, edge, other, placed, short, wave)
+            self._too_short(node, edge, other, placed, short, wave, filled)
+        elif other in self._apart and other in self._waves and wave.steps < MAX_STEPS:
+            # It has grown for another use already.
+            short = self._shortage(edge, (now, then), other, placed, frozenset())
+            if short is not None and not short.is_cut and self._is_filled_anew(other, filled):
+                self._waiting.append((other, self._waves[other]._replace(filled=filled)))
 
     def _too_short(
-        self, node: NodeId, edge: EstateEdge, other: NodeId, placed: PlacedField, short: Shortage, wave: _Wave
+        self,
+        node: NodeId,
+        edge: EstateEdge,
+        other: NodeId,
+        placed: PlacedField,
+        short: Shortage,
+        wave: _Wave,
+        filled: tuple[CitedLine, ...] = (),
     ) -> None:
         """Add an item that is too short for one that grows, and let it grow in its turn."""
         why, certainty = _said_of(edge, node, short, wave)
@@ -286,7 +316,30 @@ class _Growing:
         self._add(what, other, (placed.field.bytes, needed), wave.steps + 1, why, cited, certainty, digits)
         # What takes only a part today need not grow: nothing follows from it.
         if what == "too short" and short.size is not None:
-            self._grow(other, placed, _Wave(short.size, certainty, wave.steps + 1, (*wave.causes, other)))
+            self._grow(other, placed, _Wave(short.size, certainty, wave.steps + 1, (*wave.causes, other), filled))
+
+    def _is_filled_anew(self, node: NodeId, filled: tuple[CitedLine, ...]) -> bool:
+        """Note what brings a field what is longer, and return whether that is another use of it than those that are known."""
+        known = self._filled_by.setdefault(node, set())
+        if known is None or (filled and known.issuperset(filled)):
+            return False
+        self._filled_by[node] = {*known, *filled} if filled else None
+        return True
+
+    def _given(
+        self, node: NodeId, filled: tuple[CitedLine, ...], edge: EstateEdge, taken: PlacedField
+    ) -> tuple[CitedLine, ...]:
+        """Return the statements of an edge that may give on what is longer in a field; none where that has another use.
+
+        A longer item of text has more blanks at its end then, and a number zeros at its front: nothing is lost with those.
+        """
+        pairs, placed = self._apart.get(node), self._carrying.place(node)
+        one, other = (None if at is None else size_of(at.field) for at in (placed, taken))
+        if not pairs or not filled or one is None or other is None or edge.verb != "moves to" or edge.ways:
+            return edge.citations
+        if not (one.kind == other.kind == "text" or (one.kind == "number" and other.is_number)):
+            return edge.citations
+        return tuple(use for use in edge.citations if any((fill, use) not in pairs for fill in filled))
 
     def _receiver(self, node: NodeId, edge: EstateEdge) -> NodeId | None:
         """Return what gets the bytes of a field by an edge; None where nothing does.

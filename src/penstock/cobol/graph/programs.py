@@ -142,6 +142,11 @@ class _Drawing:
                 for one in facts.parts
                 if self._is_whole and one.item < len(facts.items)
             ),
+            apart=tuple(
+                (one.item, frozenset(zip(*map(self._places, zip(*one.pairs, strict=True)), strict=True)))
+                for one in facts.apart
+                if self._is_whole and one.item < len(facts.items)
+            ),
             files=tuple(map(self._binding, facts.files)),
             sendings=tuple(self._sendings()),
             entries=tuple(self._entries()),

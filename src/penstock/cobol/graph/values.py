@@ -203,6 +203,9 @@ class ProgramPart(NamedTuple):
     edges: tuple[EstateEdge, ...]
     fields: tuple[LaidField, ...] = ()
     parts: tuple[NamedPart, ...] = ()
+    apart: tuple[tuple[int, frozenset[tuple[CitedLine, CitedLine]]], ...] = ()
+    """The fields that are used for several things, by their indexes: of what fills each, and what gives it on, the places that
+    have nothing to do with each other."""
     files: tuple[FileBinding, ...] = ()
     sendings: tuple[Passing, ...] = ()
     entries: tuple[ProgramEntry, ...] = ()

@@ -1,0 +1,65 @@
+"""Tell which uses of an item have nothing to do with each other: a scratch field that is filled twice, and taken twice.
+
+`MOVE A TO T … MOVE T TO B` and, elsewhere, `MOVE X TO T … MOVE T TO Y` bring A to B and never to Y. Of each item that is
+moved to and moved on, every pair of two such statements is looked at: whether what the first leaves may still be there
+where the second begins. Keeps out which values those are (`reaching`, which is asked).
+
+Law: two statements are said to be apart only where no way of the program leads from the one to the other over which the
+item keeps what it got.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from .reaching import MAX_ITEMS
+from .values import ApartUses
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from .moving import Flow
+    from .reaching import Reaching
+    from .values import SourcePlace
+
+
+MAX_PAIRS = 10_000
+"""Of how many pairs of statements one item is looked at; one that has more is taken to be used for one thing."""
+
+
+def apart(flows: Iterable[Flow], reaching: Reaching) -> tuple[ApartUses, ...]:
+    """Return the statements that fill an item, and those that give it on, between which nothing of it stays.
+
+    Args:
+        flows: Each copy of one item to another, statement by statement.
+        reaching: The definitions of the program's items.
+    """
+    into: dict[int, list[Flow]] = {}
+    onward: dict[int, list[Flow]] = {}
+    for flow in flows:
+        into.setdefault(flow.target, []).append(flow)
+        onward.setdefault(flow.source, []).append(flow)
+    items = [item for item in into if item in onward]
+    found = []
+    for begin in range(0, len(items), MAX_ITEMS):
+        some = items[begin : begin + MAX_ITEMS]
+        alone = reaching.alone(some)
+        if not alone.is_known:
+            break
+        found += [ApartUses(item, _pairs(item, into[item], onward[item], alone)) for item in some]
+    return tuple(one for one in found if one.pairs)
+
+
+def _pairs(
+    item: int, into: Sequence[Flow], onward: Sequence[Flow], reaching: Reaching
+) -> tuple[tuple[SourcePlace, SourcePlace], ...]:
+    """Return the places of the statements that are apart; of several on one line all of them."""
+    found: dict[tuple[SourcePlace, SourcePlace], bool] = {}
+    if len(into) * len(onward) > MAX_PAIRS:
+        return ()
+    for fill, use in product(into, onward):
+        stays = reaching.stays(item, fill.site, use.site)
+        for pair in product(fill.places, use.places):
+            found[pair] = found.get(pair, False) or stays
+    return tuple(pair for pair, stays in found.items() if not stays)
