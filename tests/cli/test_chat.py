@@ -17,6 +17,7 @@ from tests.cli.screens import typed
 from tests.forks import warm_penstock
 
 from penstock.models import call, say
+from penstock.store import open_store
 from penstock.testing import LoopbackProvider
 
 if TYPE_CHECKING:
@@ -130,6 +131,7 @@ def test_what_is_recommended_names_the_store(
     """A command that is copied from a message is about the same session, where the store is not the user's own."""
     monkeypatch.setenv("OPENAI_API_KEY", "any")
     store = ["--store", str(tmp_path / "a store")]
+    open_store(store[1]).close()
     none = typed("sessions", *store, cwd=tmp_path)
     assert none.stdout.endswith(shlex.join(store) + "\n")
     stopped = typed("run", "look", "--max-turns", "1", *at(provider, tmp_path), *store, cwd=tmp_path)

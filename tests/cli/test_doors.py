@@ -354,6 +354,7 @@ def test_a_store_that_cannot_says_what_helps(
 def test_a_kept_output_that_is_gone_names_its_own_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What is recommended names the store, and no root, which `store list` does not take."""
     kept = str(tmp_path / "kept")
+    open_store(kept).close()
     assert main(["page", "uMGSGJq0P1YNHAjdzx1eT4", "--store", kept, "--json"]) == 4
     assert json.loads(capsys.readouterr().out)["error"]["try"] == f"penstock store list --store {kept}"
 
@@ -415,9 +416,9 @@ def test_a_database_that_opens_for_no_command_sends_nobody_to_the_check(
         assert error["code"] == "damaged"
         assert "store check" not in error["message"]
         assert error["try"] == f"penstock {' '.join(command)} --help"
-        assert error["message"].endswith(f"or move {kept} away, and the next command begins a new store.")
+        assert error["message"].endswith(f"or move {kept} away, and the next `penstock run` begins a new store.")
     kept.rename(tmp_path / "away")
-    assert main(["sessions", "--store", str(kept)]) == 1
+    assert main(["run", "x", "--root", str(tmp_path / "away"), "--store", str(kept)]) == 0
 
 
 @pytest.mark.parametrize(
@@ -436,7 +437,8 @@ def test_what_fails_names_where_to_look(
     """A disk that is full is nobody's mistake, also where it is told with what was to be written."""
     assert report(error, {"as_json": True}, "penstock x") == status
     told = json.loads(capsys.readouterr().out)["error"]
-    assert (told["code"], told["try"]) == (code, "penstock x --help")
+    is_full = isinstance(error, OSError) and error.errno == errno.ENOSPC
+    assert (told["code"], told["try"]) == (code, None if is_full else "penstock x --help")
     if isinstance(error, OSError) and code == "io_error":
         caused = CallerError("What was read cannot be kept")
         caused.__cause__ = error
@@ -451,3 +453,44 @@ def test_a_token_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "none"))
     made, at = token.load(None)
     assert (len(made) >= 32, at) == (True, str(tmp_path / "none" / "penstock" / "token"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "store check",
+        "store list",
+        "store size",
+        "store prune",
+        "store gc --older-than 1",
+        "store rm x",
+        "sessions",
+        "sessions rm x",
+        "show x",
+        "stats",
+        "handoff x",
+        "undo x",
+        "resume x",
+        "page x",
+        "find x y",
+    ],
+)
+def test_a_store_that_is_named_and_not_there_is_not_begun_to_be_read(
+    line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A check of a copy whose name is a slip said that all is well, and left a store there."""
+    assert main([*line.split(), "--store", str(tmp_path / "copi"), "--json"]) == 4
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["message"] == f"There is no store {tmp_path / 'copi'}."
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_command_that_cannot_be_started_has_an_object_too(tmp_path: Path) -> None:
+    """With the status of shells."""
+    (tmp_path / "file").write_text("x")
+    for name, status, code in (("nosuch", 127, "not_found"), (str(tmp_path / "file"), 126, "denied")):
+        done = run("guard", "--json", "--", name, cwd=tmp_path)
+        error = json.loads(done.stdout)["error"]
+        assert (done.returncode, error["code"], done.stderr) == (status, code, "")
+        assert name in error["message"]
+        assert run("guard", "--", name, cwd=tmp_path).stderr == f"penstock guard: {error['message']}\n"

@@ -227,6 +227,19 @@ def test_a_program_gets_events(tree: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.proves("S-9")
+def test_a_session_that_a_handoff_begins_is_listed_by_its_goal(tree: Path, tmp_path: Path) -> None:
+    """Nobody asked it anything: a blank line tells nobody which it is."""
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps([{"say": "Done."}]))
+    how = ["--root", str(tree), "--model", f"scripted:{script}", "--json"]
+    first = json.loads(penstock(tmp_path, "run", "Mend the port.", *how).stdout)["session"]
+    (tmp_path / "handoff.json").write_text(penstock(tmp_path, "handoff", first).stdout)
+    penstock(tmp_path, "run", "--from", str(tmp_path / "handoff.json"), *how)
+    rows = json.loads(penstock(tmp_path, "sessions", "--json").stdout)["sessions"]
+    assert [row["question"] for row in rows] == ["Mend the port."] * 2
+
+
+@pytest.mark.proves("S-9")
 def test_a_handoff_begins_a_session(tree: Path, tmp_path: Path) -> None:
     """With its words, and with what became of its files since."""
     first = iter([call("edit_file", path="app.py", old="1", new="2"), say("Done.")])

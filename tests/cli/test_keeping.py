@@ -129,7 +129,7 @@ def test_an_endless_pipe_ends_after_so_many_seconds(shell: Shell) -> None:
 
 
 @pytest.mark.proves("G-2")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupt_prints_what_has_come(shell: Shell, number: signal.Signals) -> None:
     """The exit status says that it was interrupted, after the result and the way to the whole."""
     with shell.start("guard", "--chars", "500") as process:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -45,6 +46,40 @@ def test_a_reader_that_has_gone_is_no_fault(tree: Path, line: str) -> None:
     finally:
         os.close(write)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is full")
+@pytest.mark.parametrize("is_full", [True, False])
+@pytest.mark.parametrize("command", ["run", "resume"])
+def test_an_answer_does_not_need_somebody_who_reads_its_steps(tree: Path, command: str, is_full: bool) -> None:
+    """What an agent works for is on standard output: a log that is full, or `2> >(head -1)`, does not end it unseen."""
+    read, write = os.pipe()
+    os.close(read)
+    kept = ["--store", str(tree / "kept")]
+    penstock = [sys.executable, "-m", "penstock"]
+    begun = [*penstock, "run", "import", *kept, "--json"]
+    words = ["import", "--root", str(tree)]
+    if command == "resume":
+        told = subprocess.run(begun, cwd=tree, capture_output=True, timeout=60, check=True)
+        words = [json.loads(told.stdout)["session"], "import"]
+    try:
+        with Path("/dev/full").open("wb") as full:
+            errors = full.fileno() if is_full else write
+            line = [*penstock, command, *words, *kept]
+            done = subprocess.run(line, cwd=tree, stdout=subprocess.PIPE, stderr=errors, timeout=60, check=False)
+    finally:
+        os.close(write)
+    assert done.returncode == 0
+    assert b"import os" in done.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is full")
+def test_a_fault_that_cannot_be_told_is_a_fault(tree: Path) -> None:
+    """Status 1 would say that nothing was found."""
+    with Path("/dev/full").open("wb") as full:
+        line = [sys.executable, "-m", "penstock", "view", "none.txt"]
+        done = subprocess.run(line, cwd=tree, stdout=subprocess.PIPE, stderr=full, timeout=60, check=False)
+    assert done.returncode == 8
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is full")

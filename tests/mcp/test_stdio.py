@@ -143,7 +143,7 @@ def test_a_cancelled_call_is_not_answered_and_frees_its_place(lasting_doubles: W
     assert time.monotonic() - started < 20
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_ends_a_server_quietly(workspace: Path, number: signal.Signals, status: int) -> None:
     """No traceback, nothing on the output, the status that shells expect; once of an interpreter of its own."""
     wire = our_server(workspace, fresh=number == signal.SIGTERM)

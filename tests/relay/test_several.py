@@ -374,6 +374,21 @@ def test_a_relay_of_servers_that_never_spoke_fails(servers: dict[str, Any], wait
     assert b"no server could be reached" in errors
 
 
+@pytest.mark.proves("Y-3")
+def test_a_server_that_ends_among_others_is_named(tmp_path: Path) -> None:
+    """With its status: its tools are gone, and nobody else says why. One that ends as it is told to is not."""
+    path = tmp_path / "servers.json"
+    one = {"command": SERVER[0], "args": SERVER[1:], "env": {"PYTHONPATH": str(REPOSITORY)}}
+    path.write_text(json.dumps({"mcpServers": {"gone": {"command": "sh", "args": ["-c", "exit 3"]}, "one": one}}))
+    ends = Ends([*RELAY, "--config", str(path)], tmp_path / "store")
+    ends.ask(request("initialize", 0, protocolVersion="2025-11-25"))
+    assert len(ends.text(call("text", 1, size=500))) == 500
+    assert ends.process.stderr is not None
+    assert ends.process.stderr.readline() == b"penstock relay: gone has ended with status 3\n"
+    status, _, errors = ends.end()
+    assert (status, errors) == (0, b"")
+
+
 DEAF = """
 import json, sys, time
 for _ in range(2):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from contextlib import suppress
 from itertools import pairwise
 
 import click
@@ -87,7 +88,9 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         return answer.quiet_pipe()
     except OSError as error:  # what was to be printed cannot be: the disk is full
-        status = answer.report(error, {})
+        status = answer.FAULT
+        with suppress(OSError):  # nor may that be told
+            answer.report(error, {})
     return _written(status)
 
 

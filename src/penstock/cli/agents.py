@@ -154,6 +154,7 @@ def _with_terms(chosen: tuple[Decorator, ...], allowed: tuple[Decorator, ...]) -
                 max_turns=max_turns,
                 max_wait_seconds=max_wait_seconds,
             )
+            terminal.outlive()
             return function(*args, terms=terms, **about)
 
         made: Any = called

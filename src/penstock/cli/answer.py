@@ -202,7 +202,8 @@ def report(error: Exception, about: Mapping[str, Any], command: str = "penstock"
                 return fail("is_directory", said, f"{command} --help", REFUSED, output_format=output_format)
             # What we raise by ourselves has no number, and says the name itself.
             message = ": ".join(filter(None, (named, error.strerror))) if error.strerror else str(error)
-            return fail("io_error", message, f"{command} --help", FAULT, output_format=output_format)
+            way = None if full else f"{command} --help"
+            return fail("io_error", message, way, FAULT, output_format=output_format)
         case _:  # a store that cannot: it brings its own code
             way = _way(getattr(error, "calls", ()), about) or f"{command} --help"
             return fail(getattr(error, "code", "ended"), str(error), way, FAULT, output_format=output_format)

@@ -19,6 +19,7 @@ from penstock.cli import answer, options
 from penstock.cli.commands import command
 from penstock.cli.keeping import opened
 from penstock.errors import CallerError
+from penstock.text import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,7 +113,8 @@ def guard_command(
             _allowance(tokens, chars, model),
             Keep(keep or "head"),
             name=name or "command",
-            open_store=lambda: stack.enter_context(opened(store_url, options.BUSY_SECONDS)),  # what fits makes no store
+            # what fits makes no store
+            open_store=lambda: stack.enter_context(opened(store_url, options.BUSY_SECONDS, may_begin=True)),
             keep_bytes=keep_bytes,
             dialect=answer.dialect_of(store_url=store_url),
             chars_per_token=output.chars_per_token(),
@@ -180,7 +182,7 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
         try:
             os.execvp(command[0], command)  # noqa: S606 - it is what was typed
         except OSError as error:
-            return _not_started(command[0], error)
+            return _not_started(command[0], error, as_json=as_json)
     try:
         with ExitStack() as stack:
             ran = program.run(
@@ -188,7 +190,7 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
                 how.allowance,
                 how.keep,
                 name=how.name,
-                open_store=lambda: stack.enter_context(opened(store_url, options.BUSY_SECONDS)),
+                open_store=lambda: stack.enter_context(opened(store_url, options.BUSY_SECONDS, may_begin=True)),
                 keep_bytes=how.keep_bytes,
                 dialect=answer.dialect_of(store_url=store_url),
                 chars_per_token=output.chars_per_token(),
@@ -197,7 +199,7 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
                 is_passed_uncut=not as_json,
             )
     except OSError as error:
-        return _not_started(command[0], error)
+        return _not_started(command[0], error, as_json=as_json)
     if as_json:
         outputs = {"stdout": _json_of(ran.stdout), "stderr": _json_of(ran.stderr)}
         answer.print_json({"status": ran.status, **outputs})
@@ -260,11 +262,16 @@ def _printed_to(*, as_json: bool) -> tuple[int | None, int | None]:
     return first, second
 
 
-def _not_started(name: str, error: OSError) -> int:
+def _not_started(name: str, error: OSError, *, as_json: bool) -> int:
+    """Say why a command could not be started, and return what a shell returns then."""
     from penstock.guard.program import NOT_FOUND, NOT_RUN
 
-    click.echo(f"penstock guard: {name}: {error.strerror}", err=True)
-    return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_RUN
+    code, status = ("not_found", NOT_FOUND) if isinstance(error, FileNotFoundError) else ("denied", NOT_RUN)
+    said = f"{escape.clip(name) or repr(name)}: {error.strerror}"
+    if as_json:
+        return answer.fail(code, said, "penstock guard --help", status, as_json=True)
+    click.echo(f"penstock guard: {said}", err=True)
+    return status
 
 
 def _too_small(allowance: Allowance, way: str, *, as_json: bool) -> int:
@@ -310,7 +317,10 @@ class _Input:
         """Let an interrupt end the input and not the process while this lasts; a second one ends the process."""
         # A signal may come between the look at `ended` and the wait for input: the pipe wakes a wait that begins after it.
         self._woken, self._waker = os.pipe()
-        earlier = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        numbers = (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM))
+        earlier = {number: signal.getsignal(number) for number in numbers}
+        if earlier[numbers[-1]] is signal.SIG_IGN:  # begun by nohup, it goes on where the terminal is closed
+            del earlier[numbers[-1]]
 
         def interrupt(*_: object) -> None:
             self.ended = "interrupt"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import sys
 import time
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from penstock.cli import answer, options, terminal
 from penstock.cli.commands import HelpPage, command, group
 from penstock.cli.completion import complete_handle
 from penstock.errors import ToolError
+from penstock.text import escape
 from penstock.text.calls import Call
 
 if TYPE_CHECKING:
@@ -39,10 +41,23 @@ _budget_option = click.option(
 
 
 @contextmanager
-def opened(url: str | None, wait_seconds: float | None = None) -> Iterator[Store]:
-    """Open the store at `url`, or the user's own, for as long as this lasts; `wait_seconds` as of `open_store`."""
-    from penstock.store import open_store
+def opened(url: str | None, wait_seconds: float | None = None, *, may_begin: bool = False) -> Iterator[Store]:
+    """Open the store at `url`, or the user's own, for as long as this lasts.
 
+    Args:
+        url: The store; None for the user's own, which is made where there is none.
+        wait_seconds: As of `open_store`.
+        may_begin: Whether a folder that is named and is not there is a new store, for whoever keeps something, and not a slip:
+            a check of it would find that all is well.
+
+    Raises:
+        ToolError: There is no such folder.
+    """
+    from penstock.store import folder_of, open_store
+
+    folder = None if url is None or may_begin else folder_of(url)
+    if folder is not None and not os.path.lexists(folder):
+        raise ToolError("not_found", f"There is no store {escape.clip(folder)}.")
     store = open_store(url, wait_seconds=wait_seconds)
     try:
         yield store

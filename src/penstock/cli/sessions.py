@@ -386,6 +386,9 @@ def _beginning_of(store: Store, session_id: str, types: list[str]) -> dict[str, 
         message: Any = field(next(store.events(session_id, types.index("Prompted"))).data, "message")
         with suppress(PenstockError):
             row["question"] = of_person(begin(row["wire"]).append(message).entries[-1].text)[:200]
+    if not row["question"] and "HandedOff" in types:  # it was begun from a handoff, with no word of a person
+        handed_on = next(store.events(session_id, types.index("HandedOff"))).data
+        row["question"] = str(field(handed_on, "handoff", "goal") or "")[:200]
     return row
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, TextIO
 from penstock.text import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
     from types import TracebackType
 
     import rich.console
@@ -31,6 +31,8 @@ _NAME_CHARS = 24  # a handle has 22
 _NUMBER = r"-?[\d.]+(?:-[\d.]+)?(?: \w+)?"  # 12, -3.5, 2-5, 40 bytes
 _QUIET_SECONDS = 1.0  # what is done sooner needs no progress: a line that flashes by only disturbs
 _REFRESH_SECONDS = 0.2
+_LOST = {"stdout": {errno.EIO}, "stderr": {errno.EIO, errno.EPIPE, errno.ENOSPC, errno.EDQUOT}}
+"""For which reasons what is written to an output is lost, by its name in `sys`."""
 LOG_SECONDS = 60.0
 """Seconds between two lines on how far a long work is, where there is no terminal to draw on."""
 
@@ -44,15 +46,16 @@ def outlive() -> None:
     """Lose what is written to a terminal that is gone, from now on, in place of failing in the midst of a step.
 
     A write may come between the end of a terminal and the signal for it, which a shell hands on, or keeps from what it has
-    disowned: only the signal says whether to go on.
+    disowned: only the signal says whether to go on. On standard error nothing is worth the work either: whoever reads it may have
+    gone, its disk may be full, and the answer goes elsewhere.
     """
     if sys.platform == "win32":
         return  # its consoles end a process themselves, and take letters by another way than bytes
-    for name in ("stdout", "stderr"):
+    for name, reasons in _LOST.items():
         stream = getattr(sys, name)
-        if stream is not None and stream.isatty():
+        if stream is not None and (stream.isatty() or stream is sys.__stderr__):
             stream.flush()
-            written = BufferedWriter(_Terminal(stream.fileno(), "w", closefd=False))
+            written = BufferedWriter(_Lossy(stream.fileno(), reasons))
             setattr(sys, name, TextIOWrapper(written, stream.encoding, stream.errors, line_buffering=True))
 
 
@@ -83,12 +86,19 @@ def output_on_terminal() -> Iterator[None]:
         os.close(shown)
 
 
-class _Terminal(FileIO):
+class _Lossy(FileIO):
+    """A descriptor that loses what cannot be written there for some reasons."""
+
+    def __init__(self, descriptor: int, reasons: Container[int]) -> None:
+        super().__init__(descriptor, "w", closefd=False)
+        self._reasons = reasons
+
     def write(self, data: ReadableBuffer) -> int:
+        """Write, or lose all of it. Raises OSError for any other reason."""
         try:
             return super().write(data)
         except OSError as error:
-            if error.errno != errno.EIO:
+            if error.errno not in self._reasons:
                 raise
             return len(memoryview(data))
 

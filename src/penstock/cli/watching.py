@@ -187,7 +187,6 @@ def work(
     Raises:
         ToolError: another process goes on with the same session.
     """
-    terminal.outlive()
     with _stopped_by_interrupts(agent, [] if signals is None else signals), telling_of_others(agent.session.session_id):
         try:
             return agent.run(prompt, max_turns=max_turns, told=told)

@@ -200,7 +200,7 @@ def serve(
         tell_url: Told where the tools are over HTTP, once that can be reached.
 
     Returns:
-        The exit status: 0, 130 after SIGINT, 143 after SIGTERM.
+        The exit status: 0, 130 after SIGINT, 143 after SIGTERM, 129 after SIGHUP.
 
     Raises:
         CallerError: The root, the address or the token cannot be used, or the extra `penstock[mcp]` is missing.
@@ -284,7 +284,10 @@ async def until_signal(serving: Serving) -> int:
         for way in ways_to_stop:
             way()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    # A terminal that is closed asks for the same; what was begun with that ignored, as by nohup, goes on.
+    hangup = getattr(signal, "SIGHUP", signal.SIGTERM)
+    closed = {hangup} if signal.getsignal(hangup) is signal.SIG_DFL else set()
+    for number in {signal.SIGINT, signal.SIGTERM} | closed:
         try:
             loop.add_signal_handler(number, stop, number)
         except NotImplementedError:  # Windows: a handler of the process, which wakes the loop

@@ -56,9 +56,17 @@ class Child(NamedTuple):
         Args:
             seconds: how long its end is waited for.
         """
+        return self.status(seconds) not in {None, 0}
+
+    def status(self, seconds: float) -> int | None:
+        """Return the exit status of the program, below 0 the signal that ended it; None where it goes on.
+
+        Args:
+            seconds: how long its end is waited for.
+        """
         with suppress(subprocess.TimeoutExpired):
-            return self.process.wait(seconds) != 0
-        return False
+            return self.process.wait(seconds)
+        return None
 
     def end(self) -> None:
         """End what is left of the group, and whoever watches it."""

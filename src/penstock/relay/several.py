@@ -67,6 +67,7 @@ class Several:
         max_held_bytes: int,
         say: Callable[[str], None],
     ) -> None:
+        self._names = [server.name for server in servers]
         self._own_tools = own_tools
         self._max_held = max_held_bytes
         self._say = say
@@ -86,7 +87,7 @@ class Several:
             else (self._bridged(server) if server.url else None)
             for server, program in zip(servers, programs, strict=True)
         ]
-        self._board = Switchboard([server.name for server in servers], guard)
+        self._board = Switchboard(self._names, guard)
 
     def _started(self, server: ConfiguredServer) -> child.Child | None:
         try:
@@ -205,6 +206,9 @@ class Several:
                     # other, but each server's own messages keep their order: one thread reads them.
                     self._send(self._turned(lambda raw=frame.raw: self._board.from_server(number, raw)))  # type: ignore[misc]
         self._send(self._turned(partial(self._board.lost, number)))
+        if not self._ended.is_set():
+            status = None if line.program is None else line.program.status(_EXIT_SECONDS)
+            self._say(f"{self._names[number]} has ended{'' if status is None else f' with status {status}'}")
 
     def _tick(self) -> None:
         """Let a second pass, and say which servers nobody waits for any more."""

@@ -143,7 +143,7 @@ class SqliteStore(FileTables):
 
     def _unopened(self, why: str) -> Unopened:
         """Return the fault of a database that no command can open: without it the folder is no new store either."""
-        way = f"Put a copy of it back; or move {self.path} away, and the next command begins a new store."
+        way = f"Put a copy of it back; or move {self.path} away, and the next `penstock run` begins a new store."
         return Unopened(f"{self._database} {why}. {way}")
 
     def _open_read_only(self, why: OSError) -> None:
