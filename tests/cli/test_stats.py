@@ -361,6 +361,7 @@ def test_an_empty_store_says_what_to_run(folder: Path, capsys: pytest.CaptureFix
     status, out, err = typed(capsys)
     assert (status, out) == (1, "")
     assert 'Try: penstock run "QUESTION"\n' in err
+    SqliteStore(str(folder / "another one")).close()
     status, found = as_json(capsys, "--store", "another one")
     assert status == 1
     assert found["error"]["try"] == "penstock run \"QUESTION\" --store 'another one'"

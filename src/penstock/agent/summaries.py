@@ -16,7 +16,7 @@ from penstock.agent.child_figures import ChildFigures, child_figures
 from penstock.agent.figures import Stats, TokenFlow, TokenSource, stats_of
 from penstock.session.limits import limits_of
 from penstock.store import StoreFault
-from penstock.text.json_redaction import redacted_json
+from penstock.text.redaction import secrets_in
 from penstock.version import __version__
 
 if TYPE_CHECKING:
@@ -93,8 +93,7 @@ def _encoded(stats: Stats, children: list[ChildFigures]) -> str | None:
     except (TypeError, ValueError):
         return None
     # What is cut from a record may look like a secret where the record did not.
-    plain = json.loads(text)
-    return text if redacted_json(plain) is plain else None
+    return None if secrets_in(text) else text
 
 
 def _decoded(text: str) -> tuple[Stats, list[ChildFigures]] | None:
