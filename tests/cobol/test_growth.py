@@ -152,6 +152,10 @@ def test_nothing_is_carried_to_what_is_returned() -> None:
         ("MOVE A TO L(5:6)", None),
         ("MOVE A TO L(7:)", ("is", None)),
         ("MOVE A TO L(5:N)", ("may", None)),
+        # As many as are sent, as far as there is room.
+        ("MOVE A TO L(5:LENGTH OF A)", None),
+        ("MOVE A TO L(6:LENGTH OF A)", ("is", None)),
+        ("MOVE A TO L(5:LENGTH OF B)", ("may", None)),
         ("MOVE A(1:3) TO T, MOVE A TO T", ("is", 6)),
         ("UNSTRING A DELIMITED BY ',' INTO T", ("may", 6)),
         ("STRING A DELIMITED BY SIZE INTO T", ("is", 6)),

@@ -71,9 +71,11 @@ class Moving:
         if roles & ~READ:
             self.mentions[said.copybook, said.start] = list(mentions)
             for pair in pairs(said, mentions):
-                source, place = pair.source, SourcePlace(pair.source.line, said.copybook)
-                self._move(source.items, pair.target, place, said, is_copy=pair.is_copy, sent=source.part, way=pair.way)
-                paired |= {source.at, pair.target.at} if pair.is_copy else set()
+                source, target, place = pair.source, pair.target, SourcePlace(pair.source.line, said.copybook)
+                if target.part is not None and _is_measured(said.keys, target.at, source.at):
+                    target = target._replace(part=target.part._replace(is_open=True))
+                self._move(source.items, target, place, said, is_copy=pair.is_copy, sent=source.part, way=pair.way)
+                paired |= {source.at, target.at} if pair.is_copy else set()
         for one in mentions:
             if one.part is not None and one.part.start is not None and one.at not in paired and len(one.items) == 1:
                 self._parts[one.items[0], one.part].append(SourcePlace(one.line, said.copybook))
@@ -182,3 +184,9 @@ class Moving:
                     self._moves[source, item, is_copy, is_sure, way].extend(said_at)
                     if is_copy:
                         self.flows.append(Flow(source, item, said.site, said_at))
+
+
+def _is_measured(keys: Sequence[str], target: int, source: int) -> bool:
+    """Return whether an item gets as many characters as are sent: `MOVE A TO B(1:LENGTH OF A)`."""
+    colon = next((at for at in range(target, len(keys)) if keys[at] == ":"), len(keys))
+    return keys[colon + 1 : colon + 5] == ("LENGTH", "OF", keys[source], ")")
