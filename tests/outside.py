@@ -33,10 +33,10 @@ class Outside:
         status, out, err = forked([*arguments], cwd or self.tree, self.environment, given, seconds=110)
         return subprocess.CompletedProcess(arguments, status, out, err)
 
-    def started(self, *arguments: str) -> subprocess.Popen[str]:
-        """Starts a command in the project, whose error output is a pipe."""
+    def started(self, *arguments: str, fresh: bool = False) -> subprocess.Popen[str]:
+        """Starts a command in the project, whose error output is a pipe; with `fresh` in the very process that is returned."""
         return subprocess.Popen(
-            [*warm_penstock(), *arguments],
+            [*(PENSTOCK if fresh else warm_penstock()), *arguments],
             cwd=self.tree,
             env=self.environment,
             stdout=subprocess.DEVNULL,

@@ -136,7 +136,8 @@ def test_a_providers_endless_stream_is_bounded(outside: Outside) -> None:
     with ThreadingHTTPServer(("127.0.0.1", 0), Endless) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-        with outside.started("run", "x", "--model", "openai-chat:x", "--base-url", url) as running:
+        asked = ("run", "x", "--model", "openai-chat:x", "--base-url", url)
+        with outside.started(*asked, fresh=True) as running:
             threading.Timer(40, running.kill).start()
             assert running.stderr is not None
             # The first line says what came of the first try; another follows, for a fault may be over.
