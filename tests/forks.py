@@ -33,29 +33,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 _REPOSITORY = Path(__file__).parents[1]
-LIBRARIES = (
-    "anyio._backends._asyncio",
-    "asyncio",
-    "click",
-    "csv",
-    "email.message",
-    "h11",
-    "html",
-    "http.client",
-    "httpcore2",
-    "httpx2",
-    "importlib.metadata",
-    "logging",
-    "multiprocessing.connection",
-    "re2",
-    "sqlite3",
-    "ssl",
-    "truststore",
-    "urllib.request",
-    "uuid",
-    "zipfile",
-)
-"""What is not ours: for processes that show that ours imports what it needs."""
 COMMANDS = (
     "anyio._backends._asyncio",
     "h11",
@@ -78,7 +55,7 @@ COMMANDS = (
     "penstock.tools.ranking",
     "penstock.workspace.line_ends",
     "penstock.workspace.ranked",
-    "tests.searched",
+    "tests.warmed",
     "truststore",
 )
 """What most commands and every run of an agent load."""

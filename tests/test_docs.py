@@ -19,7 +19,7 @@ from penstock import settings
 from penstock.cli import cli
 from penstock.workspace.root import Root
 from tests.console import Reader, Typed
-from tests.forks import LIBRARIES, warm
+from tests.forks import COMMANDS, warm
 from tests.testing.conftest import warm_python_with
 
 ROOT = Path(__file__).parent.parent
@@ -38,7 +38,7 @@ def test_the_python_examples_of_a_page_run(page: Path, tmp_path: Path) -> None:
     """What a page tells a reader to type works, in a folder of its own."""
     code = "\n".join(EXAMPLE.findall(page.read_text("utf-8")))
     done = subprocess.run(
-        [*warm(*LIBRARIES), "-W", "error", "-c", code],
+        [*warm(*COMMANDS), "-W", "error", "-c", code],
         cwd=tmp_path,
         capture_output=True,
         text=True,

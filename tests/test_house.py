@@ -66,6 +66,15 @@ def test_no_module_imports_itself_by_a_detour() -> None:
         pytest.fail(" -> ".join(error.args[1]))
 
 
+def test_what_is_used_of_ours_is_imported_by_name() -> None:
+    """No `import penstock.x`, which finds below it what others have imported: what is loaded already lends nothing to a module.
+
+    One that is imported to be there and not used is marked so.
+    """
+    found = re.compile(r"^\s*import penstock(?!.*noqa: F401)", re.MULTILINE)
+    assert [path for path in SOURCE.rglob("*.py") if found.search(path.read_text("utf-8"))] == []
+
+
 def test_the_front_door_is_pinned() -> None:
     """Strangers may use these names, and a name comes or goes only on purpose."""
     assert penstock.__all__ == [

@@ -113,28 +113,23 @@ def _standard_streams(*files: IO[bytes]) -> Iterator[None]:
             os.close(descriptor)
 
 
-def store_of(root: Path, loaded: tuple[str, ...] = COMMANDS) -> dict[str, str]:
-    """An environment in which `penstock` is the one that is tested, with a store and a home in the folder.
-
-    It begins with modules that are loaded already.
-    """
+def store_of(root: Path) -> dict[str, str]:
+    """An environment in which `penstock` is the one that is tested, begun warm, with a store and a home in the folder."""
     return {
         **os.environ,
-        "PATH": warm_path(*loaded),
+        "PATH": warm_path(*COMMANDS),
         "PENSTOCK_STORE": str(root / "kept"),
         "HOME": str(root),
         "OPENAI_API_KEY": "none",
     }
 
 
-def shell_line(
-    root: Path, line: str, *, check: bool = False, shell: str = "bash", loaded: tuple[str, ...] = COMMANDS
-) -> subprocess.CompletedProcess[str]:
-    """Types a line into a shell in which `penstock` is the one that is tested, and begins with what is loaded."""
+def shell_line(root: Path, line: str, *, check: bool = False, shell: str = "bash") -> subprocess.CompletedProcess[str]:
+    """Types a line into a shell in which `penstock` is the one that is tested."""
     return subprocess.run(
         [shell, "-c", line],
         cwd=root,
-        env=store_of(root, loaded),
+        env=store_of(root),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

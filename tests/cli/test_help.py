@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 import pytest
 from tests.cli.screens import on_terminal, shell_line, store_of, typed
-from tests.forks import LIBRARIES, warm_penstock
+from tests.forks import warm_penstock
 
 from penstock.cli import COMMANDS, cli, main
 from penstock.cli.commands import CommandGroup, HelpPage
@@ -84,7 +84,7 @@ def test_every_page_has_two_examples_that_a_person_can_copy(path: str) -> None:
 def test_every_example_of_every_page_runs(project: Path, example: str) -> None:
     """As it stands in a shell, with what stands in capitals put in; what is not run says why.
 
-    The second of a page runs in this process where it needs no shell: that a command imports what it needs, the first has shown.
+    The second of a page runs in this process where it needs no shell. What is loaded already lends nothing to either: test_house.
     """
     if example in NOT_RUN:
         pytest.skip(NOT_RUN[example])
@@ -98,7 +98,7 @@ def test_every_example_of_every_page_runs(project: Path, example: str) -> None:
             done = typed(*shlex.split(line)[1:], cwd=project, environment=environment)
         else:
             line = f"export OPENAI_BASE_URL={provider.base_url}; {line}"
-            done = shell_line(project, line, shell="fish" if "fish" in example else "bash", loaded=LIBRARIES)
+            done = shell_line(project, line, shell="fish" if "fish" in example else "bash")
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     is_silent = ">" in example or example.startswith(("eval", "penstock completion", "penstock mcp"))
