@@ -18,6 +18,7 @@ from penstock.cli.installing import surroundings
 from penstock.errors import CallerError, ToolError
 from penstock.hosts import installing
 from penstock.hosts.catalogue import HOST_CONFIGS
+from tests.forks import COMMANDS, warm
 from tests.hosts import configurations
 from tests.hosts.machine import Machine
 
@@ -425,7 +426,7 @@ def test_killed_between_any_two_writes_it_goes_on(machine: Machine, verb: str, a
         "from penstock.cli import main\nsys.exit(main(sys.argv[2:]))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script, str(at), verb, *flags],
+        [*warm(*COMMANDS), "-c", script, str(at), verb, *flags],
         cwd=machine.project,
         env=machine.environment,
         capture_output=True,
