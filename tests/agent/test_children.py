@@ -16,9 +16,10 @@ from penstock.agent.asking import MIN_REPLY_TOKENS
 from penstock.agent.children import TASK, Children, ChildTools
 from penstock.agent.editing import Editing
 from penstock.agent.edits import changes_of, edits_of, undo
-from penstock.agent.journal import children_of, new_id, resumed
+from penstock.agent.journal import KeptChild, children_of, new_id, remembered, resumed
 from penstock.agent.loop import Agent
 from penstock.agent.purse import open_purse, purse_of, spending_of
+from penstock.agent.record_types import BEGUN, CHANGED, CHILD, ENDED, SEEN, TRACKED
 from penstock.agent.toolbox import Toolbox
 from penstock.guard.output import CHILD_AGENT
 from penstock.models import Cancelled, ScriptedModel, call, calls, fail, say
@@ -556,3 +557,47 @@ def test_only_what_a_call_took_otherwise_than_expected_is_written(
     del records[:]
     purse.settle(taken, used)
     assert (purse.account.spent_tokens, len(records)) == (spent, written)
+
+
+def test_a_journal_holds_all_that_a_child_was(store: Store) -> None:
+    """What it was begun with, its events in order, what it saw and changed, and how it ended; nothing of others."""
+
+    def of(child: str, kind: str, **data: Any) -> tuple[str, dict[str, Any]]:
+        return CHILD, {"child": child, "type": kind, "data": data}
+
+    records: list[tuple[str, dict[str, Any]]] = [
+        (BEGUN, {"header": {}}),
+        of("one", BEGUN, place="1:a"),
+        of("one", "Prompted", message="Look."),
+        (SEEN, {"acts": [{"did": "read", "path": "mine.py"}]}),
+        of("one", SEEN, acts=[{"did": "read", "path": "a.py"}]),
+        of("two", BEGUN, place="1:b"),
+        of("one", SEEN, acts=[{"did": "read", "path": "b.py"}, {"did": "deleted", "path": "a.py"}]),
+        of("one", "Closed", reason="done"),
+        (CHANGED, {"child": "one", "files": [{"path": "b.py"}, {"path": "c.py"}]}),
+        (CHANGED, {"child": "nobody", "files": [{"path": "x.py"}]}),
+        (CHANGED, {"files": [{"path": "mine.py"}]}),
+        (TRACKED, {"files": [{"path": "b.py", "sha256": "1"}, {"path": "c.py", "sha256": "2"}]}),
+        (CHANGED, {"child": "one", "files": [{"path": "b.py"}]}),
+        of("one", ENDED, outcome="answered"),
+        (TRACKED, {"files": [{"path": "b.py", "sha256": "3"}]}),
+        (SEEN, {"acts": [{"did": "read", "path": "b.py"}]}),
+    ]
+    for seq, (kind, data) in enumerate(records):
+        store.append("run", seq, kind, data)
+    assert children_of(store, "run") == {
+        "one": KeptChild(
+            name="one",
+            begun={"place": "1:a"},
+            rows=[("Prompted", {"message": "Look."}), ("Closed", {"reason": "done"})],
+            acts=[
+                {"did": did, "path": path} for did, path in (("read", "a.py"), ("read", "b.py"), ("deleted", "a.py"))
+            ],
+            changed={"b.py": None, "c.py": None},
+            ended={"outcome": "answered"},
+        ),
+        "two": KeptChild(name="two", begun={"place": "1:b"}),
+    }
+    acts, files = remembered(store, "run")
+    assert [act["path"] for act in acts] == ["mine.py", "b.py"]
+    assert {path: file["sha256"] for path, file in files.items()} == {"b.py": "3", "c.py": "2"}

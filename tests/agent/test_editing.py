@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock import Workspace
-from penstock.agent.editing import MAX_BYTES, Editing, _lines_changed
+from penstock.agent.editing import MAX_BYTES, TOOLS, Editing, _lines_changed
 from penstock.errors import CallerError
 from penstock.session.ledger import Ledger, shown
 from penstock.session.verdicts import ActVerdict
@@ -605,3 +605,15 @@ def test_the_lines_of_an_edit_are_those_that_it_replaces(
 ) -> None:
     """Behind empty lines too; whole lines that go leave their neighbours alone."""
     assert _lines_changed(text, start, end, new) == lines
+
+
+@pytest.mark.parametrize(
+    ("name", "required"), [("edit_file", ["path", "old", "new"]), ("write_file", ["path", "content"])]
+)
+def test_what_a_model_is_told_that_it_may_leave_out(name: str, required: list[str]) -> None:
+    """All but an override, which is not asked for where nobody says so."""
+    (schema,) = [tool.schema() for tool in TOOLS if tool.name == name]
+    properties: Any = schema["properties"]
+    assert schema["required"] == required
+    assert {one: field["default"] for one, field in properties.items() if "default" in field} == {"override": False}
+    assert {field["type"] for one, field in properties.items() if one != "override"} == {"string"}

@@ -341,10 +341,11 @@ def test_the_folder_of_a_token_is_made_for_the_users_own_alone(tmp_path: Path, m
     finally:
         os.umask(before)
     assert (tmp_path / ".local" / "state" / "penstock").stat().st_mode & 0o777 == 0o700
+    assert len(made) == 43  # 256 random bits
     assert token.load(None) == (made, at)
     assert at == str(tmp_path / ".local" / "state" / "penstock" / "token")
     assert token.load(at) == (made, at)
-    with pytest.raises(OSError, match="No such file"):
+    with pytest.raises(CallerError, match="cannot be made: No such file"):
         token.load(str(tmp_path / "none" / "token"))
 
 

@@ -78,6 +78,23 @@ def test_a_full_store_names_the_command_that_helps_where_one_does(sqlite: Callab
         assert ("penstock store gc --max-bytes 1 " in caught.value.message) == helps
 
 
+def test_the_end_of_a_session_is_looked_up_once_while_nobody_else_writes(sqlite: Callable[..., SqliteStore]) -> None:
+    """And again behind a record of another process: what is appended follows it."""
+    store, other = sqlite(), sqlite()
+    asked: list[str] = []
+
+    def looks(appended: int) -> int:
+        asked.clear()
+        store.append("run", appended, "Ticked", {})
+        return sum("ORDER BY seq DESC LIMIT 1" in statement for statement in asked)
+
+    store._connected().set_trace_callback(asked.append)
+    assert [looks(seq) for seq in range(3)] == [1, 0, 0]
+    other.append("run", 3, "Ticked", {})
+    assert [looks(seq) for seq in (4, 5)] == [1, 0]
+    assert [record.seq for record in other.events("run")] == [*range(6)]
+
+
 def test_names_are_shown_as_far_as_they_have_room(sqlite: Callable[..., SqliteStore]) -> None:
     """A kind of 64 characters; of sessions that use something the first five are named, and how to end one of them."""
     store = sqlite()

@@ -712,8 +712,8 @@ def test_a_missing_record_is_named(store: SqliteStore, gone: int, usable: str) -
 def test_a_database_with_flipped_bits_never_lies(path: Path) -> None:
     """In 60 copies with a bit flipped somewhere, everything read is what was written, or an error."""
     store = SqliteStore(str(path))
-    data = [{"n": n, "text": f"event {n} " * 20} for n in range(120)]
-    store.append_all("s", [Event(seq=n, type="asked", data=data[n]) for n in range(120)])
+    data = [{"n": n, "text": f"event {n} " * 20} for n in range(200)]
+    store.append_all("s", [Event(seq=n, type="asked", data=data[n]) for n in range(200)])
     handle = store.put(b"artifact\n" * 1_000)
     store.close()
     sound = (path / DATABASE).read_bytes()

@@ -401,7 +401,7 @@ class SqliteStore(FileTables):
         """Return SQLite's number that changes when another connection commits to the same file."""
         with self._reading() as connection:
             # Of a connection that is opened for each read the number says nothing.
-            return object() if self._has_no_room else connection.execute("PRAGMA data_version").fetchone()[0]
+            return None if self._has_no_room else connection.execute("PRAGMA data_version").fetchone()[0]
 
     def _read(self, statement: str, parameters: Sequence[object] = ()) -> Rows:
         try:
