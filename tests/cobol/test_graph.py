@@ -1166,3 +1166,34 @@ def test_copied_paragraphs_perform_and_go_to_each_other() -> None:
         "P.A performs P.C1 is", "P.A performs P.D1 is", "P.A goes to P.C2 is", "P.C1 performs P.C2 is",
         "P.C1 performs P.OWN is", "P.C1 goes to P.C2 is", "P.D1 goes to P.D1 is",
     }  # fmt: skip
+
+
+def test_a_section_qualifies_what_is_gone_to_and_where_a_range_ends() -> None:
+    """Paragraphs of one name in two sections: GO TO and THRU lead to the one that is named."""
+    text = sources.program(
+        "S1 SECTION.", "A.", "    PERFORM B OF S2 THRU C OF S2.", "    GO TO A IN S2.", "B.", "    EXIT.", "C.", "    EXIT.",
+        "S2 SECTION.", "A.", "    GO TO A OF S1 C DEPENDING ON X.", "B.", "    EXIT.", "C.", "    MOVE 'Q' TO X.", "    GOBACK.",
+        data=("01 X PIC X.",),
+    )  # fmt: skip
+    graph = graph_of({"p.cbl": text.encode()})
+    assert {str(edge.target) for edge in graph.edges() if str(edge.source) == "P.S1.A"} == {"P.S2.B", "P.S2.A"}
+    assert {str(one.target) for one in graph.edges() if (str(one.source), one.verb) == ("P.S2.A", "goes to")} == {
+        "P.S1.A",
+        "P.S2.C",
+    }
+    source = scan(text)
+    known = facts(source, source.programs[0])
+    assert [(edge.target, edge.thru) for edge in known.edges if edge.via == "PERFORM"] == [(4, 5)]
+
+
+def test_a_range_that_ends_in_another_section_runs_what_is_between() -> None:
+    """What reaches a call by name goes through the end of the range that is named, and a GO TO to the section that is."""
+    text = sources.program(
+        "S1 SECTION.", "A.", "    MOVE 'P1' TO X.", "    PERFORM B THRU C OF S2.", "    CALL X.", "    GOBACK.",
+        "B.", "    EXIT.", "C.", "    EXIT.",
+        "S2 SECTION.", "B.", "    EXIT.", "C.", "    MOVE 'P2' TO X.",
+        data=("01 X PIC X(8).",),
+    )  # fmt: skip
+    source = scan(text)
+    (call,) = facts(source, source.programs[0]).calls
+    assert (call.names, call.is_sure) == (("P2",), True)

@@ -231,6 +231,14 @@ def test_row_5_what_stands_between_adds_nothing(between: str) -> None:
     assert [(perform.line, perform.target) for perform in word.performs] == [(5, "B")]
 
 
+def test_cards_without_ends_are_warned_of() -> None:
+    """A member that was downloaded in binary and in ASCII is one line: nothing of it is read, and that is said."""
+    cards = program("A.", "    EXIT.").splitlines()
+    (warned,) = [one for one in scan("".join(line.ljust(80) for line in cards)).warnings if "without ends" in one.text]
+    assert warned == (1, "records of 80 bytes without ends: all is read as one line")
+    assert not scan("program-id. a. procedure division. display 'a'.".ljust(160)).warnings
+
+
 def test_row_5_what_looks_like_a_comment_in_a_literal_is_none() -> None:
     """Row 5: `*>` inside a literal is text, behind it a comment, whatever quotes are in it."""
     source = scan(program("A.", "    DISPLAY 'a *> b' *> it's a comment.", "    DISPLAY 'C'."))

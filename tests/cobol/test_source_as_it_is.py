@@ -956,3 +956,15 @@ def test_a_copybook_hands_on_the_section_that_it_ends_in() -> None:
         ("G1", "WORKING-STORAGE"),
     ]
     assert [file.records for file in found.files] == [("R",)]
+
+
+def test_what_a_copybook_replaces_is_not_replaced_again() -> None:
+    """Its own REPLACE is done where it is read; what it leaves behind is for the lines behind its COPY."""
+    books = {"B": scan(fixed("    REPLACE ==CC== BY ==X-A== TRAILING ==-A== BY ==-B==.", "    MOVE CC TO D-A."))}
+    text = program(
+        "COPY B.", "    MOVE CC TO E-A.", data=("01 X-A PIC X.", "01 D-B PIC X.", "01 E-B PIC X.", "01 X-B PIC X.")
+    )
+    source = scan(text, copybooks=lambda name, _library: books.get(name))
+    found = facts(source, source.programs[0], copybooks=books)
+    moved = {(found.items[move.source].name, found.items[move.target].name) for move in found.moves}
+    assert moved == {("X-A", "D-B"), ("X-A", "E-B")}

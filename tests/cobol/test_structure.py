@@ -293,8 +293,8 @@ def test_row_20_names_may_occur_twice() -> None:
         )
     )
     assert [(p.name, p.section, p.line) for p in found.paragraphs] == [("P", "S", 5), ("P", "T", 8)]
-    assert found.performs == (Perform(9, "P", "Q", "S"),)
-    assert found.gotos == (GoTo(10, ("P",)),)
+    assert found.performs == (Perform(9, "P", "Q", "S", thru_section="T"),)
+    assert found.gotos == (GoTo(10, ("P",), sections=("S",)),)
 
 
 @pytest.mark.parametrize("name", ["lower-case", "Mixed_Case", "A#1", "@B", "$C", "漢字-段落", "ÄÖÜ-1", ":TAG:-PARA"])

@@ -351,11 +351,15 @@ def _edges(program: Program) -> Iterator[UnitEdge]:
 
     for perform in program.performs:
         start = found(perform.target, perform.section, perform.line)
-        end = start if perform.thru is None else found(perform.thru, perform.section, perform.line)
+        end = (
+            start
+            if perform.thru is None
+            else found(perform.thru, perform.thru_section or perform.section, perform.line)
+        )
         if start is not None and end is not None:
             yield UnitEdge(perform.line, start.first, max(start.last, end.last), perform.via == "PERFORM")
     for jump in program.gotos:
-        for target in jump.targets:
-            to = found(target, None, jump.line)
+        for target, of in jump.places():
+            to = found(target, of, jump.line)
             if to is not None:
                 yield UnitEdge(jump.line, to.first, to.first, is_perform=False)

@@ -26,7 +26,9 @@ _VIAS: dict[str, CopyVia] = {
     "MAID": "COPY MAID",
 }
 _SEP = r"[\s,;]++"
-_TARGET = rf"({WORD})(?>\s++(?:OF|IN)\s++({WORD})|)(?>{_SEP}(?:THRU|THROUGH){_SEP}({WORD})|)"
+_TARGET = (
+    rf"({WORD})(?>\s++(?:OF|IN)\s++({WORD})|)(?>{_SEP}(?:THRU|THROUGH){_SEP}({WORD})(?>\s++(?:OF|IN)\s++({WORD})|)|)"
+)
 _PERFORM = re.compile(rf"PERFORM{_SEP}{_TARGET}")
 _PROCEDURE = re.compile(rf"(?:INPUT|OUTPUT|PROCESSING){_SEP}PROCEDURE{_SEP}(?:IS{_SEP})?{_TARGET}")
 # A call convention (`STDCALL`) may stand in front of a literal, a prefix (Z, N, X) right at its quote.
@@ -35,7 +37,7 @@ _ENTRY = re.compile(rf"ENTRY\s*+({LITERAL})")
 # The look behind keeps the name from being tried from each of its letters: a name of a megabyte would cost its
 # square.
 _ALTER = re.compile(
-    rf"(?<!{WORD[:-2]})({WORD})(?>\s++(?:OF|IN)\s++{WORD}|){_SEP}TO{_SEP}(?>PROCEED{_SEP}TO{_SEP}|)({WORD})"
+    rf"(?<!{WORD[:-2]})({WORD})(?>\s++(?:OF|IN)\s++{WORD}|){_SEP}TO{_SEP}(?>PROCEED{_SEP}TO{_SEP}|)({WORD})(?>\s++(?:OF|IN)\s++({WORD})|)"
 )
 _WORDS = re.compile(WORD)
 _HANDLE = re.compile(r"EXEC(?:UTE)?\s++CICS\s++HANDLE\s++(CONDITION|AID|ABEND)(?![\w-])")
@@ -84,7 +86,8 @@ class Edges:
     def _to(self, match: re.Match[str], line: int, via: str) -> Perform:
         """Return the edge of a match of `_TARGET`: name, section, and the end of a range."""
         section = self._name(match, 2) if match[2] else None
-        return Perform(line, self._name(match, 1), self._name(match, 3) if match[3] else None, section, via)
+        thru, of = (self._name(match, group) if match[group] else None for group in (3, 4))
+        return Perform(line, self._name(match, 1), thru, section, via, of)
 
     def _perform(self, statement: Statement) -> None:
         """Take a PERFORM of paragraphs; one around statements of its own (`loops`) names nothing."""
@@ -100,8 +103,9 @@ class Edges:
             self.performs.append(self._to(procedure, statement.line, statement.verb.split()[0]))
 
     def _goto(self, statement: Statement) -> None:
-        """Take a GO TO: its targets without their sections, and the item that it depends on."""
+        """Take a GO TO: its targets with their sections, and the item that it depends on."""
         targets: list[str] = []
+        sections: list[str | None] = []
         depending = None
         # Targets are taken as words rather than by one expression: their number is not bounded, and OF, IN and commas
         # stand between them.
@@ -111,15 +115,20 @@ class Edges:
                 named = [word for word in words if word[0] != "ON"]
                 depending = self._name(named[0], 0) if named else None
             elif word[0] in {"OF", "IN"}:
-                next(words, None)
+                section = next(words, None)
+                if section is not None and sections:
+                    sections[-1] = self._name(section, 0)
             elif word[0] != "TO":
                 targets.append(self._name(word, 0))
-        self.gotos.append(GoTo(statement.line, tuple(targets), depending))
+                sections.append(None)
+        qualified = tuple(sections) if any(sections) else ()
+        self.gotos.append(GoTo(statement.line, tuple(targets), depending, sections=qualified))
 
     def _alter(self, statement: Statement) -> None:
         """Take an ALTER: each second name is where a GO TO may lead from now on."""
         for pair in _ALTER.finditer(self._folded, statement.start + len("ALTER"), statement.end):
-            self.gotos.append(GoTo(statement.line, (self._name(pair, 2),), via="ALTER"))
+            sections = (self._name(pair, 3),) if pair[3] else ()
+            self.gotos.append(GoTo(statement.line, (self._name(pair, 2),), via="ALTER", sections=sections))
 
     def _call(self, statement: Statement) -> None:
         """Take a CALL by its first operand."""

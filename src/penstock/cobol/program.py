@@ -15,8 +15,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import zip_longest
 from operator import attrgetter
-from typing import Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Format = Literal["fixed", "free", "variable"]
 """The reference format of a line: `fixed` has code in columns 8 to 72, `variable` from column 8 on, `free` anywhere."""
@@ -88,6 +92,8 @@ class Perform(NamedTuple):
     section: str | None = None
     """The section that qualifies the target, as in `PERFORM target OF section`."""
     via: str = "PERFORM"
+    thru_section: str | None = None
+    """The section that qualifies the end of a range."""
 
 
 class GoTo(NamedTuple):
@@ -101,6 +107,12 @@ class GoTo(NamedTuple):
     depending: str | None = None
     """The item of DEPENDING ON, without its qualifiers; None where there is none."""
     via: str = "GO TO"
+    sections: tuple[str | None, ...] = ()
+    """The section that qualifies each target, as in `GO TO target OF section`; empty where none is."""
+
+    def places(self) -> Iterator[tuple[str, str | None]]:
+        """Yield each target with the section that qualifies it."""
+        return zip_longest(self.targets, self.sections)
 
 
 class CallStatement(NamedTuple):

@@ -39,6 +39,7 @@ _UTF_8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}")
 _WIDE = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}  # by the mark that they begin with
 # Between shift-out and shift-in a byte is half a letter, even where it is the byte of a quote.
 _SHIFTED = re.compile("\x0e([^\x0f\n]*+)\x0f")
+_CARDS = frozenset(" *-/Dd")  # what column 7 of a card holds
 _NOTHING = {0: " ", 0x1A: " "}  # what fills records, and what ended files
 
 
@@ -183,8 +184,12 @@ def _unended(data: bytes, lines: list[str], encoding: str) -> list[Warned]:
     returned = next((number for number, line in enumerate(lines, 1) if "\r" in line), 0) if b"\r" in data else 0
     if returned:
         return [Warned(returned, "carriage returns alone end no line: what follows them is read as the same one")]
-    if encoding == "cp037" and len(lines) == 1 and len(data) > RECORD_BYTES:
+    if len(lines) != 1 or len(data) <= RECORD_BYTES:
+        return []
+    if encoding == "cp037":
         return [Warned(1, f"neither ends of records nor records of {RECORD_BYTES} bytes: all is read as one line")]
+    if len(data) % RECORD_BYTES == 0 and set(lines[0][AREA_A - 1 :: RECORD_BYTES]) <= _CARDS:
+        return [Warned(1, f"records of {RECORD_BYTES} bytes without ends: all is read as one line")]
     return []
 
 

@@ -78,7 +78,8 @@ def replaced(code: str, folded: str, starts: tuple[int, ...], find: Lookup | Non
         at = statement.end()
         if after != here:
             here = after
-            effects.append((bisect_right(starts, at - 1), here))
+            # What a copybook leaves behind holds from the next line on: the copybook itself was read with it.
+            effects.append((bisect_right(starts, at - 1) + (statement["replace"] is None), here))
     made.append(rewritten(code[at:], here))
     text = "".join(made)
     ends = _starts(text)

@@ -199,7 +199,7 @@ class _Drawing:
         for piece in pieces:
             self._draw(piece)
         for event in events:
-            self._edge(event.name, event.thru, None, EVENT, event.line, event.copybook, "")
+            self._edge((event.name, None), (event.thru, None), EVENT, event.line, event.copybook, "")
 
     def found(self) -> tuple[Outside, ...]:
         """Return what is performed or jumped to and does not stand here, with the copybook that holds it where one
@@ -217,28 +217,46 @@ class _Drawing:
         for perform in piece.program.performs:
             line = piece.line if piece.copybook else perform.line
             header = header_at(piece, perform.line)
-            self._edge(perform.target, perform.thru, perform.section, perform.via, line, piece.copybook, header)
+            first = perform.target, perform.section
+            end = perform.thru, perform.thru_section or perform.section
+            self._edge(first, end, perform.via, line, piece.copybook, header)
         for jump in piece.program.gotos:
             line = piece.line if piece.copybook else jump.line
-            for target in jump.targets:
-                self._edge(target, None, None, jump.via, line, piece.copybook, header_at(piece, jump.line))
+            for target in jump.places():
+                self._edge(target, (None, None), jump.via, line, piece.copybook, header_at(piece, jump.line))
 
     def _edge(
-        self, name: str, thru: str | None, section: str | None, via: str, line: int, copybook: str | None, header: str
+        self,
+        first: tuple[str, str | None],
+        end: tuple[str | None, str | None],
+        via: str,
+        line: int,
+        copybook: str | None,
+        header: str,
     ) -> None:
-        """Note one edge; what leads to copied code leads outside of what is written here."""
+        """Note one edge; what leads to copied code leads outside of what is written here.
+
+        Args:
+            first: What is led to, and the section that qualifies it.
+            end: The end of a range, likewise; None for none.
+            via: What leads there.
+            line: The line of the statement, or of the COPY that brings it in.
+            copybook: The copybook that holds it; None for none.
+            header: Its paragraph in that copybook.
+        """
+        (name, section), (thru, thru_section) = first, end
         source = self._code.paragraph(line)
         found = self._places.find(name, section, source)
-        last = self._places.find(thru, section, source) if thru else found
+        last = self._places.find(thru, thru_section, source) if thru else found
         if found is None and not self._places.knows(name):
             self._spelling.setdefault(key(name), name)
             self._outside.setdefault(key(name), []).append((line, header, via, copybook))
-        end = last[1] if last is not None and found is not None else None
-        if thru and end is not None:
-            self.range_ends.add(end)
+        until = last[1] if last is not None and found is not None else None
+        if thru and until is not None:
+            self.range_ends.add(until)
         if found is not None or copybook is None:
-            ranged = found is not None and end is not None and end != found[0]
-            target, last_target = found[0] if found else None, end if ranged else None
+            ranged = found is not None and until is not None and until != found[0]
+            target, last_target = found[0] if found else None, until if ranged else None
             self.edges.append(ControlEdge(source, target, name, via, line, last_target, copybook, header))
 
 

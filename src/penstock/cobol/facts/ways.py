@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 Range = tuple[int, int]
 """The keys of the first and the last paragraph that a PERFORM runs."""
 
+_Named = tuple[str, str | None]
+"""What a statement names, and the section that qualifies it."""
+
 _GONE = frozenset({"GOBACK", "STOP RUN", "EXIT PROGRAM", "EXIT METHOD", "EXIT FUNCTION"})
 _FILE_VERBS = frozenset({"OPEN", "CLOSE", "READ", "WRITE", "REWRITE", "DELETE", "START"})
 _OF = frozenset({"OF", "IN"})
@@ -81,9 +84,7 @@ class Ways:
         # thousand edges.
         self._on_error = {kind: self._hub(code, kind) for kind in ("EXEC CICS", "EXEC SQL")}
         self._declared = list(_declared(code.program))
-        self._copied_runs = [
-            found for name, thru in self._copied.performs if (found := self._range(name, thru, None, -1))
-        ]
+        self._copied_runs = [found for first, end in self._copied.performs if (found := self._range(first, end, -1))]
         for at in range(count):
             self._paragraph(at, trees[at])
 
@@ -217,8 +218,8 @@ class Ways:
 
     def _perform(self, said: ReadStatement, number: int, following: int) -> None:
         """Join a PERFORM of paragraphs: once, or any number of times where a condition or a count says so."""
-        name, section, thru, at = _target(said.keys, 1)
-        found = self._range(name, thru, section, self._here)
+        first, end, at = _target(said.keys, 1)
+        found = self._range(first, end, self._here)
         if found is None:
             self._unknown(number, following)
             return
@@ -239,8 +240,8 @@ class Ways:
         here = number
         for at, word in enumerate(keys):
             if word == "PROCEDURE" and keys[at - 1] in {"INPUT", "OUTPUT", "PROCESSING"}:
-                name, section, thru, _ = _target(keys, at + 2 if keys[at + 1 : at + 2] == ("IS",) else at + 1)
-                found = self._range(name, thru, section, self._here)
+                first, end, _ = _target(keys, at + 2 if keys[at + 1 : at + 2] == ("IS",) else at + 1)
+                found = self._range(first, end, self._here)
                 if found is not None:
                     step = self._new()
                     self.runs[step] = found
@@ -297,17 +298,15 @@ class Ways:
         """Return where a GO TO leads, by ALTER too."""
         keys = said.keys
         end = keys.index("DEPENDING") if "DEPENDING" in keys else len(keys)
-        names: list[str] = []
+        names: list[_Named] = []
         at = 2 if keys[1:2] == ("TO",) else 1
         while at < end:
-            if keys[at] in _OF:
-                at += 2
-                continue
+            named, after = _named(keys, at)
             if keys[at] not in {",", "ON"}:
-                names.append(keys[at])
-            at += 1
-        names += self._alters.get(key(self.program.paragraphs[self._here].name), ())
-        found = [self._places.find(name, None, self._here) for name in names]
+                names.append(named)
+            at = after
+        names += [(name, None) for name in self._alters.get(key(self.program.paragraphs[self._here].name), ())]
+        found = [self._places.find(*named, self._here) for named in names]
         leads = [self.start(place[0]) if place else EXIT for place in found]
         if end < len(keys):
             # DEPENDING ON a number that names none of the paragraphs does nothing.
@@ -339,11 +338,11 @@ class Ways:
             self.after[step] = [step, following]
             self.after[number].append(step)
 
-    def _range(self, name: str, thru: str | None, section: str | None, source: int) -> Range | None:
+    def _range(self, first: _Named, end: _Named | None, source: int) -> Range | None:
         """Return the paragraphs that a PERFORM runs; None where they are not here."""
-        first = self._places.find(name, section, source)
-        last = self._places.find(thru, section, source) if thru else first
-        return None if first is None or last is None else (first[0], last[1])
+        begun = self._places.find(*first, source)
+        last = self._places.find(*end, source) if end else begun
+        return None if begun is None or last is None else (begun[0], last[1])
 
     def _hub(self, code: Code, kind: str) -> int | None:
         """Return a node from which all labels are reached that an error of CICS or SQL may lead to; None without any."""
@@ -371,7 +370,10 @@ class _Copied:
             if said.copybook is not None:
                 self.plain.setdefault(said.line, []).append(said)
         self.performs = [
-            (perform.target, perform.thru) for piece in pieces if piece.copybook for perform in piece.program.performs
+            ((perform.target, None), (perform.thru, None) if perform.thru else None)
+            for piece in pieces
+            if piece.copybook
+            for perform in piece.program.performs
         ]
         self.kept: list[list[Node]] = []
 
@@ -386,20 +388,21 @@ def _all(tree: Sequence[Node]) -> Iterator[Node]:
             stack += inner
 
 
-def _target(keys: Sequence[str], at: int) -> tuple[str, str | None, str | None, int]:
-    """Return the name, section and end of a range that stand at an index, and the index behind them."""
+def _target(keys: Sequence[str], at: int) -> tuple[_Named, _Named | None, int]:
+    """Return what stands at an index, the end of its range, and the index behind them."""
+    first, at = _named(keys, at)
+    if at + 1 >= len(keys) or keys[at] not in _THRU:
+        return first, None, at
+    (thru, of), at = _named(keys, at + 1)
+    return first, (thru, of or first[1]), at
+
+
+def _named(keys: Sequence[str], at: int) -> tuple[_Named, int]:
+    """Return the name that stands at an index with the section that qualifies it, and the index behind them."""
     name = keys[at] if at < len(keys) else ""
-    at += 1
-    section = thru = None
-    if at + 1 < len(keys) and keys[at] in _OF:
-        section = keys[at + 1]
-        at += 2
-    if at + 1 < len(keys) and keys[at] in _THRU:
-        thru = keys[at + 1]
-        at += 2
-        if at + 1 < len(keys) and keys[at] in _OF:
-            at += 2
-    return name, section, thru, at
+    if at + 2 < len(keys) and keys[at + 1] in _OF:
+        return (name, keys[at + 2]), at + 3
+    return (name, None), at + 1
 
 
 def _at_least_once(keys: Sequence[str]) -> bool:
