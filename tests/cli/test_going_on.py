@@ -235,8 +235,10 @@ def test_a_session_that_a_handoff_begins_is_listed_by_its_goal(tree: Path, tmp_p
     first = json.loads(penstock(tmp_path, "run", "Mend the port.", *how).stdout)["session"]
     (tmp_path / "handoff.json").write_text(penstock(tmp_path, "handoff", first).stdout)
     penstock(tmp_path, "run", "--from", str(tmp_path / "handoff.json"), *how)
+    line = [*warm_penstock(), "run", "--from", "-", *how, "--store", str(tmp_path / "store")]
+    subprocess.run(line, input=(tmp_path / "handoff.json").read_bytes(), cwd=tmp_path, check=True, timeout=60)
     rows = json.loads(penstock(tmp_path, "sessions", "--json").stdout)["sessions"]
-    assert [row["question"] for row in rows] == ["Mend the port."] * 2
+    assert [row["question"] for row in rows] == ["Mend the port."] * 3
 
 
 @pytest.mark.proves("S-9")

@@ -521,6 +521,15 @@ def test_a_folder_that_two_make_at_once_is_the_same_for_both(tmp_path: Path, mon
     assert (tmp_path / "state" / "own").is_dir()
 
 
+def test_a_closed_folder_has_no_names(tmp_path: Path) -> None:
+    """Not those of the current one, for which the system would take it."""
+    folder = OwnFolder(str(tmp_path / "own"))
+    assert folder.names() == []
+    folder.close()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        folder.names()
+
+
 def test_room_is_held_whole_or_not_at_all(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is held already stays as it is; of what could not be held nothing is left."""
     file.parent.chmod(0o700)

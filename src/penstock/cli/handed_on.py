@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ def read_handoff(path: str) -> Handoff:
     """Return the handoff in a file.
 
     Args:
-        path: a JSON document as `penstock handoff` prints it, or another writer's of the same shape.
+        path: a JSON document as `penstock handoff` prints it, or another writer's of the same shape; `-` is standard input.
 
     Raises:
         ToolError: there is no such file.
@@ -33,7 +34,7 @@ def read_handoff(path: str) -> Handoff:
     from penstock.context.handoff import decode
     from penstock.workspace.own_files import read_own
 
-    content = read_own(path, _MAX_BYTES + 1)
+    content = sys.stdin.buffer.read(_MAX_BYTES + 1) if path == "-" and sys.stdin else read_own(path, _MAX_BYTES + 1)
     if content is None:
         raise ToolError("not_found", f"There is no handoff {escape.clip(path)}. One is printed by: penstock handoff ID")
     if len(content) > _MAX_BYTES:

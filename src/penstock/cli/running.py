@@ -32,7 +32,7 @@ _SIGNALS = 2  # that end a conversation
     "handoff_file",
     type=options.OWN_FILE,
     metavar="HANDOFF",
-    help="Begin where another session ended: a handoff document.",
+    help="Begin where another session ended: a handoff document, or - for standard input.",
 )
 @beginning_options
 def run_command(question: str | None, handoff_file: str | None, terms: CommandOptions, **about: Any) -> int:

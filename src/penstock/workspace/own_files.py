@@ -415,7 +415,9 @@ class OwnFolder:
             os.close(descriptor)
 
     def names(self) -> list[str]:
-        """Return the names of what lies in it, sorted."""
+        """Return the names of what lies in it, sorted. Raises OSError for a folder that is closed."""
+        if self._folder == -1:  # which `os.listdir` takes for the current one
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF), self.path)
         return sorted(os.listdir(self._folder))
 
     def rename(self, old: str, new: str) -> None:
