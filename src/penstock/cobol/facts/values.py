@@ -743,6 +743,8 @@ class Facts:
     uses: tuple[DataUse, ...] = ()
     """Which paragraph reads and writes which item."""
     moves: tuple[DataMove, ...] = ()
-    parts: tuple[PartUse, ...] = ()
-    apart: tuple[ApartUses, ...] = ()
     """Which item goes into which."""
+    parts: tuple[PartUse, ...] = ()
+    """Which parts of items are named by their place."""
+    apart: tuple[ApartUses, ...] = ()
+    """Which uses of one item have nothing to do with each other; empty where nobody asked for it."""
