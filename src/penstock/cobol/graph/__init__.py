@@ -14,8 +14,9 @@ Values in, values out. Law: every edge is a sentence that its citations say.
 from __future__ import annotations
 
 from .carrying import Carrying
+from .consequences import Grown
 from .estates import EstateGraph
-from .growth import Grown, growth
+from .growth import growth
 from .impact import DEPTH, Impact, TreeEdge, impact, nodes_named
 from .naming import program_name
 from .programs import part_of

@@ -15,14 +15,16 @@ is said to break. What it misses yet stands in docs/impact.md.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..facts.values import WHOLE, MoveWay
 from .carrying import DIFFERS, PlacedField
-from .holding import GrowingPlace, growing_place, has_names, holders_of, lies_behind, varies
+from .consequences import Consequences, Longer, Wave, less_sure
+from .holding import growing_place, has_names, holders_of, lies_behind, varies
 from .relaying import RENAMES, Lying, relaid
 from .shortages import Shortage, Sizes, shortage
 from .sizes import Bytes, Size, longer, size_of
+from .stored import Stored
 from .structure import declared_at
 from .values import RANK, EstateEdge, NodeId
 
@@ -30,59 +32,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from .carrying import Carrying
+    from .consequences import Grown, What
     from .estates import EstateGraph
     from .values import Certainty, CitedLine, LaidField, NamedPart, ProgramPart
 
-What = Literal[
-    "field",
-    "group",
-    "record",
-    "file",
-    "data set",
-    "step",
-    "too short",
-    "cut today",
-    "calculated",
-    "redefinition",
-    "other layout",
-    "part",
-    "key",
-    "table",
-]
 MAX_STEPS = 12
 """How many moves from the field on are followed, each from a field that would have to grow too."""
-_BREAKING: tuple[What, ...] = ("too short", "redefinition", "other layout", "part", "key")
-_STORED: tuple[What, ...] = ("data set", "step", "file", "table")
-_ORDER: tuple[What, ...] = (*_BREAKING, *_STORED, "field", "record", "group", "calculated", "cut today")
-
-
-class Grown(NamedTuple):
-    """One consequence."""
-
-    what: What
-    node: NodeId
-    bytes: int | None
-    """The length now, in bytes; None where it is not known, or where there is none."""
-    needed_bytes: int | None
-    """The length that it would need, or will have."""
-    steps: int
-    """How many moves lie between the field and it: 0 for what changes with the field itself."""
-    certainty: Certainty
-    why: str
-    citations: tuple[CitedLine, ...]
-    digits: int | None = None
-    """The digits before the point that a number has now; None for anything else."""
-    needed_digits: int | None = None
-
-    @property
-    def is_breaking(self) -> bool:
-        """Whether something no longer fits, rather than getting longer with the field."""
-        return self.what in _BREAKING
-
-    @property
-    def is_stored(self) -> bool:
-        """Whether a file, data set, step or table has to be converted."""
-        return self.what in _STORED
 
 
 def growth(graph: EstateGraph, nodes: Iterable[NodeId], more_bytes: int, *, carrying: Carrying) -> tuple[Grown, ...]:
@@ -99,37 +54,7 @@ def growth(graph: EstateGraph, nodes: Iterable[NodeId], more_bytes: int, *, carr
     for node in nodes:
         growing.begin(node, Bytes(more_bytes))
     growing.follow()
-    found = growing.found
-    # What takes only a part by one statement may take all of it by another.
-    told = [one for one in found.values() if one.what != "cut today" or ("too short", one.node) not in found]
-    return tuple(sorted(told, key=_worth))
-
-
-class _Wave(NamedTuple):
-    """A field that grows, or would have to."""
-
-    size: Size | None
-    """How much it then holds."""
-    certainty: Certainty
-    steps: int
-    causes: tuple[NodeId | None, ...]
-    """What grows before it, each for the one before: None for what was asked for, then names; the last is the one that it grows
-    with, itself or another one that the same line of a copybook declares."""
-    filled: tuple[CitedLine, ...] = ()
-    """The statements that bring it what is longer; none for any."""
-
-
-class _Longer(NamedTuple):
-    """A group that gets longer."""
-
-    part: ProgramPart
-    at: int
-    wave: _Wave
-    """The surest of what grows in it."""
-    place: GrowingPlace
-    """Where that grows in the record."""
-    causes: frozenset[NodeId | None]
-    """What each field in it grows with, and all before the surest of them."""
+    return growing.found.told()
 
 
 class _Growing:
@@ -141,9 +66,10 @@ class _Growing:
 
     def __init__(self, graph: EstateGraph, carrying: Carrying) -> None:
         self._graph, self._carrying = graph, carrying
-        self.found: dict[tuple[What, NodeId], Grown] = {}
-        self._waves: dict[NodeId, _Wave] = {}
-        self._waiting: deque[tuple[NodeId, _Wave]] = deque()
+        self.found = Consequences()
+        self._stored = Stored(graph, carrying, self.found, self._with)
+        self._waves: dict[NodeId, Wave] = {}
+        self._waiting: deque[tuple[NodeId, Wave]] = deque()
         # The fields that grow in each record, by the place of its part and its index; and those that were not laid out yet.
         self._inside: dict[tuple[int, int], dict[int, NodeId]] = {}
         self._changed: dict[tuple[int, int], ProgramPart] = {}
@@ -179,9 +105,9 @@ class _Growing:
         placed = self._carrying.place(node)
         if placed is not None:
             size = size_of(placed.field)
-            self._grow(node, placed, _Wave(None if size is None else longer(size, more), "is", 0, (None,)))
+            self._grow(node, placed, Wave(None if size is None else longer(size, more), "is", 0, (None,)))
 
-    def _grow(self, node: NodeId, placed: PlacedField, wave: _Wave) -> None:
+    def _grow(self, node: NodeId, placed: PlacedField, wave: Wave) -> None:
         """Let a field become as long as a wave says, and with it all that the same line of a copybook declares."""
         own = size_of(placed.field)
         for one in dict.fromkeys([node, *self._alike.get(_declared(placed.part, placed.field), ())]):
@@ -226,36 +152,14 @@ class _Growing:
             for group in [group for place, part in changed.items() for group in self._lay_out(part, place[1])]:
                 self._group(group)
 
-    def _add(
-        self,
-        what: What,
-        node: NodeId,
-        lengths: tuple[int | None, int | None],
-        steps: int,
-        why: str,
-        citations: Iterable[CitedLine],
-        certainty: Certainty = "is",
-        digits: tuple[int | None, int | None] = (None, None),
-    ) -> None:
-        """Add a consequence; the nearest of its kind stands, with the greatest length that it needs, as sure as the surest."""
-        known = self.found.get((what, node))
-        said = Grown(what, node, *lengths, steps, certainty, why, tuple(dict.fromkeys(citations)), *digits)
-        if known is not None:
-            said = said._replace(steps=min(steps, known.steps))
-            if RANK[certainty] > RANK[known.certainty]:
-                return
-            if certainty == known.certainty and _needed(said) <= _needed(known):
-                return
-        self.found[what, node] = said
-
-    def _field(self, node: NodeId, placed: PlacedField, wave: _Wave) -> None:
+    def _field(self, node: NodeId, placed: PlacedField, wave: Wave) -> None:
         """Add a field that grows and what it is moved to, and note the record that it lies in."""
         part, field = placed.part, placed.field
         now, then = size_of(field), wave.size
-        if not {("too short", node), ("redefinition", node)} & self.found.keys():
+        if ("too short", node) not in self.found and ("redefinition", node) not in self.found:
             why = "it grows" if not wave.steps else "it grows with the copybook"
             lengths = (field.bytes, None if then is None else then.bytes)
-            self._add("field", node, lengths, wave.steps, why, [declared_at(part, field)], wave.certainty)
+            self.found.add("field", node, lengths, wave.steps, why, [declared_at(part, field)], wave.certainty)
         for edge in self._graph.touching(node):
             self._pass_on(node, edge, now, then, wave)
         for edge in self._carrying.after(node, layouts=True):
@@ -264,17 +168,17 @@ class _Growing:
 
     # ── what gets a field ──
 
-    def _pass_on(self, node: NodeId, edge: EstateEdge, now: Size | None, then: Size | None, wave: _Wave) -> None:
+    def _pass_on(self, node: NodeId, edge: EstateEdge, now: Size | None, then: Size | None, wave: Wave) -> None:
         """Add what a field is moved to where that is too short, and let it grow in its turn."""
         if edge.source == node and edge.verb == "moves to" and edge.target.kind == "table":
             why = f"{node} is stored in one of its columns"
-            self._add("table", edge.target, (None, None), wave.steps, why, edge.citations, "may")
+            self.found.add("table", edge.target, (None, None), wave.steps, why, edge.citations, "may")
             return
         if edge.source == node and edge.verb == "computes" and any(one.function != "length" for one in _ways(edge)):
             placed = self._carrying.place(edge.target)
             if placed is not None and edge.target not in self._waves:
                 why, length = f"{node} is an operand of what it gets", placed.field.bytes
-                self._add("calculated", edge.target, (length, None), wave.steps + 1, why, edge.citations, "may")
+                self.found.add("calculated", edge.target, (length, None), wave.steps + 1, why, edge.citations, "may")
         other = self._receiver(node, edge)
         placed = None if other is None else self._carrying.place(other)
         if other is None or placed is None:
@@ -300,7 +204,7 @@ class _Growing:
         other: NodeId,
         placed: PlacedField,
         short: Shortage,
-        wave: _Wave,
+        wave: Wave,
         filled: tuple[CitedLine, ...] = (),
     ) -> None:
         """Add an item that is too short for one that grows, and let it grow in its turn."""
@@ -313,10 +217,10 @@ class _Growing:
             (None, None) if own is None or short.size is None or not own.is_number else (own.digits, short.size.digits)
         )
         cited = edge.citations
-        self._add(what, other, (placed.field.bytes, needed), wave.steps + 1, why, cited, certainty, digits)
+        self.found.add(what, other, (placed.field.bytes, needed), wave.steps + 1, why, cited, certainty, digits)
         # What takes only a part today need not grow: nothing follows from it.
         if what == "too short" and short.size is not None:
-            self._grow(other, placed, _Wave(short.size, certainty, wave.steps + 1, (*wave.causes, other), filled))
+            self._grow(other, placed, Wave(short.size, certainty, wave.steps + 1, (*wave.causes, other), filled))
 
     def _is_filled_anew(self, node: NodeId, filled: tuple[CitedLine, ...]) -> bool:
         """Note what brings a field what is longer, and return whether that is another use of it than those that are known."""
@@ -426,7 +330,7 @@ class _Growing:
 
     # ── what grows with it ──
 
-    def _lay_out(self, part: ProgramPart, record: int) -> Iterator[_Longer]:
+    def _lay_out(self, part: ProgramPart, record: int) -> Iterator[Longer]:
         """Add the groups whose length changes in a record, what is laid over them, and its files; yield the groups."""
         fields, inside = part.fields, dict(self._inside[id(part), record])  # what is laid over them may join
         waves = {index: self._waves[node] for index, node in inside.items()}
@@ -441,9 +345,9 @@ class _Growing:
                 continue  # the bytes that SYNCHRONIZED leaves empty between its items take it up
             held = holders.get(index, [(index, 1)] if index in inside else [])
             growing = [one for one, _ in held] or [*inside]
-            wave = min((waves[one] for one in growing), key=_nearest)
+            wave = min((waves[one] for one in growing), key=Wave.nearness)
             causes = frozenset((*wave.causes, *(waves[one].causes[-1] for one in growing)))
-            found = _Longer(part, index, wave, growing_place(fields[one] for one in growing), causes)
+            found = Longer(part, index, wave, growing_place(fields[one] for one in growing), causes)
             if index not in inside and field.name:
                 node = NodeId("field", field.name)
                 self._laid[node] = Lying(laid[index].offset, then)
@@ -451,16 +355,16 @@ class _Growing:
                 why = f"it holds {said}" if said else "fewer or more bytes are left empty in it by SYNCHRONIZED"
                 what: What = "record" if field.parent is None else "group"
                 cited = [declared_at(part, field)]
-                self._add(what, node, (field.bytes, then), wave.steps, why, cited, wave.certainty)
+                self.found.add(what, node, (field.bytes, then), wave.steps, why, cited, wave.certainty)
                 yield found
             self._redefined(found, then)
-        wave = min(waves.values(), key=_nearest)
+        wave = min(waves.values(), key=Wave.nearness)
         causes = frozenset((*wave.causes, *(one.causes[-1] for one in waves.values())))
         then = laid[record].bytes if is_known else None
         place = growing_place(fields[index] for index in inside)
-        self._files(_Longer(part, record, wave, place, causes), then, {*inside, *holders})
+        self._stored.tell(Longer(part, record, wave, place, causes), then, {*inside, *holders})
 
-    def _redefined(self, changed: _Longer, then: int | None) -> None:
+    def _redefined(self, changed: Longer, then: int | None) -> None:
         """Add what redefines an item, or is redefined by it, where that no longer fits.
 
         Args:
@@ -483,92 +387,23 @@ class _Growing:
             is_behind = grown == size and lies_behind(one.part, one.at, place.within(other))
             if size is None or grown is None or then is None or length is None:
                 why = f"it shares its bytes with {field.name or 'a FILLER'}, which gets longer"
-                self._add("redefinition", node, (other.bytes, length), wave.steps, why, cited, "may")
+                self.found.add("redefinition", node, (other.bytes, length), wave.steps, why, cited, "may")
             elif size.bytes * (other.occurs or 1) < now and not is_behind:
                 # A shorter record of another kind has what it had; of one item it is a part.
                 if "group" not in {size.kind, field.usage.lower()}:
                     why = f"it has only a part of {field.name} today, which gets longer"
-                    self._add("redefinition", node, (other.bytes, length), wave.steps, why, cited, "may")
+                    self.found.add("redefinition", node, (other.bytes, length), wave.steps, why, cited, "may")
             elif grown.bytes * (other.occurs or 1) < length and not (is_behind and size.bytes < now):
                 why = f"it shares its bytes with {field.name or 'a FILLER'}, which gets longer"
-                self._add("redefinition", node, (other.bytes, length), wave.steps, why, cited, wave.certainty)
+                self.found.add("redefinition", node, (other.bytes, length), wave.steps, why, cited, wave.certainty)
                 if (field.bytes, field.occurs, size.kind == "group") == (other.bytes, other.occurs, False):
                     more = longer(size, Bytes(then - size.bytes))
-                    self._grow(node, one, _Wave(more, wave.certainty, wave.steps + 1, (*wave.causes, node)))
+                    self._grow(node, one, Wave(more, wave.certainty, wave.steps + 1, (*wave.causes, node)))
             elif is_behind:
                 why = f"it shares its bytes with {field.name or 'a FILLER'}, where what lies behind the field that grows moves"
-                self._add("redefinition", node, (other.bytes, None), wave.steps, why, cited, wave.certainty)
+                self.found.add("redefinition", node, (other.bytes, None), wave.steps, why, cited, wave.certainty)
 
-    def _files(self, changed: _Longer, then: int | None, grown: set[int]) -> None:
-        """Add the files of a record, their data sets, and who else describes those."""
-        part, record, wave, _, _ = changed
-        fields = part.fields
-        field = fields[record]
-        names = {fields[index].name for index in grown}
-        storage = fields[field.storage]
-        for file in part.files:
-            if not any(fields[one].storage == field.storage for one in file.records):
-                continue
-            node, cited = NodeId("file", file.name), [declared_at(part, storage)]
-            why = "its records get longer"
-            self._add("file", node, (storage.bytes, None), wave.steps, why, cited, wave.certainty)
-            self._other_records(changed, file.records)
-            more = None if then is None or field.bytes is None else then - field.bytes
-            for edge in self._graph.touching(node):
-                if edge.verb == "bound to":
-                    self._data_set(changed, edge, more, several=len(file.records) > 1)
-                elif edge.verb == "is key of" and edge.source.name in names:
-                    placed = self._carrying.place(edge.source)
-                    length = None if placed is None else placed.field.bytes
-                    said = f"{edge.source} is its key"
-                    self._add("key", node, (length, None), wave.steps, said, edge.citations, wave.certainty)
-
-    def _other_records(self, changed: _Longer, records: Iterable[int]) -> None:
-        """Add the other records of a file, one storage with the one that changes: `may`, as they may be of another kind."""
-        part, record, wave, place, causes = changed
-        for one in records:
-            other = part.fields[one]
-            node = NodeId("field", other.name)
-            is_same = self._with(node, PlacedField(part, one), causes) == size_of(other)
-            if one != record and other.name and is_same and lies_behind(part, one, place):
-                why = f"it shares its bytes with {part.fields[record].name}, where what lies behind the field that grows moves"
-                cited = [declared_at(part, other), declared_at(part, part.fields[record])]
-                self._add("redefinition", node, (other.bytes, None), wave.steps, why, cited, "may")
-
-    def _data_set(self, changed: _Longer, edge: EstateEdge, more: int | None, *, several: bool) -> None:
-        """Add a data set whose records change, and the records of other programs that are read from and written to it.
-
-        Args:
-            changed: The record that changes.
-            edge: That its file is the data set.
-            more: By how many bytes it does; None where that is not known.
-            several: Whether the file has several records, which may be of another kind each.
-        """
-        wave = changed.wave
-        certainty = _less_sure(wave.certainty, edge.certainty)
-        self._add("data set", edge.target, (None, None), wave.steps, f"it is {edge.source}", edge.citations, certainty)
-        for made in self._graph.touching(edge.target):
-            if made.verb == "creates":
-                why = f"it creates {edge.target}, with the length of its records and keys"
-                self._add("step", made.source, (None, None), wave.steps, why, made.citations, certainty)
-        for number, file in self._graph.bindings.get(edge.target, ()):
-            part = self._graph.parts[number]
-            for record in file.records if file.name != edge.source.name else ():
-                other = part.fields[record]
-                node, needed = NodeId("field", other.name), None
-                if other.bytes is not None and more is not None:
-                    grown = self._with(node, PlacedField(part, record), changed.causes)
-                    needed = other.bytes + more
-                    if grown is not None and grown.bytes >= needed:
-                        continue
-                if other.name:
-                    why = f"it describes the records of {edge.target}, which get longer"
-                    cited = [declared_at(part, other), *edge.citations]
-                    kind: Certainty = "may" if several or len(file.records) > 1 else "is"
-                    sure = _less_sure(certainty, kind)
-                    self._add("other layout", node, (other.bytes, needed), wave.steps, why, cited, sure)
-
-    def _group(self, changed: _Longer) -> None:
+    def _group(self, changed: Longer) -> None:
         """Add what a group is moved to, or shares its bytes with as a parameter, and what does not grow with it."""
         part, index, wave, place, causes = changed
         group = part.fields[index]
@@ -579,7 +414,7 @@ class _Growing:
         if parts:
             why = "a part of it is named by its place, where other bytes lie then"
             cited = [place for one in parts for place in one.citations]
-            self._add("part", node, (group.bytes, None), wave.steps, why, cited, wave.certainty)
+            self.found.add("part", node, (group.bytes, None), wave.steps, why, cited, wave.certainty)
         for edge in self._graph.touching(node):
             self._by_place(node, edge, changed)
             other = self._receiver(node, edge)
@@ -600,7 +435,7 @@ class _Growing:
                 why = f"{_said(edge, node)}, and what lies behind the field that grows no longer lies where it did"
                 self._other_layout(edge, other, placed, why, wave)
 
-    def _filled(self, node: NodeId, edge: EstateEdge, changed: _Longer) -> None:
+    def _filled(self, node: NodeId, edge: EstateEdge, changed: Longer) -> None:
         """Add what a group is filled from that does not grow with it: its bytes come where others are expected."""
         group = changed.part.fields[changed.at]
         placed = self._carrying.place(edge.source) if edge.verb == "moves to" and edge.target == node else None
@@ -615,7 +450,7 @@ class _Growing:
             is_raw = then is not None and size.bytes >= then.bytes and not has_names(placed.part, placed.at)
             self._other_layout(edge, edge.source, placed, why, changed.wave, "may" if is_raw else "is")
 
-    def _by_place(self, node: NodeId, edge: EstateEdge, changed: _Longer) -> None:
+    def _by_place(self, node: NodeId, edge: EstateEdge, changed: Longer) -> None:
         """Add the other end of a move that names a part of a group by its place: other bytes lie there then."""
         is_sent = edge.source == node
         other = edge.target if is_sent else edge.source
@@ -638,16 +473,16 @@ class _Growing:
         other: NodeId,
         placed: PlacedField,
         why: str,
-        wave: _Wave,
+        wave: Wave,
         sure: Certainty = "is",
         what: What = "other layout",
     ) -> None:
         """Add what shares the bytes of a group by a move, and sees others in their place then."""
-        certainty = _less_sure(wave.certainty, edge.certainty, sure)
-        self._add(what, other, (placed.field.bytes, None), wave.steps, why, edge.citations, certainty)
+        certainty = less_sure(wave.certainty, edge.certainty, sure)
+        self.found.add(what, other, (placed.field.bytes, None), wave.steps, why, edge.citations, certainty)
 
 
-def _said_of(edge: EstateEdge, grown: NodeId, short: Shortage, wave: _Wave) -> tuple[str, Certainty]:
+def _said_of(edge: EstateEdge, grown: NodeId, short: Shortage, wave: Wave) -> tuple[str, Certainty]:
     """Return why something gets too short, and how sure that is: what is cut today already may be meant so."""
     why = _said(edge, grown) + (f"; {edge.why}" if edge.why else "")
     if short.is_cut:
@@ -655,12 +490,7 @@ def _said_of(edge: EstateEdge, grown: NodeId, short: Shortage, wave: _Wave) -> t
     elif short.size is None:
         why = f"{why}, in a part of it"
     is_sure = short.is_sure and not short.is_cut
-    return why, _less_sure(wave.certainty, edge.certainty, "is" if is_sure else "may")
-
-
-def _less_sure(*certainties: Certainty) -> Certainty:
-    """Return the least sure of some certainties."""
-    return max(certainties, key=RANK.__getitem__)
+    return why, less_sure(wave.certainty, edge.certainty, "is" if is_sure else "may")
 
 
 def _said(edge: EstateEdge, grown: NodeId) -> str:
@@ -681,29 +511,6 @@ def _is_more(size: Size | None, known: Size | None) -> bool:
     if size is None or known is None:
         return known is not None
     return size.bytes > known.bytes or size.characters > known.characters or size.digits > known.digits
-
-
-def _nearest(wave: _Wave) -> tuple[int, int]:
-    """Return what waves are ordered by: the surest first, of those the nearest."""
-    return RANK[wave.certainty], wave.steps
-
-
-def _worth(one: Grown) -> tuple[int, int, int, int, str]:
-    """Return what consequences are ordered by."""
-    # What was asked about itself, what breaks, what has to be converted, what may break, what grows of itself, and what takes
-    # only a part, which it did before.
-    if one.what == "field" and not one.steps:
-        kind = 0
-    elif one.is_breaking:
-        kind = 1 if one.certainty == "is" else 3
-    else:
-        kind = 2 if one.is_stored else 4 + (one.what in {"calculated", "cut today"})
-    return kind, RANK[one.certainty], one.steps, _ORDER.index(one.what), one.node.name
-
-
-def _needed(one: Grown) -> tuple[int, int]:
-    """Return how much something would need."""
-    return one.needed_bytes or 0, one.needed_digits or 0
 
 
 def _declared(part: ProgramPart, field: LaidField) -> tuple[str, int]:
