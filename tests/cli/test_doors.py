@@ -373,7 +373,7 @@ def test_doctor_answers_where_the_user_s_folder_is_a_file(variable: str, tmp_pat
     assert done.returncode == 1
     assert str(tmp_path / "file") in json.loads(done.stdout)["store"]["fault"]
     refused = run("sessions", cwd=tmp_path, **surroundings)
-    assert refused.returncode == 2
+    assert refused.returncode == 8
     assert str(tmp_path / "file") in refused.stderr
 
 
@@ -464,10 +464,8 @@ def test_a_token_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytes
         "store prune",
         "store gc --older-than 1",
         "store rm x",
-        "sessions",
         "sessions rm x",
         "show x",
-        "stats",
         "handoff x",
         "undo x",
         "resume x",
@@ -482,6 +480,13 @@ def test_a_store_that_is_named_and_not_there_is_not_begun_to_be_read(
     assert main([*line.split(), "--store", str(tmp_path / "copi"), "--json"]) == 4
     error = json.loads(capsys.readouterr().out)["error"]
     assert error["message"] == f"There is no store {tmp_path / 'copi'}."
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("line", ["sessions", "stats"])
+def test_a_list_of_what_is_not_there_is_empty_and_begins_no_store(line: str, tmp_path: Path) -> None:
+    """Nothing is found, as in a store that was never used."""
+    assert main([line, "--store", str(tmp_path / "copi"), "--json"]) == 1
     assert not list(tmp_path.iterdir())
 
 

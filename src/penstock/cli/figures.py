@@ -59,7 +59,7 @@ def stats_command(
     from penstock.agent.summaries import figures_of
 
     there = options.store_words(store_url)
-    with opened(store_url) as store:
+    with opened(store_url, absent="empty") as store:
         infos = store.sessions()
         names = [info.session for info in infos]
         if not names:

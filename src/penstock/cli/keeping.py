@@ -6,8 +6,8 @@ import dataclasses
 import os
 import sys
 import time
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -41,29 +41,50 @@ _budget_option = click.option(
 
 
 @contextmanager
-def opened(url: str | None, wait_seconds: float | None = None, *, may_begin: bool = False) -> Iterator[Store]:
+def opened(
+    url: str | None, wait_seconds: float | None = None, *, absent: Literal["refused", "begun", "empty"] = "refused"
+) -> Iterator[Store]:
     """Open the store at `url`, or the user's own, for as long as this lasts.
 
     Args:
         url: The store; None for the user's own, which is made where there is none.
         wait_seconds: As of `open_store`.
-        may_begin: Whether a folder that is named and is not there is a new store, for whoever keeps something, and not a slip:
-            a check of it would find that all is well.
+        absent: What a folder that is named and not there is: for most a slip, as a check of a new store would find that all is
+            well; for whoever keeps something, a store to begin; for whoever lists, one that holds nothing and is made nowhere.
 
     Raises:
         ToolError: There is no such folder.
     """
-    from penstock.store import folder_of, open_store
+    from penstock.store import open_store
 
-    folder = None if url is None or may_begin else folder_of(url)
-    if folder is not None and not os.path.lexists(folder):
-        raise ToolError("not_found", f"There is no store {escape.clip(folder)}.")
-    store = open_store(url, wait_seconds=wait_seconds)
+    with ExitStack() as stack:
+        if absent != "begun" and (folder := _absent(url)) is not None:
+            if absent == "refused":
+                raise ToolError("not_found", f"There is no store {escape.clip(folder)}.")
+            from tempfile import TemporaryDirectory
+
+            url = stack.enter_context(TemporaryDirectory())
+        store = open_store(url, wait_seconds=wait_seconds)
+        stack.callback(store.close)
+        try:
+            yield store
+        finally:
+            _tell(store.taken)
+
+
+def _absent(url: str | None) -> str | None:
+    """Return the folder of a store that is named and not there; of what cannot be one opening it says more."""
+    from penstock.store import folder_of
+
+    folder = None if url is None else folder_of(url)
     try:
-        yield store
-    finally:
-        _tell(store.taken)
-        store.close()
+        if folder is not None:
+            os.lstat(folder)
+    except FileNotFoundError:
+        return folder
+    except OSError:
+        pass
+    return None
 
 
 @contextmanager

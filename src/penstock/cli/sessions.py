@@ -139,7 +139,7 @@ def _listed(store_url: str | None, limit: int | None, *, as_json: bool) -> int:
     there = options.store_words(store_url)
     if limit is None and not as_json:
         limit = _SHOWN
-    with opened(store_url) as store:
+    with opened(store_url, absent="empty") as store:
         found = store.sessions(limit + 1 if limit else None)
         rows = [_row(store, info) for info in found[: limit or None]]
     if as_json:

@@ -29,7 +29,7 @@ from penstock.store.contents import FileTables, fault_of
 from penstock.store.holders import Holders
 from penstock.store.kept import INDEX_FOLDER, Damaged, StoreFault, Unopened
 from penstock.workspace import locks
-from penstock.workspace.own_files import OwnFolder
+from penstock.workspace.own_files import NotAFolder, OwnFolder
 from penstock.workspace.system import read_at, write_at
 
 if TYPE_CHECKING:
@@ -126,6 +126,8 @@ class SqliteStore(FileTables):
                 self._lost = self._missing()
                 self._leave_to_others()
                 self._keep_reserve()
+        except NotAFolder as error:
+            raise StoreFault("io_error", f"{error}.") from error
         except OSError as error:
             if error.errno not in {errno.EROFS, errno.EACCES, errno.EPERM}:
                 raise fault_of(error) from error

@@ -302,13 +302,18 @@ def _open_own_folder(path: str) -> system.Folder:
     return os.path.abspath(path)
 
 
+class NotAFolder(CallerError):
+    """What a folder of ours would be, or lie in, is a file, or a link to nothing."""
+
+
 def expect_room(path: str) -> str:
     """Return the folder in which a folder of ours would be made, or itself where it is there.
 
     A home that is not there is not made: `/nonexistent` is how systems write that a user has none.
 
     Raises:
-        CallerError: Such a home, or what is no folder, stands above it.
+        CallerError: Such a home stands above it.
+        NotAFolder: What is no folder does.
     """
     home = os.path.abspath(home_folder())
     if f"{path}{os.sep}".startswith(f"{home}{os.sep}") and not os.path.isdir(home):
@@ -319,7 +324,7 @@ def expect_room(path: str) -> str:
     while not os.path.lexists(there):
         there = os.path.dirname(there)
     if not os.path.isdir(there):
-        raise CallerError(
+        raise NotAFolder(
             f"{there} is a {'file' if os.path.exists(there) else 'link to nothing'}, not a folder: name another"
         )
     return there
