@@ -359,8 +359,8 @@ def test_a_kept_output_that_is_gone_names_its_own_store(tmp_path: Path, capsys: 
     assert json.loads(capsys.readouterr().out)["error"]["try"] == f"penstock store list --store {kept}"
 
 
-@pytest.mark.parametrize("variable", ["HOME", "XDG_STATE_HOME"])
-def test_doctor_answers_where_the_user_s_folder_is_a_file(variable: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("variable", "status"), [("HOME", 2), ("XDG_STATE_HOME", 8)])
+def test_doctor_answers_where_the_user_s_folder_is_a_file(variable: str, status: int, tmp_path: Path) -> None:
     """It is what a person asks first; that nothing can be kept is a check that fails."""
     (tmp_path / "file").write_text("x")
     surroundings: dict[str, Any] = {
@@ -373,7 +373,7 @@ def test_doctor_answers_where_the_user_s_folder_is_a_file(variable: str, tmp_pat
     assert done.returncode == 1
     assert str(tmp_path / "file") in json.loads(done.stdout)["store"]["fault"]
     refused = run("sessions", cwd=tmp_path, **surroundings)
-    assert refused.returncode == 8
+    assert refused.returncode == status
     assert str(tmp_path / "file") in refused.stderr
 
 

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 import tracemalloc
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
@@ -395,6 +394,25 @@ def test_the_private_folder_of_who_was_killed_goes_with_the_next(tmp_path: Path)
     assert sorted(tmp_path.iterdir()) == [other, named]
 
 
+class Listed:
+    """What `os.scandir` gave, as it gives it."""
+
+    def __init__(self, entries: list[os.DirEntry[str]]) -> None:
+        self._entries = iter(entries)
+
+    def __enter__(self) -> Listed:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing is open."""
+
+    def __iter__(self) -> Listed:
+        return self
+
+    def __next__(self) -> os.DirEntry[str]:
+        return next(self._entries)
+
+
 @pytest.mark.skipif(not system.HAS_FOLDER_DESCRIPTORS, reason="folders are named by their paths there")
 def test_a_private_folder_that_goes_takes_nothing_beyond_a_link_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -413,7 +431,7 @@ def test_a_private_folder_that_goes_takes_nothing_beyond_a_link_with_it(
         if inner.exists() and not inner.is_symlink():
             inner.rename(tmp_path / "aside")
             inner.symlink_to(outside)
-        return nullcontext(entries)
+        return Listed(entries)
 
     monkeypatch.setattr(os, "scandir", swapped)
     folder.close()
