@@ -41,6 +41,9 @@ KINDS = {
     "ext4": ("mkfs.ext4", "-q", "-F"),
     "XFS": ("mkfs.xfs", "-q", "-f"),
 }
+CONTROL_CUTS = (
+    20  # a control that has lost nothing yet is cut again: of what it does the newest rename alone is at risk
+)
 CUTS_IN_ONE_STORE = 5  # a store that has been through some cuts is cut again
 _NAMES = 20
 _FILE_BYTES = 3_000
@@ -321,8 +324,15 @@ def trial(kind: str, works: list[str], seed: int) -> dict[str, Tally]:
     tallies: dict[str, Tally] = {}
     ledgers: dict[str, Ledger] = {}
     seen: Counter[str] = Counter()
+
+    def all_works() -> Iterator[str]:
+        yield from works
+        for work in CONTROLS:
+            while not tallies[work].lost and tallies[work].cuts < CONTROL_CUTS:
+                yield work
+
     with disk(kind) as where:
-        for work in works:
+        for work in all_works():
             path = os.path.join(where.path, work)
             if seen[work] % CUTS_IN_ONE_STORE == 0:
                 subprocess.run(["rm", "-rf", path], check=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +13,7 @@ import click
 from penstock.cli import answer, options
 from penstock.cli.commands import command
 from penstock.cli.completion import complete_session
-from penstock.cli.keeping import opened
+from penstock.cli.keeping import absent_folder, opened
 from penstock.cli.sessions import child_line
 from penstock.cli.terminal import render_table
 from penstock.errors import CallerError
@@ -59,12 +60,16 @@ def stats_command(
     from penstock.agent.summaries import figures_of
 
     there = options.store_words(store_url)
-    with opened(store_url, absent="empty") as store:
+    none_yet = partial(
+        answer.fail, "nothing", "There are no sessions yet.", f'penstock run "QUESTION"{there}', answer.NOTHING
+    )
+    if absent_folder(store_url) is not None:  # to be looked at none is made
+        return none_yet(as_json=as_json)
+    with opened(store_url) as store:
         infos = store.sessions()
         names = [info.session for info in infos]
         if not names:
-            way = f'penstock run "QUESTION"{there}'
-            return answer.fail("nothing", "There are no sessions yet.", way, answer.NOTHING, as_json=as_json)
+            return none_yet(as_json=as_json)
         if session_id is not None and session_id not in names:
             message = f"There is no session {escape.clip(session_id)}."
             return answer.fail("not_found", message, f"penstock sessions{there}", answer.MISSING, as_json=as_json)

@@ -114,7 +114,7 @@ def guard_command(
             Keep(keep or "head"),
             name=name or "command",
             # what fits makes no store
-            open_store=lambda: stack.enter_context(opened(store_url, options.BUSY_SECONDS, absent="begun")),
+            open_store=lambda: stack.enter_context(opened(store_url, options.BUSY_SECONDS, may_begin=True)),
             keep_bytes=keep_bytes,
             dialect=answer.dialect_of(store_url=store_url),
             chars_per_token=output.chars_per_token(),
@@ -190,7 +190,7 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
                 how.allowance,
                 how.keep,
                 name=how.name,
-                open_store=lambda: stack.enter_context(opened(store_url, options.BUSY_SECONDS, absent="begun")),
+                open_store=lambda: stack.enter_context(opened(store_url, options.BUSY_SECONDS, may_begin=True)),
                 keep_bytes=how.keep_bytes,
                 dialect=answer.dialect_of(store_url=store_url),
                 chars_per_token=output.chars_per_token(),

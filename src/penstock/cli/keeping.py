@@ -6,8 +6,8 @@ import dataclasses
 import os
 import sys
 import time
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, Literal
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -41,39 +41,32 @@ _budget_option = click.option(
 
 
 @contextmanager
-def opened(
-    url: str | None, wait_seconds: float | None = None, *, absent: Literal["refused", "begun", "empty"] = "refused"
-) -> Iterator[Store]:
+def opened(url: str | None, wait_seconds: float | None = None, *, may_begin: bool = False) -> Iterator[Store]:
     """Open the store at `url`, or the user's own, for as long as this lasts.
 
     Args:
         url: The store; None for the user's own, which is made where there is none.
         wait_seconds: As of `open_store`.
-        absent: What a folder that is named and not there is: for most a slip, as a check of a new store would find that all is
-            well; for whoever keeps something, a store to begin; for whoever lists, one that holds nothing and is made nowhere.
+        may_begin: Whether a folder that is named and is not there is a new store, for whoever keeps something, and not a slip:
+            a check of it would find that all is well.
 
     Raises:
         ToolError: There is no such folder.
     """
     from penstock.store import open_store
 
-    with ExitStack() as stack:
-        if absent != "begun" and (folder := _absent(url)) is not None:
-            if absent == "refused":
-                raise ToolError("not_found", f"There is no store {escape.clip(folder)}.")
-            from tempfile import TemporaryDirectory
-
-            url = stack.enter_context(TemporaryDirectory())
-        store = open_store(url, wait_seconds=wait_seconds)
-        stack.callback(store.close)
-        try:
-            yield store
-        finally:
-            _tell(store.taken)
+    if not may_begin and (folder := absent_folder(url)) is not None:
+        raise ToolError("not_found", f"There is no store {escape.clip(folder)}.")
+    store = open_store(url, wait_seconds=wait_seconds)
+    try:
+        yield store
+    finally:
+        _tell(store.taken)
+        store.close()
 
 
-def _absent(url: str | None) -> str | None:
-    """Return the folder of a store that is named and not there; of what cannot be one opening it says more."""
+def absent_folder(url: str | None) -> str | None:
+    """Return the folder of a store that is named and not there; None of what else cannot be one, of which opening it says more."""
     from penstock.store import folder_of
 
     folder = None if url is None else folder_of(url)

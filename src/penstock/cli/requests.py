@@ -186,7 +186,7 @@ def fit_command(
     made = plan(transcript, budget, RECOVERY, low_water=1.0, dialect=syntax)
     cleared: list[dict[str, object]] = []
     if made.steps and not only_plan:
-        with opened(store_url, absent="begun") as store:
+        with opened(store_url, may_begin=True) as store:
             transcript = apply(transcript, made, keep_all=partial(put_texts, store))
         # Each step put one thing into the store, in its order: so the handles and the steps belong together.
         steps = zip(transcript.handles(), made.steps, strict=True)

@@ -109,7 +109,7 @@ class _Shelf:
         if self._is_planned:
             return _PLANNED
         if self._store is None:
-            self._store = self._open.enter_context(opened(self._url, absent="begun"))
+            self._store = self._open.enter_context(opened(self._url, may_begin=True))
         if isinstance(content, bytes):  # an image: what looks like a secret in it is none
             return str(self._store.put(content, name=name))
         kept = b"".join(as_kept([content.encode("utf-8", "surrogatepass")]))

@@ -53,7 +53,7 @@ def run_command(question: str | None, handoff_file: str | None, terms: CommandOp
     question = question if question and question.strip() else None
     if question is None and handoff_file is None:
         raise click.UsageError("Give a QUESTION, or --from HANDOFF.")
-    with opened(terms.store_url, absent="begun") as store:
+    with opened(terms.store_url, may_begin=True) as store:
         handed_on = None if handoff_file is None else read_handoff(handoff_file)
         agent = begun(store, about, terms)
         with closing(agent.tools):
@@ -81,7 +81,7 @@ def chat_command(terms: CommandOptions, **about: Any) -> int:
       echo "Which port does the server use?" | penstock chat --root src
         a question from a pipe, about the files beneath src
     """
-    with opened(terms.store_url, absent="begun") as store:
+    with opened(terms.store_url, may_begin=True) as store:
         agent = begun(store, about, terms)
         status = 0
         with closing(agent.tools):

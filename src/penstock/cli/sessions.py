@@ -16,7 +16,7 @@ import click
 from penstock.cli import answer, options, terminal
 from penstock.cli.commands import HelpPage, command, group
 from penstock.cli.completion import complete_session
-from penstock.cli.keeping import opened
+from penstock.cli.keeping import absent_folder, opened
 from penstock.errors import PenstockError, ToolError
 from penstock.text import escape
 from penstock.text.calls import Call
@@ -139,9 +139,12 @@ def _listed(store_url: str | None, limit: int | None, *, as_json: bool) -> int:
     there = options.store_words(store_url)
     if limit is None and not as_json:
         limit = _SHOWN
-    with opened(store_url, absent="empty") as store:
-        found = store.sessions(limit + 1 if limit else None)
-        rows = [_row(store, info) for info in found[: limit or None]]
+    found: list[SessionInfo] = []
+    rows = []
+    if absent_folder(store_url) is None:  # in a store that is not there nothing is, and none is made to be looked at
+        with opened(store_url) as store:
+            found = store.sessions(limit + 1 if limit else None)
+            rows = [_row(store, info) for info in found[: limit or None]]
     if as_json:
         answer.print_json({"sessions": rows})
     elif rows:
