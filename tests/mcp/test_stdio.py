@@ -149,6 +149,7 @@ def test_a_signal_ends_a_server_quietly(workspace: Path, number: signal.Signals,
     wire = our_server(workspace, fresh=number == signal.SIGTERM)
     wire.ask("tools/list")
     wire.process.send_signal(number)
+    wire.process.wait(timeout=40)  # the end of its input, which `end` brings, would end it too, and may come first
     assert wire.end() == (status, b"", b"")
 
 
