@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.growth import BOUND, growth
 
 from penstock.cobol import ScannedSource, reading, scan
 from penstock.cobol.facts import facts
 from penstock.cobol.reading import BREAK
 
 from .sources import names, one, program, verbs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 pytestmark = pytest.mark.proves("C-2")
 
@@ -342,6 +346,16 @@ def test_listing_words_need_no_period() -> None:
         program("A.", "    EXIT.", "    EJECT", "B.", "    EXIT.", "    SKIP2", "    TITLE 'C.'", "D.", "    EXIT.")
     )
     assert names(found) == ["A", "B", "D"]
+
+
+def test_many_titles_take_time_in_proportion() -> None:
+    """Whether one stands within a sentence is not looked for from the first line on."""
+
+    def work(count: int) -> Callable[[], object]:
+        text = "       PROGRAM-ID. A.\n" + "       TITLE 'X'.\n" * count
+        return lambda: scan(text)
+
+    assert growth(work, 2_500) < BOUND
 
 
 @pytest.mark.parametrize(

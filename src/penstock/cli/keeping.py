@@ -73,10 +73,8 @@ def absent_folder(url: str | None) -> str | None:
     try:
         if folder is not None:
             os.lstat(folder)
-    except FileNotFoundError:
-        return folder
-    except OSError:
-        pass
+    except OSError as error:
+        return folder if isinstance(error, FileNotFoundError) else None
     return None
 
 

@@ -377,16 +377,15 @@ class _Page:
         """Mark EJECT, SKIP1 to SKIP3 and TITLE: words to the printer that need no period, so that no sentence begins
         with them. Within a sentence TITLE is what a control of a screen says.
         """
+        has_ended, looked_at = True, 0  # whether the code before a line ends with a period; there may be none
         for index in [index for index in range(start, len(self.code)) if _LISTING.match(self.code[index])]:
-            if self.code[index].lstrip()[:1] in "Tt" and not self._has_ended(index):
+            before = next((code for code in reversed(self.code[looked_at:index]) if code and not code.isspace()), "")
+            has_ended = before.rstrip().endswith(".") if before else has_ended
+            looked_at = index
+            if self.code[index].lstrip()[:1] in "Tt" and not has_ended:
                 continue
             self.marked[index] = "directive"
             self.code[index] = ""
-
-    def _has_ended(self, index: int) -> bool:
-        """Return whether the code before a line ends with a period; there may be none."""
-        before = next((code for code in reversed(self.code[:index]) if code and not code.isspace()), ".")
-        return before.rstrip().endswith(".")
 
 
 def _is_told(line: str) -> bool:

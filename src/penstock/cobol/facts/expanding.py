@@ -42,7 +42,6 @@ _SYSTEM = re.compile(
 )
 _ELSEWHERE = frozenset({"COPY", "EXEC", "REPLACE"})  # sentences that are told by Program.copies and Program.execs
 _FILES = frozenset({"FD", "SD"})
-_DECLARING = frozenset({"ENVIRONMENT", "DATA"})
 _DECLARING = frozenset({"ENVIRONMENT", "DATA"})  # divisions in which no program can stand
 
 

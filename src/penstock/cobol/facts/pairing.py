@@ -137,9 +137,9 @@ def _varied(keys: Sequence[str], mentions: Sequence[Mention]) -> Iterator[Pair]:
     varied: list[Mention] = []  # none where an index is varied, which is no item
     word, at = "", 0
     for one in mentions:
-        for word_ in keys[at : one.at]:
-            word = word_ if word_ in _VARYING else word
-            varied = [] if word_ in {"VARYING", "AFTER"} else varied
+        for before in keys[at : one.at]:
+            word = before if before in _VARYING else word
+            varied = [] if before in {"VARYING", "AFTER"} else varied
         at = one.at
         if one.role & WRITE:
             varied = [one]

@@ -5,7 +5,8 @@ lies behind it; what is laid over it by a REDEFINES, given it as a parameter or 
 description no longer fits; and what it is moved to may be too short, which then has to grow itself.
 
 What an item holds is told by `sizes`, what it lacks by `shortages`, what lies elsewhere then by `holding`, how long a
-record gets by `relaying`. Keeps out values that are calculated, which are only named.
+record gets by `relaying`, what is stored of it by `stored`, and in which order all is told by `consequences`. Keeps out
+values that are calculated, which are only named.
 
 Law: what is said to be too short (`is`) is shorter than what comes, and what is too short is named
 (`tests/cobol/test_growth_oracle.py`); nothing that is declared by the same copybook as the field, and so grows with it,
