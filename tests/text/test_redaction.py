@@ -617,6 +617,24 @@ def test_without_the_linear_engine_the_same_is_found(monkeypatch: pytest.MonkeyP
         redaction._linear.cache_clear()
 
 
+def test_with_no_more_of_the_engine_than_it_promises_the_same_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is called of google-re2 for its speed is no part of its door."""
+    text = "\n\n".join(before + secret + AFTER.get(name, "") for name, (before, secret) in SECRETS.items())
+    texts = (text, "no hint at all", "é" * 3 + text, "")
+    found = [list(secrets_in(one, len(one) // 2)) for one in texts]
+    hints = [redaction.first_hint(one.encode(), 40) for one in texts]
+    asked = redaction._linear()
+    monkeypatch.delattr(pytest.importorskip("re2"), "_re2")  # what it has compiled it keeps
+    redaction._linear.cache_clear()
+    try:
+        assert "_spans_by" in str(redaction._linear()[0])
+        assert "_spans_by" not in str(asked[0])
+        assert [list(secrets_in(one, len(one) // 2)) for one in texts] == found
+        assert [redaction.first_hint(one.encode(), 40) for one in texts] == hints
+    finally:
+        redaction._linear.cache_clear()
+
+
 def test_of_the_standard_library_only_its_examples_of_passwords_go() -> None:
     """1.5 million lines of code would otherwise be full of marks; the tests of it, where they are there, hold a few."""
     library = Path(sysconfig.get_path("stdlib"))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from penstock.text.secret_shape import Shape
 
-    _Search = Callable[[bytes, int, int | None], Any]
+    _Search = Callable[[bytes, int, int], list[tuple[int, int]]]
 
 _MARK = re.compile(r"\[redacted: [A-Za-z0-9. ]{1,30}, \d{1,9} characters\]")
 _MARK_BYTES = re.compile(_MARK.pattern.encode())
@@ -80,12 +80,11 @@ def first_hint(content: bytes, until: int | None = None) -> int:
     searches = _linear()
     if not searches:
         return 0  # to find out takes as long as to find them
-    first, end = -1, None if until is None else until + _HINT_BYTES
+    first, end = -1, len(content) if until is None else min(len(content), until + _HINT_BYTES)
     for search in searches:
-        match = search(content, 0, end)
-        if match is not None and (first < 0 or match.start() < first):
-            first = int(match.start())
-            end = first + _HINT_BYTES
+        ((start, _),) = search(content, 0, end)
+        if start >= 0 and (first < 0 or start < first):
+            first, end = start, min(end, start + _HINT_BYTES)
     return -1 if until is not None and first >= until else first
 
 
@@ -347,7 +346,9 @@ class _Hints:
         self._data = text.encode("utf-8", "surrogatepass")
         # In ASCII a character is a byte; elsewhere both are counted on together.
         self._is_ascii = len(self._data) == len(text)
-        self._end = until + _HINT_BYTES if until is not None and self._is_ascii else None
+        self._end = len(self._data)
+        if until is not None and self._is_ascii:
+            self._end = min(self._end, until + _HINT_BYTES)
         self._at = self._byte = 0
         # Where each search has its next match; all of them are behind the last place.
         self._ahead = dict.fromkeys(searches, -1)
@@ -355,8 +356,8 @@ class _Hints:
     def next(self) -> int | None:
         for search, ahead in self._ahead.items():
             if ahead < self._byte:
-                match = search(self._data, self._byte, self._end)
-                self._ahead[search] = len(self._data) + 1 if match is None else match.start()
+                ((start, _),) = search(self._data, self._byte, self._end)
+                self._ahead[search] = len(self._data) + 1 if start < 0 else start
         found = min(self._ahead.values())
         if found > len(self._data):
             return None
@@ -447,7 +448,10 @@ def _leads() -> tuple[tuple[str, bool, set[str]], ...]:
 
 @cache
 def _linear() -> tuple[_Search, ...]:
-    """Return searches that have all hints between them, in bytes; none where google-re2 is not installed."""
+    """Return searches that have all hints between them; none where google-re2 is not installed.
+
+    Each takes bytes and a part of them, and gives where its first match is, at -1 where it has none.
+    """
     try:
         import re2
     except ImportError:
@@ -462,4 +466,16 @@ def _linear() -> tuple[_Search, ...]:
     hints: dict[str, set[str]] = {"": {re.escape(_MARK_BEGINS)}}
     for shape in _shapes():
         hints.setdefault(shape.engine or "words" * shape.is_folded, set()).update(shape.hints)
-    return tuple(re2.compile("|".join(sorted(some)).encode(), options).search for some in hints.values())
+    patterns = [re2.compile("|".join(sorted(some)).encode(), options) for some in hints.values()]
+    try:
+        # What `search` adds to this, a generator and a match a call, takes as long as the engine for a text of 200 characters.
+        anywhere = re2._re2.RE2.Anchor.UNANCHORED
+        return tuple(partial(pattern._regexp.Match, anywhere) for pattern in patterns)
+    except AttributeError:  # google-re2 promises `search` alone
+        return tuple(partial(_spans_by, pattern.search) for pattern in patterns)
+
+
+def _spans_by(search: Callable[[bytes, int, int], re.Match[bytes] | None], *part: Any) -> list[tuple[int, int]]:
+    """Return the place of the first match in a part of bytes, at -1 for none, from what gives a match."""
+    match = search(*part)
+    return [(-1, -1) if match is None else match.span()]

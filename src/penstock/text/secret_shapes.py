@@ -38,10 +38,10 @@ _WORD = "".join(map(chr, (*range(48, 58), *range(65, 91), *range(97, 123)))) + "
 
 def _look_back(pattern: str, most: int) -> Callable[[str, int, int], int]:
     """Return a function that says where the word begins that ends before a place, -1 where it is not of the pattern."""
-    whole = re.compile(rf"(?<![\w-])(?:{pattern})\Z", re.ASCII)
+    whole = rf"(?<![\w-])(?:{pattern})\Z"
 
     def begin(text: str, at: int, floor: int) -> int:
-        found = whole.search(text, max(floor, at - most), at)
+        found = compiled(whole).search(text, max(floor, at - most), at)
         return found.start() if found else -1
 
     return begin

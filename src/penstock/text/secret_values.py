@@ -10,6 +10,7 @@ import math
 import re
 from collections import Counter
 from itertools import pairwise
+from string import ascii_lowercase, digits
 
 _RUN = re.compile(r"[A-Za-z0-9]+")
 _CHANGE = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
@@ -81,6 +82,7 @@ def is_said_abroad(value: str) -> bool:
 
 
 _MIN_COUNTED = 14
+_STEPS = {pair for row in (digits, ascii_lowercase) for pair in (*pairwise(row), *pairwise(row[::-1]))}
 _MIN_LETTERS, _LETTERS_PIECE_CHARS = 40, 4
 _MIN_LOOSE, _MIN_CHANGES = 15, 3  # of what is shorter, from letters to digits and back
 
@@ -88,8 +90,9 @@ _MIN_LOOSE, _MIN_CHANGES = 15, 3  # of what is shorter, from letters to digits a
 def counts_up(value: str) -> bool:
     """Return whether a value goes through letters or digits in their order, as examples of keys do: `abcDEF1234567890`."""
     run = "".join(_RUN.findall(value[:512].lower()))
-    steps = sum(abs(ord(one) - ord(other)) == 1 for one, other in pairwise(run))
-    return len(run) >= _MIN_COUNTED and steps * 4 >= len(run) * 3
+    if len(run) < _MIN_COUNTED:
+        return False
+    return sum(map(_STEPS.__contains__, pairwise(run))) * 4 >= len(run) * 3
 
 
 def changes_case(run: str) -> bool:
