@@ -70,6 +70,8 @@ _SUMMARY_TOKENS = 2_000
 _LAST_PART = 4
 """The part of a budget, a quarter, at which the model is told to come to an end."""
 _LAST_REQUESTS = 2
+# What ended for these goes on only with words: the same again would come to the same.
+_WORDS_WANTED = {"errors", "loop"}
 """Or it is told when no more than so many requests like the newest are left, at the most that they can take."""
 
 
@@ -306,7 +308,7 @@ class Agent:
             if isinstance(step, Stop):
                 if self.session.state.phase != "ended":
                     self.feed(Closed(reason=step.reason))
-                return step.reason, f"{step.message}{self._evidence(step.reason)}"
+                return step.reason, f"{step.message}{self._evidence(step.reason)}{self._way_on(step.reason)}"
             if isinstance(step, Wait) and (shorter := self._until_last_try(step)) is not None:
                 self._wait(shorter)
                 step = self._first_step()
@@ -338,6 +340,13 @@ class Agent:
             return f" It said: {self._asking.outage[1]}"
         newest = self._calling.newest
         return f" The last call: {newest}" if newest and reason in {"errors", "loop"} else ""
+
+    def _way_on(self, reason: str) -> str:
+        """Return the command that goes on with a session that ended; empty for a child, whose parent goes on."""
+        if self._parent is not None:
+            return ""
+        words = '"QUESTION"' if reason in _WORDS_WANTED else ""
+        return f"\nTo go on: {self.command('resume', words)}"
 
     def _said_nothing(self) -> str:
         """Return what is said where the model answered nothing, and nothing again."""

@@ -58,8 +58,8 @@ _STOPS = {
     "errors": "Too much failed: the error budget of this session is used up. Look at what failed, then say how to go on.",
     "irreducible": "The provider refused the request however small it became: shorten the prompt, or take a larger window.",
     "loop": "The same call gave the same result again and again: there was no progress. Say what to try instead.",
-    "auth": "The provider does not accept the key: set one that it accepts, then resume the session.",
-    "quota": "The provider's quota is used up: waiting does not help.",
+    "auth": "The provider does not accept the key: set one that it accepts.",
+    "quota": "The provider's quota is used up, and waiting does not help: raise it, or take another model or key.",
 }
 
 
