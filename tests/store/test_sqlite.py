@@ -506,6 +506,29 @@ def test_on_a_full_disk_a_store_is_opened_for_reading(tmp_path: Path, monkeypatc
         assert store.facts()["read_only"] == "false"
 
 
+@pytest.mark.parametrize("where", ["the folder", "the database"])
+def test_where_a_store_has_no_room_to_begin_nothing_is_there_to_remove(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk with no store on it: `store gc` would find nothing, and fail in the same way."""
+
+    def mkdir(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def connect(_: SqliteStore) -> None:
+        error = sqlite3.OperationalError("database or disk is full")
+        error.sqlite_errorname = "SQLITE_FULL"
+        raise error
+
+    if where == "the folder":
+        monkeypatch.setattr(os, "mkdir", mkdir)
+    else:
+        monkeypatch.setattr(SqliteStore, "_connect", connect)
+    with pytest.raises(StoreFault, match=r"is full: there is no room for a store in .*new.*PENSTOCK_STORE") as caught:
+        SqliteStore(str(tmp_path / "new"))
+    assert (caught.value.code, caught.value.calls) == ("disk_full", ())
+
+
 @pytest.mark.parametrize(
     ("version", "is_known"), [("3.9.9", True), ("3.51.2", True), ("3.51.3", False), ("3.52.0", False), ("4.0.0", False)]
 )

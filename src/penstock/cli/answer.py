@@ -205,8 +205,9 @@ def report(error: Exception, about: Mapping[str, Any], command: str = "penstock"
             way = None if full else f"{command} --help"
             return fail("io_error", message, way, FAULT, output_format=output_format)
         case _:  # a store that cannot: it brings its own code
-            way = _way(getattr(error, "calls", ()), about) or f"{command} --help"
-            return fail(getattr(error, "code", "ended"), str(error), way, FAULT, output_format=output_format)
+            code = getattr(error, "code", "ended")
+            way = _way(getattr(error, "calls", ()), about) or (None if code == "disk_full" else f"{command} --help")
+            return fail(code, str(error), way, FAULT, output_format=output_format)
 
 
 def _way(calls: Iterable[Call], about: Mapping[str, Any]) -> str | None:

@@ -227,7 +227,7 @@ def _store() -> dict[str, object]:
             if not os.access(above := expect_room(folder), os.W_OK):
                 return {**report, "fault": f"{above} takes no file: it is read-only, or belongs to another user"}
             return {**report, "state": "none yet: the first output that is kept makes it"}
-        opened = store.open_store(url)
+        opened = store.open_store(url, wait_seconds=options.BUSY_SECONDS)
         try:
             facts, size, gone = opened.facts(), opened.size(), opened.removals()
         finally:

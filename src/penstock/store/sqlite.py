@@ -130,7 +130,8 @@ class SqliteStore(FileTables):
             raise StoreFault("io_error", f"{error}.") from error
         except OSError as error:
             if error.errno not in {errno.EROFS, errno.EACCES, errno.EPERM}:
-                raise fault_of(error) from error
+                fault = fault_of(error)
+                raise (self._no_room() if fault.code == "disk_full" and self._is_empty() else fault) from error
             self._open_read_only(error)
         except _ERRORS as error:
             raise self._translated(error) from error
@@ -138,10 +139,14 @@ class SqliteStore(FileTables):
     def _expect_database(self) -> None:
         """Refuse a folder that has lost its database, whose log SQLite would throw away, and whose contents a pruning."""
         log = f"{self._database}-wal"
-        if os.path.lexists(self._database) and os.path.getsize(self._database):
+        if not self._is_empty():
             return
         if (os.path.exists(log) and os.path.getsize(log)) or self._noted() is not None:
             raise self._unopened(f"is {'empty' if os.path.lexists(self._database) else 'gone'}, and it held records")
+
+    def _is_empty(self) -> bool:
+        """Return whether there is no database yet, or nothing in its file."""
+        return not os.path.lexists(self._database) or not os.path.getsize(self._database)
 
     def _unopened(self, why: str) -> Unopened:
         """Return the fault of a database that no command can open: without it the folder is no new store either."""
@@ -420,6 +425,8 @@ class SqliteStore(FileTables):
         if name.startswith("SQLITE_IOERR"):
             self._broken = f"the disk failed ({error}); open the store again and check it"
         if name == "SQLITE_FULL" or (name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN")) and self._is_full()):
+            if self._is_opening and self._is_empty():
+                return self._no_room()
             more = "Make some room; then `penstock store gc` makes more."
             return StoreFault("disk_full", f"The disk is full: nothing was written to {self.path}. {more}")
         is_corrupt = name.startswith("SQLITE_CORRUPT")
@@ -433,6 +440,13 @@ class SqliteStore(FileTables):
         if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
             return StoreFault("read_only", f"{self.path} can only be read: {error}.")
         return StoreFault("io_error", f"{self.path}: {error}.")
+
+    def _no_room(self) -> StoreFault:
+        """Return that the disk is too full for a new store: in one that holds nothing there is nothing to remove."""
+        more = "Make some room, or keep elsewhere: --store FOLDER, or PENSTOCK_STORE."
+        fault = StoreFault("disk_full", f"The disk is full: there is no room for a store in {self.path}. {more}")
+        fault.calls = ()
+        return fault
 
     def _is_full(self) -> bool:
         """Return whether there is no room, or no name, left: SQLite does not say so of the index that it shares with others."""
