@@ -266,6 +266,47 @@ def test_a_name_that_is_empty_is_a_mistake(line: str, tmp_path: Path, capsys: py
     assert re.fullmatch(f"Invalid value for '{flag}': It takes .*; an empty name is what a variable .* leaves.", said)
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("http://x y/", "http://x/ a", "http://[::1", "http://x:99999", "http://x:abc", "http://x:0", "http://", "x"),
+        *(
+            "ftp://x",
+            "http://x#f",
+            "http://x?q=1",
+            "http://ex\tample",
+            "http://\u00e9.de",
+            "http://x\\y",
+            "http://x/{a}",
+        ),
+    ],
+)
+def test_a_gateway_stands_before_nothing_that_is_no_address(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """It would begin, and then every request would fail; one with a name or a password in it is not repeated."""
+    assert main(["gateway", "--listen", "127.0.0.1:0", "--upstream", url, "--json"]) == 2
+    assert "--upstream" in json.loads(capsys.readouterr().out)["error"]["message"]
+    assert main(["gateway", "--listen", "127.0.0.1:0", "--upstream", "http://me:s3cret@[::1"]) == 2
+    assert "s3cret" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("relay", "Name what stands behind it"),
+        ("relay --url http://x --config c.json", "--url URL and --config FILE: give one of them"),
+        ("relay --url http://x -- cat", "-- COMMAND… and --url URL: give one of them"),
+        ("relay --header A:b -- cat", "--header is for a server that --url names"),
+        ("relay --header A:b --config c.json", "in the file"),
+    ],
+)
+def test_a_relay_says_which_of_its_flags_do_not_go_together(
+    line: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By their names; a header that nobody is sent is not dropped without a word."""
+    assert main(line.split()) == 2
+    assert said in capsys.readouterr().err
+
+
 def test_the_mistakes_of_a_hook_s_own_line_stay_its_words(tmp_path: Path) -> None:
     """An empty name among them: the host goes on."""
     done = run("hook", "claude", "--store", "", cwd=tmp_path, stdin=b"{}")

@@ -181,7 +181,14 @@ def test_where_nothing_can_be_kept_all_passes_and_the_status_says_so(shell: Shel
         assert why == "broken" or "for 1 s." in done.stderr
     if why == "broken":
         told = shell.json("guard", "--chars", "600", "--store", str(url), given=LINES.encode(), status=8)
-        assert "could not be kept" in told["text"], "who asked for JSON reads it there"
+        assert told["text"] == LINES, "who asked for JSON has no other way to it either"
+        assert told["fault"] in done.stderr
+        sizes = told["is_cut"], told["whole_bytes"], told["whole_lines"], told["handles"]
+        assert sizes == (False, len(LINES), LINES.count("\n"), [])
+        assert told["shown_tokens"] == told["whole_tokens"] > 0
+        odd = b"\xff\xe2\x82" * 300 + '\u20ac \U0001f600\n"'.encode() * 200
+        told = shell.json("guard", "--chars", "600", "--store", str(url), given=odd, status=8)
+        assert told["text"] == odd.decode("utf-8", "backslashreplace")
 
 
 def test_a_listing_says_which_outputs_hold_secrets_and_never_shows_one(shell: Shell) -> None:

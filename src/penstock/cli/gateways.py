@@ -10,6 +10,7 @@ import click
 from penstock.cli import answer, options
 from penstock.cli.commands import command
 from penstock.errors import CallerError
+from penstock.text import escape
 
 if TYPE_CHECKING:
     from penstock.gateway.app import Gateway
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from penstock.mcp_server.listening import ServedNames
 
 _MIN_WINDOW_TOKENS = 1_000
+_NEVER_IN_A_BASE = set(' "<>\\^`{|}?#')  # RFC 3986, section 2: no address holds them, or they end its path
+_SHOWN_CHARS = 200
 
 
 @command("gateway")
@@ -70,7 +73,7 @@ def gateway_command(
       penstock gateway --window 'claude-*=200000'
         cut before the provider refuses; without a window its first refusal tells it
     """
-    known = _windows(windows)
+    known, upstream = _windows(windows), _checked(upstream)
     telemetry = _telemetry(observes=observe) if otel else None
     try:
         import asyncio
@@ -89,9 +92,7 @@ def gateway_command(
         host, port = listening.getsockname()[:2]
         # Who shows the token may call it by any name: of a balancer, or of its service.
         names = None if token_file else ServedNames(host, port)
-        gateway = _gateway(
-            _checked(upstream), token_file, known, store_url, names, offering, telemetry, observes=observe
-        )
+        gateway = _gateway(upstream, token_file, known, store_url, names, offering, telemetry, observes=observe)
         shown = served_url(listening)
         click.echo(f"penstock gateway: {shown} stands before {upstream or 'the public providers'}", err=True)
         wanted = " (its token behind a #)" if token_file else ""
@@ -151,11 +152,17 @@ def _checked(upstream: str | None) -> str | None:
 
     if upstream is None:
         return None
-    parts = urlsplit(upstream)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise CallerError(f"--upstream {upstream}: http://… or https://…, for example https://api.openai.com/v1")
-    if "@" in parts.netloc:  # it would stand on the page, and in the list of processes
+    if "@" in upstream.partition("//")[2].partition("/")[0]:  # it would stand on the page, and in the list of processes
         raise CallerError("--upstream has a user's name in it: keys come with requests, in their headers")
+    try:
+        parts = urlsplit(upstream)
+        is_one = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # brackets or a port that cannot be
+        is_one = False
+    # What stands behind it is the path and the query of each request: it has none of its own.
+    if not is_one or not upstream.isascii() or not upstream.isprintable() or set(upstream) & _NEVER_IN_A_BASE:
+        said = escape.clip(upstream, _SHOWN_CHARS)
+        raise CallerError(f"--upstream {said}: http://HOST… or https://HOST…, for example https://api.openai.com/v1")
     return upstream
 
 

@@ -5,11 +5,13 @@ What is kept, and how much is shown, is decided in `guard.stream`; here is where
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import signal
 import sys
 import time
+from codecs import getincrementaldecoder
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
@@ -106,7 +108,7 @@ def guard_command(
 
     source = (_ThreadedInput if sys.platform == "win32" else _Input)(sys.stdin.fileno(), seconds)
     # A pipe is read once: what is cut without a way back is gone, and the command that wrote it may not be one to run again.
-    hand_on = None if as_json or sys.stdout is None else sys.stdout.buffer.write
+    hand_on = None if sys.stdout is None else _JsonText(sys.stdout) if as_json else sys.stdout.buffer.write
     with ExitStack() as stack, source.listening():
         passed = stream.drain(
             as_kept(source),
@@ -120,8 +122,13 @@ def guard_command(
             chars_per_token=output.chars_per_token(),
             hand_on=hand_on,
         )
-    if passed.is_uncut:
+    if passed.uncut is not None:
         _say_uncut(passed.fault)
+        if isinstance(hand_on, _JsonText):
+            measured = {f"whole_{name}": getattr(passed.uncut, name) for name in ("tokens", "bytes", "lines")}
+            shown = {"is_cut": False, "shown_tokens": passed.uncut.tokens, **measured, "handles": [], "lost_bytes": 0}
+            hand_on.end({**shown, "fault": passed.fault, "ended": source.ended})
+            return answer.INTERRUPTED if source.ended == "interrupt" else answer.FAULT
     result = passed.result
     if result.is_cut and result.handle is not None:
         way = stand_ins.way_back(result.handle, answer.dialect_of(store_url=store_url))
@@ -158,6 +165,29 @@ def _json_of(passed: Drained) -> dict[str, object]:
         "handles": list(passed.handles),
         **answer.fields_of(passed, "lost_bytes", "fault"),
     }
+
+
+class _JsonText:
+    """Writes one output that passes uncut as an object of JSON, its text first, and holds none of it.
+
+    Args:
+        out: where it goes.
+    """
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._decode = getincrementaldecoder("utf-8")("backslashreplace").decode
+        self._opening = '{"text": "'
+
+    def __call__(self, part: bytes, *, is_last: bool = False) -> None:
+        """Write a part of the text."""
+        self._out.write(self._opening + json.dumps(self._decode(part, is_last))[1:-1])
+        self._opening = ""
+
+    def end(self, fields: dict[str, object]) -> None:
+        """Write what stands behind the text."""
+        self(b"", is_last=True)
+        self._out.write(f'", {json.dumps(fields)[1:]}\n')
 
 
 class _How(NamedTuple):
@@ -315,12 +345,11 @@ class _Input:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Let an interrupt end the input and not the process while this lasts; a second one ends the process."""
+        from penstock.workspace.system import ending_signals
+
         # A signal may come between the look at `ended` and the wait for input: the pipe wakes a wait that begins after it.
         self._woken, self._waker = os.pipe()
-        numbers = (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM))
-        earlier = {number: signal.getsignal(number) for number in numbers}
-        if earlier[numbers[-1]] is signal.SIG_IGN:  # begun by nohup, it goes on where the terminal is closed
-            del earlier[numbers[-1]]
+        earlier = {number: signal.getsignal(number) for number in ending_signals()}
 
         def interrupt(*_: object) -> None:
             self.ended = "interrupt"

@@ -78,8 +78,18 @@ def relay_command(
       echo '{"id": 1, "method": "ping"}' | penstock relay --budget 12000 -- cat
         to try it: what a server says (here `cat`) comes back as it is
     """
-    if sum((bool(program), bool(url), bool(config))) != 1:
+    ways = [
+        way for way, is_given in (("-- COMMAND…", program), ("--url URL", url), ("--config FILE", config)) if is_given
+    ]
+    if not ways:
         raise CallerError("Name what stands behind it: -- COMMAND…, --url URL, or --config FILE.")
+    if len(ways) > 1:
+        raise CallerError(
+            f"{' and '.join(ways)}: give one of them; --config FILE takes several servers of either kind."
+        )
+    if headers and url is None:
+        wanted = '"headers": {"NAME": "VALUE"} of the server in the file' if config else "its own variables or flags"
+        raise CallerError(f"--header is for a server that --url names: here write {wanted}.")
     if http is not None and url is None:
         raise CallerError(
             "--http serves a server that --url names. To publish a program, let a gateway start the relay: "

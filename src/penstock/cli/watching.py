@@ -219,9 +219,10 @@ def _stopped_by_interrupts(agent: Agent, signals: list[int]) -> Iterator[None]:
 
     Whoever asks the process to end, and a terminal that is closed, is answered the same: the journal says then that it was stopped.
     """
-    # A program that was begun with a signal ignored, as by nohup, is to go on.
-    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    earlier = {number: signal.getsignal(number) for number in (getattr(signal, name) for name in names)}
+    from penstock.workspace.system import ending_signals
+
+    earlier = {number: signal.getsignal(number) for number in ending_signals()}
+    # A program that was begun with a signal ignored is to go on.
     ours = [number for number, handler in earlier.items() if handler != signal.SIG_IGN or number == signal.SIGINT]
 
     def stop_at_once(number: int, _: object) -> None:

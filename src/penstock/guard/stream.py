@@ -45,8 +45,13 @@ class Drained(NamedTuple):
     """How many bytes between beginning and end were not kept."""
     fault: str = ""
     """Why the whole did not come or could not be kept; "" when it was or need not be. With handles, they have what came."""
-    is_uncut: bool = False
-    """Whether all of it was handed on as it came, as it could not be kept: then there is no result."""
+    uncut: Whole | None = None
+    """What was handed on as it came, as it could not be kept: then there is no result. None where it was not."""
+
+    @property
+    def is_uncut(self) -> bool:
+        """Whether all of it was handed on as it came."""
+        return self.uncut is not None
 
 
 def drain(
@@ -103,7 +108,8 @@ def drain(
         if fault and hand_on is not None and held.is_whole:
             for part in chain(held.given_up(), source):
                 hand_on(part)
-            return Drained(fitting.fit("", allowance), fault=escape.clip(fault, 400), is_uncut=True)
+            measured = ends.measured(fitting.counter_of(allowance, chars_per_token))
+            return Drained(fitting.fit("", allowance), fault=escape.clip(fault, 400), uncut=measured)
     finally:
         for _ in coming:  # whatever happened, the program at the other end is read to its end
             pass

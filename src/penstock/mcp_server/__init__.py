@@ -275,6 +275,8 @@ async def until_signal(serving: Serving) -> int:
     import asyncio
     import signal
 
+    from penstock.workspace.system import ending_signals
+
     status, loop = 0, asyncio.get_running_loop()
     ways_to_stop: list[Callable[[], None]] = []
 
@@ -284,10 +286,7 @@ async def until_signal(serving: Serving) -> int:
         for way in ways_to_stop:
             way()
 
-    # A terminal that is closed asks for the same; what was begun with that ignored, as by nohup, goes on.
-    hangup = getattr(signal, "SIGHUP", signal.SIGTERM)
-    closed = {hangup} if signal.getsignal(hangup) is signal.SIG_DFL else set()
-    for number in {signal.SIGINT, signal.SIGTERM} | closed:
+    for number in ending_signals():
         try:
             loop.add_signal_handler(number, stop, number)
         except NotImplementedError:  # Windows: a handler of the process, which wakes the loop

@@ -22,6 +22,7 @@ from penstock.relay.frames import Lines
 from penstock.relay.stdio import HostOutput, read_some
 from penstock.relay.switchboard import HOST, Out, Switchboard
 from penstock.relay.writing import ServerInput
+from penstock.workspace.system import ending_signals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -127,7 +128,7 @@ class Several:
 
     def run(self) -> int:
         """Carry until the host's input ends or a signal comes, and return the exit status."""
-        for number in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        for number in ending_signals():
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._stop)
         readers = []

@@ -1,4 +1,4 @@
-"""How this system opens: with which flags, beneath which folder, and what it can make last.
+"""How this system opens: with which flags, beneath which folder, and what it can make last; and how it asks a process to end.
 
 What systems lack is told here once, so that who opens needs not ask: flags that are missing are 0, a folder that cannot be a
 descriptor is its real path, `pread` has a stand-in. Law: nothing here follows a link that its caller did not ask to follow.
@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import signal
 import stat
 import sys
 from contextlib import suppress
@@ -95,6 +96,16 @@ def openat2_works() -> bool:
 def strongest() -> str:
     """Return the confinement that `auto` takes on this system: `openat2`, `walk` or `paths`."""
     return "openat2" if openat2_works() else "walk" if HAS_FOLDER_DESCRIPTORS else "paths"
+
+
+def ending_signals() -> list[int]:
+    """Return the signals by which somebody asks this process to end: Ctrl-C, a supervisor, a terminal that is closed.
+
+    Without the last where it is ignored: what was begun by nohup goes on then. Windows has none of that kind.
+    """
+    hangup: int | None = getattr(signal, "SIGHUP", None)
+    is_heard = hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN
+    return [signal.SIGINT, signal.SIGTERM, *([hangup] if hangup is not None and is_heard else [])]
 
 
 def is_link(status: os.stat_result) -> bool:
