@@ -200,12 +200,12 @@ def main(chromium: str, folder: str, *pictures: str) -> None:
             told[f"pointed {name}"] = pointed(page)
             page.close()
         told["plain"] = plain(browser, seen, f"file://{folder}/story.html")
-        told["painted"] = []
+        told["painted"] = {"story": [], "large": []}
         page = page_of("light")
         page.goto(f"file://{folder}/story.html")  # a tab begins once, and that is not the page's time
-        for _ in range(LOADS):
-            page.goto(f"file://{folder}/large.html")
-            told["painted"].append(page.evaluate(PAINTED))
+        for name in ("story", "large") * LOADS:
+            page.goto(f"file://{folder}/{name}.html")
+            told["painted"][name].append(page.evaluate(PAINTED))
         for path, scheme in zip(pictures, ("light", "dark"), strict=False):
             page = browser.new_page(viewport={"width": 1180, "height": 985}, color_scheme=scheme)
             page.goto(f"file://{folder}/story.html")
