@@ -59,6 +59,10 @@ class Dd(NamedTuple):
     end_line: int
     step: str | None = None
     """The step of a procedure that it overrides, as in `//STEP.NAME DD`; None where none is named."""
+    record_bytes: int = 0
+    """LRECL, on its own or in DCB; 0 where none is said."""
+    is_variable: bool = False
+    """Whether RECFM says that records vary in length."""
 
 
 class JobStep(NamedTuple):
@@ -280,7 +284,15 @@ def _dd(card: JclCard) -> Dd:
         line=card.line,
         end_line=card.end_line,
         step=step if dot else None,
+        record_bytes=int(length) if (length := _of_record(operands, "LRECL")).isdigit() else 0,
+        is_variable=_of_record(operands, "RECFM")[:1].upper() == "V",
     )
+
+
+def _of_record(operands: Mapping[str, str], name: str) -> str:
+    """Return what a DD says of its records, itself or in DCB; "" where it says nothing."""
+    inner = operands.get("DCB", "")
+    return operands.get(name) or _named(inner[1:-1] if inner.startswith("(") else inner).get(name, "")
 
 
 def _cards(text: str) -> list[JclCard]:

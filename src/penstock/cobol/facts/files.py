@@ -36,6 +36,7 @@ _DEVICES_WORDS = """
 """
 _DEVICES = frozenset(_DEVICES_WORDS.split())
 _BEHIND_KEYS = frozenset({"WITH", "NO", "DUPLICATES", "SUPPRESS"})
+_SIZES = frozenset({"IS", "CONTAINS", "VARYING", "IN", "SIZE", "FROM", "TO"})
 _MODES = frozenset({"INPUT", "OUTPUT", "I-O", "EXTEND"})
 _VERBS = ("OPEN", "CLOSE", "READ", "DELETE", "START", "RETURN", "WRITE", "REWRITE", "RELEASE", "SORT", "MERGE")
 _LABELS = frozenset({"S", "AS", "UT", "UR", "DA"})
@@ -177,7 +178,17 @@ def _described(
         records=tuple(items[index].name for index in records),
         uses=tuple(uses),
         io=tuple(dict.fromkeys(use.mode for use in uses if use.verb == "OPEN" and use.mode)),
+        record_bytes=None if row is None else _record_bytes([word.upper() for word in pieces(row.code)]),
     )
+
+
+def _record_bytes(words: Sequence[str]) -> tuple[int, int] | None:
+    """Return the least and the most bytes of a record, as a description says them in figures: RECORD CONTAINS 20 TO 80."""
+    at = words.index("RECORD") + 1 if "RECORD" in words else len(words)
+    figures = [
+        int(word) for word in takewhile(lambda word: word in _SIZES or word.isdigit(), words[at:]) if word.isdigit()
+    ]
+    return (figures[0], figures[-1]) if figures else None
 
 
 def _selected(row: EntryRow, resolve: _Resolve) -> ProgramFile:

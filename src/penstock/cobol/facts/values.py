@@ -278,6 +278,8 @@ class ProgramFile:
     io: tuple[str, ...] = ()
     """The modes it is opened with, each once."""
     copybook: str | None = None
+    record_bytes: tuple[int, int] | None = None
+    """The least and the most bytes of a record by RECORD CONTAINS or RECORD VARYING; None where neither says it."""
 
 
 class OuterFile(NamedTuple):

@@ -15,6 +15,7 @@ from itertools import chain, permutations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..facts.values import WHOLE
+from .copying import linked
 from .structure import declared_at
 from .values import RANK, CitedLine, EstateEdge, NodeId
 
@@ -213,18 +214,34 @@ class Carrying:
                 moved.setdefault(edge.source, ([], []))[1].append(_End(other, edge.certainty, False, edge.citations))
             elif edge.target.kind == "file" and one is not None:
                 moved.setdefault(edge.target, ([], []))[0].append(_End(one, edge.certainty, False, edge.citations))
-        for store, (written, read) in self._stores(moved).items():
-            for sent in written:
-                for taken in read:
-                    if sent.area != taken.area:
-                        several = sent.is_one_of or taken.is_one_of
-                        why = f"through {store}" + (", whose records are of several kinds" if several else "")
-                        least: Certainty = "may" if several else "is"
-                        certainty = max(sent.certainty, taken.certainty, least, key=RANK.__getitem__)
-                        if certainty == "may" and not several:
-                            why += ", which may be two"
-                        citations = tuple(dict.fromkeys((*sent.citations, *taken.citations)))
-                        self._join(sent.area, taken.area, certainty, why, citations)
+        stores = self._stores(moved)
+        for store, (written, read) in stores.items():
+            self._through(f"through {store}", written, read)
+            # What a SORT or REPRO makes of it is read as well.
+            for copy in linked(self._graph.copied, store) if written else ():
+                if copy.store in stores and not copy.is_rebuilt:
+                    sure, cited = copy.certainty, copy.citations
+                    taken = [
+                        one._replace(
+                            certainty=max(one.certainty, sure, key=RANK.__getitem__), citations=(*cited, *one.citations)
+                        )
+                        for one in stores[copy.store][1]
+                    ]
+                    self._through(f"through {store}, as {copy.why}", written, taken)
+
+    def _through(self, by: str, written: list[_End], read: list[_End]) -> None:
+        """Note that what is written to a store is read from it, or from a copy of it."""
+        for sent in written:
+            for taken in read:
+                if sent.area != taken.area:
+                    several = sent.is_one_of or taken.is_one_of
+                    why = by + (", whose records are of several kinds" if several else "")
+                    least: Certainty = "may" if several else "is"
+                    certainty = max(sent.certainty, taken.certainty, least, key=RANK.__getitem__)
+                    if certainty == "may" and not several:
+                        why += ", which may be two"
+                    citations = tuple(dict.fromkeys((*sent.citations, *taken.citations)))
+                    self._join(sent.area, taken.area, certainty, why, citations)
 
     def _external(self) -> None:
         """Note the records that several programs declare EXTERNAL: one storage for those that run together."""

@@ -31,9 +31,21 @@ What = Literal[
     "other layout",
     "part",
     "key",
+    "length",
+    "compared",
+    "value",
     "table",
 ]
-_BREAKING: tuple[What, ...] = ("too short", "redefinition", "other layout", "part", "key")
+_BREAKING: tuple[What, ...] = (
+    "too short",
+    "redefinition",
+    "other layout",
+    "part",
+    "key",
+    "length",
+    "compared",
+    "value",
+)
 _STORED: tuple[What, ...] = ("data set", "step", "file", "table")
 _ORDER: tuple[What, ...] = (*_BREAKING, *_STORED, "field", "record", "group", "calculated", "cut today")
 

@@ -17,7 +17,7 @@ from ..estate.members import stem
 from ..facts.values import WHOLE
 from ..program import key
 from ..scope import ProgramPlace, inherited, meant
-from . import jobs
+from . import copying, jobs
 from .structure import structure
 from .values import RANK, CitedLine, EstateEdge, NodeId
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from ..estate.members import Member
     from ..facts.values import MoveWay
+    from .copying import CopiedRecords, WrittenPlace
     from .values import Certainty, FileBinding, Kind, Passing, ProgramEntry, ProgramPart, Verb
 
 _COMMAREA = "DFHCOMMAREA"
@@ -159,6 +160,16 @@ class EstateGraph:
         """What is given to other programs, and got back from them."""
         return tuple(self._linked.passed)
 
+    @property
+    def copied(self) -> tuple[CopiedRecords, ...]:
+        """Which data sets the steps of jobs copy to which."""
+        return tuple(self._linked.copied)
+
+    @property
+    def written(self) -> dict[NodeId, list[WrittenPlace]]:
+        """What the steps of jobs say in figures of the records of each data set."""
+        return self._linked.written
+
     def _structured(self, node: NodeId) -> list[int]:
         """Return the numbers of the parts whose declarations may speak of a node."""
         if node.kind == "copybook":
@@ -280,6 +291,8 @@ class _Linking:
                 program = one.program.upper(), CitedLine(member.path, one.line)
                 self._procedures.setdefault(one.name.upper().rpartition(".")[2], []).append(program)
         self.passed: list[PassedField] = []
+        self.copied: list[CopiedRecords] = []
+        self.written: dict[NodeId, list[WrittenPlace]] = {}
         self._transactions: dict[str, list[tuple[str, Certainty]]] = {}
 
     def edges(self) -> tuple[EstateEdge, ...]:
@@ -508,8 +521,15 @@ class _Linking:
             for step in steps:
                 for edge in (*jobs.repro(step), *jobs.catalogued(step), *jobs.tables(step)):
                     self._add(edge)
+            uses: dict[NodeId, list[jobs.StepDataSet]] = {}
             for use in jobs.data_uses(steps):
                 self._bind(use)
+                uses.setdefault(use.step.node, []).append(use)
+            for step in steps:
+                mine = uses.get(step.node, ())
+                self.copied += copying.copied(step, mine)
+                for place in copying.written(step, mine):
+                    self.written.setdefault(place.data_set, []).append(place)
 
     def _bind(self, use: jobs.StepDataSet) -> None:
         """Add what a step does with a data set, and the files of its programs that the data set is."""

@@ -62,6 +62,10 @@ class GrowingPlace(NamedTuple):
         end = length if part.is_open and length is not None else part.start - 1 + (part.length or 1)
         return self.last < end - 1
 
+    def changes(self, start: int, length: int) -> bool:
+        """Return whether some bytes are others then, or no longer all of what grows: a sort by them is by less than it was."""
+        return start + length > self.last
+
 
 def growing_place(fields: Iterable[LaidField]) -> GrowingPlace:
     """Return where a record grows, by the fields in it that do."""

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ..estate.members import Member
     from .values import FileBinding, Verb
 
-_SORTS = frozenset({"SORT", "DFSORT", "ICEMAN", "ICETOOL", "SYNCSORT", "SYNCTOOL", "SORTD"})
-_COPIES = frozenset({"IEBGENER", "ICEGENER"})
+SORTS = frozenset({"SORT", "DFSORT", "ICEMAN", "ICETOOL", "SYNCSORT", "SYNCTOOL", "SORTD"})
+COPIES = frozenset({"IEBGENER", "ICEGENER"})
 _BINDERS = frozenset({"IEWL", "IEWBLINK", "IEWBLDGO", "IEWBODEF", "HEWL", "HEWLH096", "LINKEDIT"})
 _COMPILERS = frozenset(
     {
@@ -48,11 +48,11 @@ _SYSTEM = re.compile(
     r"STEPLIB|JOBLIB|JOBCAT|STEPCAT|SYSPRINT|SYSOUT|SYSUDUMP|SYSABEND|SYSMDUMP|CEEDUMP|CEEOPTS|SYSTSPRT|SYSDBOUT|"
     r"SYSTERM|SORTLIB|SORTWK\w+|SORTDIAG|IMS|DFSRESLB|RESLIB|IMSACB\w?|PROCLIB|DFSESL|DBRMLIB|STEPLIB\w|SYSLIB|DFSSTAT"
 )
-_SORT_IN = re.compile(r"SORTIN(?:\d\d?)?|SORTJNF\d")
-_SORT_OUT = re.compile(r"SORTOUT|SORTOF\w+|OUTFIL\w*")
-_FNAMES = re.compile(r"FNAMES=\(?([A-Z0-9$#@,]+)\)?", re.IGNORECASE)
-_REPRO_FILES = re.compile(r"\b(IN|OUT)FILE[ ]*\([ ]*([A-Z0-9$#@]+)", re.IGNORECASE)
-_REPRO_SETS = re.compile(r"\b(IN|OUT)DATASET[ ]*\([ ]*([^\s()]+(?:\([^\s()]*\))?)", re.IGNORECASE)
+SORT_IN = re.compile(r"SORTIN(?:\d\d?)?|SORTJNF\d")
+SORT_OUT = re.compile(r"SORTOUT|SORTOF\w+|OUTFIL\w*")
+FNAMES = re.compile(r"FNAMES=\(?([A-Z0-9$#@,]+)\)?", re.IGNORECASE)
+REPRO_FILES = re.compile(r"\b(IN|OUT)FILE[ ]*\([ ]*([A-Z0-9$#@]+)", re.IGNORECASE)
+REPRO_SETS = re.compile(r"\b(IN|OUT)DATASET[ ]*\([ ]*([^\s()]+(?:\([^\s()]*\))?)", re.IGNORECASE)
 _DSN = re.compile(r"'[^'\n]*'|[A-Z0-9$#@&.*-]+(?:\([^\s()]*\))?", re.IGNORECASE)
 _CONTROL_COMMENT = re.compile(r"(?s)/\*.*?\*/")
 _CONTINUED = re.compile(r"[-+][ ]*\n")
@@ -63,7 +63,7 @@ _CATALOGUED = re.compile(
     r"|(?:DEFINE|DEF)[ ]+(?:CLUSTER|CL|ALTERNATEINDEX|AIX|PATH|GENERATIONDATAGROUP|GDG|NONVSAM|NVSAM|ALIAS|PAGESPACE|PGSPC|"
     r"USERCATALOG|UCAT)\s*\([^\n]*?\bNAME\s*\(\s*(?P<made>[^\s()]+))"
 )
-_ICETOOL_FILES = re.compile(r"\b(FROM|TO)[ ]*\([ ]*([A-Z0-9$#@,]+)[ ]*\)", re.IGNORECASE)
+ICETOOL_FILES = re.compile(r"\b(FROM|TO)[ ]*\([ ]*([A-Z0-9$#@,]+)[ ]*\)", re.IGNORECASE)
 # What a utility of DB2 loads and unloads, and the programs of DB2 that run the SQL of their SYSIN.
 _DB2_LOADS = re.compile(r"\b(INTO|FROM)\s+TABLE\s+([\w$#@.\"]+)", re.IGNORECASE)
 _DB2_UTILITIES = frozenset({"DSNUTILB", "DSNUTILS", "DSNUPROC", "DSNUTILX"})
@@ -91,6 +91,10 @@ class StepDataSet(NamedTuple):
     data_set: NodeId
     citations: tuple[CitedLine, ...]
     disposition: tuple[str, ...]
+    record_bytes: int = 0
+    """LRECL; 0 where the DD has none."""
+    is_variable: bool = False
+    """Whether RECFM says that records vary."""
 
 
 def region(members: Iterable[Member]) -> Iterator[EstateEdge]:
@@ -157,7 +161,9 @@ def data_uses(steps_of_job: Sequence[StepOfJob]) -> Iterator[StepDataSet]:
                 continue
             for name in names:
                 target = NodeId("dataset", data_set(name, one.job.name))
-                yield StepDataSet(one, key(dd.name), target, (CitedLine(path, dd.line),), dd.disp)
+                yield StepDataSet(
+                    one, key(dd.name), target, (CitedLine(path, dd.line),), dd.disp, dd.record_bytes, dd.is_variable
+                )
 
 
 def _referred(text: str, own: str) -> tuple[str, str]:
@@ -202,21 +208,21 @@ def _utility(use: StepDataSet) -> Verb | None:
     """Return what a utility does with a DD: by its name, or by what its control statements say."""
     program = key(use.step.step.program or "")
     control = "\n".join(line for _, dd in use.step.dds for line in dd.in_stream)
-    if program in _SORTS:
-        if _SORT_OUT.fullmatch(use.dd) or use.dd in _listed(_FNAMES.findall(control)):
+    if program in SORTS:
+        if SORT_OUT.fullmatch(use.dd) or use.dd in listed(FNAMES.findall(control)):
             return "writes"
-        for way, names in _ICETOOL_FILES.findall(control):
-            if use.dd in _listed([names]):
+        for way, names in ICETOOL_FILES.findall(control):
+            if use.dd in listed([names]):
                 return "writes" if way.upper() == "TO" else "reads"
-        return "reads" if _SORT_IN.fullmatch(use.dd) else None
+        return "reads" if SORT_IN.fullmatch(use.dd) else None
     if program in _BINDERS:
         return {"SYSLIN": "reads", "SYSLMOD": "writes"}.get(use.dd)  # type: ignore[return-value]
     if program in _COMPILERS:
         return "reads" if use.dd == "SYSIN" else "writes" if use.dd in _MADE else None
-    if program in _COPIES:
+    if program in COPIES:
         return {"SYSUT1": "reads", "SYSUT2": "writes"}.get(use.dd)  # type: ignore[return-value]
     if program == "IDCAMS":
-        for way, name in _REPRO_FILES.findall(control):
+        for way, name in REPRO_FILES.findall(control):
             if key(name) == use.dd:
                 return "writes" if way.upper() == "OUT" else "reads"
     return None
@@ -227,7 +233,7 @@ def repro(step: StepOfJob) -> Iterator[EstateEdge]:
     if key(step.step.program or "") != "IDCAMS":
         return
     for path, dd in step.dds:
-        for way, name in _REPRO_SETS.findall("\n".join(dd.in_stream)):
+        for way, name in REPRO_SETS.findall("\n".join(dd.in_stream)):
             target = NodeId("dataset", data_set(name.strip("'"), step.job.name))
             yield EstateEdge(
                 step.node, "writes" if way.upper() == "OUT" else "reads", target, "is", (CitedLine(path, dd.line),)
@@ -241,8 +247,7 @@ def catalogued(step: StepOfJob) -> Iterator[EstateEdge]:
     for path, dd in step.dds:
         if key(dd.name) != "SYSIN" or not dd.in_stream:
             continue
-        control = _CONTINUED.sub(" ", _CONTROL_COMMENT.sub(" ", "\n".join(line[:72] for line in dd.in_stream)))
-        for said in _CATALOGUED.finditer(control):
+        for said in _CATALOGUED.finditer(idcams_control(dd)):
             names = _DSN.findall(said["deleted"]) if said["deleted"] else [said["made"]]
             for name in names:
                 if "*" not in name:
@@ -251,6 +256,11 @@ def catalogued(step: StepOfJob) -> Iterator[EstateEdge]:
                     # Where in its stream the statement stands is not kept.
                     place = CitedLine(path, dd.line, None, dd.end_line if dd.end_line > dd.line else None)
                     yield EstateEdge(step.node, verb, target, "is", (place,))
+
+
+def idcams_control(dd: Dd) -> str:
+    """Return the control statements of an IDCAMS in a stream, comments left out and continued lines joined."""
+    return _CONTINUED.sub(" ", _CONTROL_COMMENT.sub(" ", "\n".join(line[:72] for line in dd.in_stream)))
 
 
 def tables(step: StepOfJob) -> Iterator[EstateEdge]:
@@ -271,6 +281,6 @@ def tables(step: StepOfJob) -> Iterator[EstateEdge]:
             yield from sql_edges(step.node, operation, [NodeId("table", key(name)) for name in named], "is", cited)
 
 
-def _listed(found: Iterable[str]) -> set[str]:
+def listed(found: Iterable[str]) -> set[str]:
     """Return the names of some lists with commas, in capitals."""
     return {key(name) for names in found for name in names.split(",")}

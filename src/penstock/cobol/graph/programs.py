@@ -425,6 +425,10 @@ class _Drawing:
             read_line=reads[0] if reads else 0,
             write_line=writes[0] if writes else 0,
             own_names=tuple(self._own_names(file)),
+            record_bytes=file.record_bytes,
+            described=None
+            if file.description_line is None
+            else CitedLine(self._path, file.description_line, file.copybook),
         )
 
     def _own_names(self, file: ProgramFile) -> Iterator[FileName]:

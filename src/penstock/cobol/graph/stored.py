@@ -5,10 +5,13 @@ Keeps out how long the record gets (`relaying`) and what grows in it (`growth`).
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from .carrying import PlacedField
 from .consequences import less_sure
+from .copying import LinkedStore, linked
 from .holding import lies_behind
 from .sizes import size_of
 from .structure import declared_at
@@ -18,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from .carrying import Carrying
-    from .consequences import Consequences, Longer
+    from .consequences import Consequences, Longer, Wave, What
+    from .copying import WrittenPlace
     from .estates import EstateGraph
     from .sizes import Size
     from .values import Certainty, EstateEdge
@@ -58,9 +62,13 @@ class Stored:
             self._found.add("file", node, (storage.bytes, None), wave.steps, why, cited, wave.certainty)
             self._other_records(changed, file.records)
             more = None if then is None or field.bytes is None else then - field.bytes
+            if more and file.described and file.record_bytes and file.record_bytes[1] in {field.bytes, storage.bytes}:
+                said = "its FD says how long its records are"
+                lengths = (file.record_bytes[1], file.record_bytes[1] + more)
+                self._found.add("length", node, lengths, wave.steps, said, [file.described], wave.certainty)
             for edge in self._graph.touching(node):
                 if edge.verb == "bound to":
-                    self._data_set(changed, edge, more, several=len(file.records) > 1)
+                    self._data_sets(changed, edge, more, several=len(file.records) > 1)
                 elif edge.verb == "is key of" and edge.source.name in names:
                     placed = self._carrying.place(edge.source)
                     length = None if placed is None else placed.field.bytes
@@ -79,8 +87,8 @@ class Stored:
                 cited = [declared_at(part, other), declared_at(part, part.fields[record])]
                 self._found.add("redefinition", node, (other.bytes, None), wave.steps, why, cited, "may")
 
-    def _data_set(self, changed: Longer, edge: EstateEdge, more: int | None, *, several: bool) -> None:
-        """Add a data set whose records change, and the records of other programs that are read from and written to it.
+    def _data_sets(self, changed: Longer, edge: EstateEdge, more: int | None, *, several: bool) -> None:
+        """Add the data set that a file is, and those that steps copy it to or from.
 
         Args:
             changed: The record that changes.
@@ -88,18 +96,30 @@ class Stored:
             more: By how many bytes it does; None where that is not known.
             several: Whether the file has several records, which may be of another kind each.
         """
-        wave = changed.wave
-        certainty = less_sure(wave.certainty, edge.certainty)
-        self._found.add(
-            "data set", edge.target, (None, None), wave.steps, f"it is {edge.source}", edge.citations, certainty
-        )
-        for made in self._graph.touching(edge.target):
+        file, why = edge.source, f"it is {edge.source}"
+        itself = LinkedStore(edge.target, edge.certainty, False, why, edge.citations)
+        self._data_set(changed, file, itself, more, several=several)
+        for back in (False, True):
+            for one in linked(self._graph.copied, edge.target, back=back):
+                sure, cited = less_sure(edge.certainty, one.certainty), (*one.citations, *edge.citations)
+                copy = one._replace(certainty=sure, citations=cited)
+                self._data_set(changed, file, copy, more, several=several)
+
+    def _data_set(self, changed: Longer, of: NodeId, stored: LinkedStore, more: int | None, *, several: bool) -> None:
+        """Add a data set whose records change, and the records of other programs that are read from and written to it."""
+        wave, store = changed.wave, stored.store
+        certainty = less_sure(wave.certainty, stored.certainty)
+        self._found.add("data set", store, (None, None), wave.steps, stored.why, stored.citations, certainty)
+        for made in self._graph.touching(store):
             if made.verb == "creates":
-                why = f"it creates {edge.target}, with the length of its records and keys"
+                why = f"it creates {store}, with the length of its records and keys"
                 self._found.add("step", made.source, (None, None), wave.steps, why, made.citations, certainty)
-        for number, file in self._graph.bindings.get(edge.target, ()):
+        if stored.is_rebuilt:
+            return  # where what grows lies in it is not known
+        self._written(changed, store, more, certainty)
+        for number, file in self._graph.bindings.get(store, ()):
             part = self._graph.parts[number]
-            for record in file.records if file.name != edge.source.name else ():
+            for record in file.records if file.name != of.name else ():
                 other = part.fields[record]
                 node, needed = NodeId("field", other.name), None
                 if other.bytes is not None and more is not None:
@@ -108,8 +128,35 @@ class Stored:
                     if grown is not None and grown.bytes >= needed:
                         continue
                 if other.name:
-                    why = f"it describes the records of {edge.target}, which get longer"
-                    cited = [declared_at(part, other), *edge.citations]
+                    why = f"it describes the records of {store}, which get longer"
+                    cited = [declared_at(part, other), *stored.citations]
                     kind: Certainty = "may" if several or len(file.records) > 1 else "is"
                     sure = less_sure(certainty, kind)
                     self._found.add("other layout", node, (other.bytes, needed), wave.steps, why, cited, sure)
+
+    def _written(self, changed: Longer, store: NodeId, more: int | None, certainty: Certainty) -> None:
+        """Add the steps that have in figures how long the records of a data set are, or where parts of them lie."""
+        wave, now = changed.wave, changed.part.fields[changed.at].bytes
+        for step, said in groupby(self._graph.written.get(store, ()), key=attrgetter("step")):
+            places: list[WrittenPlace] = list(said)
+            # What varies has room up to the most.
+            short = [
+                one for one in places
+                if one.start is None and now is not None and more and now <= one.length < now + more
+                and (one.length == now or not one.is_sure)
+            ]  # fmt: skip
+            parts = [
+                one for one in places if one.start is not None and changed.place.changes(one.start - 1, one.length)
+            ]
+            self._figures("length", step, short, f"the length of the records of {store}", wave, certainty)
+            self._figures("part", step, parts, f"bytes of {store} where others lie then", wave, certainty)
+
+    def _figures(
+        self, what: What, step: NodeId, places: list[WrittenPlace], says: str, wave: Wave, certainty: Certainty
+    ) -> None:
+        """Add what a step has in figures."""
+        if places:
+            why = f"it has in figures {says}: {'; '.join(dict.fromkeys(one.text for one in places))}"
+            cited = [cited for one in places for cited in one.citations]
+            sure: Certainty = "is" if any(one.is_sure for one in places) or what == "length" else "may"
+            self._found.add(what, step, (None, None), wave.steps, why, cited, less_sure(certainty, sure))

@@ -147,6 +147,10 @@ class FileBinding(NamedTuple):
     write_line: int
     own_names: tuple[FileName, ...] = ()
     """The names that the file itself may have: a literal, or the values of a data item."""
+    record_bytes: tuple[int, int] | None = None
+    """The least and the most bytes of its records, as RECORD CONTAINS or VARYING says; None where nothing does."""
+    described: CitedLine | None = None
+    """Where its FD or SD stands; None where it has none."""
 
     def why(self, store: str) -> str:
         """Return why a data set that the file is bound to may be another one; "" where it may not."""

@@ -1,0 +1,218 @@
+"""Tell what the steps of a job say of records: which data sets they copy, and which bytes of a record they name by number.
+
+SORT, IEBGENER and REPRO give the records of one data set to another; DD statements say how long a record is (`LRECL=80`), and
+the control statements of a SORT where its parts lie (`SORT FIELDS=(1,8,CH,A)`). Keeps out what the records are, which
+programs say.
+
+Law: `is` is said only of records that are copied byte for byte; every place is one that the statement has in figures.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..program import key
+from .jobs import (
+    COPIES,
+    FNAMES,
+    ICETOOL_FILES,
+    REPRO_FILES,
+    REPRO_SETS,
+    SORT_IN,
+    SORT_OUT,
+    SORTS,
+    idcams_control,
+    listed,
+)
+from .naming import data_set
+from .values import RANK, CitedLine, NodeId
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from .jobs import StepDataSet, StepOfJob
+    from .values import Certainty
+
+_BUILDS = re.compile(r"\b(?:INREC|OUTREC|BUILD|REFORMAT|JOINKEYS|IFTHEN|OVERLAY|FINDREP|SPLICE)\b|\bRECORD\s+FIELD\b")
+_MOVES = re.compile(r"\b(?:INREC|JOINKEYS|REFORMAT|SPLICE)\b")
+_QUOTED = re.compile(r"'[^'\n]*'")
+_PLACE = re.compile(r"(?<![\w.:+-])(?:\d+:)?(\d{1,5}),(\d{1,5})(?=[,)])")
+_COMMENT = re.compile(r"(?m)^\*[^\n]*$")
+_GOES_ON = re.compile(r"(?m),[ ]*\n[ ]*|-[ ]*\n")
+_REPRO = re.compile(r"(?s)\bREPRO\b(.*?)(?=\bREPRO\b|\Z)", re.IGNORECASE)
+_MAX_TEXT = 60
+_RDW = 4
+"""The bytes that a record of variable length has before its first field."""
+
+
+class CopiedRecords(NamedTuple):
+    """That a step gives the records of a data set to another one."""
+
+    source: NodeId
+    target: NodeId
+    step: NodeId
+    certainty: Certainty
+    why: str
+    """Why it is not sure; "" where it is."""
+    is_rebuilt: bool
+    """Whether the step builds the records anew, so that their bytes lie elsewhere."""
+    citations: tuple[CitedLine, ...]
+
+
+class LinkedStore(NamedTuple):
+    """A data set whose records come from those of another one, or go there, step by step."""
+
+    store: NodeId
+    certainty: Certainty
+    is_rebuilt: bool
+    why: str
+    citations: tuple[CitedLine, ...]
+
+
+class WrittenPlace(NamedTuple):
+    """Some bytes of the records of a data set, or the length of these, as a step has them in figures."""
+
+    data_set: NodeId
+    step: NodeId
+    text: str
+    """What is written."""
+    start: int | None
+    """The first byte, from 1 on; None for the length of a record."""
+    length: int
+    is_sure: bool
+    """Whether it is said of the records as they are read."""
+    citations: tuple[CitedLine, ...]
+
+
+def linked(copies: Sequence[CopiedRecords], start: NodeId, *, back: bool = False) -> Iterator[LinkedStore]:
+    """Yield the data sets that the records of one are copied to, the nearest first; back: those that they are copied from.
+
+    Args:
+        copies: All copies of the estate.
+        start: The data set.
+        back: Whether the copies are followed from their targets on.
+    """
+    waiting = deque([LinkedStore(start, "is", False, "", ())])
+    seen = {start}
+    while waiting:
+        here = waiting.popleft()
+        for one in copies:
+            other = one.source if back else one.target
+            if (one.target if back else one.source) == here.store and other not in seen:
+                seen.add(other)
+                said = f"{one.step} copies {one.source} to {one.target}" + (f"; {one.why}" if one.why else "")
+                found = LinkedStore(
+                    other,
+                    max(here.certainty, one.certainty, key=RANK.__getitem__),
+                    here.is_rebuilt or one.is_rebuilt,
+                    f"{here.why}; {said}" if here.why else said,
+                    (*here.citations, *one.citations),
+                )
+                waiting.append(found)
+                yield found
+
+
+def copied(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[CopiedRecords]:
+    """Yield which data sets a step copies to which.
+
+    Args:
+        step: The step.
+        uses: What it does with data sets.
+    """
+    program = key(step.step.program or "")
+    control = _control(step)
+    certainty: Certainty = "is"
+    why = ""
+    is_rebuilt = _BUILDS.search(control) is not None
+    if is_rebuilt:
+        certainty, why = "may", "its control statements build the records anew"
+    elif program in SORTS and not control:
+        certainty, why = "may", "its control statements are not here"
+    if program in SORTS:
+        outs = {use.dd for use in uses if SORT_OUT.fullmatch(use.dd)} | listed(FNAMES.findall(control))
+        pairs = [({use.dd for use in uses if SORT_IN.fullmatch(use.dd)}, outs)]
+        given: set[str] = set()
+        for way, names in ICETOOL_FILES.findall(control):
+            if way.upper() == "FROM":
+                given = listed([names])
+            else:
+                pairs.append((given, listed([names])))
+    elif program in COPIES:
+        pairs = [({"SYSUT1"}, {"SYSUT2"})]
+    elif program == "IDCAMS":
+        yield from _reproduced(step, uses)
+        return
+    else:
+        return
+    for sources, targets in pairs:
+        for one in uses:
+            for other in uses:
+                if one.dd in sources and other.dd in targets and one.data_set != other.data_set:
+                    cited = tuple(dict.fromkeys((*one.citations, *other.citations)))
+                    yield CopiedRecords(one.data_set, other.data_set, step.node, certainty, why, is_rebuilt, cited)
+
+
+def _reproduced(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[CopiedRecords]:
+    """Yield what each REPRO of an IDCAMS copies: by the DD names, or by the names of the data sets."""
+    for path, dd in step.dds:
+        cited = CitedLine(path, dd.line, None, dd.end_line if dd.end_line > dd.line else None)
+        for said in _REPRO.findall(idcams_control(dd)):
+            ends: dict[str, list[NodeId]] = {"IN": [], "OUT": []}
+            for way, name in REPRO_FILES.findall(said):
+                ends[way.upper()] += [use.data_set for use in uses if use.dd == key(name)]
+            for way, name in REPRO_SETS.findall(said):
+                ends[way.upper()].append(NodeId("dataset", data_set(name.strip("'"), step.job.name)))
+            for one in ends["IN"]:
+                for other in ends["OUT"]:
+                    if one != other:
+                        yield CopiedRecords(one, other, step.node, "is", "", False, (cited,))
+
+
+def written(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[WrittenPlace]:
+    """Yield what a step says in figures of the records of its data sets.
+
+    Args:
+        step: The step.
+        uses: What it does with data sets.
+    """
+    for use in uses:
+        if use.record_bytes:
+            # The length of a record that varies counts the word before it, and is the most.
+            text = f"LRECL={use.record_bytes}"
+            length = use.record_bytes - _RDW * use.is_variable
+            yield WrittenPlace(use.data_set, step.node, text, None, length, not use.is_variable, use.citations)
+    if key(step.step.program or "") not in SORTS:
+        return
+    read = {use.data_set: use for use in uses if SORT_IN.fullmatch(use.dd)}
+    for path, dd in step.dds:
+        if not _is_control(key(dd.name)):
+            continue
+        whole = _text(dd.in_stream)
+        is_sure = len(read) == 1 and not _MOVES.search(whole)
+        for said in whole.split("\n"):
+            for start, length in _PLACE.findall(_QUOTED.sub("''", said)):
+                text = " ".join(said.split())
+                text = text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…"
+                for use in read.values():
+                    first = int(start) - _RDW * use.is_variable
+                    if first > 0:
+                        cited = (CitedLine(path, dd.line, None, dd.end_line if dd.end_line > dd.line else None),)
+                        yield WrittenPlace(use.data_set, step.node, text, first, int(length), is_sure, cited)
+
+
+def _control(step: StepOfJob) -> str:
+    """Return the control statements of a step."""
+    return "\n".join(_text(dd.in_stream) for _, dd in step.dds if _is_control(key(dd.name)))
+
+
+def _is_control(name: str) -> bool:
+    """Return whether a DD has control statements."""
+    return name in {"SYSIN", "TOOLIN"} or name.endswith("CNTL")
+
+
+def _text(lines: Sequence[str]) -> str:
+    """Return control statements, one a line, comments left out."""
+    text = _COMMENT.sub("", "\n".join(line[:71] for line in lines))
+    return _GOES_ON.sub(lambda found: "," * found[0].startswith(","), text)

@@ -1,0 +1,138 @@
+"""What breaks in jobs where a field grows: copies of data sets, and what JCL and control statements have in figures."""
+
+from __future__ import annotations
+
+import pytest
+from tests.cobol.test_graph import graph_of
+
+from penstock.cobol.graph import Carrying, Grown, growth, nodes_named
+
+PROGRAM = """\
+       ID DIVISION.
+       PROGRAM-ID. {name}.
+       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT F ASSIGN TO FDD.
+       DATA DIVISION.
+       FILE SECTION.
+       FD  F{clauses}.
+       01  R.
+           05  A PIC X(4).
+           05  B PIC X(4).
+           05  C PIC 9(4).
+       PROCEDURE DIVISION.
+           OPEN {mode} F.
+           {does}.
+           GOBACK.
+"""
+COPYING = {
+    "SORT": "//S2 EXEC PGM=SORT\n//SORTIN DD DSN=A.B.C,DISP=SHR\n//SORTOUT DD DSN=A.B.D,DISP=NEW\n//SYSIN DD *\n {0}\n/*\n",
+    "ICETOOL": (
+        "//S2 EXEC PGM=ICETOOL\n//IN DD DSN=A.B.C,DISP=SHR\n//OUT DD DSN=A.B.D,DISP=NEW\n"
+        "//TOOLIN DD *\n  SORT FROM(IN) TO(OUT) -\n  USING(CTL1)\n/*\n//CTL1CNTL DD *\n {0}\n/*\n"
+    ),
+    "IEBGENER": "//S2 EXEC PGM=IEBGENER\n//SYSUT1 DD DSN=A.B.C,DISP=SHR\n//SYSUT2 DD DSN=A.B.D,DISP=NEW\n//SYSIN DD DUMMY\n",
+    "REPRO of files": (
+        "//S2 EXEC PGM=IDCAMS\n//I DD DSN=A.B.C,DISP=SHR\n//O DD DSN=A.B.D,DISP=OLD\n//X DD DSN=X.Y,DISP=SHR\n"
+        "//SYSIN DD *\n  REPRO INFILE(I) -\n  OUTFILE(O)\n  REPRO INFILE(X) OUTFILE(Z)\n/*\n"
+    ),
+    "REPRO of data sets": "//S2 EXEC PGM=IDCAMS\n//SYSIN DD *\n  REPRO INDATASET(A.B.C) OUTDATASET(A.B.D)\n/*\n",
+    "two steps": (
+        "//S2 EXEC PGM=ICEGENER\n//SYSUT1 DD DSN=A.B.C,DISP=SHR\n//SYSUT2 DD DSN=&&T,DISP=(NEW,PASS)\n"
+        "//S3 EXEC PGM=SORT\n//SORTIN DD DSN=&&T,DISP=OLD\n//SORTOUT DD DSN=A.B.D,DISP=NEW\n//SYSIN DD *\n {0}\n/*\n"
+    ),
+}
+
+
+def grown(name: str, step: str, *, clauses: str = "", card: str = "DSN=A.B.C,DISP=(NEW,CATLG)") -> list[Grown]:
+    """Return what follows where a field of ONE, which writes A.B.C, or of TWO, which reads A.B.D, is two bytes longer."""
+    writes = PROGRAM.format(name="ONE", clauses=clauses, mode="OUTPUT", does="WRITE R")
+    reads = PROGRAM.format(name="TWO", clauses="", mode="INPUT", does="READ F")
+    job = f"//J1 JOB\n//S1 EXEC PGM=ONE\n//FDD DD {card}\n{step}//S9 EXEC PGM=TWO\n//FDD DD DSN=A.B.D,DISP=SHR\n"
+    graph = graph_of({"one.cbl": writes.encode(), "two.cbl": reads.encode(), "j1.jcl": job.encode()})
+    return list(growth(graph, nodes_named(graph, name), 2, carrying=Carrying(graph)))
+
+
+@pytest.mark.parametrize("by", COPYING)
+def test_what_a_step_copies_is_read_with_the_longer_field(by: str) -> None:
+    """The field that is at its place in the copy is too short, and what describes the copy has the other layout; both ways."""
+    step = COPYING[by].format("SORT FIELDS=(1,2,CH,A)")
+    there = {(one.what, one.node.name): one.certainty for one in grown("ONE.A", step)}
+    assert there["too short", "TWO.A"] == there["other layout", "TWO.R"] == there["data set", "A.B.D"] == "is"
+    back = {(one.what, one.node.name): one.certainty for one in grown("TWO.A", step)}
+    assert back["other layout", "ONE.R"] == back["data set", "A.B.C"] == "is"
+
+
+@pytest.mark.parametrize(
+    "control", ["SORT FIELDS=COPY\n OUTREC FIELDS=(1,4,9,4)", "INREC BUILD=(5,4)\n SORT FIELDS=(1,4,CH,A)"]
+)
+def test_what_a_step_builds_anew_may_be_longer_and_nothing_is_read_at_its_place(control: str) -> None:
+    """Where the field lies in the new records is not known: the data set is named, `may`."""
+    found = {(one.what, one.node.name): one.certainty for one in grown("ONE.A", COPYING["SORT"].format(control))}
+    assert found["data set", "A.B.D"] == "may"
+    assert not [name for _, name in found if name.startswith("TWO.")]
+
+
+def test_control_statements_that_are_elsewhere_may_say_anything() -> None:
+    """A SORT whose SYSIN is a data set."""
+    step = COPYING["SORT"].replace("*\n {0}\n/*", "DSN=A.CONTROL,DISP=SHR")
+    found = {(one.what, one.node.name): one.certainty for one in grown("ONE.A", step)}
+    assert found["data set", "A.B.D"] == found["too short", "TWO.A"] == "may"
+
+
+@pytest.mark.parametrize(
+    ("field", "control", "said"),
+    [
+        ("A", "SORT FIELDS=(5,4,CH,A)", "is"),
+        ("A", "SORT FIELDS=(1,3,CH,A)", None),
+        # All of the field, which has two bytes more then.
+        ("A", "SORT FIELDS=(1,4,CH,A)", "is"),
+        ("B", "SORT FIELDS=(1,4,CH,A)", None),
+        ("B", "SORT FIELDS=(1,4,CH,A,9,4,ZD,D)", "is"),
+        ("B", "SORT FIELDS=(1,4,CH,A)\n SUM FIELDS=(9,4,ZD)", "is"),
+        ("B", "SORT FIELDS=(1,4,CH,A)\n INCLUDE COND=(9,4,ZD,GT,10,AND,1,1,CH,EQ,C'9,4,X')", "is"),
+        ("B", "SORT FIELDS=(1,4,CH,A)\n INCLUDE COND=(1,1,CH,EQ,C'9,4,X')", None),
+        ("B", "SORT FIELDS=(1,4,CH,A,\n  9,4,ZD,D)", "is"),
+        ("B", "SORT FIELDS=COPY\n* 9,4,ZD\n OPTION STOPAFT=10,SKIPREC=5", None),
+        # A number grows at its front.
+        ("C", "SORT FIELDS=(9,1,CH,A)", "is"),
+        ("C", "SORT FIELDS=(1,8,CH,A)", None),
+        # Of records that are built anew first nothing says what their places were.
+        ("B", "INREC FIELDS=(9,4,1,8)\n SORT FIELDS=(9,4,CH,A)", "may"),
+    ],
+)
+def test_places_that_a_sort_has_in_figures_are_named_where_other_bytes_lie_then(
+    field: str, control: str, said: str | None
+) -> None:
+    """The bytes of keys, sums and conditions, as the records have them that grow."""
+    found = [one for one in grown(f"ONE.{field}", COPYING["SORT"].format(control)) if one.what == "part"]
+    assert [one.certainty for one in found] == ([said] if said else [])
+    assert all(one.node.name == "J1.S2" for one in found)
+
+
+@pytest.mark.parametrize(
+    ("clauses", "card", "named"),
+    [
+        (" RECORD CONTAINS 12 CHARACTERS", "DSN=A.B.C", {"ONE.F"}),
+        (" RECORD IS VARYING IN SIZE FROM 4 TO 12 CHARACTERS DEPENDING ON B", "DSN=A.B.C", {"ONE.F"}),
+        (" RECORD 4 TO 40 BLOCK CONTAINS 12 RECORDS", "DSN=A.B.C", set()),
+        ("", "DSN=A.B.C,DISP=NEW,DCB=(RECFM=FB,LRECL=12,BLKSIZE=120)", {"J1.S1"}),
+        ("", "DSN=A.B.C,RECFM=FB,LRECL=12", {"J1.S1"}),
+        ("", "DSN=A.B.C,DCB=LRECL=12", {"J1.S1"}),
+        # The word before a record that varies takes four bytes.
+        ("", "DSN=A.B.C,RECFM=VB,LRECL=16", {"J1.S1"}),
+        ("", "DSN=A.B.C,RECFM=VB,LRECL=17", {"J1.S1"}),
+        ("", "DSN=A.B.C,RECFM=VB,LRECL=18", set()),
+        ("", "DSN=A.B.C,LRECL=80", set()),
+    ],
+)
+def test_lengths_that_are_written_in_figures_are_too_small(clauses: str, card: str, named: set[str]) -> None:
+    """LRECL, and what a file description says of its records."""
+    found = [
+        one
+        for one in grown("ONE.A", COPYING["SORT"].format("SORT FIELDS=COPY"), clauses=clauses, card=card)
+        if one.what == "length"
+    ]
+    assert {one.node.name for one in found} == named
+    assert all(one.certainty == "is" for one in found)
