@@ -62,7 +62,8 @@ def facts(
         source: The file that was scanned.
         program: One of the programs in it; a nested one is a program of its own.
         copybooks: Where COPY and EXEC SQL INCLUDE look, None for nowhere; `Facts.copybooks` lists what is missing.
-        tells_apart: Whether uses of one item for several things are told apart (`Facts.apart`).
+        tells_apart: Whether uses of one item for several things are told apart (`Facts.apart`), and comparisons are
+            noted (`Facts.comparisons`): growth alone asks for both.
 
     Example:
         >>> from penstock.cobol import scan
@@ -87,6 +88,7 @@ def _facts(
     from .around import programs_around
     from .code import Code, walk
     from .commands import commands
+    from .comparing import comparisons
     from .events import events
     from .file_names import FileNames
     from .files import run_alone
@@ -169,6 +171,7 @@ def _facts(
         moves=data.referred.moving.moves(),
         parts=data.referred.moving.parts(),
         apart=apart(data.referred.moving.flows, reaching) if tells_apart else (),
+        comparisons=comparisons(code, data.names) if tells_apart else (),
     )
 
 

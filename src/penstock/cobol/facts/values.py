@@ -167,6 +167,18 @@ class PartUse(NamedTuple):
     places: tuple[SourcePlace, ...]
 
 
+class Comparison(NamedTuple):
+    """What an item is compared with or has as a value: another item, or a literal."""
+
+    item: int
+    """An index into `Facts.items` and behind them into those of `Facts.outer`."""
+    other: int | None
+    """The other item; None for a literal."""
+    literal: str
+    """The literal as it is written, or a range of them as in `1 THRU 9999`; "" for an item."""
+    places: tuple[SourcePlace, ...]
+
+
 class ApartUses(NamedTuple):
     """An item that is used for several things: what some statements leave there is not what others give on."""
 
@@ -750,3 +762,5 @@ class Facts:
     """Which parts of items are named by their place."""
     apart: tuple[ApartUses, ...] = ()
     """Which uses of one item have nothing to do with each other; empty where nobody asked for it."""
+    comparisons: tuple[Comparison, ...] = ()
+    """What items are compared with, and which values they have; empty where nobody asked for it."""

@@ -50,6 +50,13 @@ _STORED: tuple[What, ...] = ("data set", "step", "file", "table")
 _ORDER: tuple[What, ...] = (*_BREAKING, *_STORED, "field", "record", "group", "calculated", "cut today")
 
 
+_OVERRULED: dict[What, tuple[What, ...]] = {
+    "cut today": ("too short",),
+    "compared": ("field", "record", "group", "too short", "redefinition"),
+}
+"""What is not told of something where one of some others is."""
+
+
 class Grown(NamedTuple):
     """One consequence."""
 
@@ -145,7 +152,12 @@ class Consequences:
     def told(self) -> tuple[Grown, ...]:
         """Return what is told, in the order of its worth."""
         # What takes only a part by one statement may take all of it by another.
-        told = (one for one in self._found.values() if one.what != "cut today" or ("too short", one.node) not in self)
+        # So what is compared with the field may grow with it.
+        told = (
+            one
+            for one in self._found.values()
+            if one.what not in _OVERRULED or not any((what, one.node) in self for what in _OVERRULED[one.what])
+        )
         return tuple(sorted(told, key=_worth))
 
 

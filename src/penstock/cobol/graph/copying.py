@@ -48,14 +48,14 @@ _RDW = 4
 
 
 class CopiedRecords(NamedTuple):
-    """That a step gives the records of a data set to another one."""
+    """A copy of the records of a data set to another one, by a step."""
 
     source: NodeId
     target: NodeId
     step: NodeId
     certainty: Certainty
     why: str
-    """Why it is not sure; "" where it is."""
+    """Why a copy is not sure; "" where it is."""
     is_rebuilt: bool
     """Whether the step builds the records anew, so that their bytes lie elsewhere."""
     citations: tuple[CitedLine, ...]
@@ -82,7 +82,7 @@ class WrittenPlace(NamedTuple):
     """The first byte, from 1 on; None for the length of a record."""
     length: int
     is_sure: bool
-    """Whether it is said of the records as they are read."""
+    """Whether a place is said of the records as they are read."""
     citations: tuple[CitedLine, ...]
 
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from ..facts.values import WHOLE, MoveWay
 from .carrying import DIFFERS, PlacedField
+from .comparisons import Comparisons
 from .consequences import Consequences, Longer, Wave, less_sure
 from .holding import growing_place, has_names, holders_of, lies_behind, varies
 from .relaying import RENAMES, Lying, relaid
@@ -69,6 +70,7 @@ class _Growing:
         self._graph, self._carrying = graph, carrying
         self.found = Consequences()
         self._stored = Stored(graph, carrying, self.found, self._with)
+        self._comparisons = Comparisons(graph, carrying, self.found)
         self._waves: dict[NodeId, Wave] = {}
         self._waiting: deque[tuple[NodeId, Wave]] = deque()
         # The fields that grow in each record, by the place of its part and its index; and those that were not laid out yet.
@@ -161,11 +163,36 @@ class _Growing:
             why = "it grows" if not wave.steps else "it grows with the copybook"
             lengths = (field.bytes, None if then is None else then.bytes)
             self.found.add("field", node, lengths, wave.steps, why, [declared_at(part, field)], wave.certainty)
+        if now is not None and then is not None:
+            self._comparisons.tell(part, placed.at, Sizes(now, then), wave)
+        self._places_of(node, placed, wave)
         for edge in self._graph.touching(node):
             self._pass_on(node, edge, now, then, wave)
         for edge in self._carrying.after(node, layouts=True):
             if edge.verb == "carried to" and not edge.why.endswith(DIFFERS):
                 self._pass_on(node, edge, now, then, wave)
+
+    def _places_of(self, node: NodeId, placed: PlacedField, wave: Wave) -> None:
+        """Add that statements name characters of a field by their place which are others then, or no longer all of it."""
+        size = size_of(placed.field)
+        if size is None or placed.field.usage == "GROUP":
+            return
+        used = [(one.part, one.citations) for one in self._parts.get((id(placed.part), placed.at), ())]
+        for edge in self._graph.touching(node):
+            ways = [way.sent if edge.source == node else way.taken for way in edge.ways]
+            used += [(part, edge.citations) for part in ways if part is not None]
+        closed = [one for one in used if one[0].start is not None and not one[0].is_open and one[0].length]
+        if size.kind == "text":
+            closed = [one for one in closed if (one[0].start or 1) - 1 + (one[0].length or 0) == size.bytes]
+        if closed:
+            whole = (
+                "all of it up to its end, and then only a part" if size.kind == "text" else "digits, and then others"
+            )
+            why = f"a part of it is named by its place: {whole}"
+            cited = [place for _, places in closed for place in places]
+            sure: Certainty = "may" if size.kind == "text" else "is"
+            lengths = (placed.field.bytes, None)
+            self.found.add("part", node, lengths, wave.steps, why, cited, less_sure(wave.certainty, sure))
 
     # ── what gets a field ──
 
@@ -411,6 +438,8 @@ class _Growing:
         node, now = NodeId("field", group.name), size_of(group)
         then = self._then(node, now)
         place = place.within(group)
+        if now is not None and then is not None:
+            self._comparisons.tell(part, index, Sizes(now, then), wave)
         parts = [one for one in self._parts.get((id(part), index), ()) if place.moves(one.part, group.bytes)]
         if parts:
             why = "a part of it is named by its place, where other bytes lie then"

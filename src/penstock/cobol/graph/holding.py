@@ -49,7 +49,8 @@ class GrowingPlace(NamedTuple):
     first: int
     """Where the first that grows begins."""
     last: int
-    """The byte behind which others lie then: the last of a text, which grows at its end; a number grows at its front."""
+    """The byte behind which others lie then: the last of a text, which grows at its end; for a number, which grows at its
+    front, the one before it."""
 
     def within(self, field: LaidField) -> GrowingPlace:
         """Return the place from the beginning of a field on."""
@@ -64,7 +65,7 @@ class GrowingPlace(NamedTuple):
 
     def changes(self, start: int, length: int) -> bool:
         """Return whether some bytes are others then, or no longer all of what grows: a sort by them is by less than it was."""
-        return start + length > self.last
+        return start + length > max(self.first, self.last)
 
 
 def growing_place(fields: Iterable[LaidField]) -> GrowingPlace:
@@ -72,7 +73,8 @@ def growing_place(fields: Iterable[LaidField]) -> GrowingPlace:
     found = []
     for field in fields:
         size, first = size_of(field), field.offset or 0
-        found.append((first, first + (size.bytes - 1 if size is not None and size.kind == "text" else 0)))
+        # A number grows at its front, so that all of it lies elsewhere.
+        found.append((first, first + (size.bytes if size is not None and size.kind == "text" else 0) - 1))
     return GrowingPlace(*map(min, zip(*found, strict=True)))
 
 

@@ -26,6 +26,7 @@ from .operations import DrawnProgram, operations
 from .values import (
     RANK,
     CitedLine,
+    ComparedField,
     EstateEdge,
     FileBinding,
     FileName,
@@ -145,6 +146,16 @@ class _Drawing:
             apart=tuple(
                 (one.item, frozenset(zip(*map(self._places, zip(*one.pairs, strict=True)), strict=True)))
                 for one in facts.apart
+                if self._is_whole and one.item < len(facts.items)
+            ),
+            compared=tuple(
+                ComparedField(
+                    one.item,
+                    None if one.other is None else self._field(one.other),
+                    one.literal,
+                    tuple(self._places(one.places)),
+                )
+                for one in facts.comparisons
                 if self._is_whole and one.item < len(facts.items)
             ),
             files=tuple(map(self._binding, facts.files)),

@@ -150,7 +150,7 @@ class FileBinding(NamedTuple):
     record_bytes: tuple[int, int] | None = None
     """The least and the most bytes of its records, as RECORD CONTAINS or VARYING says; None where nothing does."""
     described: CitedLine | None = None
-    """Where its FD or SD stands; None where it has none."""
+    """The place of its FD or SD; None where it has none."""
 
     def why(self, store: str) -> str:
         """Return why a data set that the file is bound to may be another one; "" where it may not."""
@@ -197,6 +197,18 @@ class NamedPart(NamedTuple):
     citations: tuple[CitedLine, ...]
 
 
+class ComparedField(NamedTuple):
+    """What a field of a program is compared with, or has as a value."""
+
+    field: int
+    """The index of the field."""
+    other: NodeId | None
+    """The other field; None for a literal."""
+    literal: str
+    """The literal as it is written, or a range as in `1 THRU 9999`; "" for a field."""
+    citations: tuple[CitedLine, ...]
+
+
 class ProgramPart(NamedTuple):
     """What one program, copybook or member adds to the graph: small, and complete without its source."""
 
@@ -210,6 +222,7 @@ class ProgramPart(NamedTuple):
     apart: tuple[tuple[int, frozenset[tuple[CitedLine, CitedLine]]], ...] = ()
     """The fields that are used for several things, by their indexes: of what fills each, and what gives it on, the places that
     have nothing to do with each other."""
+    compared: tuple[ComparedField, ...] = ()
     files: tuple[FileBinding, ...] = ()
     sendings: tuple[Passing, ...] = ()
     entries: tuple[ProgramEntry, ...] = ()

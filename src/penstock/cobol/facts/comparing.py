@@ -1,0 +1,164 @@
+"""Tell which items are compared with each other, and which literals an item is compared with, has, or gets.
+
+`IF A = B OR C`, `EVALUATE A WHEN B`, `PERFORM UNTIL A > '9999'`, level 88s, VALUE, and `MOVE 9999 TO A`: what an item is told
+apart by. Keeps out what follows from any of it.
+
+Law: of each pair one is named directly beside the sign of comparison, or beside the subject of its EVALUATE; both are whole
+items, or one is a literal.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from .values import Comparison, SourcePlace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from .code import Code, ReadStatement
+    from .naming import DataNames
+
+_SIGNS = frozenset({"=", "<", ">", "<=", ">=", "<>", "EQUAL", "EQUALS", "GREATER", "LESS", "EXCEEDS", "UNEQUAL"})
+_NOISE = frozenset({"IS", "NOT", "ARE", "THAN", "TO", *_SIGNS})
+_CALCULATING = frozenset({"+", "-", "*", "/", "**", "&"})
+_JOINS = frozenset({"AND", "OR"})
+_Found: TypeAlias = "defaultdict[tuple[int, int | None, str], list[SourcePlace]]"
+_LITERAL = re.compile(r"(?:[XNZ]?'.*'|[XNZ]?\".*\"|[+-]?\d+(?:[.,]\d+)?)", re.IGNORECASE | re.DOTALL)
+
+
+class _Operand(NamedTuple):
+    """An item or literal among the words of a statement, from `at` to before `end`."""
+
+    item: int | None
+    literal: str
+    at: int
+    end: int
+
+
+def comparisons(code: Code, names: DataNames) -> tuple[Comparison, ...]:
+    """Return what the items of a program are compared with: one value for each pair, and for each literal and range."""
+    found: _Found = defaultdict(list)
+    subjects: dict[int, list[_Operand | None]] = {}  # of the EVALUATEs that are open, by how deep they stand
+    for said in code.of("IF", "EVALUATE", "WHEN", "PERFORM", "SEARCH", "MOVE"):
+        operands = list(_operands(said, names))
+        pairs: list[tuple[_Operand, _Operand]] = []
+        if said.verb == "MOVE":
+            pairs += ((other, operands[0]) for other in operands[1:] if operands[0].literal)
+        elif said.verb in {"EVALUATE", "SEARCH"}:
+            subjects[said.depth] = _alone(said, operands) if said.verb == "EVALUATE" else []
+        else:
+            pairs += _compared(said, operands)
+        if said.verb == "WHEN":
+            for subject, objects in zip(subjects.get(said.depth, ()), _objects(said, operands), strict=False):
+                pairs += ((subject, one) for one in objects if subject is not None)
+        for one, other in pairs:
+            _note(found, said, one, other)
+            _note(found, said, other, one)
+    for index, item in enumerate(names.items[: names.own]):
+        written = [(value, one.line) for one in item.conditions for value in one.values]
+        written += [(item.value, item.line)] if item.value and _LITERAL.fullmatch(item.value) else []
+        for value, line in written:
+            found[index, None, value].append(SourcePlace(line, item.copybook))
+    return tuple(Comparison(*said, tuple(dict.fromkeys(places))) for said, places in found.items())
+
+
+def _note(found: _Found, said: ReadStatement, one: _Operand, other: _Operand) -> None:
+    """Note that an item is compared with another, or with a literal."""
+    if one.item is not None and one.item != other.item and (other.item is not None or other.literal):
+        found[one.item, other.item, other.literal].append(SourcePlace(said.lines[one.at], said.copybook))
+
+
+def _operands(said: ReadStatement, names: DataNames) -> Iterator[_Operand]:
+    """Yield the items and literals of a statement; a part of an item, or what is calculated, is neither."""
+    keys, at = said.keys, 1
+    while at < len(keys):
+        word, begin = keys[at], at
+        at += 1
+        if word == "FUNCTION":
+            at = _closed(keys, at + 1)
+            yield _Operand(None, "", begin, at)
+        elif said.kinds[begin] != "word" or word not in names.known:
+            if _LITERAL.fullmatch(said.texts[begin]):
+                yield _Operand(None, said.texts[begin], begin, at)
+        else:
+            while at + 1 < len(keys) and keys[at] in {"OF", "IN"}:
+                at += 2
+            end = _closed(keys, at)
+            means = names.mean(word, keys[begin + 2 : at : 2])
+            is_whole = ":" not in keys[at:end] and not {*keys[begin - 1 : begin], *keys[end : end + 1]} & _CALCULATING
+            # A level 88 is a condition and no operand.
+            if all(one.condition is None for one in means):
+                is_known = is_whole and len(means) == 1 and keys[begin - 2 : begin] != ("LENGTH", "OF")
+                yield _Operand(means[0].item if is_known else None, "", begin, end)
+            at = end
+
+
+def _closed(keys: Sequence[str], at: int) -> int:
+    """Return the index behind the parentheses that stand at a word; that of the word where none does."""
+    depth = 0
+    while at < len(keys):
+        depth += (keys[at] == "(") - (keys[at] == ")")
+        if depth == 0 and keys[at] != ")":
+            return at
+        at += 1
+    return at
+
+
+def _compared(said: ReadStatement, operands: Sequence[_Operand]) -> Iterator[tuple[_Operand, _Operand]]:
+    """Yield the operands that stand on both sides of a sign; behind AND and OR the first of them may be left out."""
+    subject: _Operand | None = None
+    for one, other in pairwise(operands):
+        between = [word for word in said.keys[one.end : other.at] if word not in "()"]
+        is_sign = bool(between) and _NOISE.issuperset(between) and not _SIGNS.isdisjoint(between)
+        # GREATER THAN OR EQUAL TO has an OR of its own.
+        if is_sign or (
+            _SIGNS.intersection(between) and _NOISE.union(_JOINS).issuperset(between) and between[0] not in _JOINS
+        ):
+            yield one, other
+            subject = one
+        elif subject is not None and between and between[0] in _JOINS and _NOISE.union(_JOINS).issuperset(between):
+            # A = B OR C, A = B OR NOT > C; but A = B OR C = D has a subject of its own.
+            if not _is_subject(said.keys, other.end):
+                yield subject, other
+        else:
+            subject = None
+
+
+def _is_subject(keys: Sequence[str], at: int) -> bool:
+    """Return whether a sign follows, so that what stands before it begins a comparison of its own."""
+    while at < len(keys) and keys[at] in {"IS", "NOT", ")"}:
+        at += 1
+    return at < len(keys) and (keys[at] in _SIGNS or keys[at] in {"NUMERIC", "POSITIVE", "NEGATIVE", "ZERO"})
+
+
+def _alone(said: ReadStatement, operands: Sequence[_Operand]) -> list[_Operand | None]:
+    """Return the subjects of an EVALUATE: the item of each, None for what is no item alone."""
+    found: list[_Operand | None] = []
+    for begin, end in _parts(said.keys):
+        inside = [one for one in operands if begin <= one.at < end]
+        found.append(inside[0] if len(inside) == 1 and (inside[0].at, inside[0].end) == (begin, end) else None)
+    return found
+
+
+def _objects(said: ReadStatement, operands: Sequence[_Operand]) -> list[list[_Operand]]:
+    """Return what each subject of an EVALUATE is compared with by a WHEN: both ends of a range, or a literal one."""
+    found = []
+    for begin, end in _parts(said.keys):
+        inside = [one for one in operands if begin <= one.at < end]
+        words = said.keys[begin:end]
+        if not _SIGNS.isdisjoint(words):
+            inside = []
+        elif len(inside) == 2 and inside[0].literal and inside[1].literal and {"THRU", "THROUGH"} & {*words}:
+            inside = [inside[0]._replace(literal=f"{inside[0].literal} THRU {inside[1].literal}")]
+        found.append(inside)
+    return found
+
+
+def _parts(keys: Sequence[str]) -> list[tuple[int, int]]:
+    """Return where the parts between the ALSOs of an EVALUATE or WHEN begin and end."""
+    cuts = [0, *(at for at, word in enumerate(keys) if word == "ALSO"), len(keys)]
+    return [(begin + 1, end) for begin, end in pairwise(cuts)]

@@ -1,0 +1,95 @@
+"""Tell what no longer tells a field apart that grows: what it is compared with and is shorter, and its highest value of today.
+
+`IF A = B` is never true of the longer values where B has no room for them; `88 VALID VALUE 1 THRU 9999` covers all that four
+digits can be, and then does not. Keeps out who compares (`facts.comparing`) and what grows (`growth`).
+
+Law: what is told was long enough before, or was the highest value that the field could have.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ..facts.values import WHOLE
+from .shortages import Sizes, shortage
+from .sizes import size_of
+from .values import NodeId
+
+if TYPE_CHECKING:
+    from .carrying import Carrying
+    from .consequences import Consequences, Wave
+    from .estates import EstateGraph
+    from .sizes import Size
+    from .values import CitedLine, ComparedField, ProgramPart
+
+_RANGE = re.compile(r"\s+(?:THRU|THROUGH)\s+", re.IGNORECASE)
+_HIGHEST = re.compile(r"9+|Z+|z+")
+_MAX_TEXT = 40
+
+
+class Comparisons:
+    """Tells what fields are compared with.
+
+    Args:
+        graph: The estate.
+        carrying: Where its fields are declared.
+        found: What is told.
+    """
+
+    def __init__(self, graph: EstateGraph, carrying: Carrying, found: Consequences) -> None:
+        self._carrying, self._found = carrying, found
+        self._of: dict[tuple[int, int], list[ComparedField]] = {}
+        """By the place of the program's part and the index of the field."""
+        for part in graph.parts:
+            for one in part.compared:
+                self._of.setdefault((id(part), one.field), []).append(one)
+
+    def tell(self, part: ProgramPart, at: int, sizes: Sizes, wave: Wave) -> None:
+        """Add what a field, or a group that holds it, is compared with.
+
+        Args:
+            part: The program.
+            at: The index of the field.
+            sizes: How much it holds now, and then.
+            wave: How it comes to grow.
+        """
+        highest: dict[str, list[CitedLine]] = {}
+        is_range = False
+        for one in self._of.get((id(part), at), ()):
+            if one.other is not None:
+                self._shorter(NodeId("field", part.fields[at].name), one, sizes, wave)
+            elif _is_highest(one.literal, sizes.now):
+                highest.setdefault(one.literal, []).extend(one.citations)
+                is_range = is_range or _RANGE.search(one.literal) is not None
+        if highest:
+            texts = ", ".join(text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…" for text in highest)
+            why = f"{texts}: up to its highest value of today, which is not the highest then"
+            cited = [place for places in highest.values() for place in places]
+            node, length = NodeId("field", part.fields[at].name), part.fields[at].bytes
+            self._found.add(
+                "value", node, (length, None), wave.steps, why, cited, wave.certainty if is_range else "may"
+            )
+
+    def _shorter(self, node: NodeId, one: ComparedField, sizes: Sizes, wave: Wave) -> None:
+        """Add an item that a field is compared with and that has no room for its longer values."""
+        placed = None if one.other is None else self._carrying.place(one.other)
+        size = None if placed is None else size_of(placed.field)
+        if placed is None or one.other is None or size is None:
+            return
+        short = shortage(WHOLE, sizes, Sizes(size, size), (0, 0), is_stored=False)
+        if short is not None and not short.is_cut and short.size is not None:
+            why = f"{node} is compared with it"
+            lengths = (size.bytes, short.size.bytes)
+            digits = (size.digits, short.size.digits) if size.is_number else (None, None)
+            self._found.add("compared", one.other, lengths, wave.steps + 1, why, one.citations, "may", digits)
+
+
+def _is_highest(literal: str, size: Size) -> bool:
+    """Return whether a literal, or the end of a range, is the highest value that an item can have."""
+    end = _RANGE.split(literal.strip())[-1]
+    if end[-1:] in "'\"" and len(end) > 1:
+        text = end[end.index(end[-1]) + 1 : -1]
+        return end[0] not in "Xx" and len(text) == size.characters and _HIGHEST.fullmatch(text) is not None
+    figures = end.lstrip("+-").partition(".")[0].partition(",")[0]
+    return size.kind == "number" and figures.isdigit() and figures == "9" * size.digits

@@ -1,0 +1,178 @@
+"""What a field that grows is compared with: GnuCOBOL says what is equal, and what is always true."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+from tests.cobol.sources import program
+from tests.cobol.test_graph import graph_of
+from tests.cobol.test_growth_forms import displayed
+from tests.cobol.test_growth_oracle import Item
+
+from penstock.cobol.graph import Carrying, Grown, growth, nodes_named
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXTS, NUMBERS = ("text", "group"), ("digits", "signed", "apart", "packed", "binary")
+
+
+def grown(field: str, more: int, *lines: str) -> list[Grown]:
+    """Return what follows where a field grows of a program in free format from its data on."""
+    head = ["IDENTIFICATION DIVISION.", "PROGRAM-ID. P.", "DATA DIVISION.", "WORKING-STORAGE SECTION."]
+    graph = graph_of({"p.cbl": "".join(f"{line}\n" for line in [*head, *lines, "    GOBACK."]).encode()})
+    return list(growth(graph, nodes_named(graph, f"P.{field}"), more, carrying=Carrying(graph)))
+
+
+class Pair(NamedTuple):
+    """Two items that are compared, and by how many bytes the first of them grows."""
+
+    one: Item
+    other: Item
+    more: int
+
+
+def pairs() -> list[Pair]:
+    """Return items of all kinds beside others of theirs."""
+    draw = random.Random(1)
+    found: list[Pair] = []
+    while len(found) < 150:
+        kinds = draw.choice([TEXTS, NUMBERS])
+        one, other = (Item(draw.choice(kinds), draw.randint(4, 9)) for _ in "12")
+        more = 1 if one.kind == "binary" else draw.randint(1, 3)
+        if one.kind != "binary" or one.places <= 4:
+            found.append(Pair(one, other, more))
+    return found
+
+
+@pytest.mark.needs("cobc")
+def test_what_has_no_room_for_the_longer_values_is_never_equal_to_them(tmp_path: Path) -> None:
+    """An item gets a value of full length and is compared with the one that sent it: not equal is too short."""
+    cases = pairs()
+    data, code = [], []
+    for at, (one, other, more) in enumerate(cases):
+        # A binary item may have from one digit more on to as many as its bytes hold.
+        for name, item in (("A", one), ("B", one.grown(more)[0]), ("C", one.grown(more)[1])):
+            value = (
+                "987654321987654321"[: item.places]
+                if item.kind in NUMBERS
+                else "'ABCDEFGHIJKLMNOP"[: item.bytes() + 1] + "'"
+            )
+            data += [item.declared(f"{name}{at}"), other.declared(f"T{name}{at}")]
+            code.append(f"MOVE {value} TO {name}{at}, MOVE {name}{at} TO T{name}{at}.")
+            code.append(f"IF {name}{at} = T{name}{at} DISPLAY '1' ELSE DISPLAY '0'.")
+    shown = iter(displayed([*data, "PROCEDURE DIVISION.", *code], tmp_path))
+    lines = [
+        line for at, case in enumerate(cases) for line in (case.one.declared(f"A{at}"), case.other.declared(f"T{at}"))
+    ]
+    uses = [f"    IF A{at} = T{at} CONTINUE." for at in range(len(cases))]
+    head = ["IDENTIFICATION DIVISION.", "PROGRAM-ID. P.", "DATA DIVISION.", "WORKING-STORAGE SECTION."]
+    graph = graph_of({"p.cbl": "".join(f"{line}\n" for line in [*head, *lines, "PROCEDURE DIVISION.", *uses]).encode()})
+    carrying = Carrying(graph)
+    for at, case in enumerate(cases):
+        before, _, most = (next(shown) == "1" for _ in range(3))
+        found = growth(graph, nodes_named(graph, f"P.A{at}"), case.more, carrying=carrying)
+        said = [one.certainty for one in found if one.what == "compared"]
+        assert said == (["may"] if before and not most else []), (case, before, most, found)
+
+
+@pytest.mark.parametrize(
+    ("statement", "named"),
+    [
+        ("IF A = B CONTINUE.", {"B"}),
+        ("IF B NOT = A CONTINUE.", {"B"}),
+        ("IF A IS GREATER THAN OR EQUAL TO B CONTINUE.", {"B"}),
+        ("IF A = B OR C CONTINUE.", {"B", "C"}),
+        ("IF A = L OR NOT = B CONTINUE.", {"B"}),
+        ("IF A = L OR C = B CONTINUE.", set()),
+        ("IF A = L AND C CONTINUE.", {"C"}),
+        ("IF A = 'X' OR B = C CONTINUE.", set()),
+        ("IF A = L OR TRUE-88 OR B = C CONTINUE.", set()),
+        ("IF A(1:2) = B CONTINUE.", set()),
+        ("IF FUNCTION TRIM(A) = B CONTINUE.", set()),
+        ("IF LENGTH OF A = N CONTINUE.", set()),
+        ("IF (A = B) CONTINUE.", {"B"}),
+        ("IF A OF R2 = B CONTINUE.", set()),
+        ("EVALUATE A WHEN B CONTINUE WHEN 'X' CONTINUE WHEN C THRU L CONTINUE END-EVALUATE.", {"B", "C"}),
+        ("EVALUATE L ALSO A WHEN C ALSO B CONTINUE END-EVALUATE.", {"B"}),
+        ("EVALUATE TRUE WHEN A = B CONTINUE END-EVALUATE.", {"B"}),
+        ("EVALUATE A WHEN L EVALUATE B WHEN C CONTINUE END-EVALUATE WHEN D CONTINUE END-EVALUATE.", {"D"}),
+        ("PERFORM UNTIL A = B CONTINUE END-PERFORM.", {"B"}),
+        ("SEARCH T WHEN T1(I) = A CONTINUE.", {"T1"}),
+        ("SEARCH ALL T WHEN T1(I) = A AND T2(I) = B CONTINUE.", {"T1"}),
+        ("IF B = A MOVE A TO B.", set()),  # which is too short, and grows
+    ],
+)
+def test_who_is_compared_with_whom(statement: str, named: set[str]) -> None:
+    """By the signs of a condition and the subjects of an EVALUATE."""
+    data = (
+        "01 A PIC X(4).", "  88 TRUE-88 VALUE 'X'.", "01 B PIC X(4).", "01 C PIC X(5).", "01 D PIC X(4).",
+        "01 L PIC X(9).", "01 N PIC 9.",
+        "01 TT.", "  05 T OCCURS 5 ASCENDING KEY T1 T2 INDEXED I.", "    10 T1 PIC X(4).", "    10 T2 PIC X(4).",
+        "01 R2.", "  05 A PIC X(4).",
+    )  # fmt: skip
+    if "R2" in statement:
+        graph = graph_of({"p.cbl": program(statement, "GOBACK.", data=data).encode()})
+        nodes = nodes_named(graph, "P.A", "field")
+        assert not [one for one in growth(graph, nodes[:1], 2, carrying=Carrying(graph)) if one.what == "compared"]
+        return
+    found = grown("A", 2, *data[:-2], "PROCEDURE DIVISION.", f"    {statement}")
+    assert {one.node.name.removeprefix("P.") for one in found if one.what == "compared"} == named
+
+
+@pytest.mark.parametrize(
+    ("picture", "lines", "said"),
+    [
+        ("9(4)", ("88 V VALUE 1 THRU 9999.",), "is"),
+        ("9(4)", ("88 V VALUES 1 THRU 10 20 THROUGH 9999.",), "is"),
+        ("X(4)", ("88 V VALUE '0000' THRU '9999'.",), "is"),
+        ("9(4)", ("88 V VALUE 9999.",), "may"),
+        ("9(4)", ("88 V VALUE 999.", "88 W VALUE 1 THRU 9998."), None),
+        ("9(4)", ("IF A = 9999 CONTINUE.",), "may"),
+        ("9(4)", ("IF A > 9998 CONTINUE.",), None),
+        ("S9(4)V99", ("IF 9999.99 = A CONTINUE.",), "may"),
+        ("9(4)", ("MOVE 9999 TO N A.",), "may"),
+        ("9(4)", ("MOVE N TO A.",), None),
+        ("X(4)", ("MOVE 'ZZZZ' TO A.",), "may"),
+        ("X(4)", ("MOVE 'ZZZ' TO A.",), None),
+        ("X(4)", ("EVALUATE A WHEN 'A' THRU 'ZZZZ' CONTINUE END-EVALUATE.",), "is"),
+        ("X(4)", ("EVALUATE A WHEN 'A' CONTINUE WHEN '9999' CONTINUE END-EVALUATE.",), "may"),
+        ("9(4) VALUE 9999", (), "may"),
+        ("9(4) VALUE ZEROS", (), None),
+    ],
+)
+def test_the_highest_value_of_today_is_not_the_highest_then(
+    picture: str, lines: tuple[str, ...], said: str | None
+) -> None:
+    """Ranges of a level 88 that cover all, and sentinels: `is` where a range ends there."""
+    data = [line for line in lines if line.startswith("88")]
+    code = [f"    {line}" for line in lines if not line.startswith("88")]
+    found = grown("A", 2, f"01 A PIC {picture}.", *data, "01 N PIC 9(4).", "PROCEDURE DIVISION.", *code)
+    assert [one.certainty for one in found if one.what == "value"] == ([said] if said else [])
+
+
+@pytest.mark.needs("cobc")
+@pytest.mark.parametrize("kind", ["text", "digits"])
+def test_a_part_of_a_field_is_no_longer_its_end_then_or_has_other_digits(kind: str, tmp_path: Path) -> None:
+    """What a part has of a value that fills the field: of a text it is the end no longer, and all places of a number move."""
+    cases = [(start, length) for start in range(1, 6) for length in range(1, 7 - start)]
+    shown: list[list[str]] = []
+    for size in (5, 7):
+        item = Item(kind, size)
+        # The same value for a number: two zeros stand before it then.
+        value = "12345" if kind == "digits" else "'ABCDEFG'"
+        code = [f"DISPLAY A({start}:{length})." for start, length in cases]
+        shown.append(displayed([item.declared("A"), "PROCEDURE DIVISION.", f"MOVE {value} TO A.", *code], tmp_path))
+    for at, (start, length) in enumerate(cases):
+        for statement in (f"IF A({start}:{length}) = 'X' CONTINUE.", f"MOVE A({start}:{length}) TO T."):
+            found = grown(
+                "A", 2, Item(kind, 5).declared("A"), "01 T PIC X(9).", "PROCEDURE DIVISION.", f"    {statement}"
+            )
+            said = [one.certainty for one in found if one.what == "part"]
+            if kind == "digits":
+                assert said == ["is"] and shown[0][at] != shown[1][at]  # noqa: PT018
+            else:
+                assert shown[0][at] == shown[1][at]
+                assert said == (["may"] if start + length == 6 else [])
