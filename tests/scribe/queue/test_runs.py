@@ -327,6 +327,24 @@ def test_nothing_is_begun_once_a_run_was_cancelled(database: Database, author: A
     assert (seen.phase, seen.answered, seen.calls) == ("cancelled", len(author.requests), len(author.requests))
 
 
+def test_the_money_of_a_model_with_a_price_is_a_number_while_it_is_asked(database: Database) -> None:
+    """Of sums that PostgreSQL gives: of large integers they are decimals, and whoever looked got an error of Python's."""
+    run = started(database, estate(1))
+    database.rows(
+        """INSERT INTO chunks (run, file, number, key, prompt_tokens, state, calls, input_tokens, output_tokens, ended_at)
+           SELECT %(run)s, 0, number, '\\x00', 900, CASE WHEN number < 3 THEN 'answered' ELSE 'open' END, 1,
+                  CASE WHEN number < 3 THEN 1000 ELSE 0 END, CASE WHEN number < 3 THEN 100 * number ELSE 0 END, clock_timestamp()
+           FROM generate_series(0, 5) AS number""",
+        run=run.id,
+    )
+    database.rows("UPDATE runs SET model = 'claude-sonnet-5', phase = 'asking'")
+    seen = progress(database, run.id)
+    assert seen.to_come is not None
+    assert seen.dollars is not None
+    assert 0 < seen.to_come.low < seen.to_come.expected < seen.to_come.high
+    assert json.loads(json.dumps(seen.to_dict()))["dollars"] == seen.dollars > 0
+
+
 def test_a_run_that_somebody_deleted_is_a_sentence(database: Database, author: Author) -> None:
     """Whoever follows it was shown a traceback; whoever has a job of it drops that."""
     run = started(database, estate(1))

@@ -109,15 +109,16 @@ class RunProgress(NamedTuple):
         return {**made, "left_seconds": self.left_seconds, "prices_as_of": as_of()}
 
 
+# A sum of large integers is a decimal, with which Python's floats do not mix.
 _CHUNKS = """
-SELECT state, count(*), count(*) FILTER (WHERE calls > 0), coalesce(sum(calls), 0), coalesce(sum(input_tokens), 0),
-       coalesce(sum(output_tokens), 0), coalesce(sum(prompt_tokens), 0),
-       coalesce(sum(prompt_tokens) FILTER (WHERE input_tokens > 0), 0),
-       coalesce(sum(power(output_tokens, 2)) FILTER (WHERE input_tokens > 0), 0),
+SELECT state, count(*), count(*) FILTER (WHERE calls > 0), coalesce(sum(calls), 0)::bigint,
+       coalesce(sum(input_tokens), 0)::bigint, coalesce(sum(output_tokens), 0)::bigint, coalesce(sum(prompt_tokens), 0)::bigint,
+       coalesce(sum(prompt_tokens) FILTER (WHERE input_tokens > 0), 0)::bigint,
+       coalesce(sum(power(output_tokens, 2)) FILTER (WHERE input_tokens > 0), 0)::float8,
        count(*) FILTER (WHERE input_tokens > 0),
        count(*) FILTER (WHERE ended_at > clock_timestamp() - make_interval(secs => %(seconds)s)),
        extract(epoch FROM clock_timestamp()
-               - min(ended_at) FILTER (WHERE ended_at > clock_timestamp() - make_interval(secs => %(seconds)s)))
+               - min(ended_at) FILTER (WHERE ended_at > clock_timestamp() - make_interval(secs => %(seconds)s)))::float8
 FROM chunks WHERE run = %(run)s GROUP BY state"""
 
 
@@ -179,7 +180,7 @@ def _progress(connection: Connection, run: int) -> RunProgress:
         (_WORKER_SECONDS,),
     ).fetchall()
     price = price_of(name)
-    seconds = max((float(one.recent_seconds) for one in by_state.values()), default=0.0)
+    seconds = max((one.recent_seconds for one in by_state.values()), default=0.0)
     return RunProgress(
         id=run,
         title=title,
@@ -199,8 +200,8 @@ def _progress(connection: Connection, run: int) -> RunProgress:
         asked_for=sums.asked_for,
         calls=sums.calls,
         late=int(late[0][0]),
-        input_tokens=int(sums.input_tokens),
-        output_tokens=int(sums.output_tokens),
+        input_tokens=sums.input_tokens,
+        output_tokens=sums.output_tokens,
         per_second=sums.recent / seconds if seconds > 0 else 0.0,
         dollars=_spent(price, sums),
         to_come=_to_come(price, sums, waiting) if phase in {"surveying", "asking"} else None,
@@ -235,7 +236,7 @@ def _to_come(price: Price | None, sums: _Sums, waiting: _Sums) -> MoneyToCome | 
     """
     if price is None:
         return None
-    left = int(waiting.chunks)
+    left = waiting.chunks
     if not left:
         return MoneyToCome(0.0, 0.0, 0.0)
     prompt = waiting.prompt_tokens / left
@@ -244,7 +245,7 @@ def _to_come(price: Price | None, sums: _Sums, waiting: _Sums) -> MoneyToCome | 
         high = 3 * price.dollars(uncached_tokens=round(prompt), output_tokens=REPLY_TOKENS) * left
         return MoneyToCome((low + high) / 4, low, high)
     said = sums.output_tokens / sums.paid
-    variance = max(0.0, float(sums.squared_output) / sums.paid - said**2)
+    variance = max(0.0, sums.squared_output / sums.paid - said**2)
     # Of the mean of those that were measured, and of the sum of those that are not: both are uncertain.
     error = _ERRORS * math.sqrt(variance / sums.paid + variance / left)
     given = sums.input_tokens / max(sums.paid_prompt_tokens, 1) * prompt
