@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Unpack
 
 from penstock.scribe.documenting import JOBS, MAX_PROMPT_TOKENS, AskingOptions, DocumentingRun, run
@@ -335,9 +336,8 @@ def _write(
             else:
                 written += one
     tell("index", 0, 0)
-    output.write("index.md", pages.index_markdown(told, frame.names))
     output.write("index.json", pages.index_json(told, frame.names))
-    for path, text in pages.of_estate(told, frame, flows):
+    for path, text in chain(pages.estate_markdown(told, frame.names), pages.of_estate(told, frame, flows)):
         output.write(path, text)
     return written, lost
 

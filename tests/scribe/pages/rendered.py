@@ -135,9 +135,6 @@ class _Rendering:
     def _piece_d(self, name: str, path: str, anchor: str) -> str:
         return f'<a href="{self._address(path, anchor)}">{_text(name)}</a>'
 
-    def _piece_p(self, name: str, path: str) -> str:
-        return f'<a href="{self._up}{quote(path)}">{_text(name)}</a>'
-
     def _piece_g(self, name: str, line: int, path: str) -> str:
         return f'<a class="name" href="{self._address(path, f"p{line}")}">{_text(name)}</a>'
 

@@ -152,7 +152,7 @@ def test_the_index_lists_everything_once(millwater: Made) -> None:
     assert {one["program"] for one in sorted_readings} == {"MWB010", "MWB020"}
     customer = next(one for one in index["data_dictionary"] if one["name"] == "CU-NUMBER")
     assert set(customer["programs"]) == {"MWB020", "MWB050", "MWC010"}
-    text = pages.index_markdown(millwater.estate)
+    text = dict(pages.estate_markdown(millwater.estate))["index.md"]
     assert "```mermaid\nflowchart LR\n" in text
     for page, document in millwater.estate["programs"].items():
         name = markdown.escaped(document["header"]["program_id"])
@@ -169,7 +169,8 @@ def test_every_link_of_the_site_leads_to_something(site: dict[str, str], millwat
             assert (parts.scheme, parts.netloc) == ("", ""), address
             target = normpath(join(dirname(path), unquote(parts.path))) if parts.path else path
             if target.endswith(".md"):  # the same as text, for who has no scripts
-                assert target == "index.md" or target == f"{path.removesuffix('.html')}.md"
+                is_own = path.startswith(("programs/", "copybooks/", "data"))
+                assert target == (f"{path.removesuffix('.html')}.md" if is_own else "index.md")
                 continue
             assert target in site, (path, address)
             if parts.fragment:
@@ -188,7 +189,7 @@ def test_every_link_of_the_markdown_leads_to_something(millwater: Made) -> None:
     """From the index, from programs and from copybooks: each file that is named is written."""
     estate = millwater.estate
     names = pages.NameIndex(estate["programs"], estate["layouts"])
-    texts = {"index.md": pages.index_markdown(estate)}
+    texts = dict(pages.estate_markdown(estate))
     for page, document in estate["programs"].items():
         texts[f"programs/{page}.md"] = pages.program_markdown(document, page, names)
     for page, document in estate["layouts"].items():
@@ -197,6 +198,20 @@ def test_every_link_of_the_markdown_leads_to_something(millwater: Made) -> None:
     assert {normpath(join(dirname(path), unquote(link))) for path, links in found.items() for link in links} == {
         *texts
     } - {"index.md"}
+
+
+def test_a_long_dictionary_has_pages_in_both_forms(millwater: Made) -> None:
+    """Each name is on one of them, each leads to the others in its own form, and the index stays short."""
+    term: dict[str, Any] = {"declared": [], "bytes": [], "copybooks": [], "programs": [], "conditions": []}
+    names = [f"NAME-{number}" for number in range(3_001)]
+    estate: EstateView = {**millwater.estate, "terms": [{**term, "name": name} for name in names]}
+    texts = dict(pages.estate_markdown(estate))
+    assert [*texts] == ["index.md", "data.md", "data-2.md", "data-3.md"]
+    assert "[3001 names](data.md)" in texts["index.md"]
+    assert [name for text in texts.values() for name in re.findall(r"(?m)^\| `(NAME-\d+)`", text)] == names
+    assert "Pages: [1](data.md) · 2 · [3](data-3.md)" in texts["data-2.md"]
+    made = dict(pages.site(estate, {}))
+    assert '<a href="data.html">1</a> · 2 · <a href="data-3.html">3</a>' in page_of(made["data-2.html"])
 
 
 # ── copybooks ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -365,7 +380,8 @@ def test_nothing_that_is_shown_can_act(millwater: Made) -> None:
     for text in texts:
         assert escape.show(text)[1] == 0
         assert not _active(text)
-    assert not _active(pages.index_markdown(estate))
+    for _, text in pages.estate_markdown(estate):
+        assert not _active(text)
 
 
 @given(st.text(max_size=60))
@@ -391,7 +407,7 @@ def _active(text: str) -> str | None:
     """What a viewer of Markdown would act on: an element, a link to elsewhere; spans of code hold anything."""
     text = re.sub(r"```mermaid\n.*?\n```", "", text, flags=re.DOTALL)
     text = re.sub(r"(?<![`\\])(`+)(?!`).*?(?<!`)\1(?!`)", "", text)
-    found = re.search(r"(?<!\\)<|(?<!\\)\]\((?!(?:\.\./)?(?:programs|copybooks)/[^/:]*\.md)", text)
+    found = re.search(r"(?<!\\)<|(?<!\\)\]\((?!(?:\.\./)?(?:(?:programs|copybooks)/[^/:]*|data(?:-\d+)?)\.md)", text)
     return found and text[max(0, found.start() - 40) : found.end() + 40]
 
 
@@ -414,9 +430,8 @@ def test_an_estate_without_programs_says_so() -> None:
     made = dict(pages.site(empty, {}))
     assert set(made) == {"style.css", "site.js", "graph.js", "search.js", "index.html"}
     assert "There is no program." in page_of(made["index.html"])
-    assert "There is no program\\." in pages.index_markdown(empty) or "There is no program." in pages.index_markdown(
-        empty
-    )
+    [(path, text)] = pages.estate_markdown(empty)
+    assert (path, "There is no program" in text) == ("index.md", True)
 
 
 # ── diagrams ─────────────────────────────────────────────────────────────────────────────────────────────────────

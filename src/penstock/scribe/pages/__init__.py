@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 from penstock.scribe.json_lines import json_lines
 from penstock.scribe.pages import copybook, index, markdown, program
-from penstock.scribe.pages.blocks import PageSection
+from penstock.scribe.pages.blocks import DocumentLink, PageSection, TextBlock, count
 from penstock.scribe.pages.copied import CopyView, of_copies
 from penstock.scribe.pages.estate import EstateView, NameIndex, name_of
 from penstock.scribe.pages.flows import EstateFlows
 from penstock.scribe.pages.inventory import estate_of
-from penstock.scribe.pages.site import SiteFrame, of_estate, sections_of, site
+from penstock.scribe.pages.site import SiteFrame, of_dictionary, of_estate, sections_of, site
 from penstock.scribe.pages.site import of_document as page_of
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ __all__ = [
     "NameIndex",
     "SiteFrame",
     "copybook_markdown",
+    "estate_markdown",
     "estate_of",
     "index_json",
-    "index_markdown",
     "of_document",
     "of_estate",
     "program_markdown",
@@ -62,8 +62,8 @@ def copybook_markdown(document: Json, page: str, names: NameIndex) -> str:
     return markdown.page(name_of(document), copybook.sections(page, document, names), "../")
 
 
-def index_markdown(estate: EstateView, names: NameIndex | None = None) -> str:
-    """Return the index of an estate as Markdown, its data dictionary at the end.
+def estate_markdown(estate: EstateView, names: NameIndex | None = None) -> Iterator[tuple[str, str]]:
+    """Yield the path and the text of an estate's index as Markdown, and of the pages of its data dictionary.
 
     Args:
         estate: The programs and what lies around them.
@@ -76,9 +76,13 @@ def index_markdown(estate: EstateView, names: NameIndex | None = None) -> str:
         yield from index.shared(estate, names)
         yield from index.around(estate, names)
         if estate["terms"]:
-            yield PageSection("Data dictionary", tuple(index.dictionary(estate["terms"], names)))
+            yield PageSection(
+                "Data dictionary", (TextBlock((DocumentLink(count(len(estate["terms"]), "name"), "data"),)),)
+            )
 
-    return markdown.page(estate["name"], sections(), "")
+    yield "index.md", markdown.page(estate["name"], sections(), "")
+    for path, _, told in of_dictionary(estate["terms"], names):
+        yield f"{path}.md", markdown.page("Data dictionary", (told,), "")
 
 
 def of_document(
@@ -106,5 +110,5 @@ def of_document(
 
 
 def index_json(estate: EstateView, names: NameIndex | None = None) -> str:
-    """Return the index of an estate as JSON, for scripts; `names` as for `index_markdown`."""
+    """Return the index of an estate as JSON, for scripts; `names` as for `estate_markdown`."""
     return json_lines(index.as_json(estate, names or NameIndex(estate["programs"], estate["layouts"])))

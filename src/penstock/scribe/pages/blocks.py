@@ -37,7 +37,7 @@ class CitedLines(NamedTuple):
 
 
 class DocumentLink(NamedTuple):
-    """The name of a program or a copybook that has a page, as a link to it.
+    """The name of a program, a copybook or a page of the estate, as a link to it.
 
     `path` is without suffix, because the page is HTML and Markdown; `anchor` is the row that is meant, if any.
     """
@@ -46,14 +46,6 @@ class DocumentLink(NamedTuple):
     path: str
     anchor: str = ""
     mark: Literal["d"] = "d"
-
-
-class PageLink(NamedTuple):
-    """The name of another page of the site, as a link; `path` has its suffix."""
-
-    name: str
-    path: str
-    mark: Literal["p"] = "p"
 
 
 class ParagraphLink(NamedTuple):
@@ -81,7 +73,7 @@ class Tag(NamedTuple):
     mark: Literal["t"] = "t"
 
 
-Piece: TypeAlias = str | CodeSpan | CitedLines | DocumentLink | PageLink | ParagraphLink | ModelWords | Tag
+Piece: TypeAlias = str | CodeSpan | CitedLines | DocumentLink | ParagraphLink | ModelWords | Tag
 Cell: TypeAlias = tuple[Piece, ...]
 BELOW = "\n"
 """The piece between two that stand below each other; where a cell is one line, a dot."""

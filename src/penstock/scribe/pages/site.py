@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.cobol.program import key
 from penstock.scribe.pages import copybook, html, index, program
-from penstock.scribe.pages.blocks import PageLink, PageSection, TextBlock, count, joined
+from penstock.scribe.pages.blocks import DocumentLink, PageSection, TextBlock, count, joined
 from penstock.scribe.pages.copied import CopyView, of_copies
 from penstock.scribe.pages.copies import MOST_COPIES, differences
 from penstock.scribe.pages.estate import (
@@ -113,13 +113,15 @@ def of_estate(estate: EstateView, frame: SiteFrame, flows: EstateFlows | None = 
     yield "style.css", html.environment().get_template("base.css").render() + own
     for name in ("site.js", "graph.js"):
         yield name, resources.files("penstock.scribe.pages").joinpath("static", name).read_text("utf-8")
-    pages = [terms[at : at + TERMS_PER_PAGE] for at in range(0, len(terms), TERMS_PER_PAGE)]
-    yield "search.js", _search(estate, pages)
+    yield "search.js", _search(estate, _parts(terms))
     if flows is not None:
         yield "estate.js", estate_script(flows.graph, flows.pages)
 
-    def page(path: str, title: str, sections: Iterable[PageSection], lead: str = "") -> tuple[str, str]:
-        return path, html.page(title, frame.title, tuple(sections), tabs=frame.tabs, here=path, lead=lead)
+    def page(
+        path: str, title: str, sections: Iterable[PageSection], lead: str = "", markdown: str = "index.md"
+    ) -> tuple[str, str]:
+        told = tuple(sections)
+        return path, html.page(title, frame.title, told, tabs=frame.tabs, here=path, lead=lead, markdown=markdown)
 
     yield page("index.html", "Overview", index.overview(estate, names))
     for path, title in frame.tabs:
@@ -129,9 +131,18 @@ def of_estate(estate: EstateView, frame: SiteFrame, flows: EstateFlows | None = 
             yield page(path, title, index.around(estate, names))
         elif path == "flows.html" and flows is not None:
             yield page(path, title, sections_of_flows(estate, flows))
-    for at, part in enumerate(pages):
-        lead = f"Names {at * TERMS_PER_PAGE + 1} to {at * TERMS_PER_PAGE + len(part)} of {len(terms)}"
-        yield page(_data_path(at), "Data dictionary", _data(part, len(pages), at, names), lead)
+    for path, lead, names_of_data in of_dictionary(terms, names):
+        yield page(f"{path}.html", "Data dictionary", (names_of_data,), lead, f"{path}.md")
+
+
+def of_dictionary(terms: Sequence[Json], names: NameIndex) -> Iterator[tuple[str, str, PageSection]]:
+    """Yield the pages of the data dictionary: the path of each without suffix, which names it has, and what it says of them."""
+    parts = _parts(terms)
+    for here, part in enumerate(parts):
+        numbers = (str(at + 1) if at == here else DocumentLink(str(at + 1), _data_path(at)) for at in range(len(parts)))
+        pages = (TextBlock(("Pages: ", *joined(numbers, " · "))),) if len(parts) > 1 else ()
+        lead = f"Names {here * TERMS_PER_PAGE + 1} to {here * TERMS_PER_PAGE + len(part)} of {len(terms)}"
+        yield _data_path(here), lead, PageSection("Names", (*pages, *index.dictionary(part, names)))
 
 
 def of_document(
@@ -183,14 +194,12 @@ def sections_of(path: str, document: Json, names: NameIndex) -> Iterator[PageSec
 
 
 def _data_path(at: int) -> str:
-    return "data.html" if at == 0 else f"data-{at + 1}.html"
+    return "data" if at == 0 else f"data-{at + 1}"
 
 
-def _data(part: Sequence[Json], pages: int, here: int, names: NameIndex) -> tuple[PageSection, ...]:
-    """Return a page of names of the data dictionary, and the way to the others."""
-    turn = joined((str(at + 1) if at == here else PageLink(str(at + 1), _data_path(at)) for at in range(pages)), " · ")
-    blocks = (TextBlock(("Pages: ", *turn)),) if pages > 1 else ()
-    return (PageSection("Names", (*blocks, *index.dictionary(part, names))),)
+def _parts(terms: Sequence[Json]) -> list[Sequence[Json]]:
+    """Return the names of the data dictionary by the page that has them."""
+    return [terms[at : at + TERMS_PER_PAGE] for at in range(0, len(terms), TERMS_PER_PAGE)]
 
 
 def _told_apart(documents: Json) -> Iterator[tuple[str, str, Json]]:
@@ -246,7 +255,7 @@ def _search(estate: EstateView, pages: Sequence[Sequence[Json]]) -> str:
     for at, part in enumerate(pages):
         for number, term in enumerate(part):
             add(term["name"], "data", len(places), f"n{number}")
-        places.append((_data_path(at), ""))
+        places.append((f"{_data_path(at)}.html", ""))
     # A list for each column: the script looks for a word in all names at once, and numbers of one kind pack well.
     found = {
         "kinds": KINDS,

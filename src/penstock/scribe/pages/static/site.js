@@ -60,7 +60,6 @@ const penstock = (() => {
       return element(isLink ? "a" : "span", { class: "at", href: isLink ? address(path, "L" + first) : undefined }, shown);
     },
     d: ([name, path, anchor]) => element("a", { href: address(path, anchor) }, name),
-    p: ([name, path]) => element("a", { href: up + encode(path) }, name),
     g: ([name, line, path]) => element("a", { class: "name", href: address(path, "p" + line) }, name),
     w: ([text, share]) => {
       const said = element("span", { class: "said", title: "The words of a model" }, text);
