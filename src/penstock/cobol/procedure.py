@@ -49,7 +49,15 @@ NAVIGATION = vocabulary(
     "ENQUEUE PUT POST SNAP TRANSFER WAIT"
 )
 """The statements that IDMS adds to the language. They are names in any program that says nothing of IDMS."""
+NETWORK = NAVIGATION | vocabulary(
+    "FETCH INSERT REMOVE FREE LOCK SECURE CREATE RECREATE IMPART DEPART BEGIN-TRANSACTION END-TRANSACTION ABORT-TRANSACTION"
+)
+"""Those of the other databases of records and sets, too, which a program has a section for."""
 _IDMS = re.compile(r"(?<![\w-])(?:IDMS-CONTROL|COPY\s++IDMS|SUBSCHEMA-CTRL|SCHEMA\s++SECTION)(?![\w-])")
+_SETS = re.compile(r"(?<![\w-])(?:SUB-?SCHEMA|DATA-BASE)\s++SECTION(?![\w-])")
+STRANGE = "NOT UNDERSTOOD"
+"""The verb of a statement that nobody knows, where a phrase behind it shows that it is one: what follows is done in that
+case alone."""
 _OPENING = frozenset({"IF", "EVALUATE", "SEARCH"})
 # Verbs of more than one word; what follows belongs to the verb, so that EXIT PERFORM is no PERFORM.
 _FORMS = {
@@ -74,8 +82,10 @@ preprocessor (`#ERROR code text`), of which nothing is known but where they begi
 
 _PHRASE = re.compile(
     r"(?>(?P<not>NOT\s++)|)(?:(?>AT\s++|)(?P<AT_END>END)|(?>AT\s++|)(?P<AT_END_OF_PAGE>END-OF-PAGE|EOP)|(?P<INVALID_KEY>INVALID(?>\s++KEY|))"
-    r"|(?>ON\s++|)(?P<ON_SIZE_ERROR>SIZE\s++ERROR)|(?>ON\s++|)(?P<ON_OVERFLOW>OVERFLOW)|(?>ON\s++|)(?P<ON_EXCEPTION>EXCEPTION))(?![\w-])"
+    r"|(?>ON\s++|)(?P<ON_SIZE_ERROR>SIZE\s++ERROR)|(?>ON\s++|)(?P<ON_OVERFLOW>OVERFLOW)|(?P<ON_EXCEPTION>(?>ON\s++|)EXCEPTION|ON\s++ERROR))(?![\w-])"
 )
+_PLAIN = re.compile(r"(?>NOT\s++|)(?:AT|ON|INVALID)\s")
+"""How a phrase begins that can be nothing else: END alone may be a name."""
 # A phrase belongs to the statement before it that may have it: in `READ F AT END ADD 1 TO C ON SIZE ERROR` the AT
 # END is of READ, the SIZE ERROR of ADD.
 _OWNERS = {
@@ -218,11 +228,12 @@ class Procedure:
         """
         starts = [row[1] for row in self.rows]
         found = []
-        if self._shop:
+        unknown = self._shop | {STRANGE}
+        if any(row[0] in unknown for row in self.rows):
             sentences = [*self.begun, *(header.start for header in self.headers)]
             sentences.sort()
             for row, after in pairwise([*self.rows, ("", len(self._folded), 0, 0)]):
-                if row[0] in self._shop:
+                if row[0] in unknown:
                     ended = bisect_left(sentences, row[1] + 1)
                     found.append((row[1], min(after[1], *sentences[ended : ended + 1], len(self._folded))))
         for begun, end in pairwise([*self.begun, len(self._folded)]):
@@ -444,16 +455,34 @@ class Procedure:
         owners = _OWNERS[phrase.lastgroup]
         # The statement just before comes first; else the phrase is the second one of a statement that is open (AT
         # END ... NOT AT END).
-        owner = self._last if self._last in owners else self._pop_to(*owners)
+        owner = self._last if self._last in owners else self._pop_to(*owners) or self._other_owner(phrase)
         if owner:
             name = phrase.lastgroup.replace("_", " ").replace("END OF PAGE", "END-OF-PAGE")
             self._row(f"NOT {name}" if phrase["not"] else name, start)
             self._push(owner)
             self._until = phrase.end()
 
+    def _other_owner(self, phrase: re.Match[str]) -> str:
+        """Return the statement that has a phrase in some dialect alone; "" where the phrase is none.
+
+        That is the one just before, known or not: `LOCK ORDERS ON EXCEPTION GO TO DONE.` goes there on that exception and else
+        on, whatever LOCK may be.
+        """
+        if not _PLAIN.match(phrase[0]):
+            return ""
+        if self._often.get(STRANGE):
+            return self._pop_to(STRANGE)
+        if self.rows and self.rows[-1][0] and self.rows[-1][3] == self._sentence:
+            return self._last
+        unknown = _UNREAD.match(self._folded, self.begun[-1], phrase.start()) if self.begun else None
+        if unknown is None:
+            return ""
+        self.rows.append((STRANGE, unknown.end() - 1, 0, self._sentence))
+        return STRANGE
+
     def _status(self, word: str, start: int) -> None:
-        """Take the ON of a statement of IDMS: what follows is done on that status, up to the period."""
-        if self._last in NAVIGATION:
+        """Take the ON of a statement of a database: what follows is done on that status, up to the period."""
+        if self._last in NETWORK:
             owner = self._last
             self._row("ON STATUS", start)
             self._push(owner)
@@ -502,6 +531,7 @@ _HANDLERS: dict[str, Callable[[Procedure, str, int], None]] = {
     "EXEC": Procedure._row,
 }
 _HANDLERS_OF_IDMS = _HANDLERS | dict.fromkeys(NAVIGATION, Procedure._dialect) | {"ON": Procedure._status}
+_HANDLERS_OF_SETS = _HANDLERS_OF_IDMS | dict.fromkeys(NETWORK, Procedure._dialect)
 
 
 def dialect(folded: str) -> Dialect:
@@ -510,6 +540,8 @@ def dialect(folded: str) -> Dialect:
     if ("IDMS" in folded or "SUBSCHEMA" in folded) and _IDMS.search(folded):
         # FINISH alone ends the run unit, and is no paragraph.
         handlers, one_word = _HANDLERS_OF_IDMS, SENTENCES | NAVIGATION
+    elif ("SCHEMA" in folded or "DATA-BASE" in folded) and _SETS.search(folded):
+        handlers, one_word = _HANDLERS_OF_SETS, SENTENCES | NETWORK
     shop = frozenset({*_SHOP.findall(folded)} - {*_DECLARED_SHOP.findall(folded)}) if "#" in folded else frozenset()
     if shop:
         handlers, one_word = handlers | dict.fromkeys(shop, Procedure._dialect), one_word | shop

@@ -40,13 +40,18 @@ _BY_COMMAND: dict[str, Literal["link", "xctl", "start", "return_transid", "invok
     "INVOKE WEBSERVICE": "invoke",
     "INVOKE APPLICATION": "invoke",
 }
+_OF_THE_SYSTEM = "SYSTEM "
+"""CALL SYSTEM and a name is a service of the machine, told by both words."""
 # By prefix, as the vendors reserve them; their entries are too many for a list.
-_OF_SYSTEMS = ("MQ", "CEE", "DSN", "DFH", "IGZ", "ILB", "EZA", "OCESQL", "CBL_", "C$")
+_OF_SYSTEMS = ("MQ", "CEE", "DSN", "DFH", "IGZ", "ILB", "EZA", "OCESQL", "CBL_", "C$", _OF_THE_SYSTEM)
 _FUNCTION = re.compile(r"(?<![\w-])FUNCTION(?![\w-])", re.IGNORECASE)
 _OTHERS = re.compile(r"(?<![\w-])(?:CLASS|INTERFACE|PROGRAM|PROPERTY)(?![\w-])", re.IGNORECASE)
 """What else a REPOSITORY names."""
 _LANGUAGES = frozenset({"C", "COBOL", "COBOL85", "FORTRAN", "LINKAGE", "PASCAL", "PTAL", "TAL"})
 """What may stand behind ENTER, in front of the routine; alone there it names none."""
+_HOW = frozenset({"STATIC", "DYNAMIC", "LINKAGE", "TYPE", "IS", "PROGRAM", "PROCEDURE"})
+"""What may stand behind CALL and say how, in front of the program."""
+_BEHIND_TARGET = frozenset({"USING", "GIVING", "RETURNING", "ON", "OVERFLOW", "EXCEPTION", "NOT"})
 _QUOTES = "'\""
 _OF_A_SHOP = re.compile(r"(?i)[#%@&][a-z]*CALL\s++([\w#@$-]++)")
 
@@ -237,14 +242,18 @@ def _calling(said: ReadStatement) -> WrittenCall:
     """Return the target and parameters of a CALL, the target with its qualifiers; that of ENTER is a literal, quoted or not."""
     texts = said.texts
     at = 1
-    if said.keys[1] in ({"STATIC", "DYNAMIC"} if said.verb == "CALL" else _LANGUAGES) and len(texts) > 2:
-        at = 2
-    elif said.kinds[1] != "literal" and said.kinds[2:3] == ("literal",):
+    how = _HOW if said.verb == "CALL" else _LANGUAGES
+    while at + 1 < len(texts) and said.keys[at] in how and said.keys[at + 1] not in _BEHIND_TARGET:
+        at += 1
+    if at == 1 and said.kinds[1] != "literal" and said.kinds[2:3] == ("literal",):
         at = 2  # CALL WINAPI 'SLEEP': a mnemonic name for the convention of the call stands before what is called
     end = at + 1
-    while end + 1 < len(texts) and said.keys[end] in {"OF", "IN"}:
+    # What qualifies a literal is the library of the program.
+    while end + 1 < len(texts) and said.keys[end] in {"OF", "IN"} and said.kinds[at] != "literal":
         end += 2
     target = " ".join(texts[at:end]) if said.verb == "CALL" else f"'{texts[at].strip(_QUOTES)}'"
+    if said.keys[1:2] == ("SYSTEM",) and said.kinds[2:3] == ("word",) and said.keys[2] not in _BEHIND_TARGET:
+        target = f"'{_OF_THE_SYSTEM}{texts[2]}'"
     return WrittenCall(
         target=target,
         parameters=parameters(said),

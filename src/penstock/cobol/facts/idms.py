@@ -1,4 +1,4 @@
-"""List what a program asks of IDMS: OBTAIN, STORE, MODIFY, ERASE and the other statements of its language for data.
+"""List what a program asks of IDMS, or of another database of records and sets: OBTAIN, FETCH, STORE, MODIFY, ERASE and so on.
 
 Keeps out where a record or set is defined (the schema, which is on no shelf of the estate).
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..procedure import NAVIGATION
+from ..procedure import NETWORK
+from ..words import vocabulary
 from .values import IdmsOperation
 
 if TYPE_CHECKING:
@@ -16,37 +17,22 @@ if TYPE_CHECKING:
     from .code import Code, ReadStatement
 
 # What may stand between the verb and the record that it is about.
-_BEFORE = frozenset(
-    ["KEEP", "EXCLUSIVE", "CALC", "ANY", "DUPLICATE", "FIRST", "LAST", "NEXT", "PRIOR", "OWNER", "CURRENT", "RECORD"]
+_BEFORE = vocabulary("KEEP EXCLUSIVE CALC ANY DUPLICATE FIRST LAST NEXT PRIOR OWNER CURRENT RECORD ALL")
+_BEHIND = vocabulary("WITHIN TO FROM DB-KEY IS USING INTO PERMANENT SELECTIVE MEMBERS ON FOR USAGE-MODE")
+_OF_RECORDS = vocabulary(
+    "OBTAIN FETCH FIND GET STORE MODIFY ERASE CONNECT DISCONNECT INSERT REMOVE BIND KEEP FREE LOCK SECURE CREATE RECREATE"
 )
-_BEHIND = frozenset(
-    [
-        "WITHIN",
-        "TO",
-        "FROM",
-        "DB-KEY",
-        "IS",
-        "USING",
-        "PERMANENT",
-        "SELECTIVE",
-        "ALL",
-        "MEMBERS",
-        "ON",
-        "FOR",
-        "USAGE-MODE",
-    ]
-)
-_OF_RECORDS = frozenset(["OBTAIN", "FIND", "GET", "STORE", "MODIFY", "ERASE", "CONNECT", "DISCONNECT", "BIND", "KEEP"])
-_NO_RECORD = frozenset(["RUN-UNIT", "PROCEDURE", "TRANSACTION", "MAP", "TASK", "TABLE", "QUEUE", "SCRATCH", "TIME"])
+_NO_RECORD = vocabulary("RUN-UNIT PROCEDURE TRANSACTION MAP TASK TABLE QUEUE SCRATCH TIME")
+_TELLING = vocabulary("OBTAIN BIND FINISH ERASE STORE FIND CONNECT FETCH LOCK SECURE CREATE IMPART")
 
 
 def operations(code: Code) -> tuple[IdmsOperation, ...]:
-    """Return the statements of IDMS in order, those of copybooks included; none in a program that says nothing of it."""
+    """Return the statements of such a database in order, those of copybooks included; none in a program that has none."""
     # The scanner takes these words for statements only where the program is one of IDMS, but COMMIT, MODIFY and the
     # like are statements of others, too: SQL's stand in EXEC, those of the communication module have no record.
-    if not code.of("OBTAIN", "BIND", "FINISH", "ERASE", "STORE", "FIND", "CONNECT"):
+    if not code.of(*_TELLING):
         return ()
-    return tuple(_operation(said, code) for said in code.of(*NAVIGATION))
+    return tuple(_operation(said, code) for said in code.of(*NETWORK))
 
 
 def _operation(said: ReadStatement, code: Code) -> IdmsOperation:
@@ -61,7 +47,7 @@ def _operation(said: ReadStatement, code: Code) -> IdmsOperation:
     return IdmsOperation(
         verb=said.verb,
         record=record,
-        within=_behind(keys, texts, "WITHIN", "TO", "FROM") if said.verb != "BIND" else None,
+        within=_behind(keys, texts, "WITHIN", "TO", "FROM", "INTO") if said.verb != "BIND" else None,
         text=said.text(),
         line=said.line,
         end_line=said.end_line,

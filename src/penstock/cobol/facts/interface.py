@@ -67,9 +67,9 @@ _DLI_DEEDS = {
     "DLET": "delete",
 }
 _IDMS_DEEDS = {
-    **dict.fromkeys(("OBTAIN", "FIND", "GET"), "read"),
-    "STORE": "create",
-    **dict.fromkeys(("MODIFY", "CONNECT", "DISCONNECT"), "update"),
+    **dict.fromkeys(("OBTAIN", "FETCH", "FIND", "GET", "LOCK", "SECURE"), "read"),
+    **dict.fromkeys(("STORE", "CREATE", "RECREATE"), "create"),
+    **dict.fromkeys(("MODIFY", "CONNECT", "DISCONNECT", "INSERT", "REMOVE"), "update"),
     "ERASE": "delete",
 }
 _SORT_DEEDS = {"USING": "read", "GIVING": "create"}

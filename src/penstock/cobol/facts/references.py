@@ -14,7 +14,7 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..procedure import NAVIGATION
+from ..procedure import NETWORK, STRANGE
 from ..program import key
 from .execs import body, tokens
 from .moving import Moving
@@ -39,7 +39,7 @@ TRANSFORMS = frozenset({"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE", "COMPUTE", "STR
 
 _NAVIGATING = {
     **dict.fromkeys(("WITHIN", "TO", "FROM"), NONE),
-    **dict.fromkeys(("DBNAME", "NODENAME", "DICTNAME", "DICTNODE", "DB-KEY", "USING"), READ),
+    **dict.fromkeys(("DBNAME", "NODENAME", "DICTNAME", "DICTNODE", "DB-KEY", "USING", "AT"), READ),
 }
 _PASSING = {
     **dict.fromkeys(("USING", "REFERENCE"), PASS),
@@ -90,12 +90,14 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
     "XML PARSE": (READ, {"PROCESSING": NONE}),
     "JSON GENERATE": (WRITE, {"FROM": READ, "COUNT": WRITE}),
     "JSON PARSE": (READ, {"INTO": WRITE}),
-    # Of IDMS: OBTAIN and GET bring the record, STORE and MODIFY send it, the others only say which one is meant.
-    "OBTAIN": (WRITE, _NAVIGATING),
-    "GET": (WRITE, _NAVIGATING),
+    # Of IDMS and its kin: OBTAIN and GET bring the record, STORE and MODIFY send it, the others only say which one is meant.
+    **dict.fromkeys(("OBTAIN", "FETCH", "GET", "LOCK", "SECURE", "CREATE"), (WRITE, _NAVIGATING)),
     "STORE": (READ, _NAVIGATING),
     "MODIFY": (READ, {**_NAVIGATING, "GIVING": WRITE}),
-    **dict.fromkeys(("FIND", "ERASE", "CONNECT", "DISCONNECT", "BIND", "READY", "KEEP"), (NONE, _NAVIGATING)),
+    **dict.fromkeys(
+        ("FIND", "ERASE", "CONNECT", "DISCONNECT", "INSERT", "REMOVE", "BIND", "READY", "KEEP"), (NONE, _NAVIGATING)
+    ),
+    STRANGE: (NONE, {}),
     "ALLOCATE": (WRITE, {"RETURNING": WRITE}),
     "FREE": (WRITE, {}),
     **{
@@ -222,7 +224,7 @@ class References:
         # What IDMS statements name is declared in a schema, and what a shop's own name in their preprocessor: neither is on a
         # shelf, and missing here.
         # So are the properties of controls.
-        self._is_elsewhere = said.verb in {*NAVIGATION, "ON STATUS", "INQUIRE"} or said.verb.startswith("#")
+        self._is_elsewhere = said.verb in {*NETWORK, STRANGE, "ON STATUS", "INQUIRE"} or said.verb.startswith("#")
         keys = said.keys
         first = self._first_operand(said)
         if (

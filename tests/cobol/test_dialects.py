@@ -1,0 +1,189 @@
+"""What dialects have that the language has not: it is read, or it is counted and shown, and it misleads nobody."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.cobol import scan
+from penstock.cobol.facts import Facts, facts
+from penstock.cobol.facts.calls import is_interface
+
+from .sources import fixed
+
+pytestmark = pytest.mark.proves("C-14")
+
+
+def read(*lines: str) -> Facts:
+    """The facts of a program of some lines behind its PROGRAM-ID."""
+    source = scan(fixed("IDENTIFICATION DIVISION.", "PROGRAM-ID. STOCK.", *lines))
+    return facts(source, source.programs[0])
+
+
+def procedure(*lines: str) -> Facts:
+    """The facts of a program of some lines of a PROCEDURE DIVISION."""
+    return read("PROCEDURE DIVISION.", *lines)
+
+
+@pytest.mark.parametrize(
+    ("said", "is_unknown"),
+    [
+        ("LOCKIT X AT N = 5 ON EXCEPTION GO TO DONE.", True),
+        ("BROWSE X ON ERROR STOP RUN.", True),
+        ("BROWSE X AT END GO TO DONE.", True),
+        ("BROWSE X ON ERROR DISPLAY 'E' AT END GO TO DONE.", True),
+        ("BROWSE X INVALID KEY GO TO DONE.", True),
+        ("DELETE X ON EXCEPTION GO TO DONE.", False),
+        ("OPEN UPDATE BASE ON EXCEPTION GO TO DONE.", False),
+        ("MOVE 1 TO X BROWSE X ON ERROR GO TO DONE.", False),
+    ],
+)
+def test_what_a_phrase_holds_behind_a_statement_of_a_dialect_is_done_in_that_case_alone(
+    said: str, is_unknown: bool
+) -> None:
+    """Else its GO TO were the end of the paragraph, and all that follows were dead."""
+    found = procedure("FIRST-ONE.", f"    {said}", "SECOND-ONE.", "    GOBACK.", "DONE.", "    EXIT PROGRAM.")
+    assert [(one.falls_into, one.dead is None) for one in found.paragraphs[:2]] == [
+        ("SECOND-ONE", True),
+        (None, True),
+    ]
+    assert [one.line for one in found.unread] == [5] * is_unknown
+    assert found.undeclared == () or not is_unknown
+
+
+def test_a_name_that_a_phrase_might_begin_is_none_behind_an_unknown_word() -> None:
+    """END alone may be an item; only AT, ON and INVALID say that a phrase begins."""
+    found = procedure("MAIN.", "    SHOW BEGIN END.", "    GOBACK.")
+    assert [one.text for one in found.unread] == ["SHOW BEGIN END"]
+
+
+def test_databases_of_records_and_sets_are_read_as_idms_is() -> None:
+    """A section of the DATA DIVISION tells: FINISH alone is a statement then, and no paragraph."""
+    found = read(
+        "DATA DIVISION.",
+        "SUB-SCHEMA SECTION.",
+        "DB PARTSVIEW WITHIN PARTSCHEMA.",
+        "WORKING-STORAGE SECTION.",
+        "01  KEPT PIC X.",
+        "PROCEDURE DIVISION.",
+        "MAIN.",
+        "    READY USAGE-MODE UPDATE.",
+        "    FETCH FIRST PART WITHIN SHELF ON ERROR GO TO DONE.",
+        "MORE.",
+        "    STORE BIN.",
+        "    ERASE ALL PART.",
+        "    FINISH.",
+        "DONE.",
+        "    STOP RUN.",
+    )
+    assert [(one.verb, one.record, one.within) for one in found.idms] == [
+        ("READY", None, None),
+        ("FETCH", "PART", "SHELF"),
+        ("STORE", "BIN", None),
+        ("ERASE", "PART", None),
+        ("FINISH", None, None),
+    ]
+    assert [(one.resource, one.create, one.read, one.delete) for one in found.crud] == [
+        ("BIN", (13,), (), ()),
+        ("PART", (), (11,), (14,)),
+    ]
+    assert [(one.name, one.dead) for one in found.paragraphs] == [("MAIN", None), ("MORE", None), ("DONE", None)]
+    assert found.unread == ()
+    assert found.undeclared == ()
+
+
+def test_data_sets_of_a_data_base_section_are_records() -> None:
+    """What is found is locked, made and stored by the names of data sets and of the sets over them."""
+    found = read(
+        "DATA DIVISION.",
+        "DATA-BASE SECTION.",
+        "DB  STOCKBASE ALL.",
+        "WORKING-STORAGE SECTION.",
+        "01  ASKED PIC 9(4).",
+        "PROCEDURE DIVISION.",
+        "MAIN.",
+        "    OPEN UPDATE STOCKBASE ON EXCEPTION GO TO DONE.",
+        "    LOCK ITEM-SET AT ITEM-NO = ASKED ON EXCEPTION GO TO DONE.",
+        "    BEGIN-TRANSACTION NO-AUDIT RESTARTS.",
+        "    CREATE ITEMS.",
+        "    STORE ITEMS ON EXCEPTION GO TO DONE.",
+        "    END-TRANSACTION NO-AUDIT RESTARTS.",
+        "    FREE ITEMS.",
+        "MORE.",
+        "    FIND NEXT ITEM-SET ON EXCEPTION NEXT SENTENCE.",
+        "DONE.",
+        "    STOP RUN.",
+    )
+    assert [(one.verb, one.record) for one in found.idms] == [
+        ("LOCK", "ITEM-SET"),
+        ("BEGIN-TRANSACTION", None),
+        ("CREATE", "ITEMS"),
+        ("STORE", "ITEMS"),
+        ("END-TRANSACTION", None),
+        ("FREE", "ITEMS"),
+        ("FIND", "ITEM-SET"),
+    ]
+    assert [(one.name, one.dead) for one in found.paragraphs] == [("MAIN", None), ("MORE", None), ("DONE", None)]
+    assert found.unread == ()
+    assert [one.read_lines for one in found.items] == [(11,)]
+
+
+def test_the_words_of_such_databases_are_names_elsewhere() -> None:
+    """A paragraph of another program may be called FINISH, and is none of its statements."""
+    found = procedure("MAIN.", "    PERFORM FINISH.", "    GOBACK.", "FINISH.", "    EXIT.")
+    assert [one.name for one in found.paragraphs] == ["MAIN", "FINISH"]
+    assert found.idms == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "names"),
+    [
+        ("CALL 'PRICE' IN LIBRARY 'SHOP' USING N.", ("PRICE",)),
+        ("CALL LINKAGE TYPE IS PROCEDURE 'taxOf' USING N.", ("taxOf",)),
+        ("CALL LINKAGE PROGRAM 'PRICE'.", ("PRICE",)),
+        ("CALL PROGRAM 'PRICE' USING N.", ("PRICE",)),
+        ("CALL PROCEDURE ROUTINE USING N.", ("RATES",)),
+        ("CALL LINKAGE.", ()),
+        ("CALL PROGRAM USING N.", ()),
+        ("CALL SYSTEM DMTERMINATE.", None),
+    ],
+)
+def test_the_words_between_call_and_a_program_name_none(said: str, names: tuple[str, ...] | None) -> None:
+    """How a program is called, and the library that holds it, are no part of its name; the entries of a system are no
+    programs of the estate."""
+    found = read(
+        "DATA DIVISION.",
+        "WORKING-STORAGE SECTION.",
+        "01  ROUTINE PIC X(8) VALUE 'RATES'.",
+        "01  LINKAGE-IS PIC X.",
+        "PROCEDURE DIVISION.",
+        "MAIN.",
+        f"    {said}",
+        "    GOBACK.",
+    )
+    (call,) = found.calls
+    if names is None:
+        assert is_interface(call.target)
+    else:
+        assert call.names == names
+
+
+def test_a_file_of_a_device_with_clauses_of_its_dialect_keeps_its_name_clean() -> None:
+    """What a clause that others do not have says is no part of what the file is assigned to."""
+    found = read(
+        "ENVIRONMENT DIVISION.",
+        "INPUT-OUTPUT SECTION.",
+        "FILE-CONTROL.",
+        "    SELECT SHOWN ASSIGN TO GS-DSPFILE",
+        '        SYMBOLIC DESTINATION IS "DSP" FORMAT IS FORM-NAME GROUP IS GROUP-NAME.',
+        "    SELECT PRINTED ASSIGN TO LIST-SYSOUT WITH NO SSF ORGANIZATION IS QUEUED-SEQUENTIAL.",
+        "DATA DIVISION.",
+        "FILE SECTION.",
+        "FD  SHOWN.",
+        "01  SHOWN-REC PIC X.",
+        "FD  PRINTED.",
+        "01  PRINTED-REC PIC X.",
+    )
+    assert [(one.assign, one.dd) for one in found.files] == [
+        (("GS-DSPFILE",), "GS-DSPFILE"),
+        (("LIST-SYSOUT",), "LIST-SYSOUT"),
+    ]
