@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from penstock.cli import main
 from penstock.hosts.rescue.writing import identity_of
 from penstock.workspace.own_files import append_own
 from tests.cli.screens import shell_line
@@ -142,3 +143,20 @@ def test_half_characters_and_deep_nesting_are_written_or_refused(tmp_path: Path)
     done, _ = rescued("claude", written(tmp_path / "s.jsonl", talk.records), WINDOW)
     assert Path(done.path).read_bytes().decode("utf-8", "strict")
     assert "\ud800 half" in next_request("claude", done.path)[0]["content"]
+
+
+@pytest.mark.parametrize("at", ["behind itself", "at the end"])
+def test_a_record_that_was_written_twice_is_one(at: str, tmp_path: Path) -> None:
+    """The host knows a record by its id: a copy made a new session that came back to itself, and no rescue was to be had."""
+    path = stuck("claude", "flood", tmp_path / "s.jsonl")
+    lines = Path(path).read_text().splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        if json.loads(line)["type"] != "assistant" or "isApiErrorMessage" in line:
+            continue
+        twice = [*lines[: number + 1], line, *lines[number + 1 :]] if at == "behind itself" else [*lines, line]
+        Path(path).write_text("".join(twice))
+        before = set(tmp_path.iterdir())
+        assert main(["rescue", path, "--window", str(WINDOW), "--store", str(tmp_path / "store")]) == 0, line
+        (made,) = (new for new in tmp_path.iterdir() if new not in before and new.name != "store")
+        ids = [json.loads(one)["uuid"] for one in made.read_text().splitlines()]
+        assert len(ids) == len(set(ids))

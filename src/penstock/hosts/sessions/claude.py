@@ -99,6 +99,7 @@ class _Index:
         self._parents: dict[str, str] = {}
         unsent = file.counts.unsent_bytes
         beside: list[_Known] = []
+        written: dict[tuple[bool, str], int] = {}
         for place, record in file.records():
             kind, uuid = type_of(record), string(record.get("uuid"))
             parent = string(record.get("parentUuid") or record.get("logicalParentUuid"))
@@ -108,7 +109,13 @@ class _Index:
             if kind in _TALK or kind == _SHAPE:
                 known = beside if record.get("isSidechain") else self.known
                 figures = _figures(known, place) if kind == "assistant" and not answer else answer
-                known.append(_Known(place, uuid, parent, kind, answer, figures, _is_result(record)))
+                one = _Known(place, uuid, parent, kind, answer, figures, _is_result(record))
+                at = written.setdefault((known is beside, uuid), len(known)) if uuid else len(known)
+                if at < len(known):  # written twice: the host knows a record by its id, and the later is the one
+                    unsent["written twice"] += _size([known[at]])
+                    known[at] = one
+                else:
+                    known.append(one)
                 usage = field(record, "message", "usage")
                 if figures and isinstance(usage, dict):
                     self.usage[figures] = usage
