@@ -187,3 +187,151 @@ def test_a_file_of_a_device_with_clauses_of_its_dialect_keeps_its_name_clean() -
         (("GS-DSPFILE",), "GS-DSPFILE"),
         (("LIST-SYSOUT",), "LIST-SYSOUT"),
     ]
+
+
+def test_one_of_several_paragraphs_is_performed() -> None:
+    """Screen programs choose by a number: each may run, and so may what each moves reach what follows."""
+    found = procedure(
+        "MAIN.",
+        "    PERFORM ONE OF ADDING, ENDING DEPENDING ON CHOICE.",
+        "    CALL ROUTINE.",
+        "    STOP RUN.",
+        "ADDING.",
+        "    MOVE 'ADDER' TO ROUTINE.",
+        "ENDING.",
+        "    EXIT.",
+    )
+    assert [(edge.name, edge.via, edge.target) for edge in found.edges] == [
+        ("ADDING", "PERFORM", 1),
+        ("ENDING", "PERFORM", 2),
+    ]
+    assert [one.dead for one in found.paragraphs] == [None] * 3
+
+
+def test_one_of_them_may_have_moved_what_is_called() -> None:
+    """The ways through a program go through each of the paragraphs, and past them."""
+    found = read(
+        "DATA DIVISION.",
+        "WORKING-STORAGE SECTION.",
+        "01  ROUTINE PIC X(8) VALUE 'READER'.",
+        "01  CHOICE PIC 9.",
+        "PROCEDURE DIVISION.",
+        "MAIN.",
+        "    PERFORM ONE OF ADDING, ENDING DEPENDING ON CHOICE.",
+        "    CALL ROUTINE.",
+        "    STOP RUN.",
+        "ADDING.",
+        "    MOVE 'ADDER' TO ROUTINE.",
+        "ENDING.",
+        "    MOVE 'ENDER' TO ROUTINE.",
+    )
+    (call,) = found.calls
+    assert sorted(one.value for one in call.resolved) == ["ADDER", "ENDER", "READER"]
+
+
+def test_a_paragraph_called_one_may_be_performed() -> None:
+    """ONE OF A SECTION without a choice is a paragraph of that section."""
+    found = procedure(
+        "FIRST SECTION.", "MAIN.", "    PERFORM ONE OF LATER.", "    STOP RUN.", "LATER SECTION.", "ONE.", "    EXIT."
+    )
+    assert [(edge.name, edge.target) for edge in found.edges] == [("ONE", 1)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "kept", "warned"),
+    [
+        (("?SETTOG 1", "?IF 1", "ONE", "?ENDIF 1", "?IFNOT 1", "TWO", "?ENDIF 1"), {"ONE"}, False),
+        (("?SETTOG 1,2", "?RESETTOG 2", "?IF 2", "ONE", "?ENDIF 2", "?IFNOT 2", "TWO", "?ENDIF 2"), {"TWO"}, False),
+        (("?IF 1", "ONE", "?ENDIF 1", "?IFNOT 1", "TWO", "?ENDIF 1"), {"ONE", "TWO"}, True),
+        (("?IF 3", "?SETTOG 1", "?ENDIF 3", "?IF 1", "ONE", "?ENDIF 1", "TWO"), {"ONE", "TWO"}, True),
+    ],
+)
+def test_toggles_of_nonstop_choose_what_is_compiled(lines: tuple[str, ...], kept: set[str], warned: bool) -> None:
+    """What the source sets is decided; a toggle of which it says nothing may be set where the compiler runs, which is told."""
+    text = "?SYMBOLS\n IDENTIFICATION DIVISION.\n PROGRAM-ID. A.\n PROCEDURE DIVISION.\n MAIN.\n"
+    text += "".join(f"{one}\n" if one[0] == "?" else f"     PERFORM {one}.\n" for one in lines)
+    source = scan(text + "     STOP RUN.\n ONE.\n     EXIT.\n TWO.\n     EXIT.\n")
+    found = facts(source, source.programs[0])
+    assert {edge.name for edge in found.edges} == kept
+    assert any("which is compiled" in warning.text for warning in source.warnings) == warned
+
+
+def test_a_program_that_idms_transfers_control_to_is_called() -> None:
+    """By a literal or a name, as a CALL; maps, scratch areas and queues have no sets."""
+    found = read(
+        "DATA DIVISION.",
+        "SCHEMA SECTION.",
+        "DB STAFFSS WITHIN STAFFSCHEMA.",
+        "WORKING-STORAGE SECTION.",
+        "01  NEXT-ONE PIC X(8) VALUE 'STAFF02'.",
+        "01  AREA-A PIC X(8).",
+        "PROCEDURE DIVISION.",
+        "MAIN.",
+        "    BIND RUN-UNIT.",
+        "    GET SCRATCH AREA ID 'S' NEXT INTO AREA-A TO AREA-END.",
+        "    TRANSFER CONTROL TO 'STAFF01' LINK USING AREA-A.",
+        "    TRANSFER CONTROL TO NEXT-ONE NORETURN.",
+    )
+    assert [(call.names, call.parameters, call.line) for call in found.calls] == [
+        (("STAFF01",), ("AREA-A",), 13),
+        (("STAFF02",), (), 14),
+    ]
+    assert [(one.verb, one.record, one.within) for one in found.idms][1:] == [
+        ("GET", None, None),
+        ("TRANSFER", None, None),
+        ("TRANSFER", None, None),
+    ]
+
+
+def test_an_entry_may_be_named_by_a_constant() -> None:
+    """The copybook that holds the names serves caller and called; a constant without a period ends with its line."""
+    found = read(
+        "DATA DIVISION.",
+        "WORKING-STORAGE SECTION.",
+        "78  ADD-IT VALUE 'ADDER'",
+        "78  END-IT VALUE 'ENDER'.",
+        "PROCEDURE DIVISION.",
+        "MAIN.",
+        "    CALL END-IT.",
+        "    GOBACK.",
+        "ADDING.",
+        "    ENTRY ADD-IT USING X.",
+        "    GOBACK.",
+        "ENDING.",
+        "    ENTRY 'CLOSER'.",
+        "    GOBACK.",
+    )
+    assert found.entry_points == (("ADDER", 12), ("CLOSER", 15))
+    assert [one.dead for one in found.paragraphs] == [None] * 3
+    assert [call.names for call in found.calls] == [("ENDER",)]
+
+
+@pytest.mark.parametrize(
+    ("said", "copied"),
+    [
+        ("?SOURCE =LAYOUTS (ORDERS)", [("ORDERS", "=LAYOUTS", True)]),
+        ("?SOURCE $D.S.LIB (ORDERS, PARTS)", [("ORDERS", "$D.S.LIB", True), ("PARTS", "$D.S.LIB", False)]),
+        ("?source $D.S.LIB", [("$D.S.LIB", None, False)]),
+        ("?SEARCH =LAYOUTS", []),
+    ],
+)
+def test_what_nonstop_takes_from_a_source_is_copied(said: str, copied: list[tuple[str, str | None, bool]]) -> None:
+    """?SOURCE brings in text as COPY does, what is not there is missing, and no other order copies."""
+    source = scan(
+        "?SYMBOLS\n IDENTIFICATION DIVISION.\n PROGRAM-ID. A.\n DATA DIVISION.\n WORKING-STORAGE SECTION.\n"
+        f"{said}\n PROCEDURE DIVISION.\n MAIN.\n     STOP RUN.\n"
+    )
+    books = {"ORDERS": scan("       01  ORDER-NO PIC 9(4).\n")}
+    found = facts(source, source.programs[0], copybooks=books)
+    assert [(use.name, use.library, use.found) for use in found.copybooks] == copied
+    assert [use.line for use in found.copybooks] == [6] * len(copied)
+    assert [item.name for item in found.items] == ["ORDER-NO"] * any(is_found for *_, is_found in copied)
+    assert source.kinds[5] == "directive"
+
+
+def test_what_is_accepted_from_a_place_comes_from_the_console() -> None:
+    """LINE 5 is where it stands on the screen; FROM A RECORD CURRENCY asks a database."""
+    found = procedure(
+        "MAIN.", "    ACCEPT A FROM LINE 5 COLUMN 10.", "    ACCEPT B FROM STAFF CURRENCY.", "    GOBACK."
+    )
+    assert [(one.name, one.lines) for one in found.inputs] == [("SYSIN", (5,))]

@@ -1,4 +1,4 @@
-"""Tell which lines conditional compilation leaves out: `>>IF`, `>>EVALUATE`, `$IF`, and the `>>DEFINE` and `$SET CONSTANT` before.
+"""Tell which lines conditional compilation leaves out: `>>IF`, `>>EVALUATE`, `$IF`, `?IF`, and what defines their constants.
 
 Only what the source itself decides is decided. A constant that it does not define may come with the options of a compiler, and then
 the code of every branch counts, and a warning says so. Keeps out how lines are read (`reading`) and what an expression of constants
@@ -20,6 +20,8 @@ _SAID = re.compile(
     r"(?i)[^>$]{0,8}?(?:>>|\$)[ ]*+"
     r"(?P<verb>IF|ELIF|ELSE-IF|ELSE|END-IF|END|EVALUATE|WHEN|END-EVALUATE|DEFINE|SET[ ]++CONSTANT)(?![\w-])(?P<rest>[^\n]*+)"
 )
+_TOGGLED = re.compile(r"(?i)\s*+\?\s*+(?P<verb>IF|IFNOT|ENDIF|SETTOG|RESETTOG)(?![\w-])(?P<toggles>[\d\s,]*+)")
+"""Of NonStop's compiler, which knows toggles by numbers."""
 _WORDS = re.compile(r"'[^']*+'?|\"[^\"]*+\"?|\d++\.\d++|[\w-]++|[<>]=|<>|[^\s\w]")
 _CARD = 72
 _THEN = frozenset({"THEN", "."})
@@ -68,28 +70,8 @@ def conditional(lines: Iterable[tuple[int, str]], last: int) -> Conditional:
     left_out: list[range] = []
     since = 0  # where a stretch begins that is left out
     for number, line in lines:
-        found = _SAID.match(line)
-        if found is None:
+        if not (_toggle(line, number, known, choices) or _direct(line, number, known, choices)):
             continue
-        # What stands behind column 72 of a card is its number.
-        rest = (
-            found["rest"]
-            if len(line) <= _CARD or not line[_CARD:].strip().isdecimal()
-            else line[found.start("rest") : _CARD]
-        )
-        verb, words = found["verb"].upper(), [word.upper() for word in _WORDS.findall(rest)]
-        if verb in {"IF", "EVALUATE"}:
-            choices.append(_Choice(number, words if verb == "EVALUATE" else None))
-            if verb == "IF":
-                choices[-1].branch(_holds(words, known))
-        elif verb in {"END-IF", "END", "END-EVALUATE"}:
-            del choices[-1:]
-        elif verb in {"ELSE", "ELIF", "ELSE-IF"} and choices:
-            choices[-1].branch(True if verb == "ELSE" else _holds(words, known))
-        elif verb == "WHEN" and choices and choices[-1].subject is not None:
-            choices[-1].branch(_meets(choices[-1].subject, words, known))
-        elif verb == "DEFINE" or verb.startswith("SET"):
-            _define(words, known, [one.taken for one in choices])
         if choices and choices[-1].taken is None:
             undecided.setdefault(choices[-1].line)
         is_out = any(one.taken is False for one in choices)
@@ -101,6 +83,55 @@ def conditional(lines: Iterable[tuple[int, str]], last: int) -> Conditional:
     if since:
         left_out.append(range(since, last + 1))
     return Conditional(frozenset(line for part in left_out for line in part), tuple(_warnings(undecided)))
+
+
+def _direct(line: str, number: int, known: dict[str, object], choices: list[_Choice]) -> bool:
+    """Take a directive that defines, or begins, goes on with or ends a choice; return whether it is one."""
+    found = _SAID.match(line)
+    if found is None:
+        return False
+    # What stands behind column 72 of a card is its number.
+    rest = (
+        found["rest"]
+        if len(line) <= _CARD or not line[_CARD:].strip().isdecimal()
+        else line[found.start("rest") : _CARD]
+    )
+    verb, words = found["verb"].upper(), [word.upper() for word in _WORDS.findall(rest)]
+    if verb in {"IF", "EVALUATE"}:
+        choices.append(_Choice(number, words if verb == "EVALUATE" else None))
+        if verb == "IF":
+            choices[-1].branch(_holds(words, known))
+    elif verb in {"END-IF", "END", "END-EVALUATE"}:
+        del choices[-1:]
+    elif verb in {"ELSE", "ELIF", "ELSE-IF"} and choices:
+        choices[-1].branch(True if verb == "ELSE" else _holds(words, known))
+    elif verb == "WHEN" and choices and choices[-1].subject is not None:
+        choices[-1].branch(_meets(choices[-1].subject, words, known))
+    elif verb == "DEFINE" or verb.startswith("SET"):
+        _define(words, known, [one.taken for one in choices])
+    return True
+
+
+def _toggle(line: str, number: int, known: dict[str, object], choices: list[_Choice]) -> bool:
+    """Take a directive of NonStop about toggles: ?IF 1, ?IFNOT 1, ?ENDIF 1, ?SETTOG 1; return whether it is one.
+
+    A toggle that the source does not set may be set where the compiler is run.
+    """
+    found = _TOGGLED.match(line)
+    if found is None:
+        return False
+    verb = found["verb"].upper()
+    toggles = [f"?{toggle}" for toggle in found["toggles"].replace(",", " ").split()]
+    if verb == "ENDIF":
+        del choices[-1:]
+    elif verb in {"IF", "IFNOT"}:
+        value = known.get(toggles[0]) if toggles else None
+        choices.append(_Choice(number))
+        choices[-1].branch(value == (verb == "IF") if isinstance(value, bool) else None)
+    elif not any(one.taken is False for one in choices):
+        is_sure = all(one.taken for one in choices)
+        known |= dict.fromkeys(toggles, verb == "SETTOG" if is_sure else None)
+    return True
 
 
 def _warnings(undecided: Iterable[int]) -> Iterable[Warned]:

@@ -30,10 +30,12 @@ _TARGET = (
     rf"({WORD})(?>\s++(?:OF|IN)\s++({WORD})|)(?>{_SEP}(?:THRU|THROUGH){_SEP}({WORD})(?>\s++(?:OF|IN)\s++({WORD})|)|)"
 )
 _PERFORM = re.compile(rf"PERFORM{_SEP}{_TARGET}")
+# Of screen programs: one of several paragraphs, by a number.
+_ONE_OF = re.compile(r"PERFORM\s++ONE\s++OF\s++(?P<names>(?>[^D]++|(?<=[\w-])D|D(?!EPENDING\s))*)DEPENDING\s")
 _PROCEDURE = re.compile(rf"(?:INPUT|OUTPUT|PROCESSING){_SEP}PROCEDURE{_SEP}(?:IS{_SEP})?{_TARGET}")
 # A call convention (`STDCALL`) may stand in front of a literal, a prefix (Z, N, X) right at its quote.
 _CALL = re.compile(rf"CALL{_SEP}(?>STATIC{_SEP}|)(?>{WORD}{_SEP}(?=['\"])|)(?:[ZNX](?=['\"]))?({LITERAL}|{WORD})")
-_ENTRY = re.compile(rf"ENTRY\s*+({LITERAL})")
+_ENTRY = re.compile(rf"ENTRY(?:\s*+({LITERAL})|\s++({WORD}))")
 # The look behind keeps the name from being tried from each of its letters: a name of a megabyte would cost its
 # square.
 _ALTER = re.compile(
@@ -93,6 +95,11 @@ class Edges:
         """Take a PERFORM of paragraphs; one around statements of its own (`loops`) names nothing."""
         if statement.start in self._loops:
             return
+        chosen = _ONE_OF.match(self._folded, statement.start, statement.end)
+        if chosen:
+            names = [self._name(word, 0) for word in _WORDS.finditer(self._folded, *chosen.span("names"))]
+            self.performs += [Perform(statement.line, name) for name in names]
+            return
         perform = _PERFORM.match(self._folded, statement.start, statement.end)
         if perform:
             self.performs.append(self._to(perform, statement.line, "PERFORM"))
@@ -142,10 +149,10 @@ class Edges:
             )
 
     def _entry(self, statement: Statement) -> None:
-        """Take an ENTRY by its literal."""
+        """Take an ENTRY by its literal, or by the name of a constant."""
         entry = _ENTRY.match(self._folded, statement.start, statement.end)
         if entry:
-            self.entry_points.append((_unquoted(self._name(entry, 1)), statement.line))
+            self.entry_points.append((_unquoted(self._name(entry, 1 if entry[1] else 2)), statement.line))
 
     def _handle(self, statement: Statement) -> None:
         """Take the labels of HANDLE CONDITION, HANDLE AID and HANDLE ABEND; HANDLE ABEND PROGRAM names no paragraph."""

@@ -537,7 +537,7 @@ _HANDLERS_OF_SETS = _HANDLERS_OF_IDMS | dict.fromkeys(NETWORK, Procedure._dialec
 def dialect(folded: str) -> Dialect:
     """Return what begins a statement in a source: asked once, for a file may hold thousands of programs."""
     handlers, one_word = _HANDLERS, SENTENCES
-    if ("IDMS" in folded or "SUBSCHEMA" in folded) and _IDMS.search(folded):
+    if ("IDMS" in folded or "SCHEMA" in folded) and _IDMS.search(folded):
         # FINISH alone ends the run unit, and is no paragraph.
         handlers, one_word = _HANDLERS_OF_IDMS, SENTENCES | NAVIGATION
     elif ("SCHEMA" in folded or "DATA-BASE" in folded) and _SETS.search(folded):

@@ -38,6 +38,8 @@ _SENTENCE_ENDS = re.compile(r"(?i)(?:\.|(?<![\w-])END-EXEC)\s*+\Z")
 _NUMBERED = re.compile(r"\d{1,6}(?=[ ])")
 _FREE_COMMENTS = frozenset("*/")
 _ORDER = re.compile(r"\?[A-Za-z]")  # of NonStop's compiler, where its lines have their indicator
+_SOURCED = re.compile(r"(?i)\?SOURCE\s++(?P<library>[^\s(,.]++(?>(?:\.[^\s(,.]++)*))(?>[\s,]*+\((?P<names>[^()]*+)\)|)")
+"""Its other way to copy: `?SOURCE LIBRARY (SECTION-1, SECTION-2)`."""
 # What a precompiler of MySQL takes, from `/MYSQL SELECT\` to `/MYSQL-END\`.
 _BLOCK = re.compile(r"[ \t]*+/(?P<name>[A-Za-z]++)[ \t]++[A-Za-z-]++\\[ \t]*+\Z")
 _BLOCK_LINES = 500
@@ -198,9 +200,9 @@ class _Page:
         if self._includes:
             odd = self._included(start, lines, odd)
         for index in self.having("?", lines):
-            if _ORDER.match(lines[index], 0 if form == "free" else AREA_A - 1):
+            if _ORDER.match(lines[index], at := 0 if form == "free" else AREA_A - 1):
                 self.marked[start + index] = "directive"
-                self.code[start + index] = ""
+                self.code[start + index] = _sourced(lines[index], at)
         self._precompiled(start, lines)
         if start == 0:
             self._options()
@@ -391,6 +393,16 @@ class _Page:
 def _is_told(line: str) -> bool:
     """Return whether what stands in column 7 needs no warning: a directive, or a comment that begins in the margin."""
     return DIRECTIVE.match(line) is not None or line.lstrip().startswith("*>")
+
+
+def _sourced(line: str, at: int) -> str:
+    """Return an order that copies as the COPY that it is; nothing for any other."""
+    found = _SOURCED.match(line, at)
+    if found is None:
+        return ""
+    library = found["library"].replace('"', "")
+    names = (found["names"] or "").replace(",", " ").split()
+    return " ".join(f'COPY {name} OF "{library}".' for name in names) or f'COPY "{library}".'
 
 
 def _uncommented(text: str, quote: str = "") -> str:

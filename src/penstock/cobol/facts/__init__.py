@@ -156,7 +156,9 @@ def _facts(
         inherits=classes.inherits if classes is not None and program.kind == "class" else (),
         using=program.using,
         linkage=tuple(item.name for item in data.items if item.section == "LINKAGE" and item.level in {1, 77}),
-        entry_points=program.entry_points,
+        entry_points=tuple(
+            (literals[key(name)].value if key(name) in literals else name, line) for name, line in program.entry_points
+        ),
         entry_parameters=_entry_parameters(code),
         paragraphs=_paragraphs(program, graph, shapes),
         edges=graph.edges,

@@ -49,8 +49,8 @@ _OTHERS = re.compile(r"(?<![\w-])(?:CLASS|INTERFACE|PROGRAM|PROPERTY)(?![\w-])",
 """What else a REPOSITORY names."""
 _LANGUAGES = frozenset({"C", "COBOL", "COBOL85", "FORTRAN", "LINKAGE", "PASCAL", "PTAL", "TAL"})
 """What may stand behind ENTER, in front of the routine; alone there it names none."""
-_HOW = frozenset({"STATIC", "DYNAMIC", "LINKAGE", "TYPE", "IS", "PROGRAM", "PROCEDURE"})
-"""What may stand behind CALL and say how, in front of the program."""
+_HOW = frozenset({"STATIC", "DYNAMIC", "LINKAGE", "TYPE", "IS", "PROGRAM", "PROCEDURE", "CONTROL", "TO"})
+"""What may stand behind CALL and TRANSFER and say how, in front of the program."""
 _BEHIND_TARGET = frozenset({"USING", "GIVING", "RETURNING", "ON", "OVERFLOW", "EXCEPTION", "NOT"})
 _QUOTES = "'\""
 _OF_A_SHOP = re.compile(r"(?i)[#%@&][a-z]*CALL\s++([\w#@$-]++)")
@@ -71,9 +71,11 @@ class WrittenCall(NamedTuple):
 
 
 def callings(code: Code) -> tuple[WrittenCall, ...]:
-    """Return every CALL statement, those of copybooks included, and every ENTER of a routine in another language."""
-    said = [one for one in code.of("CALL", "ENTER") if len(one.keys) > 1]
-    return tuple(_calling(one) for one in said if one.verb == "CALL" or one.keys[-1] not in _LANGUAGES)
+    """Return every CALL statement, those of copybooks included, every ENTER of a routine in another language, and every TRANSFER
+    CONTROL of IDMS.
+    """
+    said = [one for one in code.of("CALL", "ENTER", "TRANSFER") if len(one.keys) > 1]
+    return tuple(_calling(one) for one in said if one.verb != "ENTER" or one.keys[-1] not in _LANGUAGES)
 
 
 def functions(rows: Sequence[EntryRow]) -> dict[str, str]:
@@ -242,7 +244,7 @@ def _calling(said: ReadStatement) -> WrittenCall:
     """Return the target and parameters of a CALL, the target with its qualifiers; that of ENTER is a literal, quoted or not."""
     texts = said.texts
     at = 1
-    how = _HOW if said.verb == "CALL" else _LANGUAGES
+    how = _LANGUAGES if said.verb == "ENTER" else _HOW
     while at + 1 < len(texts) and said.keys[at] in how and said.keys[at + 1] not in _BEHIND_TARGET:
         at += 1
     if at == 1 and said.kinds[1] != "literal" and said.kinds[2:3] == ("literal",):
@@ -251,7 +253,7 @@ def _calling(said: ReadStatement) -> WrittenCall:
     # What qualifies a literal is the library of the program.
     while end + 1 < len(texts) and said.keys[end] in {"OF", "IN"} and said.kinds[at] != "literal":
         end += 2
-    target = " ".join(texts[at:end]) if said.verb == "CALL" else f"'{texts[at].strip(_QUOTES)}'"
+    target = " ".join(texts[at:end]) if said.verb != "ENTER" else f"'{texts[at].strip(_QUOTES)}'"
     if said.keys[1:2] == ("SYSTEM",) and said.kinds[2:3] == ("word",) and said.keys[2] not in _BEHIND_TARGET:
         target = f"'{_OF_THE_SYSTEM}{texts[2]}'"
     return WrittenCall(

@@ -40,14 +40,16 @@ def _operation(said: ReadStatement, code: Code) -> IdmsOperation:
     keys = said.keys
     texts = list(said.texts)
     record = None
-    if said.verb in _OF_RECORDS:
+    # Scratch areas, queues and maps have neither records nor sets.
+    of_records = said.verb in _OF_RECORDS and _NO_RECORD.isdisjoint(keys[1:2])
+    if of_records:
         at = next((n for n, word in enumerate(keys[1:], start=1) if word not in _BEFORE and not word.isdecimal()), 0)
-        if at and keys[at] not in _BEHIND and keys[at] not in _NO_RECORD:
+        if at and keys[at] not in _BEHIND:
             record = texts[at]
     return IdmsOperation(
         verb=said.verb,
         record=record,
-        within=_behind(keys, texts, "WITHIN", "TO", "FROM", "INTO") if said.verb != "BIND" else None,
+        within=_behind(keys, texts, "WITHIN", "TO", "FROM", "INTO") if of_records and said.verb != "BIND" else None,
         text=said.text(),
         line=said.line,
         end_line=said.end_line,

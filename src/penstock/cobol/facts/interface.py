@@ -325,10 +325,14 @@ def _where(name: str | None, names: DataNames) -> str | None:
 
 
 def _statements(code: Code, into: _Channels, out: _Channels) -> None:
-    """Gather ACCEPT and DISPLAY; without FROM and UPON they are SYSIN and SYSOUT."""
+    """Gather ACCEPT and DISPLAY; without FROM and UPON they are SYSIN and SYSOUT, and so they are FROM a place of the screen.
+
+    The ACCEPT of IDMS asks for the key of a record, and none of a console.
+    """
     for said in code.of("ACCEPT", "DISPLAY"):
-        if said.verb == "ACCEPT" and len(said.keys) > 1:
+        if said.verb == "ACCEPT" and len(said.keys) > 1 and "CURRENCY" not in said.keys:
             name = said.keys[said.keys.index("FROM") + 1] if "FROM" in said.keys[:-1] else "SYSIN"
+            name = "SYSIN" if name in {"LINE", "COLUMN"} else name
             into.add(name, "clock" if name in _CLOCK else "console", (said.line,))
         elif said.verb == "DISPLAY":
             name = said.keys[said.keys.index("UPON") + 1] if "UPON" in said.keys[:-1] else "SYSOUT"

@@ -218,6 +218,9 @@ class Ways:
 
     def _perform(self, said: ReadStatement, number: int, following: int) -> None:
         """Join a PERFORM of paragraphs: once, or any number of times where a condition or a count says so."""
+        if said.keys[1:3] == ("ONE", "OF") and "DEPENDING" in said.keys:
+            self._perform_one(said.keys[3 : said.keys.index("DEPENDING")], number, following)
+            return
         first, end, at = _target(said.keys, 1)
         found = self._range(first, end, self._here)
         if found is None:
@@ -233,6 +236,19 @@ class Ways:
         self.runs[again] = found
         self.after[again] = [again, following]
         self.after[number] = [again] if _at_least_once(said.keys) else [again, following]
+
+    def _perform_one(self, names: Sequence[str], number: int, following: int) -> None:
+        """Join a PERFORM ONE OF several paragraphs, which runs none where its item is out of range."""
+        self.after[number] = [following]
+        for name in names:
+            found = self._range((name, None), None, self._here)
+            step = self._new()
+            self.after[number].append(step)
+            if found is None:
+                self._unknown(step, following)
+            else:
+                self.runs[step] = found
+                self.after[step] = [following]
 
     def _procedures(self, said: ReadStatement, number: int, following: int) -> None:
         """Join a SORT, MERGE or XML PARSE: its procedures run in order, those of XML PARSE any number of times."""
