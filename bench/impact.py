@@ -1,17 +1,21 @@
 """Does `penstock impact` find what a change touches? 50 questions with known answers about each of some public estates of COBOL.
 
-    python -m bench.impact cabs=FOLDER bankdemo=FOLDER poei=FOLDER clbs=FOLDER garage=FOLDER counter=FOLDER
+    python -m bench.impact cabs=FOLDER bankdemo=FOLDER poei=FOLDER clbs=FOLDER garage=FOLDER counter=FOLDER ctos=FOLDER \\
+        tpe=FOLDER
 
 Each folder is a checkout of the estate that `impact_questions_NAME.json` gives the address of; none is part of this project. The
 answers were read from the sources with a reader that shares no code with ours, looked through by hand, and committed before the
 command first ran on the estate. What they had missed was added after the first run, each read in its source: 27 edges through
 copied code (cabs, bankdemo, poei), 11 of items that a screen shows or takes (garage), 75 of either kind (counter); one that no job
-would come to was taken out (clbs), and two about a column that says its table (poei). The fields were drawn at random among those
-with two to eight uses; a question lists its verbs, and its answer is every edge of these verbs that touches the name
-(`docs/impact.md` says what an edge is).
+would come to was taken out (clbs), two about a column that says its table (poei), and three of a comment and of a copybook that
+nothing copies (ctos). The fields were drawn at random among those with two to eight uses; a question lists its verbs, and its
+answer is every edge of these verbs that touches the name (`docs/impact.md` says what an edge is).
 
 Of clbs and garage it is the folder of the sources, of counter mx and mistral of its prototype without what is nearly there
 twice: in mx the folders spro1 to spro7, and in spro/Source *-credirect, art-c2, art2, hiv-c2, hiv-FZS, hivFZS and sbd-co.
+Of ctos it is the folder cobol with copy, fd and the programs whose names begin with Cb or Cr; of tpe the folder copy, of
+src/batch what begins with FNB or SQL without FNB166T2, FNB169T and FNB170CSI, of src/online what begins with EL6 and has fewer
+than 3,300 lines, and from maps the S.bms of those.
 
 Precision is asked of what the tool is certain of (`is`): the share that the answers hold, whatever certainty they give it.
 Recall is asked of the answers that are certain, and then of all of them by `is` and `may` together. Prints a Markdown table and

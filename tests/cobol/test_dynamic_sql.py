@@ -109,6 +109,21 @@ def test_a_cursor_of_a_prepared_statement_reads_what_its_text_says() -> None:
     ]
 
 
+def test_a_table_that_a_string_gets_from_an_item_is_one_of_those_it_may_hold() -> None:
+    """One program for the tables of several companies says their names in MOVEs, and composes the rest around them."""
+    said = (
+        "IF A = B MOVE 'T5' TO TABLE-NAME ELSE MOVE 'T6' TO TABLE-NAME END-IF",
+        "STRING 'INSERT INTO ' DELIMITED BY SIZE TABLE-NAME DELIMITED BY SPACE ' (C) VALUES(' PROC ')' DELIMITED BY SIZE",
+        "   INTO ASKED",
+        "EXEC SQL EXECUTE IMMEDIATE :ASKED END-EXEC",
+        "MOVE 'T7' TO TABLE-NAME",
+        "GOBACK.",
+    )
+    found = ran(*said)
+    assert [one.tables for one in found.sql] == [("T5", "T6")]
+    assert edges(found, *said) == ["P writes T5 may", "P writes T6 may", "P runs P.ASKED unknown"]
+
+
 def test_a_procedure_of_the_database_may_be_a_program_of_its_name() -> None:
     """It gets its arguments in their order, without their indicators, and they may come back changed."""
     said = (

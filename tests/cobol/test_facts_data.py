@@ -391,6 +391,30 @@ def test_constants_are_what_nothing_writes() -> None:
     assert [(one.name, one.value) for one in found.constants] == [("LIMIT-78", "25"), ("NEVER", "'KEEP'")]
 
 
+def test_the_status_of_a_file_and_its_relative_key_are_no_constants() -> None:
+    """Each statement of the file writes the one, and a READ the other, though no statement names them; what lies beside stays."""
+    source = fixed(
+        "ID DIVISION.",
+        "PROGRAM-ID. P.",
+        "ENVIRONMENT DIVISION.",
+        "INPUT-OUTPUT SECTION.",
+        "FILE-CONTROL.",
+        "    SELECT F ASSIGN TO 'F' ORGANIZATION RELATIVE RELATIVE KEY NTH FILE STATUS F-STATUS.",
+        "DATA DIVISION.",
+        "FILE SECTION.",
+        "FD  F.",
+        "01  R PIC X.",
+        "WORKING-STORAGE SECTION.",
+        "01  STATES VALUE '00YES'.",
+        "    05  F-STATUS PIC XX VALUE '00'.",
+        "    05  YES PIC X(3) VALUE 'YES'.",
+        "01  NTH PIC 9(4) VALUE 1.",
+        "PROCEDURE DIVISION.",
+        "    OPEN INPUT F READ F NEXT CLOSE F GOBACK.",
+    )
+    assert [one.name for one in told(source).constants] == ["YES"]
+
+
 def test_messages_are_words_for_people() -> None:
     """What is displayed, moved or composed into a message, and the values of messages; not codes."""
     entries = ("01  WS-MSG PIC X(40).", "    88  MSG-NONE VALUE 'Nothing was entered'.", "01  CODE-X PIC X(9).")

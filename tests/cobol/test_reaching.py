@@ -142,3 +142,29 @@ def test_more_items_than_are_followed_take_linear_time() -> None:
         return lambda: facts(source, source.programs[0])
 
     assert growth(work, 60) < BOUND
+
+
+@pytest.mark.parametrize(
+    ("copied", "expected"),
+    [
+        ("MOVE 'A' TO X. CALL X. CANCEL X.", (("A",), *SURE)),
+        ("MOVE 'B' TO X. MOVE 'A' TO X. DISPLAY C. CALL X.", (("A",), *SURE)),
+        ("IF C = 1 MOVE 'A' TO X CALL X.", (("A",), *SURE)),
+        # Whatever may come between makes it one of several.
+        ("IF C = 1 MOVE 'A' TO X. CALL X.", (("A", "Z"), *MAY)),
+        ("IF C = 1 MOVE 'A' TO X END-IF CALL X.", (("A", "Z"), *MAY)),
+        ("MOVE 'A' TO X. PERFORM Q. CALL X.", (("A", "Z"), *MAY)),
+        ("MOVE 'A' TO X. MOVE C TO X. CALL X.", (("A", "Z"), *MAY)),
+        ("MOVE 'A' TO X. MOVE C TO X-4. CALL X.", (("A", "Z"), False, True)),
+    ],
+)
+def test_what_copied_code_moves_right_before_a_call_is_what_it_calls(
+    copied: str, expected: tuple[tuple[str, ...], bool, bool]
+) -> None:
+    """A copybook with headers of its own may run anywhere; the statements of its paragraphs run in a row all the same."""
+    book = scan(f"ASK.\n {copied}\nASK-EXIT.\n EXIT.\n", source_format="free")
+    text = f"ID DIVISION.\nPROGRAM-ID. P.\nDATA DIVISION.\nWORKING-STORAGE SECTION.\n{DATA}PROCEDURE DIVISION.\nMAIN.\n"
+    text += "PERFORM ASK. GOBACK.\nQ.\nMOVE 'Z' TO X.\nCOPY BOOK.\n"
+    source = scan(text, source_format="free")
+    (call,) = facts(source, source.programs[0], copybooks={"BOOK": book}).calls
+    assert (tuple(sorted(call.names)), call.is_sure, bool(call.unknown)) == expected

@@ -138,7 +138,7 @@ def _facts(
         outer_files=files.outer_files(code, data.names, outer, data.outer_records),
         around=tuple(one.name for one in programs_around(source, program)),
         is_common=program.is_common,
-        constants=wording.constants(data.items, data.constants, data.names),
+        constants=wording.constants(data.items, data.constants, data.names, found.files),
         messages=wording.messages(code, data.names),
         transforms=_transforms(code, data.referred),
         undeclared=_undeclared(data, source, program, expanded.rows),

@@ -166,6 +166,7 @@ class Code:
         self._starts = [paragraph.start_line for paragraph in self.program.paragraphs]
         self.said: list[ReadStatement] = []
         self.blocks: list[Block] = []
+        self._translated: set[tuple[str | None, int]] = set()
         for piece in pieces:
             self.said += self._read(piece)
             self.blocks += self._blocks(piece)
@@ -178,6 +179,14 @@ class Code:
         """Return the statements of some verbs, in order: most facts are of few, and need not look at all for them."""
         found = [at for verb in verbs for at in self._at.get(verb, ())]
         return [self.said[at] for at in (sorted(found) if len(verbs) > 1 else found)]
+
+    def is_exec(self, said: ReadStatement) -> bool:
+        """Return whether a statement is an EXEC block, or the CALL that a translator made of one: its arguments are those of
+        the command, which says what becomes of them.
+        """
+        return said.verb.startswith("EXEC ") or (
+            said.verb == "CALL" and (said.copybook, said.lines[0]) in self._translated
+        )
 
     def paragraph(self, line: int) -> int:
         """Return the key of the paragraph that a line of the program is in; -1 for none."""
@@ -211,6 +220,7 @@ class Code:
     def _blocks(self, piece: CodePiece) -> Iterator[Block]:
         """Yield the EXEC blocks of one piece, and the commands that a translator left as comments, in order."""
         translated = tuple(commands(piece.source, piece.program))
+        self._translated.update((piece.copybook, found.line) for found in translated)
         execs = sorted((*piece.program.execs, *translated)) if translated else piece.program.execs
         for found in execs:
             line, end_line = (piece.line, piece.end_line) if piece.copybook else (found.line, found.end_line)

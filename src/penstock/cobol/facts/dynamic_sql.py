@@ -1,12 +1,15 @@
 """Tell which SQL a program prepares or runs whose text is data: EXECUTE IMMEDIATE and PREPARE of a host variable.
 
-The text is what the item can hold at the statement, or what a STRING composes in it, with a `?` for each part that is data.
+The text is what the item can hold at the statement, or what a STRING composes in it, with a `?` for each part that is data;
+an item that stands for the name of a table is put in by each value that it can have there.
 Keeps out how a statement is read (`sql`). Law: every text is one that the source says, with its line; what may be there besides is
 said as a reason.
 """
 
 from __future__ import annotations
 
+import re
+from itertools import islice, product
 from typing import TYPE_CHECKING, NamedTuple
 
 from .composing import composed
@@ -14,12 +17,20 @@ from .execs import body, tokens
 from .values import Resolved
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from .code import Block, Code, ReadStatement
     from .naming import DataNames
     from .reaching import Reaching
 
 _DATA = "?"
 """What stands for a part of a text that is data."""
+_MARK = "\0"
+_MARKED = re.compile(f"{_MARK}([^{_MARK}]+){_MARK}")
+_TABLE = re.compile(rf"\b(?:INTO|FROM|JOIN|TABLE|UPDATE)\s+{_MARKED.pattern}", re.IGNORECASE)
+"""An item that a STRING sends where SQL has the name of a table."""
+_MOST_TEXTS = 16
+"""How many texts one STRING is taken to compose."""
 _TEXT = 2  # a text of varying length is a group of its length and its letters
 
 
@@ -48,9 +59,11 @@ class DynamicSql:
                 self._held[block.copybook, block.exec.line] = self._letters(name)
         self._composed: dict[int, list[Resolved]] = {}
         if self._held:
-            reaching.follow(self._held.values())
-            for said in code.of("STRING"):
-                self._compose(said)
+            strings = [(said, "".join(composed(said, _marked))) for said in code.of("STRING")]
+            tables = [name for _, text in strings for name in _TABLE.findall(text)]
+            reaching.follow([*self._held.values(), *tables])
+            for said, text in strings:
+                self._compose(said, text)
 
     def of(self, block: Block) -> SqlText | None:
         """Return what the text of a statement can be; None for one whose text is no data."""
@@ -70,8 +83,8 @@ class DynamicSql:
         parts = self._names.children.get(index, []) if index is not None else []
         return f"{self._names.items[parts[1]].name} OF {name}" if len(parts) == _TEXT else name
 
-    def _compose(self, said: ReadStatement) -> None:
-        """Take the text that a STRING composes, where its INTO names an item."""
+    def _compose(self, said: ReadStatement, marked: str) -> None:
+        """Take the texts that a STRING composes, where its INTO names an item."""
         keys = said.keys
         if "INTO" not in keys:
             return
@@ -81,8 +94,27 @@ class DynamicSql:
         if index is not None:
             # A group of varying length may be composed by the name of its letters or by its own.
             parts = self._names.children.get(index, [])
-            text = Resolved("".join(composed(said, lambda _: _DATA)).strip(), "STRING", said.line, said.copybook)
-            self._composed.setdefault(parts[1] if len(parts) == _TEXT else index, []).append(text)
+            texts = self._composed.setdefault(parts[1] if len(parts) == _TEXT else index, [])
+            texts += [Resolved(text, "STRING", said.line, said.copybook) for text in self._texts(said, marked)]
+
+    def _texts(self, said: ReadStatement, marked: str) -> Iterator[str]:
+        """Yield what a STRING composes, once for each table that it may name."""
+        tables = dict.fromkeys(_TABLE.findall(marked))
+        for values in islice(product(*(self._values(name, said) for name in tables)), _MOST_TEXTS):
+            known = dict(zip(tables, values, strict=True))
+            yield _MARKED.sub(lambda found: known.get(found[1], _DATA), marked).strip()  # noqa: B023
+
+    def _values(self, name: str, said: ReadStatement) -> list[str]:
+        """Return what an item can hold at a statement; what stands for data where that is not known, or where it is a group."""
+        index = self._names.one(name)
+        if index is None or self._names.items[index].usage == "GROUP":
+            return [_DATA]
+        return [value.value for value in self._reaching.at(name, said.site).values] or [_DATA]
+
+
+def _marked(name: str) -> str:
+    """Return a name that is sent, so that it can be told from letters."""
+    return f"{_MARK}{name}{_MARK}"
 
 
 def _variable(block: Block) -> str | None:

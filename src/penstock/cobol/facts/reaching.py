@@ -42,6 +42,8 @@ MAX_VALUES = 64
 _STEPS_PER_NODE = 40  # beyond so many visits for each statement the ways are too many to be followed
 _WHOLE = frozenset({"MOVE", "SET", "INITIALIZE", "ACCEPT"})
 """The verbs that certainly write what they name: an AT END or a SIZE ERROR may leave the others undone."""
+_STRAIGHT = frozenset({"MOVE", "DISPLAY", "ADD", "SUBTRACT", "COMPUTE", "CANCEL", "CONTINUE"})
+"""Verbs behind which the next statement runs, and nothing else before it."""
 _CORRESPONDING = frozenset({"CORR", "CORRESPONDING"})
 _BLANK = ""
 
@@ -123,6 +125,8 @@ class Reaching:
             return ReachedValues((), False, "the name is not declared here, or means several items")
         self.follow([text])
         node = None if site is None or self._ways is None else self._ways.node_of.get(site)
+        if node is None and site is not None and site.copybook is not None and (moved := self._just_moved(index, site)):
+            return ReachedValues((moved,), True, "")
         return self._reached(index, node)
 
     def at_block(self, text: str, block: Block) -> ReachedValues:
@@ -131,7 +135,7 @@ class Reaching:
             self._execs = {
                 (said.copybook, said.lines[0], said.line): said.site
                 for said in self._code.said
-                if said.verb.startswith("EXEC ")
+                if self._code.is_exec(said)
             }
         return self.at(text, self._execs.get((block.copybook, block.exec.line, block.line)))
 
@@ -201,6 +205,32 @@ class Reaching:
         self._known[index, node] = result
         return result
 
+    def _just_moved(self, item: int, site: Site) -> Resolved | None:
+        """Return the literal that copied code moves to an item right before a statement; None where that is not sure.
+
+        Copied code below a header of its own may run anywhere, but its paragraphs are entered at their tops: what stands in a
+        row there runs in a row, however the paragraph is come to.
+        """
+        row = [
+            said
+            for said in self._code.said
+            if (said.copybook, said.line) == (site.copybook, site.line) and said.start <= site.start
+        ]
+        here = row.pop()
+        root = self._storage.root
+        for said in reversed(row):
+            if said.header != here.header or said.verb not in _STRAIGHT:
+                return None
+            mentions = self._referred.moving.mentions.get((said.copybook, said.start), ())
+            if any(one.role & ~1 and root(at) == root(item) for one in mentions for at in one.items):
+                keys = said.keys
+                is_sure = said.depth == 0 or (said.depth, said.sentence) == (here.depth, here.sentence)
+                is_all = said.verb == "MOVE" and keys[2] == "TO" and self._names.one(" ".join(said.texts[3:])) == item
+                text = _text(keys[1]) if is_sure and is_all else None
+                value = _cut(text, (self._text_bytes(item),)) if text else _BLANK
+                return Resolved(value, "MOVE", said.line, said.copybook) if value else None
+        return None
+
     def _shared(self, item: int) -> str:
         """Return whether the storage of an item is GLOBAL or EXTERNAL; "" for neither."""
         items = self._names.items
@@ -264,7 +294,7 @@ class Reaching:
         moving = self._referred.moving
         root = self._storage.root
         for said in self._code.said:
-            if said.verb.startswith("EXEC "):
+            if self._code.is_exec(said):
                 for write in moving.blocks.get((said.copybook, said.lines[0]), ()):
                     writing = _Writing(write.item, write.whole, write.is_passed)
                     found.setdefault(root(write.item), []).append((said, (), writing))

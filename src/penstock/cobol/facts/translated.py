@@ -3,8 +3,8 @@
 The translator of CICS writes each command as a comment and a CALL of its stub behind it, whose first argument holds the
 command in a form that no person reads. The comment is therefore what says what is done, and the CALL is where.
 
-Keeps out what a command means. Law: a comment counts only right above a call of the stub, so that a command that
-somebody commented out is none.
+Keeps out what a command means. Law: a comment counts only right above a call of the stub, with no more than the moves
+of its arguments between, so that a command that somebody commented out is none.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ _MOST_LINES = 60
 _MOST_PROBED = 400
 _GENERATORS = (("TELON", "CA-Telon"), ("{BENCH}", "AcuBench"), ("ARMRPG:", "a translator of RPG"))
 _COMMAND = re.compile(r"EXEC(?:UTE)?\s++CICS\b(?:(?!EXEC(?:UTE)?\s++CICS\b).)*?\bEND-EXEC\b", re.IGNORECASE | re.DOTALL)
+_BEGIN = re.compile(r"EXEC(?:UTE)?\s++CICS\b", re.IGNORECASE)
+_ARGUMENT = re.compile(r"\bMOVE\s(?:(?!\bMOVE\s).)*?\sTO\s++DFH\w++\s*+(?:\([\d:\s]*+\))?", re.IGNORECASE | re.DOTALL)
+"""A move that a translator puts before its call: to a name of its own, all of which begin with DFH."""
 
 
 def is_translated(name: str) -> bool:
@@ -61,11 +64,16 @@ def generator(source: ScannedSource, program: Program) -> tuple[Note, ...]:
 def _above(source: ScannedSource, line: int) -> str | None:
     """Return the command in the comments above a line, which may have the moves of its arguments between; None for none."""
     comments: list[str] = []
+    code: list[str] = []
     for at in range(line - 1, max(0, line - _MOST_LINES), -1):
         kind = source.kinds[at - 1]
         if kind == "comment":
             comments.append(source.shown(at).lstrip(" *>/"))
-        elif comments and kind != "blank":
-            break
+            if _BEGIN.match(comments[-1]):
+                break
+        elif kind != "blank":
+            code.append(source.shown(at))
     found = _COMMAND.findall("\n".join(reversed(comments)))
-    return " ".join(found[-1].split()) if found else None
+    if not found or _ARGUMENT.sub("", "\n".join(reversed(code))).strip(" .\n"):
+        return None
+    return " ".join(found[-1].split())

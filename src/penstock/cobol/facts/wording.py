@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from .code import Code, ReadStatement
     from .naming import DataNames
-    from .values import DataItem
+    from .values import DataItem, ProgramFile
 
 # What is meant for people is told by the name of the item: a MOVE of a literal to anything else is a code.
 _MESSAGE_NAME = re.compile(
@@ -27,7 +27,10 @@ _WORDS = re.compile(r"[A-Za-z]{2}")
 
 
 def constants(
-    items: Sequence[DataItem], named: Sequence[tuple[str, str, int, str | None]], names: DataNames
+    items: Sequence[DataItem],
+    named: Sequence[tuple[str, str, int, str | None]],
+    names: DataNames,
+    files: Sequence[ProgramFile],
 ) -> tuple[Constant, ...]:
     """Return level 78s, and items with a VALUE that nothing writes: neither they, nor what holds, redefines or is held
     by them.
@@ -36,9 +39,16 @@ def constants(
         items: The data items with their references.
         named: The level 78s: name, value, line, copybook.
         names: The items that names mean.
+        files: The files: each of their statements writes the FILE STATUS, and a READ the RELATIVE KEY.
     """
     found = [Constant(*row) for row in named]
-    shared = _shared(items, names)
+    told = {
+        at
+        for file in files
+        for name in (*file.status, *(file.keys if file.organization == "RELATIVE" else ()))
+        if (at := names.one(name)) is not None
+    }
+    shared = _shared(items, names) | told
     for index, item in enumerate(items):
         if (
             item.value is not None
@@ -46,7 +56,7 @@ def constants(
             and item.section != "LINKAGE"
             and item.occurs is None
             and not any(_touched(items[at]) or at in shared for at in (index, *names.above(index)))
-            and (item.usage != "GROUP" or not any(_touched(items[at]) for at in names.below(index)))
+            and (item.usage != "GROUP" or not any(_touched(items[at]) or at in told for at in names.below(index)))
         ):
             found.append(Constant(item.name, item.value, item.line, item.copybook))
     return tuple(found)
