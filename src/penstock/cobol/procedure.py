@@ -52,7 +52,7 @@ NAVIGATION = vocabulary(
 NETWORK = NAVIGATION | vocabulary(
     "FETCH INSERT REMOVE FREE LOCK SECURE CREATE RECREATE IMPART DEPART BEGIN-TRANSACTION END-TRANSACTION ABORT-TRANSACTION"
 )
-"""Those of the other databases of records and sets, too, which a program has a section for."""
+"""Verbs of every database of records and sets that a program has a section for, IDMS included."""
 _IDMS = re.compile(r"(?<![\w-])(?:IDMS-CONTROL|COPY\s++IDMS|SUBSCHEMA-CTRL|SCHEMA\s++SECTION)(?![\w-])")
 _SETS = re.compile(r"(?<![\w-])(?:SUB-?SCHEMA|DATA-BASE)\s++SECTION(?![\w-])")
 STRANGE = "NOT UNDERSTOOD"
