@@ -614,6 +614,45 @@ def test_on_a_full_disk_indexes_make_room_for_a_removal(
     assert tried == [True, False]
 
 
+def test_what_is_too_large_for_a_full_disk_goes_once_smaller_things_made_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The oldest stood in the way of all others: a long journal takes its own length of room until it is gone."""
+    reserve = tmp_path / "s/reserve"
+    with closing(SqliteStore(str(tmp_path / "s"))) as store:
+        store.append("long", 0, "asked", {"text": "x" * 9_000})
+        store.append("short", 0, "asked", {})
+    with closing(SqliteStore(str(tmp_path / "s"))) as store:
+        forgotten = removal.RemovalTables._forgotten
+
+        def full(self: Tables, execute: Any, sessions: list[str], why: str) -> list[str]:
+            held = execute("SELECT 1 FROM sessions WHERE session = 'short'", ())
+            if reserve.exists() or ("long" in sessions and held):
+                raise StoreFault("disk_full", "The disk is full.")
+            return forgotten(self, execute, sessions, why)
+
+        monkeypatch.setattr(removal.RemovalTables, "_forgotten", full)
+        with pytest.raises(StoreFault, match="The disk is full"):
+            store.remove_sessions(["long"])
+        assert reserve.exists(), "what failed leaves the room to something smaller"
+        assert [one.name for one in store.collect(Retention(max_bytes=1))] == ["short", "long"]
+        assert (store.sessions(), store.check()) == ([], [])
+
+
+def test_a_little_less_is_kept_free_where_that_is_all_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind a removal that failed, the index of the log has taken some."""
+    hold = OwnFolder.hold_room
+
+    def held(self: OwnFolder, name: str, size_bytes: int) -> None:
+        if size_bytes > 1 << 20:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        hold(self, name, size_bytes)
+
+    monkeypatch.setattr(OwnFolder, "hold_room", held)
+    SqliteStore(str(tmp_path / "s")).close()
+    assert os.stat(tmp_path / "s/reserve").st_size == 1 << 20
+
+
 @pytest.mark.proves("S-17")
 @pytest.mark.parametrize("deed", ["session", "artifact", "rule"])
 def test_room_that_is_kept_for_it_makes_a_removal_possible_on_a_full_disk(

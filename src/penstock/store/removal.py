@@ -172,6 +172,9 @@ class RemovalTables(SummaryTables):
                 return deed()
             except StoreFault as fault:
                 if fault.code != "disk_full" or not (self._gives_caches_up() or self._gives_reserve_back()):
+                    # What was tried stands in the log, in the place of what is kept free for something smaller.
+                    self._shrink()
+                    self._keep_reserve()
                     raise
 
     def _gives_caches_up(self) -> bool:
@@ -210,30 +213,42 @@ class RemovalTables(SummaryTables):
     def _collected(self, rules: Retention, share: float = 1.0) -> list[Removal]:
         """Take away what has expired and what is beyond some rules; of a size a share is left.
 
-        To delete takes room on the disk until it is done. Where there is none for all of it, the oldest goes alone, and makes some
+        To delete takes room on the disk until it is done. Where there is none for all of it, each thing goes alone, and makes some
         for the next: of what is left then whoever looks at the size hears.
         """
         try:
             return self._with_room(lambda: self._collected_at_once(rules, share))
         except StoreFault as fault:
-            if fault.code != "disk_full":
+            if fault.code != "disk_full" or not (found := self._collected_one_by_one(rules, share)):
                 raise
-            found = self._collected_at_once(rules, share, most=1)
-            with suppress(StoreFault):
-                while some := self._collected_at_once(rules, share, most=1):
-                    found += some
             return found
         finally:
             self._keep_reserve()
 
-    def _collected_at_once(self, rules: Retention, share: float, most: int | None = None) -> list[Removal]:
-        """Take away what is beyond some rules, or so many of it, in one transaction.
+    def _collected_one_by_one(self, rules: Retention, share: float) -> list[Removal]:
+        """Take away what is beyond some rules, the oldest first that the room on the disk is enough for."""
+        found: list[Removal] = []
+        too_large: set[str] = set()
+        while beyond := [one for one in self._overdue(self._read, rules, share) if one.name not in too_large]:
+            name = beyond[0].name
+            try:
+                found += self._with_room(lambda name=name: self._collected_at_once(rules, share, name))  # type: ignore[misc]
+            except StoreFault as fault:
+                if fault.code != "disk_full":
+                    break
+                too_large.add(name)
+            else:
+                too_large.clear()  # there may be room for it now
+        return found
+
+    def _collected_at_once(self, rules: Retention, share: float, only: str | None = None) -> list[Removal]:
+        """Take away what is beyond some rules, or the one thing of that name among it, in one transaction.
 
         What killed processes left is looked for only where everything is taken that can be: that is a look at all there is.
         """
         with self._writing() as execute:
             _, places = self._expire(execute)
-            found = self._overdue(execute, rules, share)[:most]
+            found = [one for one in self._overdue(execute, rules, share) if only in {None, one.name}]
             sessions = [one.name for one in found if one.what == "session"]
             why = "the session that it was kept for was removed by a rule"
             places += self._forgotten(execute, sessions, why)

@@ -537,9 +537,13 @@ class SqliteStore(FileTables):
                 folder.remove(name)
 
     def _keep_reserve(self) -> None:
-        with suppress(OSError, CallerError):
-            if self._folder is not None and not self._read_only:
-                self._folder.hold_room(_RESERVE, _RESERVE_BYTES)
+        if self._folder is None or self._read_only:
+            return
+        # Behind a removal that failed a little less is there than was given back: the log and its index take some.
+        for size in (_RESERVE_BYTES, _RESERVE_BYTES // 2):
+            with suppress(OSError, CallerError):
+                self._folder.hold_room(_RESERVE, size)
+                return
 
     def _gives_reserve_back(self) -> bool:
         if self._folder is None or _RESERVE not in self._folder.names():
