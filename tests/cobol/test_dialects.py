@@ -335,3 +335,120 @@ def test_what_is_accepted_from_a_place_comes_from_the_console() -> None:
         "MAIN.", "    ACCEPT A FROM LINE 5 COLUMN 10.", "    ACCEPT B FROM STAFF CURRENCY.", "    GOBACK."
     )
     assert [(one.name, one.lines) for one in found.inputs] == [("SYSIN", (5,))]
+
+
+@pytest.mark.parametrize("include", ["++INCLUDE", "-INC"])
+def test_a_header_may_stand_behind_the_include_of_a_librarian(include: str) -> None:
+    """It is a line without a period, as what it brings in has its own; a word of a sentence is no header there."""
+    text = fixed("IDENTIFICATION DIVISION.", "PROGRAM-ID. A.", "PROCEDURE DIVISION.", "MAIN.", "    PERFORM LATER.")
+    text += f"{include} TAIL\n" + fixed("    GOBACK.", "OTHER SECTION.", "    IF A = B")
+    text += (
+        f"{include} TEST\n" + fixed("    END-IF.") + f"{include} ONE\n{include} TWO\n" + fixed("LATER.", "    EXIT.")
+    )
+    source = scan(text)
+    found = facts(source, source.programs[0])
+    assert [one.name or one.section for one in found.paragraphs] == ["MAIN", "OTHER", "LATER"]
+    assert [one.verb for one in source.programs[0].statements if one.verb != "COPY"] == [
+        "PERFORM", "GOBACK", "IF", "END-IF", "EXIT",
+    ]  # fmt: skip
+    assert [use.name for use in found.copybooks] == ["TAIL", "TEST", "ONE", "TWO"]
+
+
+def test_sql_of_oracle_says_where_and_how_often_before_what() -> None:
+    """AT a database and FOR some rows stand in front; a block of PL/SQL holds statements; an error performs a paragraph."""
+    found = procedure(
+        "MAIN.",
+        "    EXEC SQL WHENEVER SQLERROR DO PERFORM FAILED END-EXEC.",
+        "    EXEC SQL WHENEVER SQLWARNING DO CALL 'WARNED' END-EXEC.",
+        "    EXEC SQL AT MAINDB DECLARE C1 CURSOR FOR SELECT A FROM ORDERS",
+        "    END-EXEC.",
+        "    EXEC SQL FOR :N INSERT INTO BACKLOG (A) VALUES (:A) END-EXEC.",
+        "    EXEC SQL EXECUTE",
+        "      DECLARE X NUMBER;",
+        "      BEGIN",
+        "        SELECT COUNT(*) INTO X FROM PARTS;",
+        "        IF X > 0 THEN UPDATE SHELVES SET B = X; END IF;",
+        "      END; END-EXEC.",
+        "    GOBACK.",
+        "FAILED.",
+        "    DISPLAY 'E'.",
+    )
+    assert [(one.operation, one.cursor, one.tables) for one in found.sql][2:] == [
+        ("DECLARE CURSOR", "C1", ("ORDERS",)),
+        ("INSERT", None, ("BACKLOG",)),
+        ("EXECUTE", None, ()),
+        ("SELECT", None, ("PARTS",)),
+        ("UPDATE", None, ("SHELVES",)),
+    ]
+    assert [(one.name, one.dead) for one in found.paragraphs] == [("MAIN", None), ("FAILED", None)]
+    assert found.outside == ()
+    assert [(one.resource, one.create, one.read, one.update) for one in found.crud] == [
+        ("BACKLOG", (9,), (), ()),
+        ("ORDERS", (), (7,), ()),
+        ("PARTS", (), (10,), ()),
+        ("SHELVES", (), (), (10,)),
+    ]
+
+
+def test_blocks_for_what_nobody_knows_are_counted() -> None:
+    """EXEC of a database or a monitor that is not read is no statement that says nothing."""
+    found = procedure(
+        "MAIN.",
+        "    EXEC ADABAS FIND SELECT A FROM STAFF END-EXEC",
+        "    EXEC ORACLE OPTION (HOLD_CURSOR=YES) END-EXEC",
+        "    EXEC CICS RETURN END-EXEC.",
+    )
+    assert [(one.line, one.text.split()[1]) for one in found.unread] == [(5, "ADABAS")]
+
+
+@pytest.mark.parametrize(
+    ("assign", "dd"),
+    [
+        ('RANDOM, "STOCK.DAT"', "STOCK.DAT"),
+        ('INPUT "STOCK.TXT"', "STOCK.TXT"),
+        ("RANDOM", None),
+        ("OUTPUT", None),
+        ('LINE ADVANCING FILE "LST:"', "LST:"),
+        ('LINE ADVANCING FILE "LST:" ORGANIZATION IS LINE SEQUENTIAL', "LST:"),
+        ('LISTING "STOCK.LST"', "STOCK.LST"),
+        ("STOCKIN", "STOCKIN"),
+    ],
+)
+def test_a_device_is_the_name_of_no_file(assign: str, dd: str | None) -> None:
+    """Else all files on RANDOM were one, shared by every program of the estate."""
+    found = read(
+        "ENVIRONMENT DIVISION.",
+        "INPUT-OUTPUT SECTION.",
+        "FILE-CONTROL.",
+        f"    SELECT STOCK-FILE ASSIGN TO {assign}.",
+        "DATA DIVISION.",
+        "FILE SECTION.",
+        "FD  STOCK-FILE.",
+        "01  STOCK-REC PIC X.",
+    )
+    assert [one.dd for one in found.files] == [dd]
+
+
+def test_otherwise_is_else_and_chain_runs_a_program() -> None:
+    """Of old compilers and of small machines; OTHERWISE is a name where no IF is open."""
+    found = procedure(
+        "MAIN.",
+        "    IF A = B DISPLAY 'X' OTHERWISE CHAIN 'MENU' USING A.",
+        "    DISPLAY OTHERWISE.",
+        "    STOP RUN.",
+    )
+    assert [[branch.label for branch in rule.branches] for rule in found.rules] == [["THEN", "ELSE"]]
+    assert [(call.names, call.parameters) for call in found.calls] == [(("MENU",), ("A",))]
+
+
+def test_a_period_that_is_missing_ends_an_item_before_one_of_any_letters() -> None:
+    """Names are written in the letters of those who wrote them."""
+    found = read(
+        "DATA DIVISION.",
+        "WORKING-STORAGE SECTION.",
+        "01  注文番号 PIC 9(4)",
+        "01  数量 PIC 9(3).",
+        "01  ÉTAT PIC X",
+        "01  ÜBER PIC X.",
+    )
+    assert [(item.name, item.bytes) for item in found.items] == [("注文番号", 4), ("数量", 3), ("ÉTAT", 1), ("ÜBER", 1)]

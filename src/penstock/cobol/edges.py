@@ -44,7 +44,9 @@ _ALTER = re.compile(
 _WORDS = re.compile(WORD)
 _HANDLE = re.compile(r"EXEC(?:UTE)?\s++CICS\s++HANDLE\s++(CONDITION|AID|ABEND)(?![\w-])")
 _LABEL = re.compile(r"(?<![\w-])([\w-]++)\s*+\(\s*+([\w#@$-]++)\s*+\)")
-_WHENEVER = re.compile(r"EXEC\s++SQL\s++WHENEVER\s++[\w\s]+?\s(?:GO\s*+TO|DO|PERFORM)\s++:?+([\w#@$-]++)")
+_WHENEVER = re.compile(
+    r"EXEC\s++SQL\s++WHENEVER\s++[\w\s]+?\s(?:GO\s*+TO|DO\s++PERFORM|DO(?!\s++(?:PERFORM|CALL)\s)|PERFORM)\s++:?+([\w#@$-]++)"
+)
 _EXEC = re.compile(r"EXEC(?:UTE)?\s++(\w++)")
 _INCLUDE = re.compile(r"EXEC\s++SQL\s++INCLUDE\s++('[^']*+'|[^\s.']++)\s++END-EXEC")
 

@@ -36,7 +36,7 @@ _NO_NAMES = CLAUSES | SHOWN_CLAUSES | USAGES.keys() | FIGURATIVE | _COUNTED
 # A line that begins a declaration of its own: no item has the name of a clause, a usage or a constant of the language.
 _ITEM = (
     rf"(?:0?[1-9]|[1-4]\d|66|77|78|88)[^\S\n]++(?!(?:{'|'.join(sorted(_NO_NAMES))})(?![\w-]))"
-    rf"(?=[\d-]*+[A-Z]){_NAME}(?:\s*+\.(?!\S)|\s++(?:PIC|PICTURE|VALUES?|REDEFINES|OCCURS|USAGE|COMP(?:-\d)?|BINARY|POINTER)(?![\w-]))"
+    rf"(?=[\d-]*+[^\W\d_]){_NAME}(?:\s*+\.(?!\S)|\s++(?:PIC|PICTURE|VALUES?|REDEFINES|OCCURS|USAGE|COMP(?:-\d)?|BINARY|POINTER)(?![\w-]))"
 )
 _SECTION = r"(?:CONFIGURATION|INPUT-OUTPUT|FILE|(?:WORKING|LOCAL)-STORAGE|LINKAGE|COMMUNICATION|REPORT|SCREEN)\s++SECTION\s*+\."
 _SELECT = rf"SELECT\s++(?>OPTIONAL\s++|){_NAME}\s++ASSIGN(?![\w-])"

@@ -70,6 +70,8 @@ _FORMS = {
     "XML": re.compile(r"XML\s++(?:PARSE|GENERATE)(?![\w-])"),
     "JSON": re.compile(r"JSON\s++(?:PARSE|GENERATE)(?![\w-])"),
 }
+_EXECS = ("EXEC CICS", "EXEC SQL", "EXEC DLI", "EXEC ORACLE")
+"""The blocks that are read, or say nothing that runs; what others do is not known."""
 _NESTED = frozenset({"IF", "EVALUATE", "PERFORM"})
 _PART_OF = {"ELSE": "IF", "END-IF": "IF", "WHEN": "EVALUATE", "END-EVALUATE": "EVALUATE", "END-PERFORM": "PERFORM"}
 """The words that go on with a statement around them, or end it, and what that is called."""
@@ -113,7 +115,7 @@ _LOOP = re.compile(
     rf"(?>(?P<times>(?>(?:\s++(?:OF|IN)\s++{_NAME})*)(?>\s*+\([^()]*+\)|)\s++TIMES(?![\w-]))|))"
 )
 _DATA_BEGINS = re.compile(
-    r"[\s,;]*+(?:(?:0?[1-9]|[1-4]\d|66|77|78|88)\s++(?!(?:SECTION|TIMES)\b)[A-Z:]|(?:FD|SD|SELECT)\s)"
+    r"[\s,;]*+(?:(?:0?[1-9]|[1-4]\d|66|77|78|88)\s++(?!(?:SECTION|TIMES)\b)(?:[^\W\d_]|:)|(?:FD|SD|SELECT)\s)"
 )
 
 _UNREAD = re.compile(r"[\s,;.]*+[^\s,;.]")
@@ -220,15 +222,16 @@ class Procedure:
         return end
 
     def unread(self) -> list[tuple[int, int]]:
-        """Return what is no statement that is known, as (start, end) offsets in order: what begins a sentence, and the
-        statements of a shop's own preprocessor.
+        """Return what is no statement that is known, as (start, end) offsets in order: what begins a sentence, the
+        statements of a shop's own preprocessor, and blocks of EXEC for what is not read.
 
         A sentence that begins with an unknown verb and goes on with a known one is unread up to that. What is unknown
         behind a known statement is taken for its operands: only a name that nobody declares tells there.
         """
         starts = [row[1] for row in self.rows]
         found = []
-        unknown = self._shop | {STRANGE}
+        blocks = {row[0] for row in self.rows if row[0].startswith("EXEC ") and not row[0].startswith(_EXECS)}
+        unknown = self._shop | blocks | {STRANGE}
         if any(row[0] in unknown for row in self.rows):
             sentences = [*self.begun, *(header.start for header in self.headers)]
             sentences.sort()
@@ -350,14 +353,15 @@ class Procedure:
         if token["exec"]:
             self._row(f"EXEC {token['exec']}", start)
         else:
-            self.rows.append(
-                (
-                    "REPLACE" if self._folded.startswith("REPLACE", start) else "COPY",
-                    start,
-                    len(self._open),
-                    self._sentence,
-                )
-            )
+            is_alone = not self.rows or self.rows[-1][3] != self._sentence or self.rows[-1][0] in {"", "COPY"}
+            verb = "REPLACE" if self._folded.startswith("REPLACE", start) else "COPY"
+            self.rows.append((verb, start, len(self._open), self._sentence))
+            # The include of a librarian is a line and has no period, so that a header may stand right behind it.
+            if is_alone and self._folded.startswith(("-INC", "++INCLUDE"), start):
+                begun = _BEGUN.match(self._folded, end)
+                if begun and begun["head"] not in self._one_word and begun["head"] not in self._handlers:
+                    self._end_sentence()
+                    self._head(begun)
 
     def _row(self, verb: str, start: int) -> None:
         """Note an entry that a phrase may follow."""
@@ -437,6 +441,11 @@ class Procedure:
         self._pop_to("IF")
         self._row(word, start)
         self._push("ELSE")
+
+    def _otherwise(self, _: str, start: int) -> None:
+        """Take the OTHERWISE of old compilers, which is an ELSE; where no IF is open, it is a name."""
+        if self._often.get("IF"):
+            self._else("ELSE", start)
 
     def _when(self, word: str, start: int) -> None:
         """Take a WHEN: it closes the branch before it, and reopens its EVALUATE or SEARCH for its own."""
@@ -525,6 +534,7 @@ _HANDLERS: dict[str, Callable[[Procedure, str, int], None]] = {
     **dict.fromkeys(_IDS, Procedure._id),
     "PERFORM": Procedure._perform,
     "ELSE": Procedure._else,
+    "OTHERWISE": Procedure._otherwise,
     "WHEN": Procedure._when,
     "END": Procedure._end,
     "DIVISION": Procedure._division,

@@ -71,10 +71,10 @@ class WrittenCall(NamedTuple):
 
 
 def callings(code: Code) -> tuple[WrittenCall, ...]:
-    """Return every CALL statement, those of copybooks included, every ENTER of a routine in another language, and every TRANSFER
-    CONTROL of IDMS.
+    """Return every CALL statement, those of copybooks included, every ENTER of a routine in another language, and what
+    hands control on: CHAIN, and TRANSFER CONTROL of IDMS.
     """
-    said = [one for one in code.of("CALL", "ENTER", "TRANSFER") if len(one.keys) > 1]
+    said = [one for one in code.of("CALL", "CHAIN", "ENTER", "TRANSFER") if len(one.keys) > 1]
     return tuple(_calling(one) for one in said if one.verb != "ENTER" or one.keys[-1] not in _LANGUAGES)
 
 

@@ -32,7 +32,7 @@ _ORGANIZATIONS = frozenset({"SEQUENTIAL", "INDEXED", "RELATIVE", "TRANSACTION"})
 _ENDING = frozenset({"SEQUENTIAL", "INDEXED"})
 _DEVICES_WORDS = """
     DISK DISC TAPE PRINTER PRINT KEYBOARD DISPLAY CARD-READER CASSETTE EXTERNAL DYNAMIC ADVANCING REEL UNIT
-    USING
+    USING RANDOM INPUT OUTPUT INPUT-OUTPUT LINE FILE
 """
 _DEVICES = frozenset(_DEVICES_WORDS.split())
 _BEHIND_KEYS = frozenset({"WITH", "NO", "DUPLICATES", "SUPPRESS"})
@@ -212,6 +212,9 @@ def _selected(row: EntryRow, resolve: _Resolve) -> ProgramFile:
         while end < len(words) and upper[end] not in _CLAUSES:
             end += 1
         if word == "ASSIGN":
+            if upper[at : at + 2] == ["LINE", "ADVANCING"]:  # of a printer, and no organization
+                at += 2
+                end = next((n for n in range(at + 1, len(words)) if upper[n] in _CLAUSES), len(words))
             assign = tuple(words[at:end])
         elif word == "STATUS":
             status = tuple(piece for piece in words[at:end] if piece.upper() not in {"OF", "IN"})[:2]
@@ -265,7 +268,9 @@ def _dd(assign: Sequence[str], resolve: _Resolve) -> tuple[str | None, tuple[Res
     names = [name for name in assign if name.upper() not in _DEVICES]
     if not names:
         return None, ()
-    name = names[-1] if names[0].upper() in {"TO", "FILE"} else names[0]
+    # Behind a device, whatever it is called, a literal is the name: RANDOM, "STOCK.DAT".
+    literals = (name for name in names if name[0] in "'\"")
+    name = next(literals, names[-1] if names[0].upper() == "TO" else names[0])
     if name[0] in "'\"":
         return name.strip("'\"").strip(), ()
     found = resolve(name)

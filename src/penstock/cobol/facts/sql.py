@@ -13,6 +13,8 @@ from .references import host_variables
 from .values import PreparedSql, SqlOperation
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from .code import Block, Code
     from .dynamic_sql import DynamicSql
 
@@ -28,6 +30,8 @@ _CLAUSES = frozenset(_CLAUSES_WORDS.split())
 _TABLE_VERBS = frozenset(
     {"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "LOCK", "TRUNCATE", "WITH", "VALUES", "REFRESH"}
 )
+_PARTING = frozenset({";", "BEGIN", "THEN", "ELSE", "LOOP", "DECLARE"})
+"""What parts the statements of a block of PL/SQL."""
 _TWO_WORDS = frozenset(
     {"ALTER", "CREATE", "DROP", "COMMENT", "GRANT", "REVOKE", "SET", "ALLOCATE", "ASSOCIATE", "EXECUTE", "BEGIN", "END"}
 )
@@ -40,11 +44,10 @@ def operations(code: Code, dynamic: DynamicSql) -> tuple[SqlOperation, ...]:
         code: The EXEC blocks.
         dynamic: The texts of statements that are data.
     """
-    found = [
-        _prepared(one, block, dynamic)
-        for block in code.blocks
-        if block.exec.kind.startswith("SQL") and (one := _operation(block, code)) is not None
-    ]
+    found = []
+    for block in code.blocks:
+        if block.exec.kind.startswith("SQL") and (one := _operation(block, code)) is not None:
+            found += [_prepared(one, block, dynamic), *_inside(one)]
     by_name: dict[str, list[SqlOperation]] = {}
     for one in found:
         if one.operation == "PREPARE":
@@ -57,6 +60,23 @@ def statement(text: str) -> tuple[str, tuple[str, ...]]:
     words = tokens(text)
     upper = [word.upper() for word in words]
     return (_verb(upper), _tables(words, upper)) if words else ("", ())
+
+
+def _inside(one: SqlOperation) -> Iterator[SqlOperation]:
+    """Yield what the statements of a block of PL/SQL do with tables: EXECUTE BEGIN ... END, EXECUTE DECLARE ... END."""
+    words = tokens(one.text)
+    if one.operation != "EXECUTE" or [word.upper() for word in words[1:2]] not in (["BEGIN"], ["DECLARE"]):
+        return
+    part: list[str] = []
+    for word in [*words[1:], ";"]:
+        if word.upper() not in _PARTING:
+            part.append(word)
+            continue
+        begins = next((at for at, said in enumerate(part) if said.upper() in _TABLE_VERBS), len(part))
+        operation, tables = statement(" ".join(part[begins:]))
+        if tables:
+            yield one._replace(operation=operation, tables=tables, reads=(), writes=(), text=" ".join(part[begins:]))
+        part = []
 
 
 def _prepared(one: SqlOperation, block: Block, dynamic: DynamicSql) -> SqlOperation:
@@ -95,6 +115,8 @@ def _operation(block: Block, code: Code) -> SqlOperation | None:
     upper = [word.upper() for word in words]
     if not words or upper[0] == "INCLUDE":
         return None
+    if upper[0] in {"AT", "FOR"} and len(words) > 2:  # of Oracle: at which database, for how many rows of an array
+        words, upper = words[2:], upper[2:]
     name, cursor = upper[0], None
     tables: tuple[str, ...] = ()
     if name == "DECLARE":
