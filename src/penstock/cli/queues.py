@@ -56,6 +56,10 @@ def _wanted(url: str | None) -> str:
     return url
 
 
+def _say(said: str) -> None:
+    click.echo(f"penstock: {said}", err=True)
+
+
 @contextmanager
 def opened(url: str | None, *, patience_seconds: float = 0.0) -> Iterator[Database]:
     """Open a queue for as long as this lasts.
@@ -68,7 +72,7 @@ def opened(url: str | None, *, patience_seconds: float = 0.0) -> Iterator[Databa
 
     if patience_seconds:
         Database(_wanted(url)).close()  # a wrong address is told at once, and not waited for
-    with closing(Database(_wanted(url), patience_seconds=patience_seconds)) as database:
+    with closing(Database(_wanted(url), patience_seconds=patience_seconds, say=_say)) as database:
         yield database
 
 

@@ -215,6 +215,31 @@ def test_who_looks_once_is_not_kept_for_ever_by_a_wire_that_is_silent(url: str) 
     database.close()
 
 
+def test_who_waits_for_a_database_says_so_once_and_that_it_is_back(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers waited ten minutes without a word, and who follows a run an hour; a connection that was dropped is no outage."""
+    told: list[str] = []
+    database = Database(url, connections=1, patience_seconds=20.0, say=told.append)
+    lend, left = database._pool.connection, [1]
+
+    def lent() -> object:
+        if left[0]:
+            left[0] -= 1
+            raise psycopg.OperationalError("the server closed the connection")
+        return lend()
+
+    monkeypatch.setattr(database._pool, "connection", lent)
+    monkeypatch.setattr(database_module, "_PAUSES_SECONDS", (0.01,))
+    assert database.rows("SELECT 7") == [(7,)]
+    assert told == []
+    left[0] = 5
+    assert database.rows("SELECT 7") == [(7,)]
+    left[0] = 1
+    assert database.rows("SELECT 7") == [(7,)]
+    database.close()
+    away = "The queue cannot be reached: the server closed the connection. It is waited for."
+    assert told == [away, "The queue is back."]
+
+
 def test_a_worker_ends_when_the_tables_become_newer_than_it_knows(url: str, database: Database, author: Author) -> None:
     """It looks again and again, and does not write into what it does not understand until somebody starts it anew."""
     worker = QueueWorker(url, lambda _run: loopback(author), ["openai-chat"], settings=QUICK)

@@ -50,6 +50,7 @@ class Database:
         given_up: Says that nobody waits any more.
         let_go: Says that nobody waits for what was paid for either; as `given_up` unless said otherwise.
         answer_seconds: After how long a connection is given up that gives no answer.
+        say: Is told that the database is away and waited for, and that it is back.
 
     Raises:
         CallerError: It is no URL of PostgreSQL, or the extra is not installed.
@@ -65,6 +66,7 @@ class Database:
         given_up: Callable[[], bool] = lambda: False,
         let_go: Callable[[], bool] | None = None,
         answer_seconds: float = ANSWER_SECONDS,
+        say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._address = address = conninfo(url)
         try:
@@ -87,6 +89,7 @@ class Database:
         if not told.handlers:
             told.addHandler(logging.NullHandler())
         self._answer_seconds = answer_seconds
+        self._say, self._is_away = say, False
         self._lent: dict[int, tuple[Connection, float]] = {}
         self._closed = threading.Event()
         # Opened by the first who asks. None is looked at before it is lent, which would be a round trip for each that is needed:
@@ -130,7 +133,7 @@ class Database:
             asked = time.monotonic()
             try:
                 with self._pool.connection() as connection, self._watched(connection):
-                    return work(connection)
+                    done = work(connection)
             except self._lost as error:
                 # A full disk is one of them, and passes like an outage: somebody makes room. As many connections as there are may
                 # have been dropped since they were last used, which is no outage, and is said at once.
@@ -138,6 +141,9 @@ class Database:
                 may_be_stale = was_quick and attempt < self._free_tries and not isinstance(error, self._none_in_time)
                 if not may_be_stale and (time.monotonic() >= until or given_up()):
                     raise self._translated(error) from error
+                if not may_be_stale and not self._is_away:
+                    self._is_away = True  # several threads may meet it, and say so
+                    self._say(f"{self._translated(error)} It is waited for.")
                 time.sleep(_PAUSES_SECONDS[min(attempt, len(_PAUSES_SECONDS) - 1)])
                 attempt += 1
             except self._errors.Error as error:
@@ -145,6 +151,11 @@ class Database:
             except UnicodeEncodeError as error:  # bytes of a command line that were no UTF-8
                 said = escape.clip(str(error.object), 80)
                 raise CallerError(f'What a queue is told is text in UTF-8, which "{said}" is not') from None
+            else:
+                if self._is_away:
+                    self._is_away = False
+                    self._say("The queue is back.")
+                return done
 
     # The kernel notices a network that swallows everything. One that confirms what it swallows, such as a proxy that hangs, only
     # an answer that does not come can tell of; and a thread that waits in libpq can only be woken by its socket.

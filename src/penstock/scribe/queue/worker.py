@@ -101,6 +101,7 @@ class QueueWorker:
             patience_seconds=PATIENCE_SECONDS,
             given_up=self._stopping.is_set,
             let_go=self._leaving.is_set,
+            say=self._say,
         )
         self.workshop = Workshop(
             self.database,
