@@ -452,3 +452,45 @@ def test_a_period_that_is_missing_ends_an_item_before_one_of_any_letters() -> No
         "01  ÜBER PIC X.",
     )
     assert [(item.name, item.bytes) for item in found.items] == [("注文番号", 4), ("数量", 3), ("ÉTAT", 1), ("ÜBER", 1)]
+
+
+def test_a_method_may_do_without_headers() -> None:
+    """Its statements follow its name or its data; a class may have a name of several parts."""
+    source = scan(
+        fixed(
+            "class-id com.shop.Billing inherits type Account public.",
+            "01 rate pic 9(4).",
+            "method-id main(args as string occurs any) public static.",
+            "    if size of (args) = 0",
+            "        display 'none'",
+            "    end-if",
+            "    call 'START-IT'",
+            "end method.",
+            "method-id tax (amount as decimal) returning result as decimal.",
+            "01 held pic 9(4).",
+            "    move 1 to held",
+            "    call 'TAXES' using held",
+            "end method.",
+            "method-id told.",
+            "    declare total as binary-long = 0",
+            "    call 'TOLD'.",
+            "end method.",
+            "method-id headed.",
+            "procedure division.",
+            "    call 'HEADED'.",
+            "end method.",
+            "end class.",
+        )
+    )
+    found = [facts(source, one) for one in source.programs]
+    assert [(one.program, one.statements, [name for call in one.calls for name in call.names]) for one in found] == [
+        ("com.shop.Billing", 0, []),
+        ("com.shop.Billing::main", 3, ["START-IT"]),
+        ("com.shop.Billing::tax", 2, ["TAXES"]),
+        ("com.shop.Billing::told", 1, ["TOLD"]),
+        ("com.shop.Billing::headed", 1, ["HEADED"]),
+    ]
+    assert found[0].inherits == ("ACCOUNT",)
+    assert [[item.name for item in one.items] for one in found] == [["rate"], [], ["held"], [], []]
+    assert [one.text for one in found[3].unread] == ["declare total as binary-long = 0"]
+    assert [warning.text for warning in source.warnings if "header" in warning.text] == []

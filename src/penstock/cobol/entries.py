@@ -18,7 +18,7 @@ _UNITS = f"(?:{ENDED})"
 _IDS = rf"(?:{UNITS})-ID(?![\w-])"
 _ATTRIBUTE = (
     r"(?:(?:IS|INITIAL|COMMON|RECURSIVE|REENTRANT|PROGRAM|PROTOTYPE|EXTERNAL|FINAL|OVERRIDE|STATIC)(?![\w-])"
-    rf"|(?:AS|INHERITS(?>\s++FROM|))\s++(?:{LITERAL}|{_NAME}))"
+    rf"|(?:AS|INHERITS(?>\s++FROM|)(?>\s++TYPE(?=\s++[A-Z])|))\s++(?:{LITERAL}|{_NAME}))"
 )
 # EXTERN, STDCALL or a mnemonic name: how the program is called, in front of its parameters; Fujitsu says WITH C LINKAGE
 _CONVENTION = (
@@ -54,7 +54,7 @@ ENTRY = re.compile(
     rf"|(?P<division>{_DIVISIONS})(?>(?>\s++{_CONVENTION}|)(?P<using>\s++(?:USING|CHAINING|RETURNING|GIVING)(?![\w-])[^.]*+)"
     rf"|\s++WITH\s++{_NAME}\s++LINKAGE(?![\w-])|)(?>\s*+\.|)"
     rf"|(?P<ends>END)\s++(?P<unit>{_UNITS})(?![\w-])\s*+(?>(?P<ended>{LITERAL}|{_NAME})|)(?>\s*+\.|)"
-    rf"|(?P<id>{_IDS})\s*+\.?+\s*+(?>(?P<name>{LITERAL}|{_NAME})|)"
+    rf"|(?P<id>{_IDS})\s*+\.?+\s*+(?>(?P<name>{LITERAL}|{_NAME}(?>(?:\.(?=[A-Z]){_NAME})*))|)"
     rf"(?>(?:\s++{_ATTRIBUTE})*)(?>\s*+\.|)"
     rf"|(?P<word>{_NAME})(?>[\s,;]++(?>(?:NOT\s++)?OPTIONAL\s++|)(?P<second>(?!COPY\s){_NAME})|){_BODY}\.?+"
     rf"|[^\s,;.]{_BODY}\.?+)"

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 Kind = Literal["program", "function", "class", "method", "copybook"]
 """What a unit of source is; `copybook` is code that stands in no unit."""
 
+_MODERN = frozenset({"DECLARE", "TRY"})
+"""The statements of methods with which one may begin, besides those of the language."""
 _KINDS: dict[str, Kind] = {
     "PROGRAM-ID": "program",
     "FUNCTION-ID": "function",
@@ -178,6 +180,10 @@ class _Walk:
             if level is None and self._division == "DATA" and self._begins(word, start):
                 self._assume(start)
                 return start, True
+            # A method may do without headers: its statements follow its name, or its data.
+            if level is None and self._is_in_method() and (word in _MODERN or self._begins(word, start)):
+                self._assume(start, is_told=False)
+                return start, True
             # Outside of all divisions a sentence may be the first statement of a procedure copybook: there is no
             # header to tell.
             if not self._division and level is None and word not in DECLARING:
@@ -229,12 +235,22 @@ class _Walk:
         self._assume(start)
         return True
 
-    def _assume(self, start: int) -> None:
-        """Begin a PROCEDURE DIVISION where statements stand among data: its header is missing, or comes from COPY."""
+    def _is_in_method(self) -> bool:
+        """Return whether what is read stands in a method, behind no header of a division."""
+        return self._division == "IDENTIFICATION" and bool(self._stack) and self._stack[-1].kind == "method"
+
+    def _assume(self, start: int, *, is_told: bool = True) -> None:
+        """Begin a PROCEDURE DIVISION where statements stand among data: its header is missing, or comes from COPY.
+
+        Args:
+            start: Where the statements begin.
+            is_told: Whether a warning says so.
+        """
         draft = self._draft(start)
         draft.close_division(start)
         draft.divisions.append(("PROCEDURE", start, -1))
-        draft.assumed = start
+        if is_told:
+            draft.assumed = start
         self._division, self._section = "PROCEDURE", ""
 
     def _copied(self, draft: Draft, start: int, end: int) -> bool:

@@ -35,7 +35,7 @@ _REFERENCE = re.compile(
     r"OBJECT\s++REFERENCE(?>\s++(?:FACTORY\s++(?:OF|IN)\s++|)(?P<class>(?!(?:VALUE|ONLY|OCCURS|GLOBAL|EXTERNAL)\b)[^\s.,;]++)|)",
     re.IGNORECASE,
 )
-_INHERITS = re.compile(r"INHERITS\s++(?>FROM\s++|)(['\"]?)([^\s.'\"]++)", re.IGNORECASE)
+_INHERITS = re.compile(r"INHERITS\s++(?>FROM\s++|)(?>TYPE\s++|)(['\"]?)([^\s.'\"]++)", re.IGNORECASE)
 _NAMED = frozenset({"REPOSITORY", "CLASS-CONTROL"})
 _ANY_CLASS = "the reference may be to an object of any class"
 
