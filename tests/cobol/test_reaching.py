@@ -19,6 +19,7 @@ DATA = (
     "01 W.\n 02 X PIC X(8).\n 02 Y PIC X(8) VALUE 'BEGIN'.\n  88 Y-SET VALUE 'SET'.\n"
     "01 X-PARTS REDEFINES W.\n 02 X-4 PIC X(4).\n 02 FILLER PIC X(12).\n"
     "01 C PIC X.\n01 V.\n 02 V-X PIC X(8) VALUE 'OFV'.\n 02 V-Y PIC X(8).\n01 SHORT PIC X(4).\n"
+    "01 KEY-1.\n 02 K-1 PIC X(3) VALUE 'WHO'.\n 02 K-2 PIC 9(4) VALUE '0001'.\n"
 )
 
 
@@ -42,6 +43,12 @@ SURE, MAY, UNKNOWN = (True, False), (False, False), (False, True)
         (("CALL Y. MOVE 'B' TO Y. CALL Y. STOP RUN.",), [(("BEGIN",), *SURE), (("B",), *SURE)]),
         # Either branch may be taken.
         (("IF C = 1 MOVE 'A' TO X ELSE MOVE 'B' TO X END-IF CALL X. STOP RUN.",), [(("A", "B"), *MAY)]),
+        # A group begins with the values of its parts, one behind the other; when one gets another, that text is gone.
+        (("CALL KEY-1. MOVE C TO K-2. CALL KEY-1. STOP RUN.",), [(("WHO0001",), *SURE), ((), *UNKNOWN)]),
+        (
+            ("IF C = 1 MOVE C TO K-2 END-IF CALL KEY-1. STOP RUN.",),
+            [(("WHO0001",), False, True)],
+        ),
         # A PERFORM brings what was there at its own place, and not what was there at another.
         (
             ("MOVE 'A' TO X. PERFORM Q. CALL X. MOVE 'B' TO X. PERFORM Q. CALL X. STOP RUN.", "Q.", "DISPLAY C."),
@@ -76,8 +83,8 @@ SURE, MAY, UNKNOWN = (True, False), (False, False), (False, True)
         (("MOVE 'A' TO X. IF C = 1 ACCEPT X. CALL X. STOP RUN.",), [(("A",), *UNKNOWN)]),
         (("MOVE 'A' TO X. CALL 'Z' USING W. CALL X. STOP RUN.",), [(("A",), *UNKNOWN)]),
         (("MOVE 'A' TO X. CALL 'Z' USING C. CALL X. STOP RUN.",), [(("A",), *SURE)]),
-        # The four letters of a redefinition are a part of it.
-        (("MOVE 'A' TO X. MOVE 'B' TO X-4. CALL X. STOP RUN.",), [(("A",), *UNKNOWN)]),
+        # The four letters of a redefinition are a part of it: what was there is gone.
+        (("MOVE 'A' TO X. MOVE 'B' TO X-4. CALL X. STOP RUN.",), [((), *UNKNOWN)]),
         # A group that is moved brings what lies at the same place, one that is blanked takes it.
         (("MOVE V TO W. CALL X. STOP RUN.",), [(("OFV",), *SURE)]),
         (("MOVE 'PGM1    PGM2' TO W. CALL X. CALL Y. STOP RUN.",), [(("PGM1",), *SURE), (("PGM2",), *SURE)]),

@@ -276,7 +276,10 @@ class Reaching:
             called = [(said, (), _Writing(root, False, True)) for said in calls] if self._shared(item) else ()
             for said, mentions, writing in (*writes.get(root, ()), *called):
                 if (definition := self._defines(item, said, mentions, writing)) is not None:
-                    found.append(definition)
+                    # What a part gets leaves no more of the text that the whole had, though the other parts keep theirs.
+                    is_part = is_traced and definition.text is None and definition.source is None
+                    is_part = is_part and writing.whole and self._is_sent(said, writing)
+                    found.append(definition._replace(kills=True) if is_part else definition)
             self._items[item] = 0
             for definition in found:
                 bit = len(self._definitions)
@@ -344,8 +347,7 @@ class Reaching:
         # Only what surely writes all of the item kills its other definitions. A READ at the end of its file, or an ADD
         # with a SIZE ERROR, leaves the old value; a definition too many makes an answer less sure, one too few makes it
         # wrong.
-        is_sent = covers and not writing.is_passed and not writing.is_cut and said.verb in _WHOLE
-        is_sent = is_sent and not (said.verb == "MOVE" and said.keys[1] in _CORRESPONDING)
+        is_sent = covers and self._is_sent(said, writing)
         # One occurrence of a table gets the value, and the others keep theirs.
         is_whole = is_sent and writing.whole
         text, source = (None, None)
@@ -359,6 +361,12 @@ class Reaching:
             else said.verb
         )
         return _Definition(item, text, source, node, said.line, how, said.copybook, is_whole)
+
+    @staticmethod
+    def _is_sent(said: ReadStatement, writing: _Writing) -> bool:
+        """Return whether a statement certainly writes all of what it names."""
+        is_pair = said.verb == "MOVE" and said.keys[1] in _CORRESPONDING
+        return said.verb in _WHOLE and not (is_pair or writing.is_passed or writing.is_cut)
 
     def _value(
         self, item: int, said: ReadStatement, mentions: Sequence[Mention], writing: _Writing

@@ -109,7 +109,7 @@ class Values:
         return tuple(found.values())[:MAX_VALUES]
 
     def _initial(self, index: int) -> list[Resolved]:
-        """Return what an item holds when the program begins: its VALUE, that of its first part, or those of a table
+        """Return what an item holds when the program begins: its VALUE, those of its first parts, or those of a table
         behind it.
         """
         items = self._names.items
@@ -117,12 +117,21 @@ class Values:
         if item.value is not None:
             value = literal(item.value)
             return [] if value is None else [Resolved(value, "VALUE", item.line, item.copybook)]
-        if item.usage == "GROUP":  # a group begins with the value of what it holds first
-            first = index + 1
-            if first < len(items) and items[first].parent == index and items[first].redefines is None:
-                return self._initial(first) if items[first].value else []
-            return []
+        if item.usage == "GROUP":
+            text = self._joined(index)
+            return [Resolved(text, "VALUE", items[index + 1].line, items[index + 1].copybook)] if text else []
         return self._table(index)
+
+    def _joined(self, group: int) -> str:
+        """Return the values of the first parts of a group, one behind the other, up to one that has none."""
+        text = ""
+        for at in self._names.children.get(group, ()):
+            part = self._names.items[at]
+            value = None if part.value is None or part.redefines is not None or part.occurs else literal(part.value)
+            if value is None:
+                break
+            text += value.ljust(part.bytes or 0)
+        return text.rstrip()
 
     def _table(self, index: int) -> list[Resolved]:
         """Return what an item of a table may hold that redefines a list of VALUEs.
