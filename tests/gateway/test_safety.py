@@ -293,6 +293,7 @@ def test_a_path_that_says_no_provider_is_refused(tmp_path: Path) -> None:
         got = gateway.post("/internal", b"", {"x-forwarded-host": "169.254.169.254"}, method="GET")
         assert got.status == 404
         assert "--upstream URL" in got.json["error"]["message"]
+        assert "/penstock/" in got.json["error"]["message"], "a browser that opens the address is shown the way"
 
 
 @pytest.mark.proves("W-8")

@@ -173,7 +173,8 @@ class Gateway:
         _expect_passable(headers)
         base_url = self._base_url or provider_of(path, dict(headers), self._environ)
         if base_url is None:
-            raise Refusing(404, f"Nothing says for which provider {path} is: start the gateway with --upstream URL")
+            said = f"Nothing says for which provider {path} is: start the gateway with --upstream URL"
+            raise Refusing(404, f"{said}. Its page is at /penstock/")
         body = await _body(receive, headers)
         url = address(base_url, path, query)
 
