@@ -494,3 +494,10 @@ def test_a_method_may_do_without_headers() -> None:
     assert [[item.name for item in one.items] for one in found] == [["rate"], [], ["held"], [], []]
     assert [one.text for one in found[3].unread] == ["declare total as binary-long = 0"]
     assert [warning.text for warning in source.warnings if "header" in warning.text] == []
+
+
+@pytest.mark.parametrize("name", ["ADABAS", "DBNTRY", "LIB$SIGNAL", "SYS$ASCTIM", "'SYSTEM DMTERMINATE'"])
+def test_what_a_database_or_an_operating_system_brings_is_no_program_of_the_estate(name: str) -> None:
+    """So it is not missing where its source is not here."""
+    assert is_interface(name)
+    assert not is_interface("STRATEGY")

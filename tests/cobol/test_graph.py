@@ -1197,3 +1197,27 @@ def test_a_range_that_ends_in_another_section_runs_what_is_between() -> None:
     source = scan(text)
     (call,) = facts(source, source.programs[0]).calls
     assert (call.names, call.is_sure) == (("P2",), True)
+
+
+def test_records_of_a_database_are_nodes() -> None:
+    """Who finds and stores a record is told across programs, and what its area in a program takes and gives."""
+    staff = ("DATA DIVISION.", "SCHEMA SECTION.", "DB S WITHIN T.", "WORKING-STORAGE SECTION.")
+    files = {
+        "READER.cbl": (
+            *("IDENTIFICATION DIVISION.", "PROGRAM-ID. READER.", *staff, "01  EMPLOYEE.", "    02  NAME-OF PIC X(9)."),
+            *("PROCEDURE DIVISION.", "    OBTAIN CALC EMPLOYEE.", "    FIND OWNER WITHIN EMP-JOB.", "    GOBACK."),
+        ),
+        "STORER.cbl": (
+            *("IDENTIFICATION DIVISION.", "PROGRAM-ID. STORER.", *staff, "01  EMPLOYEE PIC X(9)."),
+            *("PROCEDURE DIVISION.", "    STORE EMPLOYEE.", "    ERASE JOB.", "    GOBACK."),
+        ),
+    }
+    parts, _ = parts_of({path: sources.fixed(*lines).encode() for path, lines in files.items()})
+    edges = [edge for part in parts for edge in part.edges if "record" in {edge.source.kind, edge.target.kind}]
+    assert {(one.source.name, one.verb, one.target.name, one.citations[0].line) for one in edges} == {
+        ("READER", "reads", "EMPLOYEE", 10),
+        ("EMPLOYEE", "moves to", "READER.EMPLOYEE", 10),
+        ("STORER", "writes", "EMPLOYEE", 9),
+        ("STORER.EMPLOYEE", "moves to", "EMPLOYEE", 9),
+        ("STORER", "writes", "JOB", 10),
+    }

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from penstock.scribe.graphing import CitedText, DrawnEstate
 
 _KINDS = (
-    "program", "paragraph", "copybook", "field", "file", "dataset", "table", "queue", "segment", "map", "container",
+    "program", "paragraph", "copybook", "field", "file", "dataset", "table", "queue", "segment", "record", "map", "container",
     "transaction", "job", "step", "procedure",
 )  # fmt: skip
 _MAX_PLACES = 3

@@ -22,7 +22,20 @@ if TYPE_CHECKING:
 MAX_BOXES = 600
 """How many boxes a picture has at most: what a person can still walk through at full size."""
 _SHOWN = frozenset(
-    {"program", "dataset", "table", "queue", "segment", "map", "container", "transaction", "job", "step", "file"}
+    {
+        "program",
+        "dataset",
+        "table",
+        "queue",
+        "segment",
+        "record",
+        "map",
+        "container",
+        "transaction",
+        "job",
+        "step",
+        "file",
+    }
 )
 # Arrows go with the data, from what runs to what is run, and from a job to its steps.
 _FORWARD: frozenset[Verb] = frozenset({"writes", "sends", "calls", "starts", "runs"})
@@ -30,7 +43,7 @@ _BACKWARD: frozenset[Verb] = frozenset({"reads", "receives", "part of"})
 _ACTING = frozenset({"program", "step", "job", "transaction"})
 _COLOURS = {
     **dict.fromkeys(("dataset", "file"), "#fef3c7"),
-    **dict.fromkeys(("table", "segment"), "#dcfce7"),
+    **dict.fromkeys(("table", "segment", "record"), "#dcfce7"),
     **dict.fromkeys(("queue", "container"), "#fae8ff"),
     **dict.fromkeys(("job", "step"), "#f1f5f9"),
     "program": "#dbeafe",

@@ -43,7 +43,8 @@ _BY_COMMAND: dict[str, Literal["link", "xctl", "start", "return_transid", "invok
 _OF_THE_SYSTEM = "SYSTEM "
 """CALL SYSTEM and a name is a service of the machine, told by both words."""
 # By prefix, as the vendors reserve them; their entries are too many for a list.
-_OF_SYSTEMS = ("MQ", "CEE", "DSN", "DFH", "IGZ", "ILB", "EZA", "OCESQL", "CBL_", "C$", _OF_THE_SYSTEM)
+_OF_SYSTEMS_WORDS = "MQ CEE DSN DFH IGZ ILB EZA OCESQL CBL_ C$ ADABAS DBNTRY SYS$ LIB$ SMG$ STR$ OTS$ COB$ RDB$"
+_OF_SYSTEMS = (*_OF_SYSTEMS_WORDS.split(), _OF_THE_SYSTEM)
 _FUNCTION = re.compile(r"(?<![\w-])FUNCTION(?![\w-])", re.IGNORECASE)
 _OTHERS = re.compile(r"(?<![\w-])(?:CLASS|INTERFACE|PROGRAM|PROPERTY)(?![\w-])", re.IGNORECASE)
 """What else a REPOSITORY names."""
@@ -211,7 +212,7 @@ def calls(
 
 def is_interface(target: str) -> bool:
     """Return whether a called name is an interface of a system rather than a program of the estate: DL/I, MQ, Language
-    Environment, what a precompiler of SQL calls, the routines of a COBOL.
+    Environment, what a precompiler of SQL calls, other databases, the routines of a COBOL or of an operating system.
     """
     name = target.strip("'\"").strip().upper()
     named = name in DLI_INTERFACES or is_translated(name)

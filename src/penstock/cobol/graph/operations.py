@@ -1,4 +1,4 @@
-"""Draw what a program does with what it shares: tables, files and queues of CICS, maps, segments, containers.
+"""Draw what a program does with what it shares: tables, files and queues of CICS, maps, segments, records, containers.
 
 Keeps out files that a job binds, and calls (`programs`). Law: every edge is cited at the statement that says it.
 """
@@ -16,7 +16,7 @@ from .values import CitedLine, EstateEdge, NodeId
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ..facts.values import CicsOperation, DliOperation, Facts, MqOperation, Resolved, SqlOperation
+    from ..facts.values import CicsOperation, DliOperation, Facts, IdmsOperation, MqOperation, Resolved, SqlOperation
     from .values import Certainty, Kind, Verb
 
 _SQL_READS = frozenset({"SELECT", "DECLARE CURSOR"})
@@ -34,6 +34,13 @@ _CICS: dict[str, tuple[Verb, Kind]] = {
 _DLI: dict[str, Verb] = {
     **dict.fromkeys(("GU", "GN", "GNP", "GHU", "GHN", "GHNP"), "reads"),
     **dict.fromkeys(("ISRT", "REPL", "DLET"), "writes"),
+}
+# Of IDMS and its kin: what a verb does to a record, and whether its area in the program is filled or sent.
+_BRINGING = frozenset({"OBTAIN", "FETCH", "GET", "LOCK", "SECURE"})
+_SENDING = frozenset({"STORE", "MODIFY"})
+_IDMS: dict[str, Verb] = {
+    **dict.fromkeys((*_BRINGING, "FIND"), "reads"),
+    **dict.fromkeys((*_SENDING, "ERASE", "CONNECT", "DISCONNECT", "INSERT", "REMOVE", "CREATE", "RECREATE"), "writes"),
 }
 _MQ: dict[str, Verb] = {"MQGET": "reads", "MQPUT": "writes", "MQPUT1": "writes"}
 # A host variable with its indicator behind it, which tells of a null and is no value of a column.
@@ -64,6 +71,8 @@ def operations(facts: Facts, program: DrawnProgram) -> Iterator[EstateEdge]:
         yield from _cics(command, program)
     for call in facts.dli:
         yield from _dli(call, program)
+    for navigated in facts.idms:
+        yield from _idms(navigated, program)
     for asked in facts.mq:
         yield from _mq(asked, program)
 
@@ -144,7 +153,7 @@ def _dynamic(one: SqlOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
 
 
 def _cited(
-    one: SqlOperation | CicsOperation | DliOperation | MqOperation, program: DrawnProgram
+    one: SqlOperation | CicsOperation | DliOperation | IdmsOperation | MqOperation, program: DrawnProgram
 ) -> tuple[CitedLine, ...]:
     """Return the citation of a statement."""
     return (CitedLine(program.path, one.line, one.copybook, one.end_line if one.end_line > one.line else None),)
@@ -226,6 +235,19 @@ def _dli(one: DliOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
         for segment in one.segments[-1:]:
             cited = _cited(one, program)
             yield EstateEdge(program.program, verb, NodeId("segment", key(segment.strip(_QUOTES))), "is", cited)
+
+
+def _idms(one: IdmsOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
+    """Yield what a statement does with the record that it names, and with its area where the program has one."""
+    verb = _IDMS.get(one.verb)
+    if verb is None or not one.record:
+        return
+    cited, record, area = _cited(one, program), NodeId("record", key(one.record)), _field(one.record, program)
+    yield EstateEdge(program.program, verb, record, "is", cited)
+    if area is not None and one.verb in _BRINGING:
+        yield EstateEdge(record, "moves to", area, "is", cited)
+    elif area is not None and one.verb in _SENDING:
+        yield EstateEdge(area, "moves to", record, "is", cited)
 
 
 def _mq(one: MqOperation, program: DrawnProgram) -> Iterator[EstateEdge]:

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from ..facts.values import ItemPart, MoveWay
 
 Kind = Literal[
-    "program", "paragraph", "copybook", "field", "file", "dataset", "table", "queue", "segment", "map", "container",
+    "program", "paragraph", "copybook", "field", "file", "dataset", "table", "queue", "segment", "record", "map", "container",
     "transaction", "job", "step", "procedure",
 ]  # fmt: skip
 KINDS: tuple[Kind, ...] = (
-    "program", "paragraph", "copybook", "field", "file", "dataset", "table", "queue", "segment", "map", "container",
+    "program", "paragraph", "copybook", "field", "file", "dataset", "table", "queue", "segment", "record", "map", "container",
     "transaction", "job", "step", "procedure",
 )  # fmt: skip
 """All kinds of nodes, in the order in which they are listed."""
