@@ -119,7 +119,7 @@ def _guard(
         )
     # No more than `most` characters of either end can be shown, so the cut looks at those and not at a gigabyte.
     most = fitting.max_chars(allowance)
-    head, tail = output[:most], output[-most:] if most else ""
+    head, tail = output[:most], output[-most:]
     return fitting.fit_ends(
         head, tail, whole, allowance, keep, handle, name=tool_name, dialect=dialect, chars_per_token=per_token
     )
@@ -410,8 +410,8 @@ class TurnBudget:
 
     @property
     def left(self) -> Allowance:
-        """Return what has not been taken yet, in the unit of the allowance, never below 0."""
-        return fitting.of(self.allowance, max(0, self.allowance.limit - self._spent))
+        """Return what has not been taken yet, in the unit of the allowance; results never take more than there is."""
+        return fitting.of(self.allowance, self.allowance.limit - self._spent)
 
     def guard(self, results: Sequence[tuple[str, str]], *, keep: Keep = Keep.HEAD) -> list[Guarded]:
         """Return the outputs guarded, all of them together within what is left.

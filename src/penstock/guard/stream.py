@@ -128,7 +128,7 @@ def drain(
         dialect=dialect,
         chars_per_token=chars_per_token,
     )
-    return Drained(result, handles, spool.lost_bytes if handles else 0, escape.clip(fault, 400) if fault else "")
+    return Drained(result, handles, spool.lost_bytes if handles else 0, escape.clip(fault, 400))
 
 
 def _kept(spool: _Spool, open_store: Callable[[], Store] | None, name: str) -> tuple[tuple[str, ...], str]:
@@ -229,8 +229,7 @@ class _Ends:
             # A character is a byte that is no continuation byte. Invalid bytes are counted so too, which is close
             # enough for them.
             self._chars += len(part) if part.isascii() else len(part.translate(None, _CONTINUATION))
-            if len(self._head) < self.hold:
-                self._head += part[: self.hold - len(self._head)]
+            self._head += part[: self.hold - len(self._head)]
             self._tail.append(part)
             self._tail_bytes += len(part)
             # A deque of the pieces themselves: joining or slicing at each piece would copy `hold` bytes for each of
@@ -252,9 +251,9 @@ class _Ends:
         return b"".join(self._tail)[-self.hold :].decode("utf-8", "backslashreplace")
 
     def measured(self, tokens: Callable[[str], int]) -> Whole:
-        """Return the measures of everything: exact, but for tokens, which are scaled up from the first 65,536 characters."""
+        """Return the measures of what is not empty: exact, but for tokens, scaled up from the first 65,536 characters."""
         sample = self.head_text()[: 1 << 16]
-        estimate = tokens(sample) * self._chars // max(1, len(sample))
+        estimate = tokens(sample) * self._chars // len(sample)
         ends_line = self._tail[-1].endswith(b"\n")
         return Whole(self._chars, self.bytes, self._newlines + (not ends_line), estimate)
 
@@ -291,14 +290,12 @@ class _Spool:
         """Yield what the first artifact holds: the first half, and the ring too where nothing of that was written over."""
         left = self.half
         for part in self._parts:
-            if len(part) <= left:
-                left -= len(part)
-                yield part
-                continue
-            if left:
-                yield part[:left]
-            self._write(part[left:])
-            left = 0
+            head, behind = part[:left], part[left:]
+            left -= len(head)
+            if head:
+                yield head
+            if behind:
+                self._write(behind)
         if self._beyond and not self.lost_bytes:
             yield from self._last()
 

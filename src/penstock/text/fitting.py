@@ -338,8 +338,6 @@ class _Cut:
     def _head(self, room: int) -> str:
         """Return at most so many characters from the beginning, ended at a line or a record where that costs little."""
         text = self._head_text
-        if room >= len(text):
-            return text
         newline = text.rfind("\n", 0, room)
         if newline >= NEWLINE_SHARE * room:
             return text[:newline]
@@ -356,7 +354,7 @@ class _Cut:
         text = self._tail_text
         start = len(text) - min(room, len(text))
         newline = text.find("\n", start, start + room - int(NEWLINE_SHARE * room)) if start else -1
-        return text[newline + 1 if newline >= 0 else start :]
+        return text[max(start, newline + 1) :]
 
 
 def _longest(count: int, fits: Callable[[int], bool], near: int | None = None) -> int:

@@ -8,6 +8,7 @@ Unicode; no window is larger than its cap. Leaves to others: how bytes are got, 
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -71,15 +72,15 @@ class Encoding:
         # In UTF-16 the two bytes of a line feed also stand across two characters (U+0A01 U+0100 is 01 0A 00 01 in
         # little-endian order): what is found between units is none.
         at = data.find(self.newline, start)
-        while at >= 0 and at % self.unit:
-            at = data.find(self.newline, at + 1)
+        while at != -1 and at % self.unit:
+            at = data.find(self.newline, at + self.unit)
         return at + self.unit if at >= 0 else None
 
     def rfind(self, data: bytes, end: int) -> int | None:
         """Return the index behind the last line end that lies before `end`, None for none. `data` begins aligned."""
         at = data.rfind(self.newline, 0, max(0, end))
-        while at >= 0 and at % self.unit:
-            at = data.rfind(self.newline, 0, at + self.unit - 1)
+        while at != -1 and at % self.unit:
+            at = data.rfind(self.newline, 0, at)
         return at + self.unit if at >= 0 else None
 
     def count(self, data: bytes, start: int = 0, end: int | None = None) -> int:
@@ -90,7 +91,7 @@ class Encoding:
         bytes or so.
         """
         part = data[start:end]
-        if self.unit > 1:
+        if self.unit != 1:
             return part.decode(self.codec, "replace").count("\n")
         # The first KiB says which kind of lines these are likely to be.
         if part.count(b"\n", 0, 1024) > 1024 // 28:
@@ -103,22 +104,16 @@ class Encoding:
             return at
         at = self.align(at)
         if self.unit == 1:
-            # A character of UTF-8 has at most four bytes: its lead byte is within three. Only a character that is whole
-            # and valid moves the boundary back; a stray continuation byte is one of its own.
-            for back in range(4):
-                if back > at:
-                    break
-                byte = data[at - back]
-                if byte & 0xC0 != 0x80:  # a lead byte, or ASCII
-                    length = 1 if byte < 0xC0 else 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
-                    return (
-                        at - back
-                        if back and length > back and _is_character(data[at - back : at - back + length])
-                        else at
-                    )
-            return at
-        # The second half of a surrogate pair belongs to the first; a lone half is a character of its own.
-        if self.unit == 2 and at >= 2:
+            # A character of UTF-8 has at most four bytes. Only one that is whole and valid moves the boundary back; a stray
+            # continuation byte is one of its own.
+            begin = max(0, at - 3)
+            for char in data[begin : at + 3].decode("utf-8", "surrogateescape"):
+                end = begin + len(char.encode("utf-8", "surrogateescape"))
+                if end > at:
+                    return begin
+                begin = end
+        # The second half of a surrogate pair belongs to the first; a lone half, as at 0, is a character of its own.
+        if self.unit == 2:
             order = "little" if self.codec.endswith("le") else "big"
             if 0xDC00 <= int.from_bytes(data[at : at + 2], order) < 0xE000:  # type: ignore[arg-type]
                 high = int.from_bytes(data[at - 2 : at], order)  # type: ignore[arg-type]
@@ -150,14 +145,6 @@ def _decode_utf8(data: bytes, valid: str) -> str:
     text = data.decode("utf-8", "surrogateescape").replace("\\", "\udc00")
     written = text.encode("utf-8", "backslashreplace").replace(rb"\udc", rb"\x")
     return written.replace(rb"\x00", b"\\").decode("utf-8")
-
-
-def _is_character(data: bytes) -> bool:
-    """Return whether these bytes are one character of UTF-8."""
-    try:
-        return len(data.decode("utf-8")) == 1
-    except UnicodeDecodeError:
-        return False
 
 
 UTF8 = Encoding("UTF-8", "utf-8")
@@ -395,8 +382,7 @@ def _start(
 
 def next_char(data: bytes, encoding: Encoding, at: int) -> int:
     """Return the boundary behind the character at `at`: the smallest step forward."""
-    # A character has four bytes at most: the last of these places lies behind any.
-    places = range(at + encoding.unit, at + encoding.unit + 4, encoding.unit)
+    places = itertools.count(at + encoding.unit, encoding.unit)
     return min(next(place for place in places if encoding.floor_char(data, place) > at), len(data))
 
 
