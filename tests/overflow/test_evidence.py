@@ -128,6 +128,14 @@ def test_words_around_an_object_are_kept_if_there_are_three(around: str, texts: 
     assert of(f'words [({{"limit": 5}})]{around}').texts == ["words", *texts]
 
 
+def test_events_of_a_stream_are_read_one_by_one() -> None:
+    """With a blank behind the colon or without; what stands in other lines is no event."""
+    events = 'event: error\ndata:{"message": "one", "code": "c1"}\n\ndata: {"message": "two", "limit": 5}\nid: 7\ndata: [DONE]'
+    said = of(events)
+    assert (said.texts, said.codes, said.fields) == (["one", "two", "[done]"], ["c1"], {"limit": 5})
+    assert of('{"message": "no data: here"}').texts == ["no data: here"]
+
+
 def test_objects_and_layers_are_counted() -> None:
     """Three hundred of the one, eight of the other; each object once, however it is held."""
     rows: list[Any] = [[{"a": {"f": 1}} for _ in range(20)] for _ in range(20)]

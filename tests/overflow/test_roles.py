@@ -169,6 +169,9 @@ def verdicts() -> Iterator[str]:
             numbers = "" if judged.overflow is None else f" {judged.overflow.input}/{judged.overflow.limit}"
             found.setdefault(f"{judged.kind} {judged.recovery}{numbers}", []).append(str(status))
         yield f"{code}, {said or 'no words'}: {_grouped(found) if len(found) > 1 else f'{next(iter(found))} under any'}"
+    for stated, status in product((99, 100, 299, 399, 400, 413, 429, 500), (None, 200, 299, 300, 404)):
+        judged = diagnose({"error": {"code": stated, "message": "It failed."}}, status)
+        yield f"a body that says {stated} under {status}: {judged.kind} {judged.recovery}"
     for stop, status in product(
         ("length", "max_tokens", "safety", "stop", "context_window_exceeded"), (None, 200, 500)
     ):

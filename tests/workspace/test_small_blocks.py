@@ -141,6 +141,24 @@ def test_the_range_before_is_found_by_halves(folder: Path) -> None:
                 assert (last.end_byte, "start_byte" in way.arguments) == (page.start_byte, True)
 
 
+@pytest.mark.proves("B-4")
+def test_a_page_by_bytes_holds_the_byte_that_was_asked_for(folder: Path) -> None:
+    """However little has room of the line before it; and what the page before holds ends where this one begins."""
+    (folder / "records.json").write_bytes(b'[{"n": 1}, {"n": 22}, {"n": 333}]')
+    workspace = Workspace(folder)
+    for name, limit in product(("carriages", "wide", "utf-16", "records.json"), (1, 3, 8, 30)):
+        room, size = _Room(limit), (folder / name).stat().st_size
+        for start, max_bytes in product(range(0, size, max(1, size // 23)), (0, 9, None)):
+            page = workspace.read_file(name, start_byte=start, max_bytes=max_bytes, room=room)
+            assert isinstance(page, Window)
+            assert page.start_byte <= start < page.end_byte, (name, limit, start, max_bytes)
+            assert (page.previous is None) == (page.start_byte == 0)
+            if page.previous is not None and start % 5 == 0:
+                before = workspace.read_file(**page.previous.arguments, room=room)  # type: ignore[arg-type]
+                assert isinstance(before, Window)
+                assert before.end_byte == page.start_byte, (name, limit, start, max_bytes)
+
+
 def rows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Yield a line for each page that a hard cap ends elsewhere."""
     monkeypatch.setattr(views, "_BLOCK_BYTES", 16)

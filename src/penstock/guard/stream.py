@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import PenstockError
 from penstock.guard.output import not_kept
+from penstock.store.kept import LIMIT_BYTES
 from penstock.store.pieces import PIECE_BYTES, newlines
 from penstock.text import escape, fitting, stand_ins
 from penstock.text.fitting import Guarded, Keep, Whole
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from penstock.text.allowance import Allowance
     from penstock.text.calls import Dialect
 
-KEEP_BYTES = 2 << 30
+KEEP_BYTES = LIMIT_BYTES
 """How many bytes of one output are kept, half from its beginning and half from its end: as many as a store holds by default."""
 UNCUT_BYTES = 16 << 20
 """How much of an output is held so that all of it can still be passed on where the store fails."""

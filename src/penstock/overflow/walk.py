@@ -260,7 +260,7 @@ class _Walker:
         "Error code: 400 - {…} trailing words" is all three: the words before, the object, the words after. A repr of a Python dict
         or JSON that was cut off does not parse; `text` then takes fields out of it by pattern.
         """
-        if "data:" in value and (lines := [line[5:] for line in value.splitlines() if line.startswith("data:")]):
+        if lines := [line[5:] for line in value.splitlines() if line.startswith("data:")]:
             for line in lines[:MAX_ITEMS]:
                 self.string(line.strip(), key, depth + 1)
             return True

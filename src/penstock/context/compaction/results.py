@@ -117,22 +117,18 @@ def _batch(view: View, spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
         spans: for each result in order, the tokens before it and the tokens that its stub frees.
     """
     freed = [0, *accumulate(tokens for _, tokens in spans)]
-    everything = freed[-1]
-    if everything <= view.over_tokens:
-        return 0, len(spans)
     runs: list[tuple[float, int, int]] = []
-    # Two pointers over prefix sums: for each start the shortest run that frees the goal, O(n) in all. A start too late
-    # to free even what has to go ends the search, since later ones free less.
+    # Two pointers over prefix sums: for each start the shortest run that frees the goal, O(n) in all. From where it is
+    # too late to free even what has to go, there is none.
     last = 0
     for first, (start, _) in enumerate(spans):
         while last < len(spans) and freed[last] - freed[first] < view.goal_tokens:
             last += 1
         gone = freed[last] - freed[first]
-        if gone < view.over_tokens:
-            break
-        left = view.size_tokens - gone
-        cost = (CACHE_WRITE - CACHE_READ) * (left - start) + CACHE_READ * left * view.calls_left
-        runs.append((cost, first, last))
+        if gone >= view.over_tokens:
+            left = view.size_tokens - gone
+            cost = (CACHE_WRITE - CACHE_READ) * (left - start) + CACHE_READ * left * view.calls_left
+            runs.append((cost, first, last))
     if not runs:
         return 0, len(spans)
     best = min(cost for cost, _, _ in runs)
