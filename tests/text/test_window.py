@@ -14,6 +14,7 @@ from penstock.text.window import (
     Encoding,
     Extent,
     Fragment,
+    Line,
     Window,
     cut_bytes,
     cut_exact,
@@ -224,6 +225,8 @@ def test_a_window_is_a_frozen_value() -> None:
     with pytest.raises(AttributeError):
         page.text = "y"  # type: ignore[misc]
     assert (page.invalid_bytes, page.fragment, page.next, page.previous, page.notices) == (0, None, None, None, ())
+    line = Line(number=1, start_byte=3, text="ab", body_bytes=2, shown_bytes=2)
+    assert (line.hidden_bytes, line.end_byte, line.invalid_bytes, line.is_endless, line.way) == (0, 6, 0, False, None)
 
 
 _ENCODINGS = [UTF8, *(detect(mark) for mark in (b"\xff\xfe", b"\xfe\xff", b"\xff\xfe\0\0", b"\0\0\xfe\xff"))]

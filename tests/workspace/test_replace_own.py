@@ -782,6 +782,8 @@ def test_an_own_folder_is_a_folder_and_stays_where_it_is(
     (tmp_path / "file").write_bytes(OLD)
     with pytest.raises(CallerError, match="is a file, not a folder"):
         OwnFolder(str(tmp_path / "file"))
+    with pytest.raises(NotADirectoryError), alone_in_own(str(tmp_path / "file")):
+        raise AssertionError
     monkeypatch.chdir(tmp_path)
     folder = OwnFolder("own")
     (tmp_path / "elsewhere").mkdir()

@@ -119,7 +119,7 @@ def _guard(
         )
     # No more than `most` characters of either end can be shown, so the cut looks at those and not at a gigabyte.
     most = fitting.max_chars(allowance)
-    head, tail = output[:most], output[-most:]
+    head, tail = output[:most], output[-most:] if most else ""
     return fitting.fit_ends(
         head, tail, whole, allowance, keep, handle, name=tool_name, dialect=dialect, chars_per_token=per_token
     )

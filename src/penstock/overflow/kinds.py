@@ -526,17 +526,14 @@ CODES: Final[tuple[tuple[str, str, str | None], ...]] = (
 # From the particular to the range: the first row that holds a status counts.
 STATUSES: Final[tuple[tuple[int, int, str], ...]] = (
     (401, 401, "auth"),
-    (402, 402, "quota"),
     (403, 403, "auth"),
     (408, 408, "connection"),
     (413, 413, "payload_too_large"),
-    (429, 429, "rate_limit"),
     (503, 503, "overloaded"),
-    (529, 529, "overloaded"),
     (400, 499, "bad_request"),
     (500, 599, "server_error"),
 )
-"""What an HTTP status alone means: first and last status, kind. 529 is Anthropic's `overloaded_error`."""
+"""What an HTTP status alone means: first and last status, kind. 402, 429 and 529 speak among `WAITING`, before other words."""
 STOPS: Final = {
     "length": "output_stopped",
     "max_tokens": "output_stopped",

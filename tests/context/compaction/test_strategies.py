@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import accumulate
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,8 @@ from penstock.context.compaction import (
     summary_span,
 )
 from penstock.context.sized import ESTIMATOR, high_of, size_of
+from penstock.text import stand_ins
+from penstock.text.tokens import Count
 from penstock.wires import dump, load, violations
 
 if TYPE_CHECKING:
@@ -569,6 +572,57 @@ def test_the_handle_of_a_stub_is_counted_before_there_is_one() -> None:
     made = plan(talk, seen(talk).size_tokens // 2)
     after = apply(talk, made, lambda _content, _name: HANDLE)
     assert seen(after).size_tokens == made.after_tokens
+
+
+def test_nothing_is_put_in_the_place_of_what_takes_as_much() -> None:
+    """By a counter to which all texts are alike, no stub or head of an error is smaller than what it stands for."""
+
+    class Alike:
+        def count(self, text: str) -> Count:
+            size = 1_000 * bool(text)
+            return Count(tokens=size, low=size, high=size, method="exact:alike")
+
+    failed = [step(did("bash", f"{lines(40)}\nE: none", command=f"make {at}", failed=True)) for at in range(2)]
+    rounds = [*fillers(3), *fillers(3), *failed, step(viewed("a.py", 60)), *fillers(4, prefix="more")]
+    view = replace(seen(told("openai-chat", *rounds), over_tokens=5_000), counter=Alike())
+    assert len(view.results) == len(rounds)
+    for strategy in (
+        Stale(),
+        Clear(keep=0),
+        Offload(min_tokens=1, max_tokens=2),
+        NewLines(),
+        FailedAttempts(keep_turns=0),
+    ):
+        made = strategy.steps(view)
+        assert all(one.after_tokens < one.before_tokens for one in made), strategy
+        assert not [one for one in made if one.call_id is not None], strategy
+
+
+def test_what_is_kept_of_a_span_is_that_span() -> None:
+    """To its last message, and not the one behind it."""
+    talk = told("openai-chat", *fillers(6))
+    (made,) = Spans(keep_turns=2).steps(seen(talk, over_tokens=10))
+    shelf = Shelf()
+    apply(talk, replace(plan(talk, 1), steps=(made,)), shelf)
+    (kept,) = shelf.values()
+    assert kept.count("\n") == made.last - made.first + 1
+    assert f"other{(made.last - made.first) // 2}.py" in kept
+    assert f"other{(made.last - made.first) // 2 + 1}.py" not in kept
+
+
+def test_a_note_that_stands_is_known_from_what_it_may_take_the_place_of() -> None:
+    """One that we wrote; not the messages before it was there, and none that came in the request."""
+    talk = told("openai-chat", *fillers(9))
+    noted = apply(talk, plan(talk, size_of(talk) // 3, [Spans()]))
+    notes = [entry for entry in noted.visible() if entry.is_note]
+    others = [entry for entry in noted.visible() if not entry.is_note]
+    found = spans.standing_note(notes, noted)
+    assert found is not None
+    assert stand_ins.is_note(found.text)
+    for shown in ([], others, others[:1], [*notes, others[-1]]):
+        assert spans.standing_note(shown, noted) is None
+    loaded = load(dump(noted, noted.wire), noted.wire)
+    assert spans.standing_note([entry for entry in loaded.visible() if entry.is_note], loaded) is None
 
 
 def test_what_is_left_out_of_a_result_leaves_the_lines_around_it() -> None:

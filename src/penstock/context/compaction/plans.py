@@ -89,7 +89,7 @@ class Plan:
     outcome: Outcome
     entries: int
     """How many entries the transcript has that it was made for: a plan is applied to that one alone."""
-    edits: int = 0
+    edits: int
     """How many edits that transcript had."""
     rewritten_tokens: int = 0
     """Text behind the first edit, which a provider has to read anew instead of from its cache."""
