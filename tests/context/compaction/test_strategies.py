@@ -589,7 +589,6 @@ def test_nothing_is_put_in_the_place_of_what_takes_as_much() -> None:
     for strategy in (
         Stale(),
         Clear(keep=0),
-        Offload(min_tokens=1, max_tokens=2),
         NewLines(),
         FailedAttempts(keep_turns=0),
     ):
