@@ -106,6 +106,22 @@ def test_a_question_is_answered_without_a_stream(wire: str, tree: Path, tmp_path
     assert set(asked) == {False}
 
 
+@pytest.mark.proves("O-3", "S-9")
+@pytest.mark.parametrize("form", ["json", "stream-json"])
+def test_a_program_is_told_what_is_wrong_with_an_answer(form: str, tree: Path, tmp_path: Path) -> None:
+    """That the provider dropped the beginning of a request was said to people alone."""
+    message = {"role": "assistant", "content": "No."}
+    usage = {"prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 11}
+    dropping = fail(200, {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "usage": usage})
+    with LoopbackProvider("openai-chat", 64_000, policy=lambda _: dropping) as provider:
+        where = ("--root", str(tree), "--model", "openai-chat:x", "--base-url", provider.base_url)
+        done = penstock(tmp_path, "run", "Which port?", *where, "--output-format", form)
+    result = json.loads(done.stdout.splitlines()[-1])
+    assert (done.returncode, result["outcome"]) == (0, "answered"), done.stderr
+    (warning,) = result["warnings"]
+    assert "seems to have dropped the beginning" in warning
+
+
 @pytest.mark.proves("S-9")
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_question_is_answered_where_the_server_does_not_stream(wire: str, tree: Path, tmp_path: Path) -> None:

@@ -270,6 +270,7 @@ def finish(done: AgentRun, agent: Agent, output_format: str, **more: Any) -> int
             "usage": usage,
             **answer.fields_of(done, "cuts", "recoveries", "outcome"),
             **({"message": done.message} if done.message else {}),
+            **({"warnings": list(done.warnings)} if done.warnings else {}),
             **more,
         }
         if output_format == "json":
