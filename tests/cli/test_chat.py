@@ -8,6 +8,7 @@ import pty
 import shlex
 import signal
 import subprocess
+from io import StringIO
 from threading import Event, Thread
 from time import sleep
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ import pytest
 from tests.cli.screens import typed
 from tests.forks import warm_penstock
 
+from penstock.cli import main, running
 from penstock.models import call, say
 from penstock.store import open_store
 from penstock.testing import LoopbackProvider
@@ -158,3 +160,18 @@ def test_a_folder_without_a_name_is_no_folder(
     assert refused.returncode == 2
     assert "It takes a folder; an empty name is" in refused.stderr
     assert len(provider.requests) == 1
+
+
+def test_a_line_without_an_end_is_told_and_not_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From /dev/zero a conversation took 2.4 GB within seconds; what is as long as a line may be is asked."""
+    monkeypatch.setattr(running, "_LINE_CHARS", 20)
+    monkeypatch.setenv("PENSTOCK_STORE", str(tmp_path / "store"))
+    line = ["chat", "--root", str(tmp_path), "--json"]
+    monkeypatch.setattr("sys.stdin", StringIO("where is the port?\n\n"))
+    assert main(line) == 0
+    assert json.loads(capsys.readouterr().out)["outcome"] == "answered"
+    monkeypatch.setattr("sys.stdin", StringIO("x" * 21))
+    assert main(line) == 2
+    assert "into a file beneath --root" in json.loads(capsys.readouterr().out)["error"]["message"]

@@ -17,11 +17,13 @@ from penstock.cli.keeping import opened
 from penstock.cli.roots import expect_own_root, move
 from penstock.cli.sessions import replayed, session_argument
 from penstock.cli.watching import finish, telling_of_others, work
+from penstock.errors import CallerError
 
 if TYPE_CHECKING:
     from penstock.cli.agents import CommandOptions
 
 _PROMPT = "> "
+_LINE_CHARS = 1 << 24  # of a question from a pipe, at most
 _SIGNALS = 2  # that end a conversation
 
 
@@ -110,7 +112,11 @@ def _next_prompt() -> str:
         return ""
     # On standard error: what is piped on is answers alone.
     click.echo(_PROMPT, nl=False, err=True)
-    return "" if sys.stdin is None else sys.stdin.readline().strip()
+    line = "" if sys.stdin is None else sys.stdin.readline(_LINE_CHARS)
+    if len(line) == _LINE_CHARS and not line.endswith("\n"):  # what never ends would fill the memory
+        said = f"A line of {_LINE_CHARS} characters and more is too long for any model"
+        raise CallerError(f"{said}: put it into a file beneath --root, and ask about that.")
+    return line.strip()
 
 
 @command("resume")
