@@ -501,3 +501,36 @@ def test_what_a_database_or_an_operating_system_brings_is_no_program_of_the_esta
     """So it is not missing where its source is not here."""
     assert is_interface(name)
     assert not is_interface("STRATEGY")
+
+
+def test_transactions_of_screen_programs_begin_no_paragraph() -> None:
+    """They stand alone with a period: what is sent between them belongs to the paragraph around."""
+    found = procedure(
+        "MAIN.",
+        "    PERFORM SENDING.",
+        "    STOP RUN.",
+        "SENDING.",
+        "    BEGIN-TRANSACTION.",
+        "    SEND ORDER TO SERVER REPLY CODE 0 YIELDS ANSWER ON ERROR PERFORM FAILED.",
+        "    END-TRANSACTION.",
+        "FAILED.",
+        "    ABORT-TRANSACTION.",
+    )
+    assert [(one.name, one.statements, one.dead) for one in found.paragraphs] == [
+        ("MAIN", 2, None),
+        ("SENDING", 3, None),  # END-TRANSACTION ends one, and counts as none
+        ("FAILED", 1, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("MAIN.", "    PERFORM BEGIN-TRANSACTION.", "    GO TO END-TRANSACTION.", "BEGIN-TRANSACTION.", "    EXIT."),
+        ("BEGIN-TRANSACTION.", "    DISPLAY 'A'."),
+    ],
+)
+def test_paragraphs_that_are_called_so_stay_paragraphs(lines: tuple[str, ...]) -> None:
+    """Where something leads to them, or where there is one alone."""
+    found = procedure(*lines, "LAST-ONE.", "    STOP RUN.")
+    assert "BEGIN-TRANSACTION" in [one.name for one in found.paragraphs]

@@ -55,6 +55,11 @@ NETWORK = NAVIGATION | vocabulary(
 """Verbs of every database of records and sets that a program has a section for, IDMS included."""
 _IDMS = re.compile(r"(?<![\w-])(?:IDMS-CONTROL|COPY\s++IDMS|SUBSCHEMA-CTRL|SCHEMA\s++SECTION)(?![\w-])")
 _SETS = re.compile(r"(?<![\w-])(?:SUB-?SCHEMA|DATA-BASE)\s++SECTION(?![\w-])")
+_TRANSACTION = re.compile(r"(?<![\w-])(?:BEGIN|END|ABORT|RESTART)-TRANSACTION(?![\w-])")
+_NAMED_SO = re.compile(
+    rf"(?<![\w-])(?:PERFORM|GO|TO|THRU|THROUGH|0?[1-9]|[1-4]\d|66|77|78|88)\s++(?={_TRANSACTION.pattern})(?P<name>[\w-]++)"
+)
+"""Statements of NonStop's screen programs, or what else of a program is called so: nothing of it, where they are statements."""
 STRANGE = "NOT UNDERSTOOD"
 """The verb of a statement that nobody knows, where a phrase behind it shows that it is one: what follows is done in that
 case alone."""
@@ -552,6 +557,10 @@ def dialect(folded: str) -> Dialect:
         handlers, one_word = _HANDLERS_OF_IDMS, SENTENCES | NAVIGATION
     elif ("SCHEMA" in folded or "DATA-BASE" in folded) and _SETS.search(folded):
         handlers, one_word = _HANDLERS_OF_SETS, SENTENCES | NETWORK
+    if "-TRANSACTION" in folded:
+        said = {*_TRANSACTION.findall(folded)} - {*_NAMED_SO.findall(folded)}
+        if len(said) > 1:  # one alone may be a paragraph that control falls into
+            handlers, one_word = handlers | dict.fromkeys(said, Procedure._dialect), one_word | said
     shop = frozenset({*_SHOP.findall(folded)} - {*_DECLARED_SHOP.findall(folded)}) if "#" in folded else frozenset()
     if shop:
         handlers, one_word = handlers | dict.fromkeys(shop, Procedure._dialect), one_word | shop
