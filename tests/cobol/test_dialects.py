@@ -534,3 +534,28 @@ def test_paragraphs_that_are_called_so_stay_paragraphs(lines: tuple[str, ...]) -
     """Where something leads to them, or where there is one alone."""
     found = procedure(*lines, "LAST-ONE.", "    STOP RUN.")
     assert "BEGIN-TRANSACTION" in [one.name for one in found.paragraphs]
+
+
+def test_a_subschema_that_is_invoked_among_data_is_no_statement() -> None:
+    """What follows it is data, files too."""
+    found = read(
+        "DATA DIVISION.",
+        "SUBSCHEMA SECTION.",
+        "INVOKE SUBSCHEMA PAYVIEW IN FILE PAYFILE OF SCHEMA PAYSCHEMA",
+        "    RUN-UNIT-ID IS STOCK.",
+        "FILE SECTION.",
+        "FD  CARDS.",
+        "01  CARD PIC X(80).",
+        "WORKING-STORAGE SECTION.",
+        "01  KEPT PIC X.",
+        "PROCEDURE DIVISION.",
+        "MAIN.",
+        "    IMPART.",
+        "    FETCH NEXT PAYMENT RECORD.",
+        "    DEPART.",
+        "    STOP RUN.",
+    )
+    assert [(item.name, item.section) for item in found.items] == [("CARD", "FILE"), ("KEPT", "WORKING-STORAGE")]
+    assert [(one.verb, one.record) for one in found.idms] == [("IMPART", None), ("FETCH", "PAYMENT"), ("DEPART", None)]
+    assert [one.name for one in found.paragraphs] == ["MAIN"]
+    assert found.unread == ()

@@ -126,7 +126,7 @@ _DATA_BEGINS = re.compile(
 _UNREAD = re.compile(r"[\s,;.]*+[^\s,;.]")
 _CERTAIN = "|".join(sorted((_SIMPLE - {"USE"}) | _OPENING | {"PERFORM", "GOBACK"}))
 BEGINS = re.compile(
-    rf"(?>(?:{_NAME}(?>\s++SECTION(?>\s++\d++|)|)\s*+{PERIOD}[\s,;]*+){{0,2}})(?:(?:{_CERTAIN}|STOP\s++RUN|GO\s++TO|EXIT)(?![\w-])"
+    rf"(?>(?:{_NAME}(?>\s++SECTION(?>\s++\d++|)|)\s*+{PERIOD}[\s,;]*+){{0,2}})(?!INVOKE\s++SUB-?SCHEMA\s)(?:(?:{_CERTAIN}|STOP\s++RUN|GO\s++TO|EXIT)(?![\w-])"
     r"|EXEC\s++(?:CICS|SQL\s++(?!DECLARE|INCLUDE|BEGIN|END|WHENEVER))"
     r"|DECLARATIVES\s*+\.)"
 )
