@@ -515,3 +515,63 @@ def test_a_file_is_one_however_its_path_is_written(path: str) -> None:
         "ONE.A1", 2, writes, OF_FILE.format(name="TWO", path="data/f.dat", more="", mode="INPUT", does="READ")
     )
     assert found["other layout", "TWO.RA"].certainty == "is"
+
+
+UNION = ("  05 ORD{over}.", "    10 ONO PIC X(6).", "    10 ODATE PIC X(8).", "    10 OREST PIC X(6).")
+CUSTOMER = ("    10 CNO PIC X(4).", "    10 CNAME PIC X(16).")
+
+
+@pytest.mark.parametrize(
+    ("data", "field", "told"),
+    [
+        # The bodies of two kinds of records: the one that is longer then has to fit, and the other one keeps what it had.
+        (("  05 CUST.", *CUSTOMER, *UNION), "CNO", {"ORD": "may"}),
+        (("  05 CUST PIC X(20).", "  05 C REDEFINES CUST.", *CUSTOMER, *UNION), "CNO", {"CUST": "is", "ORD": "may"}),
+        # One value and its parts, with a name of its own or without.
+        (("  05 D PIC 9(8).", "  05 E REDEFINES D.", "    10 YY PIC 9(4).", "    10 MD PIC 9(4)."), "D", {"E": "is"}),
+        (
+            ("  05 D PIC 9(8).", "  05 FILLER REDEFINES D.", "    10 YY PIC 9(4).", "    10 MD PIC 9(4)."),
+            "D",
+            {"YY": "is"},
+        ),
+        (("  05 D PIC 9(8).", "  05 REDEFINES D.", "    10 FILLER PIC 99.", "    10 YY PIC 99."), "D", {"YY": "is"}),
+        (
+            (
+                "  05 G.",
+                "    10 A PIC X(4).",
+                "    10 B PIC X(4).",
+                "  05 H REDEFINES G.",
+                "    10 V PIC X(4).",
+                "    10 W PIC X(4).",
+            ),
+            "A",
+            {"H": "is"},
+        ),
+    ],
+)
+def test_what_is_laid_over_it_is_another_view_of_it_or_a_record_of_another_kind(
+    data: tuple[str, ...], field: str, told: dict[str, str]
+) -> None:
+    """Two groups that have a name for the same bytes are views of one value."""
+    lines = [line.format(over=" REDEFINES CUST") for line in data]
+    found = grown(f"P.{field}", 2, program("GOBACK.", data=("01 R.", *lines)))
+    assert {name: one.certainty for (what, name), one in found.items() if what == "redefinition"} == told
+
+
+def test_an_item_any_length_is_as_long_as_what_its_caller_gives() -> None:
+    """What gets it from there is too short as surely; the item itself breaks nothing."""
+    called = CALLED.replace("01  LA PIC X(4).", "01  LA PIC X ANY LENGTH.").replace(
+        "       LINKAGE",
+        "       LOCAL-STORAGE SECTION.\n       01  W PIC X(4).\n       01  V PIC X(6).\n       LINKAGE",
+    )
+    called = called.format("USING").replace("GOBACK", "MOVE LA TO W V.\n           GOBACK")
+    found = grown("P.A", 2, program("CALL 'TWO' USING A.", "GOBACK.", data=("01 A PIC X(4).",)), called)
+    assert short(found) == {"TWO.W": ("is", 6)}
+    assert found["field", "TWO.LA"].why == "it is as long as what it gets"
+
+
+def test_two_entries_on_one_line_of_a_program_are_two_items() -> None:
+    """Only what a copybook declares grows with its other instances."""
+    found = grown("P.A", 2, program("MOVE A TO T.", data=("01 A PIC X(4).", "01 G. 05 T PIC X(4). 05 U PIC X(4).")))
+    assert ("field", "U") not in found
+    assert short(found) == {"T": ("is", 6)}

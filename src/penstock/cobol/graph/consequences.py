@@ -98,6 +98,8 @@ class Wave(NamedTuple):
     with, itself or another one that the same line of a copybook declares."""
     filled: tuple[CitedLine, ...] = ()
     """The statements that bring it what is longer; none for any."""
+    now: Size | None = None
+    """How much an item ANY LENGTH holds today, which its declaration does not say; None for any other."""
 
     def nearness(self) -> tuple[int, int]:
         """Return what waves are ordered by: the surest first, of those the nearest."""

@@ -22,7 +22,7 @@ from ..facts.values import WHOLE, MoveWay
 from .carrying import DIFFERS, PlacedField
 from .comparisons import Comparisons
 from .consequences import Consequences, Longer, Wave, less_sure
-from .holding import growing_place, has_names, holders_of, lies_behind, varies
+from .holding import first_name, growing_place, has_names, holders_of, is_other_kind, lies_behind, varies
 from .relaying import RENAMES, Lying, relaid
 from .shortages import Shortage, Sizes, shortage
 from .sizes import Bytes, Size, longer, size_of
@@ -96,7 +96,8 @@ class _Growing:
             for named in part.parts:
                 self._parts.setdefault((id(part), named.field), []).append(named)
             for index, field in enumerate(part.fields):
-                if field.name:
+                # Two entries on one line of a program are not one item.
+                if field.name and (field.copybook_path or part.kind == "copybook"):
                     self._alike.setdefault(_declared(part, field), []).append(NodeId("field", field.name))
                 if field.redefines and field.level != RENAMES:
                     self._laid_over.setdefault(field.redefines, []).append(PlacedField(part, index))
@@ -158,9 +159,10 @@ class _Growing:
     def _field(self, node: NodeId, placed: PlacedField, wave: Wave) -> None:
         """Add a field that grows and what it is moved to, and note the record that it lies in."""
         part, field = placed.part, placed.field
-        now, then = size_of(field), wave.size
+        now, then = size_of(field) or wave.now, wave.size
         if ("too short", node) not in self.found and ("redefinition", node) not in self.found:
             why = "it grows" if not wave.steps else "it grows with the copybook"
+            why = "it is as long as what it gets" if wave.now is not None else why
             lengths = (field.bytes, None if then is None else then.bytes)
             self.found.add("field", node, lengths, wave.steps, why, [declared_at(part, field)], wave.certainty)
         if now is not None and then is not None:
@@ -215,6 +217,11 @@ class _Growing:
         if not given:
             return
         filled = given if edge.verb == "moves to" else ()
+        if _is_of_any_length(placed.field):
+            if edge.source == node and edge.verb != "computes" and not edge.ways and wave.steps < MAX_STEPS:
+                sure = less_sure(wave.certainty, edge.certainty)
+                self._grow(other, placed, Wave(then, sure, wave.steps + 1, (*wave.causes, other), filled, now))
+            return
         causes = frozenset(wave.causes)
         short = self._shortage(edge, (now, then), other, placed, causes) if wave.steps < MAX_STEPS else None
         if short is not None:
@@ -404,10 +411,16 @@ class _Growing:
         subject = field.redefines if field.redefines and field.level != RENAMES else field.name
         over = [*self._laid_over.get(subject, ())] if subject else []
         placed = self._carrying.place(NodeId("field", subject)) if subject != field.name else None
+        is_laid_over = ("redefinition", NodeId("field", field.name)) in self.found
         for one in [*([placed] if placed is not None else []), *over]:
-            other, node = one.field, NodeId("field", one.field.name)
-            if not other.name or (one.part is part and one.at == index):
+            # A FILLER that is laid over it is told of by the first that it has a name for.
+            other, node = one.field, NodeId("field", one.field.name or first_name(one.part, one.at))
+            if not node.name or (one.part is part and one.at == index):
                 continue
+            # What grew for one of several that are laid over it need not grow for those of another kind.
+            grew = [there for there in over if NodeId("field", there.field.name) in self._laid] if is_laid_over else []
+            is_other = any(is_other_kind(here, one) for here in (PlacedField(part, index), *grew))
+            sure = less_sure(wave.certainty, "may" if is_other else "is")
             cited = [declared_at(one.part, other), declared_at(part, field)]
             size, grown = size_of(other), self._with(node, one, causes)
             length = None if then is None else then * (field.occurs or 1)
@@ -423,13 +436,13 @@ class _Growing:
                     self.found.add("redefinition", node, (other.bytes, length), wave.steps, why, cited, "may")
             elif grown.bytes * (other.occurs or 1) < length and not (is_behind and size.bytes < now):
                 why = f"it shares its bytes with {field.name or 'a FILLER'}, which gets longer"
-                self.found.add("redefinition", node, (other.bytes, length), wave.steps, why, cited, wave.certainty)
+                self.found.add("redefinition", node, (other.bytes, length), wave.steps, why, cited, sure)
                 if (field.bytes, field.occurs, size.kind == "group") == (other.bytes, other.occurs, False):
                     more = longer(size, Bytes(then - size.bytes))
-                    self._grow(node, one, Wave(more, wave.certainty, wave.steps + 1, (*wave.causes, node)))
+                    self._grow(node, one, Wave(more, sure, wave.steps + 1, (*wave.causes, node)))
             elif is_behind:
                 why = f"it shares its bytes with {field.name or 'a FILLER'}, where what lies behind the field that grows moves"
-                self.found.add("redefinition", node, (other.bytes, None), wave.steps, why, cited, wave.certainty)
+                self.found.add("redefinition", node, (other.bytes, None), wave.steps, why, cited, sure)
 
     def _group(self, changed: Longer) -> None:
         """Add what a group is moved to, or shares its bytes with as a parameter, and what does not grow with it."""
@@ -534,6 +547,11 @@ def _said(edge: EstateEdge, grown: NodeId) -> str:
 def _ways(edge: EstateEdge) -> tuple[MoveWay, ...]:
     """Return how much each of the statements moves that an edge stands for."""
     return edge.ways or (WHOLE,)
+
+
+def _is_of_any_length(field: LaidField) -> bool:
+    """Return whether an item is as long as what it gets: ANY LENGTH, or DYNAMIC LENGTH."""
+    return field.bytes is None and (field.picture or "")[:1].upper() in {*"XAN9"}
 
 
 def _is_more(size: Size | None, known: Size | None) -> bool:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ..facts.values import ItemPart
+    from .carrying import PlacedField
     from .values import LaidField, ProgramPart
 
 
@@ -92,6 +93,24 @@ def lies_behind(part: ProgramPart, group: int, place: GrowingPlace, end: int | N
         and field.usage != "GROUP"
         and (end is None or (field.offset or 0) - within < end)
     )
+
+
+def first_name(part: ProgramPart, group: int) -> str:
+    """Return the first name of what a group holds; "" where it has none."""
+    return next((field.name for field in _below(part, group) if field.name), "")
+
+
+def is_other_kind(one: PlacedField, other: PlacedField) -> bool:
+    """Return whether two groups that share bytes may be records of two kinds: they have names, and none for the same bytes.
+
+    A date and its parts are one value; the bodies of a customer and of an order are not, and only the longer one has to fit.
+    """
+    places = []
+    for owner, group in (one, other):
+        within = owner.fields[group].offset or 0
+        named = [field for field in _below(owner, group) if field.name and field.usage != "GROUP"]
+        places.append({((field.offset or 0) - within, field.bytes) for field in named})
+    return bool(places[0] and places[1]) and places[0].isdisjoint(places[1])
 
 
 def has_names(part: ProgramPart, group: int) -> bool:
