@@ -136,3 +136,36 @@ def test_lengths_that_are_written_in_figures_are_too_small(clauses: str, card: s
     ]
     assert {one.node.name for one in found} == named
     assert all(one.certainty == "is" for one in found)
+
+
+REGION = """\
+       ID DIVISION.
+       PROGRAM-ID. P.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       01  R.
+           05  A PIC X(4).
+           05  B PIC X(4).
+       01  K PIC X(4).
+       01  N PIC 9(8).
+       PROCEDURE DIVISION.
+           MOVE A TO K.
+           EXEC CICS READ FILE('CUST') INTO(R) RIDFLD(K) END-EXEC.
+           EXEC CICS READ FILE('LOG') INTO(B) RIDFLD(N) RRN END-EXEC.
+           GOBACK.
+"""
+
+
+def test_a_file_of_a_region_gets_longer_records_and_keys() -> None:
+    """What INTO names is its record, and what RIDFLD names its key, unless that is a number; the CSD says which data set it is."""
+    csd = b"DEFINE FILE(CUST) GROUP(G) DSNAME(A.B.CUST)\n"
+    graph = graph_of({"p.cbl": REGION.encode(), "r.csd": csd})
+
+    def told(name: str) -> set[tuple[str, str]]:
+        grown = growth(graph, nodes_named(graph, f"P.{name}"), 2, carrying=Carrying(graph))
+        return {(one.what, one.node.name) for one in grown if one.what in {"key", "file", "data set"}}
+
+    assert told("A") == {("key", "CUST"), ("file", "CUST"), ("data set", "A.B.CUST")}
+    assert told("K") == {("key", "CUST")}
+    assert told("N") == set()
+    assert told("B") == {("file", "CUST"), ("file", "LOG"), ("data set", "A.B.CUST")}

@@ -409,6 +409,11 @@ class CicsOperation(NamedTuple):
     mapset: str | None = None
     """The mapset of a map, in capitals: where the command names none, that of the map's name. None where it is not sure."""
 
+    @property
+    def is_by_number(self) -> bool:
+        """Whether RIDFLD is the number or the address of a record, rather than its key."""
+        return self.option("RRN", "RBA", "XRBA") is not None
+
     def option(self, *names: str) -> str | None:
         """Return the argument of the first of those options that it has; None where it has none of them."""
         return next((argument for name in names for option, argument in self.options if option == name), None)

@@ -168,7 +168,10 @@ class _Growing:
         if now is not None and then is not None:
             self._comparisons.tell(part, placed.at, Sizes(now, then), wave)
         self._places_of(node, placed, wave)
+        changed = Longer(part, placed.at, wave, growing_place([field]), frozenset(wave.causes))
+        more = None if now is None or then is None else then.bytes - now.bytes
         for edge in self._graph.touching(node):
+            self._stored.of_region(changed, node, edge, more)
             self._pass_on(node, edge, now, then, wave)
         for edge in self._carrying.after(node, layouts=True):
             if edge.verb == "carried to" and not edge.why.endswith(DIFFERS):
@@ -458,7 +461,9 @@ class _Growing:
             why = "a part of it is named by its place, where other bytes lie then"
             cited = [place for one in parts for place in one.citations]
             self.found.add("part", node, (group.bytes, None), wave.steps, why, cited, wave.certainty)
+        more = None if now is None or then is None else then.bytes - now.bytes
         for edge in self._graph.touching(node):
+            self._stored.of_region(changed, node, edge, more)
             self._by_place(node, edge, changed)
             other = self._receiver(node, edge)
             placed = None if other is None else self._carrying.place(other)

@@ -195,6 +195,10 @@ def _cics(one: CicsOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
         yield EstateEdge(program.program, verb, node, certainty, cited, why)
         if kind != "file" or certainty == "unknown":
             continue
+        rid = one.option("RIDFLD") if not one.is_by_number else None
+        held = _field(rid, program) if rid else None
+        if held is not None:
+            yield EstateEdge(held, "is key of", node, certainty, cited, why)
         area = one.option("INTO") if verb == "reads" else one.option("FROM")
         field = _field(area, program) if area else None
         if field is not None and verb == "reads":

@@ -75,6 +75,29 @@ class Stored:
                     said = f"{edge.source} is its key"
                     self._found.add("key", node, (length, None), wave.steps, said, edge.citations, wave.certainty)
 
+    def of_region(self, changed: Longer, node: NodeId, edge: EstateEdge, more: int | None) -> None:
+        """Add a file of a CICS region that a field or group is read from, is written to, or is the key of.
+
+        Args:
+            changed: The field or group.
+            node: Its name.
+            edge: An edge that touches it.
+            more: By how many bytes it grows; None where that is not known.
+        """
+        wave, length = changed.wave, changed.part.fields[changed.at].bytes
+        other = edge.target if edge.source == node else edge.source
+        certainty = less_sure(wave.certainty, edge.certainty)
+        if other.kind != "file":
+            return
+        if edge.verb == "is key of":
+            self._found.add("key", other, (length, None), wave.steps, f"{node} is its key", edge.citations, certainty)
+        elif edge.verb == "moves to":
+            why = "its records get longer"
+            self._found.add("file", other, (length, None), wave.steps, why, edge.citations, certainty)
+            for bound in self._graph.touching(other):
+                if bound.verb == "bound to":
+                    self._data_sets(changed, bound, more, several=False)
+
     def _other_records(self, changed: Longer, records: Iterable[int]) -> None:
         """Add the other records of a file, one storage with the one that changes: `may`, as they may be of another kind."""
         part, record, wave, place, causes = changed
