@@ -391,6 +391,16 @@ def test_a_rule_has_its_condition_meanings_and_branches() -> None:
     assert {rule.check for rule in found.rules} == {""}
 
 
+def test_a_rule_ends_with_its_end_if_and_not_with_a_period_below_it() -> None:
+    """A period that stands alone, behind comments or blank lines, ends the sentence; what a rule cites is the IF."""
+    (rule,) = told(
+        program(
+            "MAIN.", "    IF A = 1", "       MOVE B TO A", "    END-IF", "*|   OLD CODE", "", "    .", "    GOBACK."
+        )
+    ).rules
+    assert (rule.line, rule.end_line) == (5, 7)
+
+
 def test_the_id_of_a_rule_depends_on_words_not_on_lines() -> None:
     """Lines before it and its spelling change nothing; a second rule of the same words has its own."""
     rule = ("    IF A = 1 CONTINUE END-IF.",)

@@ -262,7 +262,8 @@ def nests(said: Sequence[ReadStatement]) -> list[Node]:
         here = lists[-1]
         if one.verb.startswith("END-"):
             if here:
-                here[-1].end_line = max(here[-1].end_line, one.end_line)
+                # Its own line, for a period that stands alone may follow after comments.
+                here[-1].end_line = max(here[-1].end_line, one.line)
             continue
         if one.verb in _BRANCHES:
             if here:
