@@ -1221,3 +1221,24 @@ def test_records_of_a_database_are_nodes() -> None:
         ("STORER.EMPLOYEE", "moves to", "EMPLOYEE", 9),
         ("STORER", "writes", "JOB", 10),
     }
+
+
+@pytest.mark.proves("C-14", "C-16")
+@pytest.mark.parametrize(
+    "identified", ['ONE AS "two"', 'ONE IS INITIAL PROGRAM AS "TWO"', "ONE EXTERNAL AS 'TWO' COMMON", 'ONE\n           AS "TWO"']
+)
+def test_a_program_is_called_by_the_name_that_as_gives_it(identified: str) -> None:
+    """The literal is what a CALL of another file names; the word stays its name, and both lead to its parameters."""
+    program = sources.program("    GOBACK.", name=identified, data=("LINKAGE SECTION.", "01 GOT PIC X."))
+    one = program.replace("PROCEDURE DIVISION.", "PROCEDURE DIVISION USING GOT.")
+    caller = sources.program(
+        "    CALL 'TWO' USING V.", "    CALL 'ONE' USING V.", name="CALLER", data=("01 V PIC X.",)
+    )
+    graph = graph_of({"one.cbl": one.encode(), "caller.cbl": caller.encode()})
+    found = {
+        (edge.verb, str(edge.target), edge.certainty): {one.line for one in edge.citations if one.path == "caller.cbl"}
+        for edge in graph.edges()
+    }
+    assert found == {("calls", "ONE", "is"): {7, 8}, ("passes to", "ONE.GOT", "is"): {7, 8}}
+    (said,) = scan(one).programs
+    assert (said.name, [name.upper() for name, _ in said.entry_points]) == ("ONE", ["TWO"])

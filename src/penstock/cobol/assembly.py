@@ -178,6 +178,7 @@ def _program(draft: Draft, lines: CodeLines, folded: str, start_line: int, end_l
         for statement in statements[paragraph.first : paragraph.last]
         if statement.verb == "USE"
     ]
+    external = [(draft.external[0], lines.at(draft.external[1]))] if draft.external is not None else []
     return Program(
         name=draft.name,
         kind=draft.kind,
@@ -199,7 +200,7 @@ def _program(draft: Draft, lines: CodeLines, folded: str, start_line: int, end_l
         performs=tuple(sorted(edges.performs + uses, key=lambda perform: perform.line)),
         gotos=tuple(edges.gotos),
         calls=tuple(edges.calls),
-        entry_points=tuple(edges.entry_points),
+        entry_points=(*external, *edges.entry_points),
         copies=tuple(part for part in found if isinstance(part, Copy)),
         execs=tuple(part for part in found if isinstance(part, Exec)),
     )

@@ -18,7 +18,7 @@ _UNITS = f"(?:{ENDED})"
 _IDS = rf"(?:{UNITS})-ID(?![\w-])"
 _ATTRIBUTE = (
     r"(?:(?:IS|INITIAL|COMMON|RECURSIVE|REENTRANT|PROGRAM|PROTOTYPE|EXTERNAL|FINAL|OVERRIDE|STATIC)(?![\w-])"
-    rf"|(?:AS|INHERITS(?>\s++FROM|)(?>\s++TYPE(?=\s++[A-Z])|))\s++(?:{LITERAL}|{_NAME}))"
+    rf"|AS\s++(?P<external>{LITERAL}|{_NAME})|INHERITS(?>\s++FROM|)(?>\s++TYPE(?=\s++[A-Z])|)\s++(?:{LITERAL}|{_NAME}))"
 )
 # EXTERN, STDCALL or a mnemonic name: how the program is called, in front of its parameters; Fujitsu says WITH C LINKAGE
 _CONVENTION = (
@@ -59,8 +59,8 @@ ENTRY = re.compile(
     rf"|(?P<word>{_NAME})(?>[\s,;]++(?>(?:NOT\s++)?OPTIONAL\s++|)(?P<second>(?!COPY\s){_NAME})|){_BODY}\.?+"
     rf"|[^\s,;.]{_BODY}\.?+)"
 )
-"""The next sentence: one of the groups `block`, `division`, `ends` with `unit`, `id` with `name`, or `word` with
-`second`.
+"""The next sentence: one of the groups `block`, `division`, `ends` with `unit`, `id` with `name` and `external`, or `word`
+with `second`.
 
 All groups are None for a sentence that begins with something that is no word. It runs over folded code, from where
 the last sentence ended; no match means that nothing but blanks is left.

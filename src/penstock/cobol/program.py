@@ -253,7 +253,8 @@ class Program:
     unread: tuple[Statement, ...] = ()
     """What begins a sentence of the PROCEDURE DIVISION and is no statement that is known; its verb is its first word."""
     entry_points: tuple[tuple[str, int], ...] = ()
-    """The other entries: the name of each ENTRY and its line."""
+    """The other entries: the name that AS of the PROGRAM-ID gives to what begins the program, and that of each ENTRY, each
+    with its line."""
     copies: tuple[Copy, ...] = ()
     execs: tuple[Exec, ...] = ()
 

@@ -56,6 +56,8 @@ class Draft:
     kind: Kind
     parent: Draft | None
     name: str = ""
+    external: tuple[str, int] | None = None
+    """What the AS of its PROGRAM-ID calls it outside, and where that stands."""
     identified: bool = False
     """Whether the PROGRAM-ID (or FUNCTION-ID and the like) of a program was seen."""
     closed: bool = False
@@ -344,6 +346,9 @@ class _Walk:
         if entry["name"] is not None:
             self._count(draft, -1)
             draft.name = self._name(entry, "name").strip("'\"").strip()
+            if entry["external"] is not None and kind in {"program", "function"}:
+                name = self._name(entry, "external").strip("'\"").strip()
+                draft.external = (name, entry.start("external")) if fold(name) != fold(draft.name) else None
             self._count(draft, 1)
         draft.entries.append((entry["id"], draft.name, None, "", start, entry.end()))
 

@@ -268,11 +268,12 @@ def _operations(
 
 
 def _entry_parameters(code: Code) -> tuple[tuple[str, ...], ...]:
-    """Return the parameters of each ENTRY of the program, in the order of its entry points."""
+    """Return the parameters of each entry point of the program: of an ENTRY its own, of another name those of the division."""
     from .arguments import parameters
 
     said = {one.line: one for one in code.of("ENTRY") if one.copybook is None}
-    return tuple(parameters(said[line]) if line in said else () for _, line in code.program.entry_points)
+    using = code.program.using
+    return tuple(parameters(said[line]) if line in said else using for _, line in code.program.entry_points)
 
 
 def lookup(copybooks: Copybooks | None) -> Callable[[str, str | None], ScannedSource | None]:

@@ -745,9 +745,9 @@ class Facts:
     linkage: tuple[str, ...] = ()
     """The records of the LINKAGE SECTION."""
     entry_points: tuple[tuple[str, int], ...] = ()
-    """The name of each ENTRY and its line."""
+    """What else the program is called by: the name behind AS of its PROGRAM-ID, and that of each ENTRY, each with its line."""
     entry_parameters: tuple[tuple[str, ...], ...] = ()
-    """The parameters of each ENTRY, in the order of `entry_points`."""
+    """The parameters of each of them, in the same order."""
     paragraphs: tuple[ParagraphFacts, ...] = ()
     edges: tuple[ControlEdge, ...] = ()
     outside: tuple[Outside, ...] = ()
