@@ -235,12 +235,25 @@ def test_row_5_what_stands_between_adds_nothing(between: str) -> None:
     assert [(perform.line, perform.target) for perform in word.performs] == [(5, "B")]
 
 
-def test_cards_without_ends_are_warned_of() -> None:
-    """A member that was downloaded in binary and in ASCII is one line: nothing of it is read, and that is said."""
-    cards = program("A.", "    EXIT.").splitlines()
-    (warned,) = [one for one in scan("".join(line.ljust(80) for line in cards)).warnings if "without ends" in one.text]
-    assert warned == (1, "records of 80 bytes without ends: all is read as one line")
-    assert not scan("program-id. a. procedure division. display 'a'.".ljust(160)).warnings
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8", "latin-1", "cp932"])
+@pytest.mark.parametrize("filled", [b"", b"\0" * 80], ids=["whole", "filled"])
+def test_cards_without_ends_are_read_and_warned_of(encoding: str, filled: bytes) -> None:
+    """A member that was downloaded in binary, translated or not: each card is a line, and others may count otherwise."""
+    letters = {"ascii": "a", "utf-8": "a", "latin-1": "ä", "cp932": "\u3072\u3089\u304c\u306a"}[encoding]
+    lines = [*program("A.", f"    DISPLAY '{letters}'.", "B.", "    EXIT.").splitlines()]
+    data = b"".join(line.encode(encoding).ljust(72) + b"%08d" % at for at, line in enumerate(lines)) + filled
+    source = scan(data)
+    assert (names(one(source)), source.lines) == (["A", "B"], len(lines) + bool(filled))
+    assert [warned.line for warned in source.warnings if "records of 80 bytes without ends" in warned.text] == [1]
+    assert [line.rstrip() for line in code_of(source)[: len(lines)]] == [line[7:] for line in lines]
+    assert source.all_shown()[: len(lines)] == [source.shown(at) for at in range(1, len(lines) + 1)]
+    assert b"".join(source.bytes_of(n, n) for n in range(1, source.lines + 1)) == data
+
+
+def test_a_line_of_the_length_of_cards_is_none() -> None:
+    """A program on one line has letters where each card has its indicator."""
+    source = scan("program-id. a. procedure division. display 'a'.".ljust(160))
+    assert (source.lines, source.warnings) == (1, ())
 
 
 def test_row_5_what_looks_like_a_comment_in_a_literal_is_none() -> None:
@@ -313,10 +326,15 @@ def test_row_7_ebcdic_is_told_by_its_bytes(end: bytes) -> None:
 
 
 def test_row_7_a_file_without_ends_of_lines_is_told() -> None:
-    """Row 7: only a newline, NEL or a card of 80 bytes ends a line; where something else seems to, a warning says so."""
+    """Row 7: a newline ends a line, NEL, a card of 80 bytes, or a carriage return in a file of them alone, of which a warning
+    tells, for not everybody counts them; where something else seems to, a warning says so.
+    """
     text = program("A.", "    EXIT.")
-    source = scan(text.replace("\n", "\r"))
-    assert (source.lines, [warned.line for warned in source.warnings]) == (1, [1])
+    for encoding in ("utf-8", "utf-16"):
+        source = scan(text.replace("\n", "\r").encode(encoding))
+        assert (names(one(source)), source.lines) == (["A"], len(text.splitlines()))
+        assert [warned.line for warned in source.warnings] == [1]
+        assert source.all_shown() == scan(text).all_shown()
     assert [warned.line for warned in scan(text + "       B.\r       C.\n").warnings] == [6]
     records = b"".join(line.ljust(79).encode("cp037") for line in text.splitlines())
     assert (scan(records).lines, [warned.line for warned in scan(records).warnings][:1]) == (1, [1])

@@ -39,7 +39,7 @@ _UTF_8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}")
 _WIDE = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}  # by the mark that they begin with
 # Between shift-out and shift-in a byte is half a letter, even where it is the byte of a quote.
 _SHIFTED = re.compile("\x0e([^\x0f\n]*+)\x0f")
-_CARDS = frozenset(" *-/Dd")  # what column 7 of a card holds
+_CARDS = frozenset(b" *-/Dd")  # what column 7 of a card holds
 _NOTHING = {0: " ", 0x1A: " "}  # what fills records, and what ended files
 
 
@@ -142,21 +142,23 @@ def _records(data: bytes, encoding: str) -> tuple[list[str], tuple[int, ...]]:
     The two must agree: line n of the text is the stretch of bytes from offset n to offset n + 1, because citations
     are checked in the text and chunks are cut in the bytes. So bytes are split first, or in a codec in which a
     newline is one byte that stands for nothing else; "\n" is the only end of line, never what `str.splitlines` takes
-    for one (form feed, U+2028).
+    for one (form feed, U+2028). Where a file has none of it, "\r" is.
     """
     if not data:
         return [], ()
     if encoding in _WIDE.values():
         # UTF-16 is split after decoding: the two bytes of a newline also occur across two letters, as in U+0A0A.
-        lines = data.decode(encoding).removesuffix("\n").split("\n")
+        text = data.decode(encoding)
+        end = "\n" if "\n" in text else "\r"
+        lines = text.removesuffix(end).split(end)
         units = [line.encode(encoding)[::2] for line in lines]  # a byte for each unit of two
         lines[0] = lines[0].removeprefix("\ufeff")
         return [line.translate(_NOTHING).rstrip("\r") for line in lines], tuple(2 * at for at in begins(units))
-    marks = _RECORD_MARKS.get(encoding, (b"\n",))
+    marks = _RECORD_MARKS.get(encoding, (b"\n", b"\r") if b"\n" not in data else (b"\n",))
     # Only one of the two ends records; the other one, where it occurs, is data.
     mark = max(marks, key=data.count)
-    # No end at all and a length of whole cards: a data set member that was downloaded in binary.
-    if mark not in data and encoding in _RECORD_MARKS and len(data) % RECORD_BYTES == 0:
+    is_cards = mark not in data and _is_cards(data, encoding)
+    if is_cards:
         records = [data[at : at + RECORD_BYTES] for at in range(0, len(data), RECORD_BYTES)]
         offsets = tuple(range(0, len(data), RECORD_BYTES))
     else:
@@ -170,7 +172,10 @@ def _records(data: bytes, encoding: str) -> tuple[list[str], tuple[int, ...]]:
             for record in records
         ]
     else:
-        lines = data.decode(encoding, "replace").split("\n")[: len(records)]
+        if is_cards:
+            lines = [record.decode(encoding, "replace") for record in records]
+        else:
+            lines = data.decode(encoding, "replace").split(mark.decode())[: len(records)]
         lines[0] = lines[0].removeprefix("\ufeff")
     if b"\0" in data or b"\x1a" in data:
         lines = [line.translate(_NOTHING) for line in lines]
@@ -179,17 +184,29 @@ def _records(data: bytes, encoding: str) -> tuple[list[str], tuple[int, ...]]:
     return lines, offsets
 
 
+def _is_cards(data: bytes, encoding: str) -> bool:
+    """Return whether a file without ends of lines has the length of whole cards: a data set member that was downloaded in binary.
+
+    In EBCDIC that is enough. Where a tool has translated it, column 7 of each card, which may be filled with nothing, must say
+    so, too.
+    """
+    if len(data) % RECORD_BYTES:
+        return False
+    return encoding in _RECORD_MARKS or (
+        len(data) > RECORD_BYTES and set(data[AREA_A - 1 :: RECORD_BYTES].translate(None, b"\0")) <= _CARDS
+    )
+
+
 def _unended(data: bytes, lines: list[str], encoding: str) -> list[Warned]:
-    """Return a warning where the lines of a file end in a way that is not known here, so that they run together."""
+    """Return a warning where the lines of a file end in a way that is not known here, or that others do not know."""
     returned = next((number for number, line in enumerate(lines, 1) if "\r" in line), 0) if b"\r" in data else 0
     if returned:
         return [Warned(returned, "carriage returns alone end no line: what follows them is read as the same one")]
-    if len(lines) != 1 or len(data) <= RECORD_BYTES:
-        return []
-    if encoding == "cp037":
+    if len(lines) == 1 and len(data) > RECORD_BYTES and encoding == "cp037":
         return [Warned(1, f"neither ends of records nor records of {RECORD_BYTES} bytes: all is read as one line")]
-    if len(data) % RECORD_BYTES == 0 and set(lines[0][AREA_A - 1 :: RECORD_BYTES]) <= _CARDS:
-        return [Warned(1, f"records of {RECORD_BYTES} bytes without ends: all is read as one line")]
+    if len(lines) > 1 and b"\n" not in data and encoding not in _RECORD_MARKS:
+        ends = "carriage returns alone end the lines" if b"\r" in data else f"records of {RECORD_BYTES} bytes without ends"
+        return [Warned(1, f"{ends}: each is read as a line, and to who knows newlines alone all are one")]
     return []
 
 

@@ -119,8 +119,9 @@ class ScannedSource:
         # In one pass over stretches of one format, because whoever shows a program shows all of it: asked line by line it takes
         # three times as long.
         made: list[str] = []
-        # In ASCII a newline is an end of line and nothing else.
-        texts = self.data.decode("ascii").split("\n") if self.data.isascii() else [*map(self._decoded, self.records())]
+        # In ASCII a newline is an end of line and nothing else, and where there is none others may end lines.
+        is_plain = b"\n" in self.data and self.data.isascii()
+        texts = self.data.decode("ascii").split("\n") if is_plain else [*map(self._decoded, self.records())]
         bounds = [first for first, _ in self.switches[1:]] + [self.lines + 1]
         for (first, form), end in zip(self.switches or ((1, self.format),), bounds, strict=True):
             made += all_shown(texts[first - 1 : end - 1], form, self.kinds[first - 1 : end - 1])

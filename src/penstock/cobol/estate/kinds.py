@@ -116,9 +116,10 @@ def decoded(data: bytes) -> str:
             return "\n".join(text[at : at + 80] for at in range(0, len(text), 80))
         return text
     try:
-        return data.decode("utf-8-sig").replace("\r", "")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return data.decode("latin-1").replace("\r", "")
+        text = data.decode("latin-1")
+    return text.replace("\r", "" if "\n" in text else "\n")
 
 
 def _kind_of_text(head: bytes) -> Kind | None:

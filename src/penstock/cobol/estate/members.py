@@ -69,7 +69,8 @@ def member(path: str, kind: Kind, data: bytes) -> Member:
         kind: What it is, as `kind_of` told.
         data: Its bytes; encoding and line ends are settled here.
     """
-    lines = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
+    end = b"\n" if b"\n" in data else b"\r"
+    lines = data.count(end) + (not data.endswith(end) and bool(data))
     found = Member(path, kind, lines)
     if kind in {"jcl", "proc"}:
         text = decoded(data)
