@@ -11,6 +11,7 @@ from penstock.cobol.estate import Copybooks, Estate, Kind, Located, Member, kind
 from penstock.cobol.estate.bms import copybook
 from penstock.cobol.estate.running import JobSteps
 from penstock.cobol.facts import facts
+from penstock.cobol.graph import EstateGraph
 
 from .sources import fixed, program
 
@@ -207,7 +208,9 @@ def test_symbols_that_double_each_other_end() -> None:
 
 
 def test_procedures_that_run_each_other_eight_times_end() -> None:
-    """Twelve of them would be 8^12 steps; a job has no more than are followed, and the first of them are there."""
+    """Twelve of them would be 8^12 steps; a job has no more than are followed, the first of them are there, and what is left
+    out is said.
+    """
     deep = [
         member(
             f"Q{at}.prc", "proc", (f"//Q{at} PROC\n" + "".join(f"//S{n} EXEC Q{at + 1}\n" for n in range(8))).encode()
@@ -218,6 +221,14 @@ def test_procedures_that_run_each_other_eight_times_end() -> None:
     steps = list(JobSteps(members).steps(members[0], members[0].jobs[0]))
     assert steps[0].step.program == "FIRST"
     assert 255 < len(steps) < 10_000
+    assert [one.is_cut for one in steps] == [False] * (len(steps) - 1) + [True]
+    missing = Estate(members, []).missing
+    assert [(one.kind, one.name, one.users) for one in missing if one.kind == "step"] == [
+        ("step", f"J: WHAT COMES BEHIND ITS FIRST {len(steps)} STEPS", ("j.jcl",))
+    ]
+    assert [edge.why for edge in EstateGraph([], members).edges() if "not followed" in edge.why] == [
+        f"more than {len(steps)} steps: what comes behind this one is not followed"
+    ]
 
 
 def test_a_screen_has_fields_and_the_copybook_that_cics_makes() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..facts.calls import is_interface
 from ..program import key
 from ..scope import ProgramPlace, inherited, meant
-from .running import JobSteps
+from .running import MAX_STEPS, JobSteps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -85,7 +85,7 @@ class Missing(NamedTuple):
     """A name that is used and that nothing here defines, with the paths of its users."""
 
     kind: str
-    """program, copybook, procedure or transaction."""
+    """program, copybook, procedure, transaction, or step: those of a job that are too many to be followed."""
     name: str
     users: tuple[str, ...]
 
@@ -276,6 +276,8 @@ class Estate:
     def _job(self, member: Member, job: Job, running: JobSteps) -> None:
         """Take the steps of a job, those of its procedures in their place."""
         for one in running.steps(member, job):
+            if one.is_cut:
+                self._miss("step", f"{job.name or member.name}: what comes behind its first {MAX_STEPS} steps", member.path)
             if one.is_missing and one.step.procedure:
                 self._miss("procedure", one.step.procedure, one.places[-1][0])
             if one.step.procedure is not None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .members import Member
 
 _MAX_DEPTH = 15  # the deepest that JCL itself lets procedures nest
-_MAX_STEPS = 4_000
+MAX_STEPS = 4_000
 """How many steps of a job are followed; JCL runs no more than 255. Eight EXECs in each of twelve procedures would be 8^12."""
 
 
@@ -41,6 +41,8 @@ class RunningStep(NamedTuple):
     """The procedures around a step, in capitals, the outermost first."""
     is_missing: bool
     """Whether a step runs a procedure that is not here."""
+    is_cut: bool = False
+    """Whether a step is the last one that is followed, of a job that has more."""
 
 
 class JobSteps:
@@ -87,7 +89,8 @@ class JobSteps:
             for step in job.steps
             for one in self._of_step(member, step, (), RunningStep((), step, (), (), (), is_missing=False), known)
         )
-        return islice(found, _MAX_STEPS)
+        for number, one in enumerate(islice(found, MAX_STEPS), start=1):
+            yield one._replace(is_cut=number == MAX_STEPS and next(found, None) is not None)
 
     def _cards(self, name: str) -> Sequence[JclCard]:
         """Return the statements of a member that is included."""

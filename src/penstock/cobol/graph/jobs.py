@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..estate.running import JobSteps
+from ..estate.running import MAX_STEPS, JobSteps
 from ..facts.sql import statement
 from ..program import key
 from .naming import data_set
@@ -130,7 +130,8 @@ def steps(members: Sequence[Member]) -> Iterator[StepOfJob | EstateEdge]:
         for one in running.steps(member, job):
             node = NodeId("step", ".".join((head.name, *one.names)))
             cited = tuple(CitedLine(path, line) for path, line in one.places)
-            yield EstateEdge(node, "part of", head, "is", cited)
+            more = f"more than {MAX_STEPS} steps: what comes behind this one is not followed" if one.is_cut else ""
+            yield EstateEdge(node, "part of", head, "is", cited, more)
             if one.step.procedure is not None:
                 yield EstateEdge(node, "runs", NodeId("procedure", key(one.step.procedure)), "is", cited)
                 if one.is_missing:
