@@ -1225,15 +1225,14 @@ def test_records_of_a_database_are_nodes() -> None:
 
 @pytest.mark.proves("C-14", "C-16")
 @pytest.mark.parametrize(
-    "identified", ['ONE AS "two"', 'ONE IS INITIAL PROGRAM AS "TWO"', "ONE EXTERNAL AS 'TWO' COMMON", 'ONE\n           AS "TWO"']
+    "identified",
+    ['ONE AS "two"', 'ONE IS INITIAL PROGRAM AS "TWO"', "ONE EXTERNAL AS 'TWO' COMMON", 'ONE\n           AS "TWO"'],
 )
 def test_a_program_is_called_by_the_name_that_as_gives_it(identified: str) -> None:
     """The literal is what a CALL of another file names; the word stays its name, and both lead to its parameters."""
     program = sources.program("    GOBACK.", name=identified, data=("LINKAGE SECTION.", "01 GOT PIC X."))
     one = program.replace("PROCEDURE DIVISION.", "PROCEDURE DIVISION USING GOT.")
-    caller = sources.program(
-        "    CALL 'TWO' USING V.", "    CALL 'ONE' USING V.", name="CALLER", data=("01 V PIC X.",)
-    )
+    caller = sources.program("    CALL 'TWO' USING V.", "    CALL 'ONE' USING V.", name="CALLER", data=("01 V PIC X.",))
     graph = graph_of({"one.cbl": one.encode(), "caller.cbl": caller.encode()})
     found = {
         (edge.verb, str(edge.target), edge.certainty): {one.line for one in edge.citations if one.path == "caller.cbl"}

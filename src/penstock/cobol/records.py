@@ -205,7 +205,9 @@ def _unended(data: bytes, lines: list[str], encoding: str) -> list[Warned]:
     if len(lines) == 1 and len(data) > RECORD_BYTES and encoding == "cp037":
         return [Warned(1, f"neither ends of records nor records of {RECORD_BYTES} bytes: all is read as one line")]
     if len(lines) > 1 and b"\n" not in data and encoding not in _RECORD_MARKS:
-        ends = "carriage returns alone end the lines" if b"\r" in data else f"records of {RECORD_BYTES} bytes without ends"
+        ends = (
+            "carriage returns alone end the lines" if b"\r" in data else f"records of {RECORD_BYTES} bytes without ends"
+        )
         return [Warned(1, f"{ends}: each is read as a line, and to who knows newlines alone all are one")]
     return []
 

@@ -277,7 +277,9 @@ class Estate:
         """Take the steps of a job, those of its procedures in their place."""
         for one in running.steps(member, job):
             if one.is_cut:
-                self._miss("step", f"{job.name or member.name}: what comes behind its first {MAX_STEPS} steps", member.path)
+                self._miss(
+                    "step", f"{job.name or member.name}: what comes behind its first {MAX_STEPS} steps", member.path
+                )
             if one.is_missing and one.step.procedure:
                 self._miss("procedure", one.step.procedure, one.places[-1][0])
             if one.step.procedure is not None:

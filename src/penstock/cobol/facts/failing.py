@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .code import text_of
+from .code import clipped, text_of
 from .values import ErrorSite
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ _PHRASES = {
 _ABENDS = frozenset({"CEE3ABD", "CEE3AB2", "ILBOABN0", "ABEND", "CBLABN0"})
 _FINE = frozenset({"00", "0", "ZERO", "ZEROS", "ZEROES", "SPACES", "SPACE", "", "NORMAL", "MQCC-OK"})
 _NEGATED = frozenset({"NOT", "<>", ">", "<", "UNEQUAL"})
+_ACTION_CHARS = 200
 _VALUE = re.compile(r"'([^']*)'|\"([^\"]*)\"|([A-Za-z0-9+-]+)")
 
 
@@ -96,9 +97,9 @@ def sites(
 
 
 def _checked(rule: BranchRule) -> ErrorSite:
-    """Return the site of a condition that looks at an outcome, with the first thing that is done about a failure."""
+    """Return the site of a condition that looks at an outcome, with what is done about a failure."""
     branch = _failing(rule)
-    action = next((one.text for one in branch.actions if one.text.upper() != "CONTINUE"), None) if branch else None
+    action = _done(one.text for one in branch.actions if one.text.upper() != "CONTINUE") if branch else None
     # What is done belongs to the branch that it stands in: alone, `IF STATUS = '00'` would say the opposite.
     within = f" … {branch.label}" if branch and branch.label != "THEN" else ""
     said = f"{rule.verb} {rule.condition}{within}"
@@ -131,9 +132,14 @@ def _phrases(node: Node, paragraph: str) -> Iterator[ErrorSite]:
         if kind is not None:
             of = opener.text() if label == "ON STATUS" else label
             condition = f"{of} of {text_of(node.said.texts[:2], node.said.kinds[:2])}"
-            action = inner[0].said.text(200) if inner else None
+            action = _done(one.said.text(_ACTION_CHARS) for one in inner)
             end = inner[-1].end_line if inner else opener.end_line
             yield ErrorSite(kind, condition, action, opener.line, end, paragraph)
+
+
+def _done(actions: Iterable[str]) -> str | None:
+    """Return what is done, statement behind statement, as far as it is short; None where that is nothing."""
+    return clipped("; ".join(actions), _ACTION_CHARS) or None
 
 
 def _error_sites(said: ReadStatement, paragraph: str) -> Iterator[ErrorSite]:

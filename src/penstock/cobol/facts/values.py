@@ -649,7 +649,7 @@ class ErrorSite(NamedTuple):
     RETURN-CODE, HANDLE, USE, WHENEVER or IDMS STATUS."""
     condition: str
     action: str | None
-    """The first statement that follows from it; None where there is none, or where it is not told."""
+    """The statements that follow from it, as far as they are short; None where there are none, or where it is not told."""
     line: int
     end_line: int
     paragraph: str

@@ -106,7 +106,8 @@ class TransactionView(TypedDict):
 
 class MissingView(TypedDict):
     """What is named and not here: a program, copybook, procedure or transaction, and who names it; or the steps of a job that are
-    too many to be followed."""
+    too many to be followed.
+    """
 
     name: str
     kind: str
