@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 import pytest
+from tests.growth import BOUND, growth
 
 from penstock.cobol import scan
 from penstock.cobol.estate import Estate, Located
 from penstock.cobol.facts import Facts, facts
 from penstock.cobol.graph import Carrying, EstateGraph, part_of, program_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SOURCE = """\
 ID DIVISION.
@@ -174,3 +179,70 @@ def test_external_data_is_one_storage_for_all_who_declare_it() -> None:
     found = list(Carrying(graph).after(node))
     assert {(str(edge.target), edge.certainty) for edge in found} == {("OTHER.EXT-B", "may"), ("OTHER.EXT", "may")}
     assert all("EXTERNAL" in edge.why for edge in found)
+
+
+NAMED = """\
+ID DIVISION.
+PROGRAM-ID. TOP.
+DATA DIVISION.
+WORKING-STORAGE SECTION.
+01 R1 GLOBAL.
+   05 X PIC X.
+   05 S PIC X.
+      88 IS-ON VALUE 'Y'.
+01 R2.
+   05 X PIC X.
+01 R3 GLOBAL.
+   05 Y PIC X OCCURS 3 INDEXED BY IX.
+PROCEDURE DIVISION.
+    CALL 'INNER'.
+    GOBACK.
+ID DIVISION.
+PROGRAM-ID. INNER.
+PROCEDURE DIVISION.
+    {0}.
+    GOBACK.
+END PROGRAM INNER.
+END PROGRAM TOP.
+"""
+
+
+@pytest.mark.proves("C-16")
+@pytest.mark.parametrize(
+    ("statement", "outer", "written"),
+    [
+        ("MOVE 'A' TO X", ["R1", "X", "S", "R2", "X"], "TOP.R1.X"),
+        ("SET IS-ON TO TRUE", ["R1", "X", "S", "R2", "X"], "TOP.S"),
+        ("SET IX TO 1", ["R3", "Y"], ""),
+        ("MOVE SPACE TO r3", ["R3", "Y"], "TOP.R3"),
+        ("EXEC SQL SELECT A INTO :Y FROM T END-EXEC", ["R3", "Y"], "TOP.Y"),
+        ("CONTINUE", [], ""),
+    ],
+)
+def test_of_the_programs_around_it_a_program_has_what_it_names(statement: str, outer: list[str], written: str) -> None:
+    """The records that it names, and those that its fields share a name with: by that the fields are called what they are."""
+    source = scan(NAMED.format(statement), source_format="free")
+    said = [facts(source, one) for one in source]
+    assert [item.name for data in said[1].outer for item in data.items] == outer
+    parts = (part_of(one, program, "a.cbl", name=one.program) for program, one in zip(source, said, strict=True))
+    graph = EstateGraph(parts)
+    found = {edge.target.name for edge in graph.edges() if edge.verb in {"writes", "sets"}}
+    assert found == {written} - {""}
+
+
+def _nest(size: int) -> Callable[[], object]:
+    """A program of `size` GLOBAL records with as many programs in it, each of which uses one of them."""
+    data = "".join(f"01 G{at} GLOBAL.\n   05 F{at} PIC X.\n" for at in range(size))
+    inner = "".join(
+        f"ID DIVISION.\nPROGRAM-ID. P{at}.\nPROCEDURE DIVISION.\n    MOVE UNKNOWN TO F{at}.\nEND PROGRAM P{at}.\n"
+        for at in range(size)
+    )
+    head = f"ID DIVISION.\nPROGRAM-ID. TOP.\nDATA DIVISION.\nWORKING-STORAGE SECTION.\n{data}"
+    source = scan(f"{head}PROCEDURE DIVISION.\n    GOBACK.\n{inner}END PROGRAM TOP.\n", source_format="free")
+    return lambda: [facts(source, one) for one in source]
+
+
+@pytest.mark.proves("C-4")
+def test_programs_within_one_take_time_by_their_number_alone() -> None:
+    """What they share is laid out once, and each is given what it names: not all of it, for all of them."""
+    assert growth(_nest, 100) < BOUND

@@ -48,11 +48,6 @@ The function gets the library that OF or IN names, or None; it returns None wher
 """
 
 
-_CONFIGURATION = frozenset(
-    {"CONFIGURATION", "SOURCE-COMPUTER", "OBJECT-COMPUTER", "SPECIAL-NAMES", "REPOSITORY", "CLASS-CONTROL"}
-)
-
-
 def facts(
     source: ScannedSource, program: Program, *, copybooks: Copybooks | None = None, tells_apart: bool = False
 ) -> Facts:
@@ -75,7 +70,8 @@ def facts(
     from .expanding import expand
 
     find = lookup(copybooks)
-    expanded, outer = expand(source, program, find), outer_data(source, program, find)
+    expanded = expand(source, program, find)
+    outer = outer_data(source, program, find, expanded)
     return _facts(source, program, expanded, outer, tells_apart=tells_apart)
 
 
@@ -377,41 +373,34 @@ def _undeclared(
     from .values import Undeclared
 
     referred = data.referred
-    declared = _declared(source, program, rows) if referred.undefined else set()
-    declared |= {key(name) for name, *_ in data.constants}
+    if not referred.undefined:
+        return ()
+    from .around import declared_around
+
+    declared = _declared(program, rows) | {key(name) for name, *_ in data.constants}
+    around = declared_around(source, program)
     lines: dict[str, tuple[str, set[int]]] = {}
     for name, line in referred.undefined:
-        if key(name) not in declared:
+        if key(name) not in declared and not any(key(name) in names for names in around):
             lines.setdefault(key(name), (name, set()))[1].add(line)
     return tuple(Undeclared(name, tuple(sorted(at))) for name, at in lines.values())
 
 
-def _declared(source: ScannedSource, program: Program, rows: Iterable[EntryRow]) -> set[str]:
+def _declared(program: Program, rows: Iterable[EntryRow]) -> set[str]:
     """Return names that are declared and are no data of this program, in capitals.
 
-    Those are paragraphs, sections, constants, file names, mnemonic names of the CONFIGURATION SECTION, and
-    everything that the programs around a nested one declare, GLOBAL or not.
+    Those are paragraphs, sections, constants, file names, and mnemonic names of the CONFIGURATION SECTION.
     """
     from .layout import pieces
-    from .vocabulary import INTRINSIC
+    from .vocabulary import CONFIGURATION, INTRINSIC
 
     found = {key(one.name) for one in program.paragraphs} | {key(one.name) for one in program.sections}
     for row in rows:
-        if row.section in _CONFIGURATION:
+        if row.section in CONFIGURATION:
             words = {key(word) for word in pieces(row.code)}
             found |= words
             if "INTRINSIC" in words:
                 found |= INTRINSIC
         elif row.entry.level is None or row.entry.level == 78:
             found.add(key(row.entry.name))
-    # By name, for that is all that END PROGRAM gives; two programs of one name must not make this a circle.
-    outer, seen = program.parent, {program.name}
-    around = {one.name: one for one in source.programs} if outer is not None else {}
-    while outer is not None and outer in around and outer not in seen:
-        seen.add(outer)
-        found.update(key(entry.name) for entry in around[outer].entries)
-        for entry in around[outer].entries:
-            if entry.section in _CONFIGURATION:
-                found.update(map(key, pieces(source.code[entry.start : entry.end])))
-        outer = around[outer].parent
     return found

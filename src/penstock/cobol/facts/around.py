@@ -1,7 +1,9 @@
 """Tell which data a nested program has from those around it: records and files that they declare GLOBAL, and of a method all
 that the object, or the factory, of its class holds.
 
-Keeps out what is done with it. Law: a program that nothing contains has none.
+Keeps out what is done with it. Laws: a program that nothing contains has none; of what is around it, a program has the records
+that it names, and those that the name of a field depends on. All programs of a file together take no more steps than what they
+name, and the pairs of a program and one around it.
 """
 
 from __future__ import annotations
@@ -10,72 +12,166 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from ..program import key
+from ..reading import BREAK
 from .expanding import expand
-from .layout import layout
+from .layout import layout, pieces
 from .values import OuterData
+from .vocabulary import CONFIGURATION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from ..program import Program
     from ..source import ScannedSource
+    from .expanding import Expanded
     from .values import DataItem
 
+    _Find = Callable[[str, str | None], ScannedSource | None]
+
 _GLOBAL = re.compile(r"\bGLOBAL\b", re.IGNORECASE)
+_WORDS = re.compile(r"[^\s.'\"(),;:=<>+*/&]++")
 
 
-# Kept for the programs of one file, which are asked one after the other: laid out again for each, a program of n others and n items
-# would cost n * n. A program is known by its first line, for comparing programs would walk through them.
-@lru_cache(maxsize=4)
-def _items(
-    source: ScannedSource, line: int, find: Callable[[str, str | None], ScannedSource | None]
-) -> tuple[DataItem, ...]:
-    """Return the items of the program that begins on a line, and that others are within."""
-    outer = next(one for one in source.programs if one.start_line == line)
-    return layout(expand(source, outer, find).rows).items
-
-
-def outer_data(
-    source: ScannedSource, program: Program, find: Callable[[str, str | None], ScannedSource | None]
-) -> tuple[OuterData, ...]:
-    """Return the data of the programs around a program, the nearest first; of those alone that share any.
+def outer_data(source: ScannedSource, program: Program, find: _Find, expanded: Expanded) -> tuple[OuterData, ...]:
+    """Return the data of the programs around a program, the nearest first; of those alone that share any that it names.
 
     Args:
         source: The file that was scanned.
         program: One of the programs in it.
         find: The lookup of copybooks.
+        expanded: The program with its copybooks, which names what it uses.
     """
-    found = []
-    for outer in programs_around(source, program):
-        if outer.kind == "class":
-            found += _held(source, outer, program, find)
-            continue
-        first = min((entry.start for entry in outer.entries), default=0)
-        last = max((entry.end for entry in outer.entries), default=0)
-        if outer.copies or _GLOBAL.search(source.code, first, last):
-            items = _items(source, outer.start_line, find)
-            if any(item.shared == "GLOBAL" for item in items):
-                found.append(OuterData(outer.name, items))
-    return tuple(found)
-
-
-def _held(
-    source: ScannedSource, outer: Program, method: Program, find: Callable[[str, str | None], ScannedSource | None]
-) -> list[OuterData]:
-    """Return the data of a class that a method of it uses: of OBJECT or of FACTORY, whichever holds the method."""
-    lines = [entry.line for entry in outer.entries if entry.word in {"FACTORY", "OBJECT"}]
-    begun = max((line for line in lines if line < method.start_line), default=outer.start_line)
-    items = _items(source, outer.start_line, find)
-    shared = [
-        item._replace(shared="GLOBAL") if begun <= item.line < method.start_line or not lines else item
-        for item in items
-    ]
-    return [OuterData(outer.name, tuple(shared))] if shared else []
+    holders = programs_around(source, program)
+    if not holders:
+        return ()
+    held, words = _held(source), _words(expanded)
+    found = ((outer.name, held.shared(outer, program, find)) for outer in holders)
+    named = ((name, shared.named(words)) for name, shared in found if shared is not None)
+    return tuple(OuterData(name, items) for name, items in named if items)
 
 
 def programs_around(source: ScannedSource, program: Program) -> list[Program]:
     """Return the programs that contain a program, from the inside out."""
-    if program.parent is None:
-        return []
-    found = [one for one in source.programs if one.start_line < program.start_line and program.end_line <= one.end_line]
-    return sorted(found, key=lambda one: -one.start_line)
+    return list(_held(source).around(program)) if program.parent is not None else []
+
+
+def declared_around(source: ScannedSource, program: Program) -> list[set[str]]:
+    """Return what each program around a nested one declares, GLOBAL or not, in capitals."""
+    return [_held(source).declared(outer) for outer in programs_around(source, program)]
+
+
+class _Shared:
+    """The items of a program that others use, by the words that name them."""
+
+    def __init__(self, items: tuple[DataItem, ...]) -> None:
+        self._items = items
+        self._records: dict[int, list[int]] = {}  # what each record has
+        self._named: dict[str, dict[int, None]] = {}  # the records of a word
+        for index, item in enumerate(items):
+            self._records.setdefault(item.record, []).append(index)
+            for word in _names(item):
+                self._named.setdefault(word, {}).setdefault(item.record)
+
+    def named(self, words: set[str]) -> tuple[DataItem, ...]:
+        """Return the items of the records that some words name, renumbered; and of those that have a name with them in common,
+        for what a field is called depends on who else is called so.
+        """
+        named = (record for word in self._named.keys() & words for record in self._named[word])
+        kept = {record for record in named if self._items[record].shared == "GLOBAL"}
+        alike = {word for record in kept for index in self._records[record] for word in _names(self._items[index])}
+        records = sorted(kept.union(*(self._named[word] for word in alike)))
+        indexes = [index for record in records for index in self._records[record]]
+        numbers = {index: number for number, index in enumerate(indexes)}
+        return tuple(
+            item._replace(record=numbers[item.record], parent=None if item.parent is None else numbers[item.parent])
+            for item in map(self._items.__getitem__, indexes)
+        )
+
+
+class _Held:
+    """Which programs of a source contain which, and what those share, each told once: for each program anew, n programs in one
+    of n items would cost n * n.
+    """
+
+    def __init__(self, source: ScannedSource) -> None:
+        self._source = source
+        self._shared: dict[tuple[object, ...], _Shared | None] = {}
+        self._declared: dict[tuple[int, int], set[str]] = {}
+        self._holder: dict[tuple[int, int], Program | None] = {}
+        stack: list[Program] = []
+        for one in sorted(source.programs, key=lambda one: (one.start_line, -one.end_line)):
+            while stack and stack[-1].end_line < one.start_line:
+                stack.pop()
+            around = (it for it in reversed(stack) if it.start_line < one.start_line and one.end_line <= it.end_line)
+            self._holder.setdefault((one.start_line, one.end_line), next(around, None))
+            stack.append(one)
+
+    def around(self, program: Program) -> Iterator[Program]:
+        """Yield the programs that contain a program, from the inside out."""
+        outer = self._holder.get((program.start_line, program.end_line))
+        while outer is not None:
+            yield outer
+            outer = self._holder[outer.start_line, outer.end_line]
+
+    def declared(self, outer: Program) -> set[str]:
+        """Return what a program declares, in capitals, the names of its CONFIGURATION SECTION among it."""
+        known = outer.start_line, outer.end_line
+        if known not in self._declared:
+            found = {key(entry.name) for entry in outer.entries}
+            for entry in outer.entries:
+                if entry.section in CONFIGURATION:
+                    found.update(map(key, pieces(self._source.code[entry.start : entry.end])))
+            self._declared[known] = found
+        return self._declared[known]
+
+    def shared(self, outer: Program, program: Program, find: _Find) -> _Shared | None:
+        """Return what a program shares with one that it contains; None where that is nothing."""
+        part = _part(outer, program.start_line) if outer.kind == "class" else None
+        known = (outer.start_line, outer.end_line, find, part)
+        if known not in self._shared:
+            self._shared[known] = self._sharing(outer, part, find)
+        return self._shared[known]
+
+    def _sharing(self, outer: Program, part: tuple[int, int] | None, find: _Find) -> _Shared | None:
+        """Return what a program shares, or what a part of a class does."""
+        first = min((entry.start for entry in outer.entries), default=0)
+        last = max((entry.end for entry in outer.entries), default=0)
+        if part is None and not outer.copies and not _GLOBAL.search(self._source.code, first, last):
+            return None
+        items = layout(expand(self._source, outer, find).rows).items
+        if part is not None:
+            items = tuple(item._replace(shared="GLOBAL") if part[0] <= item.line < part[1] else item for item in items)
+        return _Shared(items) if any(item.shared == "GLOBAL" for item in items) else None
+
+
+# Kept for the programs of one file, which are asked one after the other. A program is known by its lines, for comparing programs
+# would walk through them.
+_held = lru_cache(maxsize=4)(_Held)
+
+
+def _part(whole: Program, line: int) -> tuple[int, int]:
+    """Return from which line on, and up to which, the part of a class is in which a line stands: its OBJECT or its FACTORY."""
+    begins = [entry.line for entry in whole.entries if entry.word in {"FACTORY", "OBJECT"}]
+    return max((one for one in begins if one < line), default=whole.start_line), min(
+        (one for one in begins if one >= line), default=whole.end_line + 1
+    )
+
+
+def _names(item: DataItem) -> Iterator[str]:
+    """Yield the words that name an item, or its record by its file, in capitals."""
+    if item.name != "FILLER":
+        yield key(item.name)
+    yield from (key(condition.name) for condition in item.conditions)
+    yield from map(key, item.indexes)
+    if item.file and item.level == 1:
+        yield key(item.file)
+
+
+def _words(expanded: Expanded) -> set[str]:
+    """Return the words of a program and of what it copies, in capitals."""
+    codes = [row.code for row in expanded.rows]
+    for piece in expanded.pieces:
+        code, statements = piece.source.code, piece.program.statements
+        codes += [code[statement.start : statement.end].replace(BREAK, "") for statement in statements]
+    return set(_WORDS.findall(key("\n".join(codes))))

@@ -94,7 +94,9 @@ class DataItem(NamedTuple):
 
 
 class OuterData(NamedTuple):
-    """The items of a program that contains another one, which means those of GLOBAL records by their names."""
+    """The items of a program that contains another one, which means those of GLOBAL records by their names: of those records that
+    it names, and of others that have a name with them in common.
+    """
 
     program: str
     items: tuple[DataItem, ...]
