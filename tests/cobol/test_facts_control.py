@@ -642,3 +642,21 @@ def test_paragraphs_that_perform_the_next_take_linear_time() -> None:
         return lambda: facts(source, source.programs[0])
 
     assert growth(work, 150) < BOUND
+
+
+def test_files_whose_names_are_moved_take_linear_time() -> None:
+    """The MOVEs are read once, and not for each file that nothing else names: 32 s for 10,000 of both."""
+
+    def work(size: int) -> Callable[[], object]:
+        files = "".join(fixed(f"    SELECT F{at} ASSIGN TO D{at}.") for at in range(size))
+        moves = (f"    MOVE 'data/{at}.dat' TO D{at}." for at in range(size))
+        text = program(*moves, data=("01 X PIC X.",)).replace(
+            fixed("DATA DIVISION."),
+            fixed("ENVIRONMENT DIVISION.", "INPUT-OUTPUT SECTION.", "FILE-CONTROL.") + files + fixed("DATA DIVISION."),
+        )
+        source = scan(text)
+        found = facts(source, source.programs[0])
+        assert [file.dd for file in found.files] == [f"data/{at}.dat" for at in range(size)]
+        return lambda: facts(source, source.programs[0])
+
+    assert growth(work, 400) < BOUND

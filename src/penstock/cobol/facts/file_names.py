@@ -15,7 +15,7 @@ from .resolving import literal
 from .values import Resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping, Sequence
 
     from .code import Code, ReadStatement
     from .naming import DataNames
@@ -41,6 +41,7 @@ class FileNames:
     def __init__(self, code: Code, names: DataNames, values: Values, constants: Mapping[str, Resolved]) -> None:
         self._code, self._names, self._values, self._constants = code, names, values, constants
         self._composed: dict[str, list[Resolved]] | None = None
+        self._literals: dict[str, list[Resolved]] | None = None
 
     def of(self, text: str) -> tuple[Resolved, ...]:
         """Return what the item that an ASSIGN names may hold; nothing for a name that nothing gives a value."""
@@ -55,12 +56,18 @@ class FileNames:
                 self._compose(said, self._composed)
         return tuple({one.value: one for one in (*found, *self._composed.get(name, ()))}.values())
 
-    def _moved(self, name: str) -> Iterator[Resolved]:
-        """Yield the literals that are moved to a name that nothing declares: for Micro Focus ASSIGN itself does."""
-        for said in self._code.of("MOVE"):
-            keys = said.keys
-            if keys[2:3] == ("TO",) and name in keys[3:] and (value := literal(keys[1])) is not None:
-                yield Resolved(value, "MOVE", said.line, said.copybook)
+    def _moved(self, name: str) -> Sequence[Resolved]:
+        """Return the literals that are moved to a name that nothing declares: for Micro Focus ASSIGN itself does."""
+        # Found for all names at once: a program of n files and n MOVEs would else be read n times.
+        if self._literals is None:
+            self._literals = {}
+            for said in self._code.of("MOVE"):
+                keys = said.keys
+                if keys[2:3] == ("TO",) and (value := literal(keys[1])) is not None:
+                    for target in dict.fromkeys(keys[3:]):
+                        held = Resolved(value, "MOVE", said.line, said.copybook)
+                        self._literals.setdefault(target, []).append(held)
+        return self._literals.get(name, ())
 
     def _compose(self, said: ReadStatement, found: dict[str, list[Resolved]]) -> None:
         """Take the name that a STRING composes, where its literals say which file it is."""
