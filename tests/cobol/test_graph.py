@@ -1241,3 +1241,24 @@ def test_a_program_is_called_by_the_name_that_as_gives_it(identified: str) -> No
     assert found == {("calls", "ONE", "is"): {7, 8}, ("passes to", "ONE.GOT", "is"): {7, 8}}
     (said,) = scan(one).programs
     assert (said.name, [name.upper() for name, _ in said.entry_points]) == ("ONE", ["TWO"])
+
+
+def test_copied_paragraphs_of_one_name_are_told_apart_by_their_sections() -> None:
+    """One copybook has two of them, the program a third: each does what it says, and leads where its own section has it."""
+    main = sources.program(
+        "S0 SECTION.", "M.", "    PERFORM A OF S2.", "    PERFORM A.", "    PERFORM S1.", "    GOBACK.", "A.", "    EXIT.",
+        "LAST SECTION.", "COPY CP.", name="P", data=("01 X PIC X.",),
+    )  # fmt: skip
+    book = sources.fixed(
+        "S1 SECTION.", "A.", "    MOVE '1' TO X.", "S2 SECTION.", "A.", "    DISPLAY X.", "B.", "    GO TO A."
+    )
+    graph = graph_of({"p.cbl": main.encode(), "CP.cpy": book.encode()})
+    found = {
+        f"{edge.source.name} {edge.verb} {edge.target.name}"
+        for edge in graph.edges()
+        if edge.source.name.startswith("P.") and edge.verb != "part of"
+    }
+    assert found == {
+        "P.M performs P.S2.A", "P.M performs P.A", "P.M performs P.S1.A",
+        "P.S1.A writes P.X", "P.S2.A reads P.X", "P.B goes to P.S2.A",
+    }  # fmt: skip

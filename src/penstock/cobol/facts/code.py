@@ -19,7 +19,7 @@ from .vocabulary import is_reserved
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ..program import Exec, TokenKind
+    from ..program import Exec, Paragraph, TokenKind
     from .expanding import CodePiece
 
 _OPENING = frozenset({"(", ":"})
@@ -234,7 +234,16 @@ def header_at(piece: CodePiece, line: int) -> str:
     and before any header.
     """
     paragraph = piece.program.paragraph_at(line) if piece.copybook else None
-    return (paragraph.name or paragraph.section or "") if paragraph is not None else ""
+    return copied_name(piece, paragraph) if paragraph is not None else ""
+
+
+def copied_name(piece: CodePiece, paragraph: Paragraph) -> str:
+    """Return what a paragraph of a copybook is called: by its name, its section in front where others of it have that name; by
+    its section where it has none.
+    """
+    if paragraph.section and paragraph.name.upper() in piece.repeated:
+        return f"{paragraph.section}.{paragraph.name}"
+    return paragraph.name or paragraph.section or ""
 
 
 def nests(said: Sequence[ReadStatement]) -> list[Node]:

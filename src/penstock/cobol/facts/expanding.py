@@ -12,6 +12,7 @@ Law: no copybook makes it endless or more than linear: nesting ends at `MAX_DEPT
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import Copy, DeclarationEntry, Program, key
@@ -69,6 +70,8 @@ class CodePiece(NamedTuple):
     line: int = 0
     """The line of the COPY; 0 for the program itself, whose statements have lines of their own."""
     end_line: int = 0
+    repeated: frozenset[str] = frozenset()
+    """The names in capitals that several paragraphs of a copybook have."""
 
 
 class Expanded(NamedTuple):
@@ -140,7 +143,9 @@ class _Expanding:
         if place is None:
             self.pieces.append(CodePiece(source, program))
         elif program.statements and place.division in {"PROCEDURE", ""}:
-            self.pieces.append(CodePiece(source, program, place.copybook, place.line, place.end_line))
+            often = Counter(key(paragraph.name) for paragraph in program.paragraphs)
+            repeated = frozenset(name for name, times in often.items() if times > 1)
+            self.pieces.append(CodePiece(source, program, place.copybook, place.line, place.end_line, repeated))
         section = division = ""
         # By line, an entry before a COPY on the same one: in `01  R. COPY REC.` the record comes first.
         queue: list[tuple[int, int, DeclarationEntry | Copy]] = [

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import key
-from .code import header_at
+from .code import copied_name, header_at
 from .leaving import open_ends
 from .values import ControlEdge, Note, Outside
 
@@ -186,16 +186,21 @@ class _Drawing:
         self.range_ends: set[int] = set()
         self._code = code
         self._places = places
-        self._outside: dict[str, list[tuple[int, str, str, str | None]]] = {}
+        self._outside: dict[tuple[str, str], list[tuple[int, str, str, str | None]]] = {}
         self._spelling: dict[str, str] = {}
-        self._elsewhere: dict[str, tuple[str, str]] = {}  # the copybook that holds a name, and what is run first of it
+        # By name, and by name and section: the copybook that holds it, and what is run first of it.
+        self._elsewhere: dict[tuple[str, str], tuple[str, str]] = {}
         for piece in pieces:
             if piece.copybook is not None:
+                firsts: dict[str, str] = {}  # what is run first of each section
                 for paragraph in piece.program.paragraphs:
-                    self._elsewhere.setdefault(key(paragraph.name), (piece.copybook, paragraph.name))
+                    called = copied_name(piece, paragraph)
+                    firsts.setdefault(paragraph.section or "", called)
+                    for within in {"", key(paragraph.section or "")}:
+                        self._elsewhere.setdefault((key(paragraph.name), within), (piece.copybook, called))
                 for section in piece.program.sections:
-                    within = (one.name for one in piece.program.paragraphs if one.section == section.name)
-                    self._elsewhere.setdefault(key(section.name), (piece.copybook, next(within, "") or section.name))
+                    first = firsts.get(section.name) or section.name
+                    self._elsewhere.setdefault((key(section.name), ""), (piece.copybook, first))
         for piece in pieces:
             self._draw(piece)
         for event in events:
@@ -206,9 +211,9 @@ class _Drawing:
         does.
         """
         found = []
-        for name, places in self._outside.items():
+        for (name, within), places in self._outside.items():
             lines, headers, vias, sources = zip(*places, strict=True)
-            copybook, first = self._elsewhere.get(name, (None, self._spelling[name]))
+            copybook, first = self._elsewhere.get((name, within), (None, self._spelling[name]))
             found.append(Outside(self._spelling[name], lines, copybook, headers, first, vias, sources))
         return tuple(found)
 
@@ -217,13 +222,21 @@ class _Drawing:
         for perform in piece.program.performs:
             line = piece.line if piece.copybook else perform.line
             header = header_at(piece, perform.line)
-            first = perform.target, perform.section
+            first = self._qualified(piece, perform.line, (perform.target, perform.section))
             end = perform.thru, perform.thru_section or perform.section
             self._edge(first, end, perform.via, line, piece.copybook, header)
         for jump in piece.program.gotos:
             line = piece.line if piece.copybook else jump.line
             for target in jump.places():
-                self._edge(target, (None, None), jump.via, line, piece.copybook, header_at(piece, jump.line))
+                first = self._qualified(piece, jump.line, target)
+                self._edge(first, (None, None), jump.via, line, piece.copybook, header_at(piece, jump.line))
+
+    def _qualified(self, piece: CodePiece, line: int, named: tuple[str, str | None]) -> tuple[str, str | None]:
+        """Return a name with its section: in copied code one of its own section comes before any other."""
+        name, section = named
+        here = piece.program.paragraph_at(line) if piece.copybook and section is None else None
+        is_own = here is not None and here.section and (key(name), key(here.section)) in self._elsewhere
+        return (name, here.section) if here is not None and is_own else named
 
     def _edge(
         self,
@@ -248,9 +261,10 @@ class _Drawing:
         source = self._code.paragraph(line)
         found = self._places.find(name, section, source)
         last = self._places.find(thru, thru_section, source) if thru else found
-        if found is None and not self._places.knows(name):
+        within = key(section or "") if (key(name), key(section or "")) in self._elsewhere else ""
+        if found is None and (within or not self._places.knows(name)):
             self._spelling.setdefault(key(name), name)
-            self._outside.setdefault(key(name), []).append((line, header, via, copybook))
+            self._outside.setdefault((key(name), within), []).append((line, header, via, copybook))
         until = last[1] if last is not None and found is not None else None
         if thru and until is not None:
             self.range_ends.add(until)
