@@ -70,6 +70,7 @@ ROOMS = (
             "workspace/test_read_file.py",
             "workspace/test_lines.py",
             "workspace/test_bends.py",
+            "workspace/test_small_blocks.py",
             "laws/test_law_version.py",
         ),
         ("tools/test_tools.py", "tools/test_pages.py", "workspace/test_records.py", "laws/test_law_window.py"),

@@ -20,7 +20,7 @@ from penstock.text.allowance import Allowance
 from penstock.text.fitting import Keep, Whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from penstock.store import Store
 
@@ -42,6 +42,16 @@ class Shelf:
             lines = content.count(b"\n") + (not content.endswith(b"\n"))
 
         return Info
+
+
+class Late:
+    """A store that fails once it has been given all."""
+
+    def __init__(self, fails: Callable[[], object]) -> None:
+        self._fails = fails
+
+    def put(self, content: Iterable[bytes], **_: object) -> object:
+        return [None for _ in content] and self._fails()
 
 
 # ── limits ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -275,6 +285,18 @@ def test_a_ring_gives_back_its_last_bytes_in_order(beyond: int) -> None:
     else:
         assert (len(handles), spool.lost_bytes) == (2, beyond)
         assert shelf.put_in == [("job", b"ab"), ("job (end)", whole[-ring:])]
+
+
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_sixteen_mebibytes_are_held_to_be_handed_on(beyond: int) -> None:
+    """And of one byte more nothing is: its ends are shown."""
+
+    def none() -> Store:
+        raise StoreFault("unreachable", "The server cannot be reached.")
+
+    came, got = [b"x" * (1 << 20)] * 16 + [b"y"] * beyond, list[bytes]()
+    passed = stream.drain(iter(came), Allowance.chars(400), open_store=lambda: Late(none), hand_on=got.append)  # type: ignore[arg-type,return-value]
+    assert (got, passed.is_uncut) == (([], False) if beyond else (came, True))
 
 
 def test_no_scratch_file_is_made_for_what_fits_into_the_first_half(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -134,6 +135,12 @@ def test_events_of_a_stream_are_read_one_by_one() -> None:
     said = of(events)
     assert (said.texts, said.codes, said.fields) == (["one", "two", "[done]"], ["c1"], {"limit": 5})
     assert of('{"message": "no data: here"}').texts == ["no data: here"]
+
+
+def test_the_text_of_a_body_is_read_where_nothing_else_has_spoken() -> None:
+    """It is the same body again, by a guess of its encoding; whatever else has words is read beside others."""
+    assert of(SimpleNamespace(message="one", detail="two", text="three")).texts == ["one", "two"]
+    assert of(SimpleNamespace(text="three")).texts == ["three"]
 
 
 def test_objects_and_layers_are_counted() -> None:
