@@ -121,6 +121,9 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
 _THEN = {"MODIFY": READ, "INQUIRE": WRITE, "DISPLAY": READ}
 """By verb: the role of what follows an operand, whatever that had."""
 _MEASURES = {"READ": WRITE, "RETURN": WRITE, "WRITE": READ, "REWRITE": READ, "RELEASE": READ}
+# What IDMS statements name is declared in a schema, and what a shop's own name (`#NAME`) in their preprocessor: neither is on a
+# shelf, and missing here. So are the properties of controls.
+_ELSEWHERE = frozenset({*NETWORK, STRANGE, "ON STATUS", "INQUIRE"})
 _SHOWS = frozenset({"ACCEPT", "DISPLAY", "GENERATE"})
 _CONDITIONS = frozenset({"DFHRESP", "DFHVALUE"})
 _GIVES: dict[str, Given] = {
@@ -221,10 +224,7 @@ class References:
         """Take the operands of one statement; EXEC blocks are left to `exec`."""
         if said.verb.startswith("EXEC "):
             return
-        # What IDMS statements name is declared in a schema, and what a shop's own name in their preprocessor: neither is on a
-        # shelf, and missing here.
-        # So are the properties of controls.
-        self._is_elsewhere = said.verb in {*NETWORK, STRANGE, "ON STATUS", "INQUIRE"} or said.verb.startswith("#")
+        self._is_elsewhere = said.verb in _ELSEWHERE or said.verb.startswith("#")
         keys = said.keys
         first = self._first_operand(said)
         if (
