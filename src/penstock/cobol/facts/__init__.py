@@ -3,7 +3,8 @@
 One module answers each question; `facts` asks them in order, each with what the ones before found:
 
 1. `expanding` puts copybooks in place; `code` reads what statements say.
-2. `layout` lays out the data; `naming` says which item a name means; `references` who reads and writes it.
+2. `layout` lays out the data; `naming` says which item a name means; `references` who reads and writes it,
+   by the `roles` of verbs.
 3. `resolving` says what an item may hold, so that dynamic calls, queues and files get names.
 4. `files`, `sql`, `cics`, `ims`, `idms`, `mq` and `calls` list operations; `interface` joins them by resource.
 5. `flow` follows control, `shape` counts decisions, `rules` lists conditions, `failing` where errors are met.

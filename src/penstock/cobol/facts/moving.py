@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from .pairing import READ, WRITE, Mention, pairs
+from .pairing import Mention, pairs
+from .roles import READ, WRITE
 from .values import WHOLE, DataMove, DataUse, MoveWay, PartUse, SourcePlace
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..clauses import FIGURATIVE
+from .roles import READ, WRITE
 from .values import WHOLE, MoveWay
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from .code import ReadStatement
     from .values import Given, ItemPart
 
-READ, WRITE = 1, 2
 _CALCULATING = frozenset(
     {"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE", "COMPUTE", "XML GENERATE", "JSON GENERATE", "JSON PARSE"}
 )

@@ -1,8 +1,6 @@
 """Tell who reads and who writes each item: the operands of every statement, by the role that its verb gives them.
 
-A verb gives its first operands a role, and each of its words may change the role of what follows: in `ADD A TO B
-GIVING C` A is read, TO begins what is read and written, GIVING what is written. That is a table (`_ROLES`), and the
-reader one loop over words.
+Which role that is, `roles` says; here is one loop over words.
 
 Keeps out what a group or a redefinition shares with others, which is the layout's. Law: a reference counts for every
 item that its name may mean; subscripts, lengths and conditions are read.
@@ -17,8 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..procedure import NETWORK, STRANGE
 from ..program import key
 from .execs import body, tokens
+from .host_variables import host_variables
 from .moving import Moving
 from .pairing import Mention
+from .roles import BOTH, NONE, PASS, READ, ROLES_BEHIND, WRITE, role_of_option, roles_of
 from .values import ItemPart
 from .vocabulary import is_reserved
 
@@ -30,96 +30,9 @@ if TYPE_CHECKING:
     from .naming import DataNames, Meaning
     from .values import DataItem, Given
 
-# Bits: BOTH is READ | WRITE. What is passed by reference may be written by another program, which is no write of
-# this one.
-READ, WRITE, BOTH, PASS, NONE = 1, 2, 3, 4, 0
-
 TRANSFORMS = frozenset({"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE", "COMPUTE", "STRING", "UNSTRING", "INSPECT"})
 """The verbs that calculate or compose, whose operands are also listed by statement."""
 
-_NAVIGATING = {
-    **dict.fromkeys(("WITHIN", "TO", "FROM"), NONE),
-    **dict.fromkeys(("DBNAME", "NODENAME", "DICTNAME", "DICTNODE", "DB-KEY", "USING", "AT"), READ),
-}
-_PASSING = {
-    **dict.fromkeys(("USING", "REFERENCE"), PASS),
-    **dict.fromkeys(("CONTENT", "VALUE"), READ),
-    **dict.fromkeys(("RETURNING", "GIVING"), WRITE),
-    "ON": NONE,
-}
-# By verb: the role of its first operands, and the role that begins at each of its words. A verb that is missing here
-# only reads; one with NONE names no data (files, paragraphs, procedures).
-_ROLES: dict[str, tuple[int, dict[str, int]]] = {
-    "MOVE": (READ, {"TO": WRITE}),
-    "ADD": (READ, {"TO": BOTH, "GIVING": WRITE, "SIZE": NONE}),
-    "SUBTRACT": (READ, {"FROM": BOTH, "GIVING": WRITE, "SIZE": NONE}),
-    "MULTIPLY": (READ, {"BY": BOTH, "GIVING": WRITE, "SIZE": NONE}),
-    "DIVIDE": (READ, {"INTO": BOTH, "BY": READ, "GIVING": WRITE, "REMAINDER": WRITE, "SIZE": NONE}),
-    "COMPUTE": (WRITE, {"=": READ, "EQUAL": READ, "EQUALS": READ, "SIZE": NONE}),
-    "SET": (WRITE, {"TO": READ, "BY": READ}),
-    "INITIALIZE": (WRITE, {"REPLACING": READ, "VALUE": READ, "DEFAULT": READ}),
-    # Of the controls of a screen: MODIFY sets properties of one, INQUIRE gets them, DISPLAY may give a new one's handle.
-    "INQUIRE": (READ, {"IN": WRITE}),
-    "DISPLAY": (READ, {"HANDLE": WRITE, "POP-UP": WRITE}),
-    "ACCEPT": (WRITE, {"FROM": READ, "LINE": READ, "COLUMN": READ, "AT": READ}),
-    "READ": (NONE, {"INTO": WRITE, "KEY": READ, "AT": NONE, "INVALID": NONE}),
-    "RETURN": (NONE, {"INTO": WRITE, "AT": NONE}),
-    "WRITE": (READ, {"FROM": READ, "INVALID": NONE}),
-    "REWRITE": (READ, {"FROM": READ, "INVALID": NONE}),
-    "RELEASE": (READ, {"FROM": READ}),
-    "DELETE": (NONE, {}),
-    "START": (NONE, {"KEY": READ, "INVALID": NONE}),
-    "STRING": (READ, {"INTO": WRITE, "POINTER": BOTH, "OVERFLOW": NONE}),
-    "UNSTRING": (
-        READ,
-        {"INTO": WRITE, "DELIMITER": WRITE, "COUNT": WRITE, "POINTER": BOTH, "TALLYING": BOTH, "OVERFLOW": NONE},
-    ),
-    "INSPECT": (READ, {"TALLYING": BOTH, "FOR": READ, "REPLACING": READ, "CONVERTING": READ}),
-    "PERFORM": (
-        READ,
-        {"VARYING": BOTH, "AFTER": BOTH, "FROM": READ, "BY": READ, "UNTIL": READ, "TIMES": READ},
-    ),
-    "CALL": (READ, _PASSING),
-    "ENTER": (NONE, _PASSING),
-    "INVOKE": (READ, {"USING": PASS, "REFERENCE": PASS, "CONTENT": READ, "VALUE": READ, "RETURNING": WRITE}),
-    "SEARCH": (READ, {"VARYING": BOTH, "AT": NONE}),
-    "SORT": (READ, {"KEY": READ, "USING": NONE, "GIVING": NONE, "INPUT": NONE, "OUTPUT": NONE}),
-    "MERGE": (NONE, {"KEY": READ, "USING": NONE, "GIVING": NONE, "OUTPUT": NONE}),
-    "GO TO": (NONE, {"ON": READ, "DEPENDING": READ}),
-    "XML GENERATE": (WRITE, {"FROM": READ, "COUNT": WRITE}),
-    "XML PARSE": (READ, {"PROCESSING": NONE}),
-    "JSON GENERATE": (WRITE, {"FROM": READ, "COUNT": WRITE}),
-    "JSON PARSE": (READ, {"INTO": WRITE}),
-    # Of IDMS and its kin: OBTAIN and GET bring the record, STORE and MODIFY send it, the others only say which one is meant.
-    **dict.fromkeys(("OBTAIN", "FETCH", "GET", "LOCK", "SECURE", "CREATE"), (WRITE, _NAVIGATING)),
-    "STORE": (READ, _NAVIGATING),
-    "MODIFY": (READ, {**_NAVIGATING, "GIVING": WRITE}),
-    **dict.fromkeys(
-        ("FIND", "ERASE", "CONNECT", "DISCONNECT", "INSERT", "REMOVE", "BIND", "READY", "KEEP"), (NONE, _NAVIGATING)
-    ),
-    STRANGE: (NONE, {}),
-    "ALLOCATE": (WRITE, {"RETURNING": WRITE}),
-    "FREE": (WRITE, {}),
-    **{
-        verb: (NONE, {})
-        for verb in (
-            "ALTER",
-            "OPEN",
-            "CLOSE",
-            "USE",
-            "ENTRY",
-            "COPY",
-            "EXIT",
-            "CONTINUE",
-            "NEXT",
-            "CANCEL",
-            "REPLACE",
-            "CHAIN",
-        )
-    },
-}
-_THEN = {"MODIFY": READ, "INQUIRE": WRITE, "DISPLAY": READ}
-"""By verb: the role of what follows an operand, whatever that had."""
 _MEASURES = {"READ": WRITE, "RETURN": WRITE, "WRITE": READ, "REWRITE": READ, "RELEASE": READ}
 # What IDMS statements name is declared in a schema, and what a shop's own name (`#NAME`) in their preprocessor: neither is on a
 # shelf, and missing here. So are the properties of controls.
@@ -136,61 +49,12 @@ _CORRESPONDING = frozenset({"CORRESPONDING", "CORR"})
 _TEXT = re.compile("[XANGU]", re.IGNORECASE)  # a picture with one of these is no number
 _NUMBERS = frozenset({"COMP-1", "COMP-2", *(f"BINARY-{size}" for size in ("CHAR", "SHORT", "LONG", "DOUBLE"))})
 
-_FORMATS = """
-    YYMMDD YYYYMMDD MMDDYY MMDDYYYY DDMMYY DDMMYYYY YYDDD YYYYDDD YYDDMM YYYYDDMM DATE TIME DAYCOUNT DAYOFMONTH DAYOFWEEK
-    MONTHOFYEAR YEAR DATESTRING STRINGFORMAT FULLDATE DATEFORM MILLISECONDS
-"""
-# Options of CICS commands by which data comes back; the argument of any other is read.
-_CICS_WRITES_ALWAYS = frozenset({"INTO", "SET", "RESP", "RESP2", "NUMITEMS", "NUMREC", "RETCODE"})
-_CICS_WRITES = {
-    "ASKTIME": {"ABSTIME"},
-    "FORMATTIME": set(_FORMATS.split()),
-    "READNEXT": {"RIDFLD", "LENGTH"},
-    "READPREV": {"RIDFLD", "LENGTH"},
-    "READ": {"LENGTH"},
-    "READQ TS": {"LENGTH"},
-    "READQ TD": {"LENGTH"},
-    "RECEIVE": {"LENGTH", "FLENGTH"},
-    "RETRIEVE": {"LENGTH", "RTRANSID", "RTERMID", "QUEUE"},
-    "GET CONTAINER": {"FLENGTH", "CCSID"},
-    "RUN": {"CHILD"},
-    "FETCH": {"ANY", "CHANNEL", "COMPSTATUS", "ABCODE"},
-    "WRITEQ TS": {"ITEM"},
-    "SPOOLOPEN INPUT": {"TOKEN"},
-    "SPOOLOPEN OUTPUT": {"TOKEN"},
-}
-_CICS_WRITES_ALL = frozenset({"ASSIGN", "ADDRESS", "EXTRACT", "INQUIRE"})
-_SQL_INTO_ENDS = frozenset({"FROM", "WHERE", "USING", "ORDER", "FOR", "GROUP", "VALUES", "SELECT", ";"})
-
 
 class Undefined(NamedTuple):
     """A name that stood where data stands and is not declared, as it is spelled, with its line."""
 
     name: str
     line: int
-
-
-def _roles(said: ReadStatement) -> tuple[int, dict[str, int]]:
-    """Return the role of the first operands of a statement, and the role that begins at each of its words."""
-    start, switches = _ROLES.get(said.verb, (READ, {}))
-    keys = said.keys
-    if said.verb in {"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE"} and "GIVING" in keys:
-        # With GIVING the item behind TO, FROM or INTO is an operand like the others: only what GIVING names is
-        # written.
-        switches = {word: READ if role == BOTH else role for word, role in switches.items()}
-    elif said.verb == "SET" and ("UP" in keys or "DOWN" in keys):
-        # SET IX UP BY 1 counts from what it was.
-        start = BOTH
-    elif said.verb == "MODIFY" and keys[2:3] not in ((), ("ON",)):
-        # A control, which gets properties; the record of IDMS stands alone.
-        start = WRITE
-    elif said.verb == "INSPECT" and ("REPLACING" in keys or "CONVERTING" in keys):
-        start = BOTH
-        switches = {**switches, "TALLYING": BOTH}
-    # WRITE record FROM area moves the area to the record and writes that.
-    elif said.verb in {"WRITE", "REWRITE", "RELEASE"} and "FROM" in keys:
-        start = BOTH
-    return start, switches
 
 
 class References:
@@ -231,7 +95,7 @@ class References:
             first >= len(keys) and said.verb not in TRANSFORMS
         ):  # as half of all statements, which are a word or a PERFORM
             return
-        start, switches = _roles(said)
+        start, switches = roles_of(said)
         self._mentions = []
         self._current = ({}, {}) if said.verb in TRANSFORMS and said.copybook is None else None
         self._operands(said, first, start, switches)
@@ -257,16 +121,11 @@ class References:
         """Take the data that an EXEC block names: arguments of CICS and DL/I options, host variables of SQL."""
         kind = block.exec.kind
         if kind in {"CICS", "DLI"}:
-            writes = _CICS_WRITES_ALWAYS | _CICS_WRITES.get(block.command.name, set())
-            every = block.command.name.partition(" ")[0] in _CICS_WRITES_ALL
             for option, argument in block.command.options:
                 if argument:
-                    written = option in writes or (every and option not in {"RESP", "NOHANDLE"})
                     # The program that LINK runs works on this very storage.
                     shared = PASS if block.command.name == "LINK" and option == "COMMAREA" else NONE
-                    # A length and the key of a browse are given, and come back.
-                    given = READ if written and option in {"LENGTH", "FLENGTH", "RIDFLD"} else NONE
-                    self._argument(argument, WRITE | given if written else READ, block, shared)
+                    self._argument(argument, role_of_option(block.command.name, option), block, shared)
         elif kind.startswith("SQL"):
             reads, writes_ = host_variables(block.exec.text)
             # What a procedure of the database is called with may come back changed.
@@ -392,7 +251,7 @@ class References:
                         acts = BOTH
                     self._mention(said, at, end, acts, within)
                     if depth <= 0:
-                        role = _THEN.get(said.verb, role)
+                        role = ROLES_BEHIND.get(said.verb, role)
                 # The names of functions and methods and the conditions in DFHRESP(NOTFND) are not data.
                 elif acts and keys[at - 1] not in {"FUNCTION", ":"} and keys[max(0, at - 2)] not in _CONDITIONS:
                     self._unknown(word, said.texts[at], said.line if said.copybook else said.lines[at], acts)
@@ -641,44 +500,6 @@ def item_part(keys: Sequence[str], at: int) -> ItemPart | None:
 def _number(words: Sequence[str]) -> int | None:
     """Return a number that is written; None for what is data or calculated."""
     return int(words[0]) if len(words) == 1 and re.fullmatch(r"\d{1,9}", words[0]) else None
-
-
-_HOST = re.compile(r":\s*([A-Za-z0-9][A-Za-z0-9_$#@\-]*(?:\.[A-Za-z0-9][A-Za-z0-9_$#@\-]*)?)")
-
-_QUALIFIED = re.compile(r"(?i)(?<=:)(\s*+)([\w$#@-]++)\s++OF\s++([\w$#@-]++)")
-
-
-def dotted(text: str) -> str:
-    """Return a statement of SQL with host variables as DB2 qualifies them: NonStop SQL says `:ITEM OF GROUP`, DB2 `:GROUP.ITEM`."""
-    return _QUALIFIED.sub(r"\1\3.\2", text)
-
-
-def host_variables(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the host variables of an EXEC SQL, those that are read first, then those that are written.
-
-    Written are those behind INTO (but for INSERT INTO and MERGE INTO, which name a table) and the left side of SET
-    :X = ...; indicator variables go with theirs. Names come without their colon, each once, as they are written.
-
-    Example:
-        >>> host_variables("EXEC SQL SELECT NAME INTO :WS-NAME FROM CLERK WHERE ID = :WS-ID END-EXEC")
-        (('WS-ID',), ('WS-NAME',))
-    """
-    reads: dict[str, None] = {}
-    writes: dict[str, None] = {}
-    into = False
-    words = tokens(dotted(body(text)))
-    first = words[0].upper() if words else ""
-    for at, word in enumerate(words):
-        upper = word.upper()
-        if upper == "INTO" and first not in {"INSERT", "MERGE"}:
-            into = True
-        elif upper in _SQL_INTO_ENDS:
-            into = False
-        elif ":" in word and word[0] not in "'\"":
-            text_ = word if word != ":" else word + (words[at + 1] if at + 1 < len(words) else "")
-            for name in _HOST.findall(text_):
-                (writes if into or (first == "SET" and "=" not in words[:at]) else reads).setdefault(name)
-    return tuple(reads), tuple(writes)
 
 
 def _lines(found: dict[tuple[int, int | None], set[int]], place: tuple[int, int | None]) -> tuple[int, ...]:

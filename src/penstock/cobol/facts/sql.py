@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .execs import body, tokens
-from .references import host_variables
+from .host_variables import host_variables
 from .values import PreparedSql, SqlOperation
 
 if TYPE_CHECKING:

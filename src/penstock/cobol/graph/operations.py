@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..facts.columns import columns
-from ..facts.references import dotted
+from ..facts.host_variables import dotted
 from ..program import key
 from .values import CitedLine, EstateEdge, NodeId
 

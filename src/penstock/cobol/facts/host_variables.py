@@ -1,0 +1,48 @@
+"""Tell the host variables of an EXEC SQL: which it reads, and which it writes.
+
+Keeps out which items they are (`references`), and what the statement does with tables (`sql`).
+"""
+
+from __future__ import annotations
+
+import re
+
+from .execs import body, tokens
+
+_SQL_INTO_ENDS = frozenset({"FROM", "WHERE", "USING", "ORDER", "FOR", "GROUP", "VALUES", "SELECT", ";"})
+_HOST = re.compile(r":\s*([A-Za-z0-9][A-Za-z0-9_$#@\-]*(?:\.[A-Za-z0-9][A-Za-z0-9_$#@\-]*)?)")
+
+_QUALIFIED = re.compile(r"(?i)(?<=:)(\s*+)([\w$#@-]++)\s++OF\s++([\w$#@-]++)")
+
+
+def dotted(text: str) -> str:
+    """Return a statement of SQL with host variables as DB2 qualifies them: NonStop SQL says `:ITEM OF GROUP`, DB2 `:GROUP.ITEM`."""
+    return _QUALIFIED.sub(r"\1\3.\2", text)
+
+
+def host_variables(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the host variables of an EXEC SQL, those that are read first, then those that are written.
+
+    Written are those behind INTO (but for INSERT INTO and MERGE INTO, which name a table) and the left side of SET
+    :X = ...; indicator variables go with theirs. Names come without their colon, each once, as they are written.
+
+    Example:
+        >>> host_variables("EXEC SQL SELECT NAME INTO :WS-NAME FROM CLERK WHERE ID = :WS-ID END-EXEC")
+        (('WS-ID',), ('WS-NAME',))
+    """
+    reads: dict[str, None] = {}
+    writes: dict[str, None] = {}
+    into = False
+    words = tokens(dotted(body(text)))
+    first = words[0].upper() if words else ""
+    for at, word in enumerate(words):
+        upper = word.upper()
+        if upper == "INTO" and first not in {"INSERT", "MERGE"}:
+            into = True
+        elif upper in _SQL_INTO_ENDS:
+            into = False
+        elif ":" in word and word[0] not in "'\"":
+            text_ = word if word != ":" else word + (words[at + 1] if at + 1 < len(words) else "")
+            for name in _HOST.findall(text_):
+                (writes if into or (first == "SET" and "=" not in words[:at]) else reads).setdefault(name)
+    return tuple(reads), tuple(writes)
