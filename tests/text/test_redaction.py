@@ -470,6 +470,13 @@ ORDINARY = [
     'Authorization: Digest username="testuser", realm="testrealm"',
     "fail_unless(!!exp_password == !!passwdstr)",
     'nkey: "UCNGL4W5QX66CFX6A6DCBVDH5VOHMI7B2UZZU7TXAUQQSI2JPHULCKBR"',
+    "password: process.env.TEST_USER2_PASSWORD,",
+    "you can use the following GPG key: 4F2B7C1A9D3E58C06A1BE47D05F9283C6E1D7A90",
+    "AuthMethod::OrgApiKey => \"api.organization\".to_owned(),\nconst DATA_API_KEY = '.data-api';",
+    'assertIO(HmacSha1.generate(Input, SecretKey), "kqkB7wHz6yxNYVG9hnPsHE5gWHp=")',
+    '"BACKUP_TEST_S3_PASSWORD",\n"BACKUP_TEST_S3_REPOSITORY",',
+    "--proxy socks5h://[username[:password]@]hostname[:port]",
+    "secret = state.es512.jwk\n",
 ]
 """Lines of programs that handle secrets and hold none."""
 PIECES = [before + secret for before, secret in SECRETS.values()]

@@ -17,7 +17,8 @@ from penstock.text.secret_shape import Shape, Spans, compiled, to_end
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-_IS_NAME = re.compile(r"[A-Za-z_.:*/?=@-]++")
+# With a number in it, too, where it is a constant's.
+_IS_NAME = re.compile(r"[A-Za-z_.:*/?=@-]++|(?:[A-Z]{1,16}\d{0,2}_){1,8}[A-Z]{2,24}")
 
 # ── commands ─────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -50,7 +50,7 @@ NO_SECRET = re.compile(
     r"\*+|\.+|x+|X+|█+|•+|(?i:redacted|your[_-][a-z_-]+)|_*(?:TODO|FIXME)\b.*|/\^.*|&lt;.*|[.#]?[<\[{$%(].*"
     r"|.*(?:\$\{|\{\{|%\(\w+\)|%s|\{\w*\}|\(\)|\\\().*|\.\w+\(.*"
     # Where it is kept.
-    r"|(?:urn|arn):[\w-]+:.*|op://.*|projects/[\w-]+/secrets/.*"
+    r"|(?:urn|arn):[\w-]+:.*|op://.*|projects/[\w-]+/secrets/.*|(?:process|import\.meta)\.env\.\w+"
     # What a form asks of a field, and a model of a column.
     r"|(?i:required|nullable|sometimes|present|confirmed|encrypted|hashed)(?:[|:].*)?",
     re.DOTALL,
@@ -71,6 +71,8 @@ _MIXED = (
     r"|[0-9a-f]{8}-[0-9a-f]{4}-|(?:[0-9A-Z]{4,8}-){2}[0-9A-Z]{4})"
 )
 _KEYED_HINT = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}(?:[A-Za-z0-9]{{0,12}}[_+/=.~-]){{0,3}}{_MIXED}"
+# An argument that a variable was passed as ends there, and the next says something else.
+_PASSED = re.compile(r"\w*\),")
 # What names what is kept of a build, a public key of NATS, whose seeds begin with S, and one of SSH.
 _NO_KEY = re.compile(
     r"(?:[A-Za-z0-9.]{1,24}[-/]){1,8}(?:[0-9a-f]{40}|[0-9a-f]{64})|[ACNOU][A-Z2-7]{55}|AAAA[BE][\w+/]{20,}=*"
@@ -98,10 +100,12 @@ _CALLED_ABROAD = re.compile(
 _PUBLIC_TOKEN = ("publickey", "public_key", "public-key", "pubkey", "pub_key", "pub-key")
 _NUMBERED_NAME = re.compile(r"(?:[A-Za-z]{2,16}[-_.]){1,6}v?\d{1,2}")  # `etcd-cluster-1`
 _METHOD = re.compile(r"(?:[A-Z][A-Za-z]+\d{0,3}(?:::|\.))+[a-z_]{2,20}\d{0,3}")  # `SecureRandom.base58`
+_MEMBER = re.compile(r"(?=[a-z-]*\.)[a-z-]{0,24}(?:\.[a-z-]{2,24}){1,4}")  # `api.organization`, `.data-api`
 _ACTION = re.compile(r"[a-z_]{1,40}#[a-z_]{1,40}")  # of Rails
 _ATTRIBUTE = re.compile(
     r"[a-z_]{2,24}\d{0,2}(?:\.[a-z_]{2,24}){1,3}[!?]?"
 )  # `token1.refresh_token`, `issuer.issue_token!`
+_MEMBER_OF = re.compile(r"[a-z_]{2,24}\d{0,3}(?:\.[a-z_]{2,24}\d{0,3}){0,2}\.[a-z_]{2,24}")  # `ctx.es512.jwk`
 _VARIABLE = re.compile(r"(?:[A-Za-z]{2,16}_){1,6}[A-Za-z]{1,16}\d{1,2}")  # `libtest_arg4`
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|_")
 _MAX_WORDS, _MAX_NUMBERS = 8, 3  # of the name of a class
@@ -132,7 +136,7 @@ _BETWEEN = (
     r"[ \t]{0,4}(?:[:?.+]{0,3}=>?|\|\|?|[:>,]|%3[dD])[\s\"'`=\\]{0,40}"
 )
 _LOOSE = rf"(?i:{_LOOSE_NAMES})({_BETWEEN})([\w+/=.~-]{{11,160}}+)(?![(\[{{])"
-_DJANGO = rf"(?i:secret_key)({_BETWEEN}(?:default=[\"'])?)({DJANGO_CHARS}{{50}})(?![\w-])"
+_DJANGO = rf"(?i:secret_key)({_BETWEEN}(?:default=[\"'])?)({DJANGO_CHARS}{{50,60}}+)(?![\w-])"
 # What Jenkins has encrypted stands in braces, with blanks.
 _ELEMENT = r"<([\w.:-]{1,64}+)(?:\s[^<>]{0,200}+)?>([^\s<>]{6,512}+|\{[^<>{}\n]{12,512}+\})</\1>"
 _ENCRYPTED_HINT = r"(?i:passw(?:or)?d|passphrase|secret|token|key)>\{"
@@ -149,6 +153,7 @@ def _named(text: str, at: int, floor: int) -> Spans:
     if (
         match is None
         or PUBLIC.search(match[1])
+        or _PASSED.match(match[1])
         or not is_key(match[2])
         or _is_class(match[2])
         or _NO_KEY.fullmatch(match[2])
@@ -236,6 +241,8 @@ def _assigned(match: re.Match[str]) -> Spans:
     looks_random |= between.lstrip().startswith(("==", "!=")) or "value" in between
     if (looks_random or name in words) and (_IDENTIFIER.fullmatch(value) or _NUMBERED_NAME.fullmatch(value)):
         return ()
+    if name.endswith("key") and _MEMBER.fullmatch(value):
+        return ()
     if name in words and (_ACTION.fullmatch(value) or (group == _BARE and _ATTRIBUTE.fullmatch(value))):
         return ()
     # `!name` is a condition, or a tag in YAML, `@name` an object's, and `= name_1;` a statement.
@@ -245,6 +252,7 @@ def _assigned(match: re.Match[str]) -> Spans:
         and (
             _IDENTIFIER.fullmatch(value.lstrip("!@"))
             or (between.strip() == "=" and match.string.startswith(";", end) and _VARIABLE.fullmatch(value))
+            or (between == " = " and _MEMBER_OF.fullmatch(value))
         )
     ):
         return ()

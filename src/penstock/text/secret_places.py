@@ -69,6 +69,8 @@ def _url(text: str, at: int, floor: int) -> Spans:
     match = compiled(_URL).match(text, at)
     if match is None:
         return ()
+    if match[2] and match[2].endswith("]") and text.startswith("[:", match.start(2) - 2):
+        return ()  # how an address is written, in brackets what may be left out
     # A token may stand in the place of a name, with a password that says so or without one.
     is_told = {1: is_strong(match[1]), 2: match[2] and not NO_SECRET.fullmatch(match[2])}
     return tuple(match.span(part) for part in (1, 2) if is_told[part])

@@ -56,7 +56,8 @@ WORD_END = r"(?![\w-]|\[redacted: )"
 
 
 PUBLIC = re.compile(
-    r"(?i:sha\d|md5|hash|digest|checksum|commit|revision|version|etag|public|pub[_-]?(?:key|\Z)|fingerprint|gpg[_-]?(?:key|\Z)|integrity|websocket)|\bh1:"
+    r"(?i:sha\d|md5|hash|digest|checksum|commit|revision|version|etag|public|pub[_-]?(?:key|\Z)|fingerprint"
+    r"|gpg[ _-]?(?:key|\Z)|integrity|websocket)|\bh1:"
 )
 """Words of names whose values are random and no secrets: digests, revisions, public keys, what a handshake shows."""
 
