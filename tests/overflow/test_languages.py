@@ -139,6 +139,9 @@ COUNTED = (
     ("入力トークン数（9,000）が上限（8,192）を超えています", (8192, 9000, None, 808)),
     ("リクエストのトークン数9000が最大コンテキスト長8192を超えました。", (8192, 9000, None, 808)),
     ("コンテキストの上限を808トークン超過しました（上限8192）。", (8192, None, None, 808)),
+    ("上下文窗口剩余100个token，新消息需要808个token", (None, None, None, None)),
+    ("上下文超出限制：新消息需要808个token，上限8192", (8192, None, None, None)),
+    ("Votre prompt dépasse le quota de tokens du contexte (9000 > 8192)", (8192, 9000, None, 808)),
     ("컨텍스트 한도를 808토큰 초과했습니다.", (None, None, None, 808)),
     ("컨텍스트 길이 초과: 최대 8192 토큰, 요청 9000 토큰", (8192, 9000, None, 808)),
 )
@@ -225,6 +228,15 @@ def test_a_refusal_in_english_may_quote_a_prompt_in_any_language(said: str, quot
         ("quota", "Ihr Kontingent ist überschritten."),
         ("quota", "Превышена квота."),
         ("output_cap", "El valor de max_tokens es demasiado grande, el máximo de tokens de salida es 4096."),
+        ("output_cap", "Reduzca max_tokens a 4096."),
+        ("output_cap", "Réduisez max_tokens à 4096"),
+        ("output_cap", "请将max_tokens减少到4096"),
+        ("output_cap", "max_tokens를 4096 이하로 줄이세요"),
+        ("quota", "크레딧이 부족합니다."),
+        ("quota", "사용량 한도를 초과했습니다. 요금제를 업그레이드하세요."),
+        ("quota", "Votre quota mensuel est épuisé."),
+        ("quota", "Vos crédits sont épuisés, rechargez votre compte."),
+        ("quota", "Vous avez atteint la limite de votre forfait."),
     ],
 )
 def test_what_is_waited_for_or_paid_is_told_by_its_words_alone(status: int | None, kind: str, text: str) -> None:

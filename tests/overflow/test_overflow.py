@@ -928,3 +928,42 @@ def test_a_wrapper_that_failed_may_quote_a_refusal() -> None:
     assert found is not None
     assert (found.kind, found.limit) == ("context_input", 6000)
     assert parse({"error": {"message": wrapped.replace("<400> ", "")}}, 500) is None
+
+
+@pytest.mark.proves("O-2")
+@pytest.mark.parametrize(
+    ("status", "text", "kind"),
+    [
+        (
+            400,
+            "The decoder prompt contains a(n) image item with length 6100, which exceeds the cache size 4800.",
+            "image_limit",
+        ),
+        (400, "image tokens 5120 exceed per-image limit 4096", "image_limit"),
+        (400, "Invalid logit_bias: token id 100300 exceeds maximum of 100257 tokens", "bad_request"),
+        (400, "logit_bias: maximum of 300 tokens allowed, got 512", "bad_request"),
+        (
+            429,
+            "Error: 429 No deployments available - crossed budget: Exceeded budget for deployment x: 0.36 >= 1d",
+            "quota",
+        ),
+        (400, "Budget has been exceeded! Current cost: 26.1, Max budget: 0.25", "quota"),
+        (None, "You have exceeded your premium request allowance. We have switched you to another model.", "quota"),
+        (None, "You've hit your limit · resets 1:30am (Asia/Dhaka)", "quota"),
+        (None, "You have reached your monthly limit for premium requests", "quota"),
+        (
+            None,
+            "Sorry, you've hit a rate limit of requests. Please try again in 2 hours. Please review our terms.",
+            "rate_limit",
+        ),
+        (500, "error: input prompt is too big compared to KV size, please increase KV size", "context_input"),
+        (
+            400,
+            "prompt tokens 9000 exceed the context budget 8192; the context budget has been exceeded",
+            "context_input",
+        ),
+    ],
+)
+def test_what_gateways_and_plans_say_is_no_text_that_is_too_long(status: int | None, text: str, kind: str) -> None:
+    """An image has tokens, a table of weights has them, and a budget may be one of money."""
+    assert diagnose({"error": {"message": text}} if status else text, status).kind == kind

@@ -130,6 +130,29 @@ SUBJECTS: Final[tuple[Sentence, ...]] = (
         r"unavailable|need)|(?:1m context|context beta)[^.]{0,60}(?:require|not (?:yet )?(?:available|"
         r"enabled|included|supported)|upgrade)",
     ),
+    # What one image is worth in tokens, and may be: no text is too long.
+    Sentence(
+        "image_limit",
+        ("image",),
+        r"\bimage item with length \d|(?:image|vision|visual) tokens?\b[^.;]{0,60}(?:exceed\w*|over|above|>)[^.;]{0,40}"
+        r"\bper[- ]image\b",
+    ),
+    # A table of weights whose keys are numbers of tokens: their maximum is the vocabulary's.
+    Sentence(
+        "bad_request",
+        ("logit",),
+        r"(?:invalid|unsupported|unknown)[^.;]{0,40}logit[_ ]bias|(?:\bin )logit[_ ]bias|"
+        r"logit[_ ]bias[`'\"]?:? (?:tokens?|keys?|values?|maximum|must|should|contains?|has|is)\b",
+        unless=_CONTEXT,
+    ),
+    # "Reduzca max_tokens a 4096": other languages' way to cap the reply, where they speak of no context.
+    Sentence(
+        "output_cap",
+        ("max",),
+        rf"(?:{languages.LOWER})\W{{1,3}}(?:\w{{1,10}} ){{0,2}}[`'\"]?max_\w*tokens|"
+        rf"max_\w*tokens[`'\"]?[를을を]?[^.;。\d]{{0,4}}(?:\d[^.;。]{{0,12}})?{languages.LOWERED}",
+        unless=rf"{languages.CONTEXT}|{_CONTEXT}|{languages.GIVEN}[^.;。]{{0,40}}{languages.EXCEEDS}",
+    ),
     # Before the overflows, since images have sizes and maxima too. "Total tokens of image and text exceed …" (Volcengine) is an
     # overflow all the same.
     Sentence(
@@ -308,13 +331,20 @@ WAITING: Final[tuple[Sentence, ...]] = (
             "欠费",
             "额度",
             "subscription",
+            "budget",
+            "allowance",
+            "limit",
+            "usage",
         ),
         r"insufficient[_ ](?:quota|balance|credits?|funds|account)|credit balance|payment[_ ]required|"
         r"(?:out of|more|no|not enough|enough) credits|can only afford|"
         r"exceeded (?:your|the|its) (?:current |monthly |daily |account |token )*quota|quota[_ ](?:has been |"
         r"was |is )?(?:exceeded|exhausted|reached|used up)|quota is used up|exceeded_current_quota|usage limit|"
         r"spend(?:ing)? limit|balance is (?:too low|insufficient|not enough)|billing[_ ](?:hard[_ ]limit|"
-        r"not[_ ]active|error)|credit[_ ]?limit|余额不足|欠费|额度(?:已|不足)",
+        r"not[_ ]active|error)|credit[_ ]?limit|余额不足|欠费|额度(?:已|不足)|"
+        # What a gateway may spend, and a subscription gives.
+        r"budget_exceeded|budget has been exceeded! |(?:exceeded|crossed) budget\b|exceededbudget|"
+        r"exceeded your [\w ]{0,30}allowance|(?:reached|exceeded) your monthly limit|out of extra usage|hit your limit\b",
         unless=r"per[ _-]?(?:minute|min|second|sec|hour)(?![a-z])|perminute|persecond|perhour",
     ),
     Sentence(

@@ -131,6 +131,7 @@ CUES: Final = (
     "过",
     "太",
     "满",
+    "剩",
     "いっぱい",
     "voll",
     "plein",
@@ -170,6 +171,7 @@ TOO_LARGE: Final = "|".join(
         rf"{CONTEXT}[^.;。]{{0,10}}(?:已满|voll\b|pleine?\b|llen[oa]\b|chei[oa]\b|いっぱい|заполнен)",
         # "Ihre Nachrichten enthalten 9000 Token, das Modell unterstützt maximal 8192": two numbers, and one is a limit.
         rf"{GIVEN}{_GAP}\d\W*{_TOKENS}{_GAP}(?:{LIMIT}|maxim\w+){_GAP}\d|\d\W*{_TOKENS}{_GAP}(?:{LIMIT}|maxim\w+){_GAP}{GIVEN}{_GAP}\d",
+        rf"{CONTEXT}[^.;。]{{0,10}}剩余?{_GAP}需要?\d",
         rf"{SHORTEN}\W*\d[\d.,]*\W*{_TOKENS}|\d\W*{_TOKENS}(?:以内|以下)に短縮",
     )
 )
@@ -200,6 +202,10 @@ _FAULTS: Final = (
 NO_REQUEST: Final = rf"{_FAULTS}|^(?!.*{CONTEXT}).*(?:{_OTHERS}|{_REPLY})"
 """Sentences about other things that are too large in the same words, as a regular expression."""
 
+LOWER: Final = r"reduzca|acorte|reduza|encurte|rédui(?:sez|re)|kürzen sie|reduzieren sie|сократите|уменьшите"
+"""Verbs before what is to be made smaller, as a regular expression; none that is English too."""
+LOWERED: Final = r"(?:減ら|下げ|줄이|줄여|낮추|减少|减小|调小|降低)"
+"""Verbs behind what is to be made smaller, as a regular expression."""
 PACE: Final = (
     r"(?:por|al|cada) (?:minuto|segundo|hora|día|dia)\b|(?:pro|je) (?:minute|sekunde|stunde|tag)\b|par (?:minute|"
     r"seconde|heure|jour)\b|"
@@ -213,6 +219,9 @@ PACE: Final = (
 """Sentences about too much in a time, as a regular expression: it is waited for."""
 PLAN: Final = (
     r"saldo insuficiente|saldo insuffi|guthaben|kontingent|solde insuffisant|недостаточно средств|\bквот|"
-    r"残高|잔액|할당량|cuota|\bcota\b"
+    r"残高|잔액|할당량|cuota|\bcota\b|"
+    r"크레딧[^.]{0,12}(?:부족|소진|없)|사용량 한도|"
+    r"quotas?(?: \w+)?(?: est| a été)? (?:dépassé|atteint|épuisé)|crédits?(?: sont)? (?:insuffisant|épuisé)|"
+    r"limite de votre (?:forfait|abonnement)"
 )
 """Sentences about a plan or an account that is used up, as a regular expression."""

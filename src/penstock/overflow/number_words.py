@@ -142,6 +142,8 @@ def left() -> dict[str, re.Pattern[str]]:
         # "leaves 0 output tokens", "only 12 tokens remaining": what is left over was neither asked for nor sent.
         "left over": re.compile(
             r"(?:\bleav(?:es|ing|e)|\bleft|\bremain(?:s|ing|der)?|\bavailable|\bspare)(?: with| for| is| are)?(?: only| just)?\W*$"
+            # and of a new message: only a part was sent
+            r"|(?:剩余|仅剩|只剩|还剩|新消息(?:需要?|共有?|有|为)?)\W*$"
         ),
         "left": re.compile(r"\s?(?:tokens? )?(?:still )?(?:remain(?:s|ing)?|(?:are |is )?left)\b"),
         # "上限を808トークン超過": by so much; "8192トークンを超過" limits.

@@ -58,7 +58,8 @@ def _mark() -> re.Pattern[str]:
         r"\b(?:[a-z]+[_.])+error\b|(?i:\berror (?:code|status)?:? ?\d|\berror[:=]|\bapi error\b|"
         r"\bhttp/?[\d.]* ?[45]\d\d\b|\bstatus(?: code|_code)?\W{1,3}[45]\d\d\b|\btraceback \(most recent|\blevel=|"
         r"\bmsg=|\bcode\W{1,3}\d|\bcode=|\brequest[ _-]?id\b|^\W*[45]\d\d\b|\bfailed (?:with|to)\b|"
-        r"\bexception\b.{0,20}:|\boccurred \(|_exceeded\b|_error\b|\berr(?:no)?\b\W|\bwarn(?:ing)?:)"
+        r"\bexception\b.{0,20}:|^\W*(?:sorry, )?you(?:'ve| have) (?:hit|reached|exceeded) (?:a|your)\b|"
+        r"\boccurred \(|_exceeded\b|_error\b|\berr(?:no)?\b\W|\bwarn(?:ing)?:)"
     )
 
 

@@ -242,7 +242,7 @@ class Judge:
         return self.status == 500 and any(
             kinds.compiled(
                 r"(?:prompt|input|messages?|request|context(?: (?:size|length|window))?)[^.]{0,30}(?:too long|"
-                r"exceed|longer than|greater than)"
+                r"exceed|longer than|greater than)|prompt is too (?:big|large)"
             ).search(text)
             and "internal" not in text
             for text in speaking
