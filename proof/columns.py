@@ -30,10 +30,12 @@ _TERMINAL = ("*", "?")  # a comment and an order to NonStop's compiler, where li
 
 
 class Page(NamedTuple):
-    """Line n at n - 1: what it shows, blanks folded and inert; and the numbers of those that are code."""
+    """Line n at n - 1: what it shows, blanks folded and inert; the numbers of those that are code, and of those for debugging."""
 
     texts: tuple[str, ...]
     code: frozenset[int]
+    debug: frozenset[int]
+    """What is shown of these begins with a D that is no part of a word."""
 
     def text(self, line: int) -> str:
         """What a line shows."""
@@ -52,11 +54,15 @@ def page(source: ScannedSource, *, debug_lines: bool = False) -> Page:
     lines: list[_Line] = []
     directives: list[tuple[int, str]] = []
     is_begun = False  # options of the compiler stand before all code
+    is_ended = True  # whether a sentence begins: what has an asterisk first there is a comment beside its column
     for number, text in enumerate(raw, 1):
         line = _line(text, source.format_at(number))
         if not is_begun and _OPTIONS.match(text):
             line = _Line(_uncounted(text.expandtabs(8), source.format_at(number)), "", "")
+        if line.kind == "code" and is_ended and line.body.lstrip().startswith("*"):
+            line = _Line(line.shown, "", "")
         is_begun = is_begun or line.kind == "code"
+        is_ended = _ends(line.body) if line.kind == "code" else is_ended
         lines.append(line)
         if not line.kind and _DIRECTIVE.match(text):
             directives.append((number, text))
@@ -66,6 +72,7 @@ def page(source: ScannedSource, *, debug_lines: bool = False) -> Page:
     return Page(
         tuple(" ".join(escape.show(line.shown)[0].split()) for line in lines),
         frozenset(number for number, line in enumerate(lines, 1) if line.kind in kinds) - left_out,
+        frozenset(number for number, line in enumerate(lines, 1) if line.kind == "debug"),
     )
 
 
@@ -74,7 +81,7 @@ def _raw(source: ScannedSource) -> list[str]:
         lines = source.data.decode(source.encoding).split("\n")
         lines = lines if lines[-1] else lines[:-1]
     else:
-        lines = [source.bytes_of(line, line).decode(source.encoding) for line in range(1, source.lines + 1)]
+        lines = [source.bytes_of(line, line).decode(source.encoding, "replace") for line in range(1, source.lines + 1)]
     return [line.rstrip("\r\n\x85").removeprefix("\ufeff").replace("\n", " ") for line in lines]
 
 
@@ -88,13 +95,19 @@ def _is_debugging(body: str) -> bool:
     return found is not None and "*>" not in body[: found.start()]
 
 
+def _ends(body: str) -> bool:
+    """Whether a line of code ends its sentence."""
+    return body.partition("*>")[0].rstrip().endswith(".")
+
+
 def _line(text: str, form: Format) -> _Line:
     wide = text.expandtabs(8)
     clean = wide.translate(_NOTHING)
     end = 72 if form == "fixed" else None
+    end = None if "\t" in text else end  # no card was punched where tabs were typed
     area = clean if form == "free" else clean[7:end]
     indicator = " " if form == "free" else clean[6:7]
-    shown = wide if form == "free" else wide[6 : None if "\t" in text else end]
+    shown = wide if form == "free" else wide[6:end]
     directive = _DIRECTIVE.match(clean)
     if directive is not None:
         return _Line(shown, area, "debug") if directive[1] else _Line(_uncounted(wide, form), "", "")

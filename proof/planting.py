@@ -160,8 +160,10 @@ class _Turn:
     def claim(self, kind: str, *, of_truth: str = RIGHT, cited: list[int] | None = None, evidence: int = 0) -> Claim:
         """A claim whose evidence is a line, the one that is cited first unless another is given."""
         cited = cited or [self.line]
-        text = self.seen.lines[evidence or cited[0]]
-        names = _WORD.findall(text.partition("*>")[0])[:2] if self.at % 2 else []
+        shown = evidence or cited[0]
+        text = self.seen.lines[shown]
+        named = text.lstrip()[1:] if shown in self.seen.page.debug else text
+        names = _WORD.findall(named.partition("*>")[0])[:2] if self.at % 2 else []
         said = f"{of_truth} as {kind} n{self.at} of s{self.seen.stamp}."  # no numbers, which would be held
         return {
             "of": self.of,

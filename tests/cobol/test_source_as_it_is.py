@@ -717,6 +717,17 @@ def test_a_slash_in_column_1_is_a_comment_of_free_format() -> None:
     assert [statement.verb for statement in source.programs[0].statements] == ["GOBACK"]
 
 
+def test_a_slash_in_column_1_divides_within_a_sentence() -> None:
+    """Where everything stands at the left, an expression goes on there; a slash alone begins a page even so."""
+    text = "identification division.\nprogram-id. A.\nprocedure division.\nMAIN.\ncompute T =\n( B - C )\n/ 100\n/\ndisplay T.\n"
+    source = scan(text)
+    assert (source.format, source.kinds[6], source.kinds[7]) == ("free", "code", "comment")
+    assert [(one.verb, one.line, one.end_line) for one in source.programs[0].statements] == [
+        ("COMPUTE", 5, 7),
+        ("DISPLAY", 9, 9),
+    ]
+
+
 def test_a_block_of_a_precompiler_is_no_code_and_a_warning() -> None:
     """What it makes of it is not known; the statements around it are whole."""
     text = (

@@ -99,6 +99,22 @@ def test_columns_know_terminal_format() -> None:
     )
 
 
+def test_columns_know_what_stands_beside_its_column() -> None:
+    """An asterisk where a sentence begins makes a comment; tabs carry code beyond column 72."""
+    text = (
+        "       PROGRAM-ID. A.\n       PROCEDURE DIVISION.\n       MAIN.\n           * says\n           COMPUTE A = B\n"
+        "           * 2.\n           CALL 'P' USING\n\t\t\t\t\t\t\t\t\t'far to the right'.\n           STOP RUN.\n"
+    )
+    for data in (
+        text.encode(),
+        "           DISPLAY '日本'.\n".encode("cp932").join((text.encode(), b"      * \x83\n")),
+    ):
+        source = scan(data)
+        assert columns.page(source).code == {line for line in range(1, source.lines + 1) if source.is_code(line)}
+        assert columns.page(source).code >= {5, 6, 7, 8, 9}
+        assert 4 not in columns.page(source).code
+
+
 # ── the rig can fail ─────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -112,6 +112,20 @@ def test_of_two_programs_of_one_name_that_is_meant_where_the_evidence_was_cited(
     assert verdict.outcome == ("accepted" if (of, line) == ("I:T.X", 2) else "relocated" if of else "rejected")
 
 
+@pytest.mark.proves("C-15")
+@pytest.mark.parametrize("of", ["program-X", "program-X.2"])
+def test_a_line_of_two_programs_of_one_name_is_of_the_one_that_was_named(of: str) -> None:
+    """Where one ends on the line that the next begins on, a claim that is looked at again stays where it was."""
+    source = Text(" PROGRAM-ID. X.\n MOVE 1 TO A. IDENTIFICATION DIVISION.\n PROGRAM-ID. X.\n MOVE 2 TO A.")
+    items = [
+        ClaimSubject(made, "purpose", ("summary",), {}, first, last, "program", "X", at)
+        for at, (made, first, last) in enumerate((("program-X", 1, 2), ("program-X.2", 2, 4)))
+    ]
+    held = shown(source, [(1, 4)], items, KNOWN)
+    verdict = verify(Claim(of, "summary", "It sets A.", (2,), "MOVE 1 TO A.", ()), held)
+    assert (verdict.outcome, verdict.claim.of) == ("accepted", of)
+
+
 @pytest.mark.parametrize("evidence", ["6|     ADD 1 TO WS-COUNT.", "ADD 1 TO", "  6: ADD 1 TO WS-COUNT."])
 def test_the_gutter_is_no_part_of_evidence(evidence: str) -> None:
     """A model that copies the line number with the line has copied the line."""

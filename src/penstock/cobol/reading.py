@@ -36,14 +36,13 @@ _DEBUGGING = re.compile(r"(?i)(?<![\w-])debugging\s++mode(?![\w-])")
 _COMMENT = re.compile(r"((?>(?:[^'\"*|]++|'[^']*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)|\*(?!>)|\|\|)*))(?:\*>|\|)")
 _SENTENCE_ENDS = re.compile(r"(?i)(?:\.|(?<![\w-])END-EXEC)\s*+\Z")
 _NUMBERED = re.compile(r"\d{1,6}(?=[ ])")
-_FREE_COMMENTS = frozenset("*/")
 _ORDER = re.compile(r"\?[A-Za-z]")  # of NonStop's compiler, where its lines have their indicator
 _SOURCED = re.compile(r"(?i)\?SOURCE\s++(?P<library>[^\s(,.]++(?>(?:\.[^\s(,.]++)*))(?>[\s,]*+\((?P<names>[^()]*+)\)|)")
 """Its other way to copy: `?SOURCE LIBRARY (SECTION-1, SECTION-2)`."""
 # What a precompiler of MySQL takes, from `/MYSQL SELECT\` to `/MYSQL-END\`.
 _BLOCK = re.compile(r"[ \t]*+/(?P<name>[A-Za-z]++)[ \t]++[A-Za-z-]++\\[ \t]*+\Z")
 _BLOCK_LINES = 500
-_MARKS = ("\t", "*>", "*", "|", ">>", "$", "?", "\\")
+_MARKS = ("\t", "*>", "*", "/", "|", ">>", "$", "?", "\\")
 _NO_INDICATORS = frozenset("$>?")
 
 
@@ -184,8 +183,8 @@ class _Page:
         stop = IDENTIFICATION if form == "fixed" else None
         if form == "free":
             # In the terminal format of some compilers, which is read as free, an asterisk or a slash in column 1 makes a
-            # comment. No sentence begins with one, and who breaks an expression does not come back to column 1.
-            self.code += ["" if line[:1] in _FREE_COMMENTS else line for line in lines]
+            # comment. Within a sentence a slash before something divides by it (`_starred`), where all stands at the left.
+            self.code += ["" if line[:1] == "*" or line.rstrip() == "/" else line for line in lines]
         else:
             self.code += [line[AREA_A:stop] if line[6:7] == " " else "" for line in lines]
             for index in tabbed:
@@ -212,7 +211,7 @@ class _Page:
             self._directed(start + index, lines[index])
         if self._lists:
             self._listing(start)
-        self._starred(start)
+        self._starred(start, form)
 
     def _precompiled(self, start: int, lines: list[str]) -> None:
         """Take the blocks of a precompiler: they are no code, and what becomes of them is not known."""
@@ -229,13 +228,17 @@ class _Page:
             said = f"{lines[first].strip()} is for a precompiler: what it makes of it is not known"
             self.warnings.append(Warned(start + first + 1, said))
 
-    def _starred(self, start: int) -> None:
+    def _starred(self, start: int, form: Format) -> None:
         """Take out the lines that begin with an asterisk where a sentence begins: none does, so that it is a comment beside its
-        column. Behind anything else it multiplies, or is all columns of SQL.
+        column. Behind anything else it multiplies, or is all columns of SQL. In column 1 of the free format a slash is the same.
         """
-        for index in self.having("*", self.code[start:]):
+        code = self.code[start:]
+        begun = [index for index in self.having("*", code) if code[index].lstrip()[:1] == "*"]
+        if form == "free":
+            begun += [index for index in self.having("/", code) if code[index][0] == "/"]
+        for index in begun:
             index += start  # noqa: PLW2901
-            if self.code[index].lstrip()[:1] != "*" or index + 1 in self.breaks:
+            if index + 1 in self.breaks:
                 continue
             before = self._coded(index - 1)
             if before < 0 or _SENTENCE_ENDS.search(self.code[before]):

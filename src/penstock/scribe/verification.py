@@ -245,12 +245,13 @@ def _meant(claim: Claim, item: ClaimSubject, held: Shown) -> ClaimSubject:
     """Return what a claim is about where several have one name: the one whose lines it cites, if its evidence stands there.
 
     Two programs of a file may have the same name. Their ids, and those of what goes in and out of them, differ by a number behind
-    them alone, which a model easily leaves out; what it says of the second would be told of the first.
+    them alone, which a model easily leaves out; what it says of the second would be told of the first. A line that ends the one and
+    begins the other is of both: there the id decides, or what was moved once would be moved back when it is looked at again.
     """
     base, _, number = item.id.rpartition(".")
     base = base if number.isdecimal() and base in held.items else item.id
     start = claim.lines[0]
-    if f"{base}.2" not in held.items:
+    if f"{base}.2" not in held.items or item.holds(start):
         return item
     ids = takewhile(held.items.__contains__, chain([base], (f"{base}.{number}" for number in count(2))))
     around = [one for one in map(held.items.__getitem__, ids) if one.program != item.program and one.holds(start)]
