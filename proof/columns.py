@@ -26,6 +26,9 @@ _OPTIONS = re.compile(r"[ \t\d]{0,8}(?:cbl|process)(?:\s|$)", re.IGNORECASE)
 _PRINTER = re.compile(r"\s*(?:eject|skip[123]|title\s+(?:'[^']*'|\"[^\"]*\"))\s*\.?\s*", re.IGNORECASE)
 _DEBUGGING = re.compile(r"(?<![\w-])debugging\s+mode(?![\w-])", re.IGNORECASE)
 _NOTHING = {0: " ", 0x1A: " "}
+_LIBRARIAN = re.compile(
+    r"(?:-INC|\+\+INCLUDE)\s+\S", re.IGNORECASE
+)  # from column 1 on, where nothing else of code stands
 _TERMINAL = ("*", "?")  # a comment and an order to NonStop's compiler, where lines have their indicator in column 1
 
 
@@ -108,6 +111,8 @@ def _line(text: str, form: Format) -> _Line:
     area = clean if form == "free" else clean[7:end]
     indicator = " " if form == "free" else clean[6:7]
     shown = wide if form == "free" else wide[6:end]
+    if _LIBRARIAN.match(clean):
+        return _Line(wide, clean, "code")
     directive = _DIRECTIVE.match(clean)
     if directive is not None:
         return _Line(shown, area, "debug") if directive[1] else _Line(_uncounted(wide, form), "", "")

@@ -559,3 +559,19 @@ def test_a_subschema_that_is_invoked_among_data_is_no_statement() -> None:
     assert [(one.verb, one.record) for one in found.idms] == [("IMPART", None), ("FETCH", "PAYMENT"), ("DEPART", None)]
     assert [one.name for one in found.paragraphs] == ["MAIN"]
     assert found.unread == ()
+
+
+def test_a_part_of_a_dotted_name_is_no_paragraph() -> None:
+    """`java.time.format.Foo` has two words between periods; a paragraph that follows without a blank has one behind its period."""
+    code = "           SET X TO TYPE java.time.format.Foo::bar(Y)\n           DISPLAY X.LAST-ONE.\n           GOBACK.\n"
+    source = scan(f"       PROGRAM-ID. A.\n       PROCEDURE DIVISION.\n       MAIN.\n{code}")
+    assert [one.name for one in source.programs[0].paragraphs] == ["MAIN", "LAST-ONE"]
+
+
+@pytest.mark.parametrize("line", ["-INC I#AREAS", "++INCLUDE AREAS"])
+def test_the_include_of_a_librarian_is_shown_from_its_first_column(line: str) -> None:
+    """It stands where sequence numbers do, and a citation that begins in column 7 says nothing."""
+    source = scan(
+        f"       PROGRAM-ID. A.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n{line}\n       01  B PIC X.\n"
+    )
+    assert (source.is_code(4), source.shown(4)) == (True, line)

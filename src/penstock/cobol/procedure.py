@@ -27,11 +27,13 @@ if TYPE_CHECKING:
 _NAME = r"[^\s.'\"(),;]++"
 _HEADER = rf"(?P<head>{_NAME})(?>\s++(?P<section>SECTION)(?>\s++(?P<segment>\d++)|)|)(?=\s*+{PERIOD})"
 _BEGUN = re.compile(rf"[\s,;]*+{_HEADER}")
+_DOTTED = rf"{_NAME}\.(?=[A-Z])"
+"""What stands between two periods without a blank is a part of a name of others, as of `java.time.LocalDate`, and no header."""
 # A period takes the header behind it into the same match: only there can one stand, so that no other word is ever
 # asked.
 _TOKEN = re.compile(
     rf"(?>(?:[\s(),;]++|{QUOTED})*)"
-    rf"(?:(?P<block>{EXEC}|{COPY}|{REPLACE})|(?P<word>{RUN})|(?P<period>{PERIOD})(?>[\s,;]*+{_HEADER}|)|\Z)"
+    rf"(?:(?P<block>{EXEC}|{COPY}|{REPLACE})|(?P<word>{RUN})|(?P<period>{PERIOD})(?>(?!{_DOTTED})[\s,;]*+{_HEADER}|)|\Z)"
 )
 _BLOCK, _WORD, _PERIOD, _HEAD = (_TOKEN.groupindex[name] for name in ("block", "word", "period", "head"))
 

@@ -43,6 +43,8 @@ _SOURCED = re.compile(r"(?i)\?SOURCE\s++(?P<library>[^\s(,.]++(?>(?:\.[^\s(,.]++
 _BLOCK = re.compile(r"[ \t]*+/(?P<name>[A-Za-z]++)[ \t]++[A-Za-z-]++\\[ \t]*+\Z")
 _BLOCK_LINES = 500
 _MARKS = ("\t", "*>", "*", "/", "|", ">>", "$", "?", "\\")
+_INCLUDING = ("-", "+")
+"""How a line begins in column 1 that may be the include of a librarian; all of it is shown."""
 _NO_INDICATORS = frozenset("$>?")
 
 
@@ -111,7 +113,7 @@ def shown(line: str, form: Format, kind: LineKind) -> str:
         # looks, or numbering a program anew would ask about its first lines again.
         cards = text[: IDENTIFICATION if form == "fixed" else None].rstrip()
         return cards[number.end() :].lstrip() if (number := _NUMBERED.match(cards)) else cards.lstrip()
-    if form != "free":
+    if form != "free" and not (text[:1] in _INCLUDING and INCLUDED.match(text)):
         # Text that tabs carry beyond column 72 is code: where people typed tabs, no card was punched.
         text = text[AREA_A - 1 : IDENTIFICATION if form == "fixed" and "\t" not in line else None]
     return text.rstrip()
@@ -122,7 +124,9 @@ def all_shown(lines: Sequence[str], form: Format, kinds: Sequence[LineKind]) -> 
     columns = slice(None) if form == "free" else slice(AREA_A - 1, IDENTIFICATION if form == "fixed" else None)
     # As nearly all lines are: a call for each would take twice as long.
     return [
-        line[columns].rstrip() if kind != "directive" and "\t" not in line else shown(line, form, kind)
+        shown(line, form, kind)
+        if kind == "directive" or "\t" in line or line[:1] in _INCLUDING
+        else line[columns].rstrip()
         for line, kind in zip(lines, kinds, strict=True)
     ]
 
