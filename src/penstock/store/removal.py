@@ -9,6 +9,7 @@ process works on is not removed by anybody else, and never by a rule. Which thin
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from heapq import merge
 from math import inf
 from typing import TYPE_CHECKING, TypeVar
@@ -232,7 +233,7 @@ class RemovalTables(SummaryTables):
         while beyond := [one for one in self._overdue(self._read, rules, share) if one.name not in too_large]:
             name = beyond[0].name
             try:
-                found += self._with_room(lambda name=name: self._collected_at_once(rules, share, name))  # type: ignore[misc]
+                found += self._with_room(partial(self._collected_at_once, rules, share, name))
             except StoreFault as fault:
                 if fault.code != "disk_full":
                     break

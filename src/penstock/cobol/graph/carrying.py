@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from ..facts.values import WHOLE
 from .copying import linked
 from .structure import declared_at
-from .values import RANK, CitedLine, EstateEdge, NodeId
+from .values import RANK, CitedLine, EstateEdge, NodeId, less_sure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,7 +106,7 @@ class _Trail(NamedTuple):
 
     def along(self, way: _Way) -> _Trail:
         """Return the trail behind one more way."""
-        certainty = max(self.certainty, way.certainty, key=RANK.__getitem__)
+        certainty = less_sure(self.certainty, way.certainty)
         return _Trail(certainty, (*self.whys, way.why), (*self.citations, *way.citations), way.passing)
 
     def leads(self, way: _Way, *, forward: bool, layouts: bool) -> bool:
@@ -222,9 +222,7 @@ class Carrying:
                 if copy.store in stores and not copy.is_rebuilt:
                     sure, cited = copy.certainty, copy.citations
                     taken = [
-                        one._replace(
-                            certainty=max(one.certainty, sure, key=RANK.__getitem__), citations=(*cited, *one.citations)
-                        )
+                        one._replace(certainty=less_sure(one.certainty, sure), citations=(*cited, *one.citations))
                         for one in stores[copy.store][1]
                     ]
                     self._through(f"through {store}, as {copy.why}", written, taken)
@@ -237,7 +235,7 @@ class Carrying:
                     several = sent.is_one_of or taken.is_one_of
                     why = by + (", whose records are of several kinds" if several else "")
                     least: Certainty = "may" if several else "is"
-                    certainty = max(sent.certainty, taken.certainty, least, key=RANK.__getitem__)
+                    certainty = less_sure(sent.certainty, taken.certainty, least)
                     if certainty == "may" and not several:
                         why += ", which may be two"
                     citations = tuple(dict.fromkeys((*sent.citations, *taken.citations)))
@@ -366,7 +364,7 @@ class Carrying:
         other = NodeId("field", self._graph.parts[target.part].fields[target.field].name)
         if other == node:
             return
-        certainty = trail.certainty if is_same else max(trail.certainty, "may", key=RANK.__getitem__)
+        certainty = trail.certainty if is_same else less_sure(trail.certainty, "may")
         why = "; ".join(trail.whys) + ("" if is_same else DIFFERS)
         source, end = (node, other) if forward else (other, node)
         edge = EstateEdge(source, "carried to", end, certainty, tuple(dict.fromkeys(trail.citations)), why)

@@ -163,11 +163,6 @@ class Consequences:
         return tuple(sorted(told, key=_worth))
 
 
-def less_sure(*certainties: Certainty) -> Certainty:
-    """Return the least sure of some certainties."""
-    return max(certainties, key=RANK.__getitem__)
-
-
 def _worth(one: Grown) -> tuple[int, int, int, int, str]:
     """Return what consequences are ordered by."""
     # What was asked about itself, what breaks, what has to be converted, what may break, what grows of itself, and what takes

@@ -27,10 +27,10 @@ from .jobs import (
     listed,
 )
 from .naming import data_set
-from .values import RANK, CitedLine, NodeId
+from .values import CitedLine, NodeId, less_sure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from .jobs import StepDataSet, StepOfJob
     from .values import Certainty
@@ -86,11 +86,13 @@ class WrittenPlace(NamedTuple):
     citations: tuple[CitedLine, ...]
 
 
-def linked(copies: Sequence[CopiedRecords], start: NodeId, *, back: bool = False) -> Iterator[LinkedStore]:
+def linked(
+    copies: Mapping[NodeId, Sequence[CopiedRecords]], start: NodeId, *, back: bool = False
+) -> Iterator[LinkedStore]:
     """Yield the data sets that the records of one are copied to, the nearest first; back: those that they are copied from.
 
     Args:
-        copies: All copies of the estate.
+        copies: The copies of the estate by their data sets, both of each.
         start: The data set.
         back: Whether the copies are followed from their targets on.
     """
@@ -98,14 +100,14 @@ def linked(copies: Sequence[CopiedRecords], start: NodeId, *, back: bool = False
     seen = {start}
     while waiting:
         here = waiting.popleft()
-        for one in copies:
+        for one in copies.get(here.store, ()):
             other = one.source if back else one.target
             if (one.target if back else one.source) == here.store and other not in seen:
                 seen.add(other)
                 said = f"{one.step} copies {one.source} to {one.target}" + (f"; {one.why}" if one.why else "")
                 found = LinkedStore(
                     other,
-                    max(here.certainty, one.certainty, key=RANK.__getitem__),
+                    less_sure(here.certainty, one.certainty),
                     here.is_rebuilt or one.is_rebuilt,
                     f"{here.why}; {said}" if here.why else said,
                     (*here.citations, *one.citations),

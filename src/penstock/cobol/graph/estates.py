@@ -161,9 +161,9 @@ class EstateGraph:
         return tuple(self._linked.passed)
 
     @property
-    def copied(self) -> tuple[CopiedRecords, ...]:
-        """Which data sets the steps of jobs copy to which."""
-        return tuple(self._linked.copied)
+    def copied(self) -> Mapping[NodeId, list[CopiedRecords]]:
+        """Which data sets the steps of jobs copy to which, under both."""
+        return self._linked.copied
 
     @property
     def written(self) -> dict[NodeId, list[WrittenPlace]]:
@@ -292,7 +292,7 @@ class _Linking:
                 program = one.program.upper(), CitedLine(member.path, one.line)
                 self._procedures.setdefault(one.name.upper().rpartition(".")[2], []).append(program)
         self.passed: list[PassedField] = []
-        self.copied: list[CopiedRecords] = []
+        self.copied: dict[NodeId, list[CopiedRecords]] = {}
         self.written: dict[NodeId, list[WrittenPlace]] = {}
         self._transactions: dict[str, list[tuple[str, Certainty]]] = {}
 
@@ -528,7 +528,9 @@ class _Linking:
                 uses.setdefault(use.step.node, []).append(use)
             for step in steps:
                 mine = uses.get(step.node, ())
-                self.copied += copying.copied(step, mine)
+                for copy in copying.copied(step, mine):
+                    for end in (copy.source, copy.target):
+                        self.copied.setdefault(end, []).append(copy)
                 for place in copying.written(step, mine):
                     self.written.setdefault(place.data_set, []).append(place)
 

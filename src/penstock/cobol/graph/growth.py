@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING
 from ..facts.values import WHOLE, MoveWay
 from .carrying import DIFFERS, PlacedField
 from .comparisons import Comparisons
-from .consequences import Consequences, Longer, Wave, less_sure
+from .consequences import Consequences, Longer, Wave
 from .holding import first_name, growing_place, has_names, holders_of, is_other_kind, lies_behind, varies
 from .relaying import RENAMES, Lying, relaid
 from .shortages import Shortage, Sizes, shortage
 from .sizes import Bytes, Size, longer, size_of
 from .stored import Stored
 from .structure import declared_at
-from .values import RANK, EstateEdge, NodeId
+from .values import RANK, EstateEdge, NodeId, less_sure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

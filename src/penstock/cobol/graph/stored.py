@@ -10,12 +10,11 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from .carrying import PlacedField
-from .consequences import less_sure
 from .copying import LinkedStore, linked
 from .holding import lies_behind
 from .sizes import size_of
 from .structure import declared_at
-from .values import NodeId
+from .values import NodeId, less_sure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -42,6 +42,11 @@ RANK: dict[str, int] = {"is": 0, "may": 1, "unknown": 2}
 """Certainties from the surest on: of two edges that say the same the surer one stands."""
 
 
+def less_sure(*certainties: Certainty) -> Certainty:
+    """Return the least sure of some certainties."""
+    return max(certainties, key=RANK.__getitem__)
+
+
 class NodeId(NamedTuple):
     """A thing of the estate."""
 
