@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..lexing import spelled_tokens
@@ -219,9 +220,11 @@ class Code:
 
     def _blocks(self, piece: CodePiece) -> Iterator[Block]:
         """Yield the EXEC blocks of one piece, and the commands that a translator left as comments, in order."""
-        translated = tuple(commands(piece.source, piece.program))
-        self._translated.update((piece.copybook, found.line) for found in translated)
-        execs = sorted((*piece.program.execs, *translated)) if translated else piece.program.execs
+        translated = commands(piece.source, piece.program)
+        self._translated.update((piece.copybook, line) for line in translated.lines)
+        execs = piece.program.execs
+        if translated.execs:  # on one line in the order that they have: a cursor is declared before it is opened
+            execs = tuple(sorted((*execs, *translated.execs), key=attrgetter("line")))
         for found in execs:
             line, end_line = (piece.line, piece.end_line) if piece.copybook else (found.line, found.end_line)
             parsed = command(found.text) if found.kind in {"CICS", "DLI"} else ExecCommand("", ())

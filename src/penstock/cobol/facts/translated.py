@@ -1,49 +1,103 @@
 """Read what programs that write programs leave behind: the commands that a translator made calls of, and their names.
 
-The translator of CICS writes each command as a comment and a CALL of its stub behind it, whose first argument holds the
-command in a form that no person reads. The comment is therefore what says what is done, and the CALL is where.
+The translator of CICS and the precompilers of SQL write each command as a comment and calls of their stubs behind it, whose
+arguments hold it in a form that no person reads. The comment is therefore what says what is done, and the first CALL is where.
 
-Keeps out what a command means. Law: a comment counts only right above a call of the stub, with no more than the moves
-of its arguments between, so that a command that somebody commented out is none.
+Keeps out what a command means. Law: a comment counts only right above a call of a stub, with no more than what prepares the
+arguments between, so that a command that somebody commented out is none; a cursor is declared without a call, and counts where
+its comment is written as those with a call are.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import Exec
 from .values import Note
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ..program import Program
     from ..source import ScannedSource
 
-_STUBS = frozenset({"DFHEI1", "DFHEXEC", "DFHNCTR", "DFHELII", "DFHECI", "DFHEAI"})
-_MOST_LINES = 60
-"""How far above its call a command may begin: the longest have some thirty options, and the arguments stand between."""
+_OF_CICS = frozenset({"DFHEI1", "DFHEXEC", "DFHNCTR", "DFHELII", "DFHECI", "DFHEAI"})
+# Of Open COBOL ESQL and esqlOC by prefix; of DB2 on z/OS, of DB2 elsewhere, of Oracle by name.
+_OF_SQL_WORDS = """
+    DSNHLI DSNELI DSNCLI DSNALI DSNRLI DSNHADDR DSNHADD2
+    SQLGSTRT SQLGALOC SQLGSTLV SQLGSETV SQLGCALL SQLGSTOP SQLGMF SQLGDLOC SQLGSTLS SQLGUSDA
+    SQLADR SQLBEX SQLGSS ORASQL8
+"""
+_OF_SQL = frozenset(_OF_SQL_WORDS.split())
+_OF_SQL_PREFIXES = ("OCESQL", "OCSQL")
 _MOST_PROBED = 400
 _GENERATORS = (("TELON", "CA-Telon"), ("{BENCH}", "AcuBench"), ("ARMRPG:", "a translator of RPG"))
-_COMMAND = re.compile(r"EXEC(?:UTE)?\s++CICS\b(?:(?!EXEC(?:UTE)?\s++CICS\b).)*?\bEND-EXEC\b", re.IGNORECASE | re.DOTALL)
-_BEGIN = re.compile(r"EXEC(?:UTE)?\s++CICS\b", re.IGNORECASE)
-_ARGUMENT = re.compile(r"\bMOVE\s(?:(?!\bMOVE\s).)*?\sTO\s++DFH\w++\s*+(?:\([\d:\s]*+\))?", re.IGNORECASE | re.DOTALL)
-"""A move that a translator puts before its call: to a name of its own, all of which begin with DFH."""
+_BEGIN = re.compile(r"[ *>/]*+(?P<command>EXEC(?:UTE)?\s++(?P<kind>CICS|SQL)\b)", re.IGNORECASE)
+_END = re.compile(r"\bEND-EXEC\b", re.IGNORECASE)
+_PREPARING = re.compile(
+    r"""
+      \bMOVE\s(?:(?!\bMOVE\s).)*?\sTO\s++(?:DFH|SQL)[\w-]*+\s*+(?:\([\d:\s]*+\))?(?:\s*+(?:OF|IN)\s++[\w-]++)?
+    | \bSET\s++SQL[\w-]*+\s*+(?:\([\d:\s]*+\))?(?:\s*+(?:OF|IN)\s++[\w-]++)?
+      \s++TO\s++(?:NULL|ADDRESS\s++OF\s++[\w-]++(?>(?:\s++(?:OF|IN)\s++[\w-]++)*))
+    | \bIF\s++SQL-PREP\s++OF\s++[\w-]++\s*+=\s*+'N' | \bEND-IF\b
+    | \bPERFORM\s++SQL-INITIAL\s++UNTIL\s++SQL-INIT-DONE\b
+    """,
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
+"""What a translator puts before its call: moves to names of its own, which begin with DFH and SQL, and what is done once."""
+_DECLARES = re.compile(r"EXEC\s++SQL\s++DECLARE\s++([\w-]++)\s.*?\bCURSOR\b", re.IGNORECASE)
+_USES = re.compile(r"EXEC\s++SQL\s++(?:OPEN|FETCH(?:\s.*?\bFROM)?)\s++([\w-]++)", re.IGNORECASE)
+
+
+class TranslatedCommands(NamedTuple):
+    """The commands of a program that are calls there, and the lines of the calls that they became."""
+
+    execs: tuple[Exec, ...]
+    """The commands in order, each at the line of its first call."""
+    lines: frozenset[int]
+
+
+class _Written(NamedTuple):
+    """A command in comments."""
+
+    line: int
+    end_line: int
+    kind: str
+    text: str
+    mark: str
+    """What stands in front of it: a translator writes all of its comments alike."""
 
 
 def is_translated(name: str) -> bool:
-    """Return whether a name, in capitals, is the stub that a translator of CICS commands calls."""
-    return name.removeprefix("KX") in _STUBS
+    """Return whether a name, in capitals, is a stub that a translator of commands calls."""
+    return _kind(name) != ""
 
 
-def commands(source: ScannedSource, program: Program) -> Iterator[Exec]:
-    """Yield the command of each call of a translator's stub, at the lines of the CALL; calls without one are passed over."""
-    for call in program.calls:
-        if call.kind == "static" and is_translated(call.target.upper()):
-            text = _above(source, call.line)
-            if text is not None:
-                yield Exec(call.line, call.line, "CICS", text)
+def commands(source: ScannedSource, program: Program) -> TranslatedCommands:
+    """Return the commands of the calls of translators' stubs; calls that no command stands above are passed over."""
+    kinds = {
+        call.line: kind for call in program.calls if call.kind == "static" and (kind := _kind(call.target.upper()))
+    }
+    if not kinds:
+        return TranslatedCommands((), frozenset())
+    lines = sorted(kinds)
+    written = list(_written(source, program))
+    found: list[tuple[_Written, int]] = []
+    for at, one in enumerate(written):
+        last = written[at + 1].line if at + 1 < len(written) else program.end_line + 1
+        following = bisect_right(lines, one.end_line)
+        line = lines[following] if following < len(lines) else last
+        if line < last and kinds[line] == one.kind and _prepares(source, one.end_line + 1, line - 1):
+            found.append((one, line))
+    execs = [Exec(line, line, one.kind, one.text) for one, line in found]
+    # One command of SQL is many calls, each of which has some of its arguments.
+    its_own = {line for line in lines if kinds[line] == "SQL"} if any(one.kind == "SQL" for one, _ in found) else set()
+    return TranslatedCommands(
+        tuple(sorted([*_declared(written, found), *execs], key=lambda one: one.line)),
+        frozenset(its_own.union(line for _, line in found)),
+    )
 
 
 def generator(source: ScannedSource, program: Program) -> tuple[Note, ...]:
@@ -61,19 +115,54 @@ def generator(source: ScannedSource, program: Program) -> tuple[Note, ...]:
     return ()
 
 
-def _above(source: ScannedSource, line: int) -> str | None:
-    """Return the command in the comments above a line, which may have the moves of its arguments between; None for none."""
-    comments: list[str] = []
-    code: list[str] = []
-    for at in range(line - 1, max(0, line - _MOST_LINES), -1):
-        kind = source.kinds[at - 1]
-        if kind == "comment":
-            comments.append(source.shown(at).lstrip(" *>/"))
-            if _BEGIN.match(comments[-1]):
-                break
-        elif kind != "blank":
-            code.append(source.shown(at))
-    found = _COMMAND.findall("\n".join(reversed(comments)))
-    if not found or _ARGUMENT.sub("", "\n".join(reversed(code))).strip(" .\n"):
-        return None
-    return " ".join(found[-1].split())
+def _kind(name: str) -> str:
+    """Return what the commands are of that a stub is called for, by its name in capitals; "" for what is no stub."""
+    if name.removeprefix("KX") in _OF_CICS:
+        return "CICS"
+    return "SQL" if name in _OF_SQL or name.startswith(_OF_SQL_PREFIXES) else ""
+
+
+def _written(source: ScannedSource, program: Program) -> Iterator[_Written]:
+    """Yield the commands that stand in comments, whole ones alone."""
+    begun: tuple[int, re.Match[str]] | None = None
+    parts: list[str] = []
+    for line in range(program.start_line, program.end_line + 1):
+        if source.kinds[line - 1] != "comment":
+            if source.kinds[line - 1] != "blank":
+                begun = None
+            continue
+        shown = source.shown(line)
+        begins = _BEGIN.match(shown)
+        if begins is not None:
+            begun, parts = (line, begins), []
+        if begun is None:
+            continue
+        parts.append(shown.lstrip(" *>/"))
+        ends = _END.search(parts[-1])
+        if ends is not None:
+            parts[-1] = parts[-1][: ends.end()]
+            first, said = begun
+            mark = said.string[: said.start("command")].rstrip()
+            yield _Written(first, line, said["kind"].upper(), " ".join(" ".join(parts).split()), mark)
+            begun = None
+
+
+def _prepares(source: ScannedSource, first: int, last: int) -> bool:
+    """Return whether the code of some lines does no more than prepare the arguments of a stub."""
+    code = [source.shown(line) for line in range(first, last + 1) if source.kinds[line - 1] not in {"comment", "blank"}]
+    return not code or not _PREPARING.sub("", "\n".join(code)).strip(" .\n")
+
+
+def _declared(written: Sequence[_Written], found: Sequence[tuple[_Written, int]]) -> Iterator[Exec]:
+    """Yield the declarations of cursors that became no call, each where its cursor is opened first."""
+    with_call = {one.line for one, _ in found}
+    marks = {one.mark for one, _ in found if one.kind == "SQL"}
+    used: dict[str, int] = {}
+    for one, line in found:
+        if (uses := _USES.match(one.text)) is not None:
+            used.setdefault(uses[1].upper(), line)
+    for one in written:
+        declares = _DECLARES.match(one.text) if one.line not in with_call and one.mark in marks else None
+        if declares is not None and declares[1].upper() in used:
+            line = used[declares[1].upper()]
+            yield Exec(line, line, one.kind, one.text)
