@@ -109,7 +109,7 @@ def test_a_real_shell_completes_what_a_person_types(shell: str, folder: Path) ->
         prompt.type(f"penstock show a{TAB}", r"a1b2c3\s")
         prompt.type(f"penstock find {handle[:9]}{TAB}", rf"{handle}\s")
         offered = prompt.type(f"penstock vi{TAB}{TAB}", r"view[\s\S]*violations")
-        assert shell == "bash" or "Show a page of FILE with numbered lines" in offered
+        assert shell == "bash" or "Show a page of FILE with line numbers" in offered
 
 
 def asked(shell: str, words: str, folder: Path, **environment: str) -> list[str]:

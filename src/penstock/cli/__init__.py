@@ -57,15 +57,15 @@ COMMANDS: dict[str, dict[str, tuple[str, ...]]] = {
 )
 @click.version_option(__version__, prog_name="penstock")
 def cli() -> None:
-    """Read anything in pages, list anything in pages, and see the price first.
+    """Fit what an agent reads, prints and sends into its context window.
 
-    `penstock COMMAND --help` explains a command and shows how it is used.
+    `penstock COMMAND --help` explains a command and shows examples.
 
     Examples:
       penstock view README.md
         a page of a file, and the call that shows the next one
       penstock run "Which port does the server use?"
-        an answer with the lines that it rests on; the model `local` needs no key
+        an answer with the lines it is based on; the model `local` needs no key
     """
 
 

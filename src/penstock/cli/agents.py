@@ -48,7 +48,7 @@ class CommandOptions:
     max_turns: int | None
     """After so many answers the work is stopped; None for no end."""
     max_wait_seconds: float
-    """How long an outage of the provider is waited for."""
+    """How long to wait for a provider that is down."""
 
     @property
     def is_for_people(self) -> bool:
@@ -61,23 +61,23 @@ _NOT_KEPT = frozenset({"root", "budget_tokens"})
 _NAMED_FILES = 20
 """Of a command that was cut off: how many files are named."""
 _budget = functools.partial(click.option, "--budget", "budget_tokens", type=click.IntRange(min=1_000), metavar="TOKENS")
-_BUDGET = _budget(help="All that it may spend; with a budget it may give work to child agents.")
-_MORE_BUDGET = _budget(help="So much more that it may spend.")
-_EDIT = "Let it change files beneath the root."
+_BUDGET = _budget(help="Tokens that it may spend in all; with a budget it may delegate to child agents.")
+_MORE_BUDGET = _budget(help="Tokens that it may spend on top of its budget.")
+_EDIT = "Let it change files under the root."
 _SHELL = "Let it run commands, confined to the root and without network."
 _WRITE_TO = click.option(
     "--allow-write-to",
     type=options.PATH,
     multiple=True,
     metavar="PATH",
-    help="Let it change PATH too, which other programs run unasked, such as .git; may be given again.",
+    help="Also let it change PATH, although other programs run what is there unasked (such as .git); repeatable.",
 )
 _COMMAND_LIMIT = click.option(
     "--command-limit",
     "command_limits",
     multiple=True,
     metavar="NAME=N",
-    help="What a command may take: processes, memory-bytes, open-files or file-bytes; may be given again.",
+    help="Limit of a command: processes, memory-bytes, open-files or file-bytes; repeatable.",
 )
 _ALLOWED = (
     click.option("--allow-edit", is_flag=True, help=_EDIT),
@@ -88,12 +88,12 @@ _ALLOWED = (
 _ALLOWED_FROM_NOW = (
     click.option("--allow-edit/--no-allow-edit", default=None, help=_EDIT),
     _WRITE_TO,
-    click.option("--no-allow-write-to", is_flag=True, help="Take back what --allow-write-to allowed."),
+    click.option("--no-allow-write-to", is_flag=True, help="Revoke what --allow-write-to allowed."),
     click.option("--allow-shell/--no-allow-shell", default=None, help=_SHELL),
     _COMMAND_LIMIT,
 )
 _TERMS = (
-    click.option("--max-turns", type=click.IntRange(min=1), help="Stop after so many answers of the model."),
+    click.option("--max-turns", type=click.IntRange(min=1), help="Stop after this many answers of the model."),
     click.option(
         "--wait",
         "max_wait_seconds",
@@ -101,31 +101,31 @@ _TERMS = (
         default=600.0,
         show_default=True,
         metavar="SECONDS",
-        help="How long an outage of the provider is waited for.",
+        help="How long to wait for a provider that is down.",
     ),
     click.option(
         "--output-format",
         type=click.Choice(FORMATS),
-        help="text (default), json as --json, or stream-json: an object a line, as it happens.",
+        help="text (default), json (same as --json), or stream-json: one object per line, as events happen.",
     ),
 )
 _BEGINNING = (
-    options.folder_option("--root", "The folder that it may look at.", "."),
+    options.folder_option("--root", "The folder that it may read.", "."),
     options.model_option,
     options.base_url_option,
     click.option(
-        "--stream/--no-stream", default=True, help="Show the answer as it comes (default), or once it is whole."
+        "--stream/--no-stream", default=True, help="Show the answer as it arrives (default), or when it is complete."
     ),
     options.window_option,
-    click.option("--reserve", type=click.IntRange(min=1), metavar="TOKENS", help="What is kept for each reply."),
+    click.option("--reserve", type=click.IntRange(min=1), metavar="TOKENS", help="Tokens reserved for each reply."),
     options.profile_option,
     _BUDGET,
 )
 _CHANGES = (
     click.option(
-        "--root", type=options.OWN_FOLDER, metavar="DIR", help="Go on in another folder than the session's own."
+        "--root", type=options.OWN_FOLDER, metavar="DIR", help="Continue in another folder than the session's own."
     ),
-    click.option("--model", metavar="NAME", help="Another model, of the same API."),
+    click.option("--model", metavar="NAME", help="Use another model of the same API."),
     options.base_url_option,
     options.window_option,
     _MORE_BUDGET,

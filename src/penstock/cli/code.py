@@ -40,20 +40,23 @@ _KINDS = (
     help="The kind of work that the code was written for.",
 )
 @click.option(
-    "--stdin-filename", default="", metavar="NAME", help="What standard input would be called: tells its language."
+    "--stdin-filename",
+    default="",
+    metavar="NAME",
+    help="The file name of standard input, which determines its language.",
 )
 @options.root_option
 def check_code_command(files: tuple[str, ...], kind: Kind, stdin_filename: str, root: str, as_json: bool) -> int:
     """Check that generated code is small enough for its kind of work.
 
-    The caps are for all lines, the lines of a class and the lines of a function. The files, or standard input (-), are one
-    response. More than is advised is said; exit status 1 where a cap is passed.
+    There are limits on the total lines, the lines of a class and the lines of a function. The files, or standard input (-), are
+    treated as one response. Exceeding the advised size prints a warning; exceeding a limit sets exit status 1.
 
     Examples:
       penstock check-code src/app.py
         whether a class or a function of the file is too long
       penstock check-code - --stdin-filename new.py --kind refactoring < src/app.py
-        code on its way, held to the caps of a refactoring
+        code before it is saved, held to the limits for a refactoring
     """
     from penstock.session.generated_code import Report
     from penstock.settings import allows_secrets

@@ -98,7 +98,7 @@ format_option = click.option(
     "--format",
     "source_format",
     type=options.LateChoice(_formats),
-    help="The reference format, where the columns would say something else.",
+    help="The reference format, where it cannot be told from the columns.",
 )
 
 
@@ -107,16 +107,16 @@ format_option = click.option(
 @format_option
 @options.root_option
 def structure_command(file: str, source_format: Format | None, root: str, as_json: bool) -> int:
-    """Say what a COBOL FILE consists of, by line.
+    """Show the structure of a COBOL FILE, by line.
 
-    Programs, divisions, sections, paragraphs, and what performs, goes to, calls and copies what. Exit status 1 where there is no
-    COBOL in it.
+    Lists programs, divisions, sections and paragraphs, and each PERFORM, GO TO, CALL and COPY. The exit status is 1 if the file
+    contains no COBOL.
 
     Examples:
       penstock structure PAYROLL.cbl
-        one line for each landmark, indented as it is nested
+        one line for each landmark, indented by nesting
       penstock structure PAYROLL.cbl --json
-        all that, with each PERFORM, GO TO, CALL and COPY, for a script
+        the same with each PERFORM, GO TO, CALL and COPY, for a script
     """
     path, source, is_cobol = _source(root, file, source_format)
     value = {
@@ -180,25 +180,25 @@ _budget_option = click.option(
     envvar="SCRIBE_MAX_PROMPT_TOKENS",
     show_envvar=True,
     metavar="N",
-    help="Every whole prompt has at most N tokens [default: 15000].",
+    help="Largest size of a whole prompt, in tokens [default: 15000].",
 )
 _tokenizer_option = click.option(
     "--tokenizer",
     metavar="NAME",
-    help="The model or family (o200k, cl100k, claude, claude3) whose tokenizer counts, where --model does not tell.",
+    help="The tokenizer to count with: a model or family (o200k, cl100k, claude, claude3), where --model does not determine it.",
 )
-_adaptive_option = click.option("--adaptive", is_flag=True, help="Smaller chunks where the code branches more.")
+_adaptive_option = click.option("--adaptive", is_flag=True, help="Make chunks smaller where the code branches more.")
 
 
 @command("chunk")
 @click.argument("file", type=options.FILE)
 @click.option(
-    "--max-tokens", type=click.IntRange(min=1), metavar="N", help="The text of each chunk has at most N tokens."
+    "--max-tokens", type=click.IntRange(min=1), metavar="N", help="Largest size of a chunk's text, in tokens."
 )
 @_budget_option
 @click.option("--prompt", "prompt_id", metavar="ID", help="Print the prompt of one chunk exactly as it is sent.")
 @click.option(
-    "--copybooks", type=options.FILE, multiple=True, metavar="PATH", help="Where copybooks are; as often as you like."
+    "--copybooks", type=options.FILE, multiple=True, metavar="PATH", help="A folder or file of copybooks; repeatable."
 )
 @_adaptive_option
 @_tokenizer_option
@@ -207,12 +207,13 @@ _adaptive_option = click.option("--adaptive", is_flag=True, help="Smaller chunks
 def chunk_command(file: str, prompt_id: str | None, root: str, as_json: bool, **about: Any) -> int:
     """Show the chunks in which a model would be given FILE.
 
-    Each line is in exactly one chunk. COBOL is cut for whole prompts and along its call graph; anything else at its landmarks, for
-    --max-tokens of text. Exit status 7 where a chunk is above the budget and cannot be cut: it is never sent.
+    Each line is in exactly one chunk. COBOL is cut along its call graph to fit whole prompts; anything else is cut at its
+    landmarks, to --max-tokens of text. The exit status is 7 if a chunk is over budget and cannot be cut; such a chunk is never
+    sent.
 
     Examples:
       penstock chunk PAYROLL.cbl --max-prompt-tokens 8000
-        the chunks, with their lines and what their prompts take
+        the chunks, with their lines and the sizes of their prompts
       penstock chunk src/app.py --max-tokens 400
         the same for Python, by the size of the text
     """
@@ -301,42 +302,44 @@ def _chunk_lines(path: str, made: ChunkPlan) -> list[str]:
     "model_name",
     metavar="NAME",
     shell_complete=complete_model,
-    help="Who writes what the code does not say: WIRE:NAME at a provider (anthropic:NAME, gemini:NAME …) or scripted:FILE. "
-    "Without one the documents hold what the code says.",
+    help="Writes what the code does not say: WIRE:NAME at a provider (anthropic:NAME, gemini:NAME …) or scripted:FILE. "
+    "Without a model, the documents state what the code says.",
 )
 @options.base_url_option
 @options.window_option
 @_budget_option
-@click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Chunks that are asked about at once [default: 4]."
-)
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Chunks to ask about at once [default: 4].")
 @click.option(
     "--processes",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Processes that read and write [default: as many as there are processors, one for each megabyte at most].",
+    help="Processes that read and write [default: the number of processors, but at most one per megabyte].",
 )
-@click.option("--fresh", is_flag=True, help="Ask again about everything.")
-@click.option("--reconcile", is_flag=True, help="One more question a program: say once what several chunks said alike.")
+@click.option("--fresh", is_flag=True, help="Ask about everything again.")
+@click.option(
+    "--reconcile",
+    is_flag=True,
+    help="Ask one more question per program, to merge what several chunks said in similar words.",
+)
 @click.option(
     "--export",
     "exports",
     type=click.Choice(EXPORTS),
     multiple=True,
-    help="Write the estate's graph beside the documents too; as often as you like. graphml and svg need penstock[graph].",
+    help="Also write the estate's graph next to the documents; repeatable. graphml and svg need penstock[graph].",
 )
 @_adaptive_option
 @_tokenizer_option
 @format_option
 @queue_option
-@click.option("--finish", is_flag=True, help="Start nothing: follow a run of the queue, and make its site.")
-@click.option("--run", type=RUN, metavar="N", help="With --finish: which run; else the newest.")
+@click.option("--finish", is_flag=True, help="Start no run: follow one that is in the queue, and build its site.")
+@click.option("--run", type=RUN, metavar="N", help="With --finish: the run to follow; by default the newest.")
 @click.option(
     "--urgency",
     type=click.IntRange(-1_000, 1_000),
     default=0,
     metavar="N",
-    help="With --queue: runs of a higher one come first [default: 0].",
+    help="With --queue: runs with a higher urgency come first [default: 0].",
 )
 @options.root_option
 def document_command(
@@ -357,17 +360,17 @@ def document_command(
     as_json: bool,
     **how: Any,
 ) -> int:
-    """Document the COBOL programs at and beneath PATH.
+    """Document the COBOL programs in and below PATH.
 
-    Markdown, JSON and a site that opens from disk. Without a model it says all that the code says; with one, every citation
-    is checked against the source. Ctrl-C keeps what is there; the next run asks for what is missing. With
-    --queue workers on any machines do the asking: `penstock worker`.
+    Writes Markdown, JSON and an HTML site that works from disk. Without a model the documents state everything the code says;
+    with one, every citation is checked against the source. Ctrl-C keeps what is done; the next run asks only for what is
+    missing. With --queue, workers on any machines do the asking: see `penstock worker`.
 
     Examples:
       penstock document PAYROLL.cbl --out payroll-docs
         open payroll-docs/index.html
       penstock document . --out payroll-docs --json
-        every program beneath the current directory; the figures for a script
+        every program below the current directory; the figures for a script
     """
     from penstock.models import load_model
     from penstock.scribe import JOBS, MAX_PROMPT_TOKENS, document, graph_export

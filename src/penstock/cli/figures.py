@@ -36,24 +36,24 @@ _MAX_SESSIONS = 10  # of which the cost is shown beside each other; a script get
     "picture_file",
     type=options.OWN_FILE,
     metavar="FILE",
-    help="Draw how full the window was, answer by answer.",
+    help="Write a chart of how full the window was, answer by answer.",
 )
-@click.option("--html", "page_file", type=options.OWN_FILE, metavar="FILE", help="Write a page that opens from disk.")
+@click.option("--html", "page_file", type=options.OWN_FILE, metavar="FILE", help="Write a self-contained HTML page.")
 @options.store_option
 def stats_command(
     session_id: str | None, picture_file: str | None, page_file: str | None, store_url: str | None, as_json: bool
 ) -> int:
-    """Say what happened in session ID, or in all of them.
+    """Show what happened in session ID, or in all sessions.
 
-    Tokens by source, reads, calls, cuts, refusals, waits, times, and what the context costs at its size. Sizes are estimates where
-    no provider reported them. The page shows what filled the window over the turns of ID; without an ID it lists all sessions.
-    Exit status 6 where a journal could not be read to its end: what stands before is counted.
+    Shows tokens by source, reads, calls, cuts, refusals, waits and times, and what a context of that size costs. Sizes are
+    estimates unless a provider reported them. The HTML page shows what filled the window over the turns of ID; without ID it
+    lists all sessions. The exit status is 6 if a journal could not be read to its end; what precedes the damage is counted.
 
     Examples:
       penstock stats
         all sessions of the store together
       penstock stats ID --html story.html
-        one session, and a page of what filled its window
+        one session, and a page that shows what filled its window
     """
     from penstock.agent.figures import together
     from penstock.agent.picture import picture

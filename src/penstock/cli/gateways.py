@@ -25,16 +25,26 @@ _SHOWN_CHARS = 200
 
 @command("gateway")
 @click.option(
-    "--listen", "address", default="127.0.0.1:4000", show_default=True, metavar="HOST:PORT", help="Where to serve."
+    "--listen", "address", default="127.0.0.1:4000", show_default=True, metavar="HOST:PORT", help="Address to serve on."
 )
 @click.option(
-    "--upstream", type=options.URL, metavar="URL", help="The provider; else the public one that each path is for."
+    "--upstream",
+    type=options.URL,
+    metavar="URL",
+    help="The provider; by default the public one that each path belongs to.",
 )
 @click.option(
-    "--token-file", type=options.OWN_FILE, metavar="FILE", help="What clients must show; made where it is not there."
+    "--token-file",
+    type=options.OWN_FILE,
+    metavar="FILE",
+    help="File with the token that clients must send; created if missing.",
 )
 @click.option(
-    "--window", "windows", multiple=True, metavar="MODEL=TOKENS", help="What a model holds; * in MODEL is anything."
+    "--window",
+    "windows",
+    multiple=True,
+    metavar="MODEL=TOKENS",
+    help="The context window of a model; * in MODEL matches anything. Repeatable.",
 )
 @options.kept_option
 @click.option(
@@ -43,11 +53,11 @@ _SHOWN_CHARS = 200
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
     show_default=True,
-    help="When two tools that read back what was cut are offered: with the first cut, from the beginning, or not at all.",
+    help="When to offer the two tools that read back what was cut: from the first cut, always, or never.",
 )
-@click.option("--reuse-port", is_flag=True, help="Listen beside a gateway that is to be stopped, or beside others.")
-@click.option("--otel", is_flag=True, help="Tell OpenTelemetry's SDK, which the process has to have, what is done.")
-@click.option("--observe", is_flag=True, help="Change nothing; tell what would have been done.")
+@click.option("--reuse-port", is_flag=True, help="Share the port with other gateways, such as one about to be stopped.")
+@click.option("--otel", is_flag=True, help="Report to the OpenTelemetry SDK, which must be configured in the process.")
+@click.option("--observe", is_flag=True, help="Change nothing; report what would have been done.")
 @options.served_json_option
 def gateway_command(
     address: str,
@@ -61,17 +71,17 @@ def gateway_command(
     observe: bool,
     as_json: bool,
 ) -> int:
-    """Stand before model APIs so that every request fits.
+    """Proxy model APIs so that every request fits.
 
-    Point a client's base URL at it. What fits passes to the byte; what does not is cut in its place, kept whole, and cut in
-    the same places in every later turn. A provider's refusal for size is recovered before the client sees it. Speaks the
-    APIs of OpenAI, Anthropic, Google and Bedrock. Needs penstock[gateway].
+    Point a client's base URL at it. A request that fits passes byte for byte; in one that does not, oversized parts are kept
+    whole and cut in place, and cut the same way in every later turn. A provider's refusal for size is recovered before the
+    client sees it. Supports the APIs of OpenAI, Anthropic, Google and Bedrock. Needs penstock[gateway].
 
     Examples:
       penstock gateway
         then, in another shell: ANTHROPIC_BASE_URL=http://127.0.0.1:4000 claude
       penstock gateway --window 'claude-*=200000'
-        cut before the provider refuses; without a window its first refusal tells it
+        cut before the provider refuses; otherwise its first refusal tells
     """
     known, upstream = _windows(windows), _checked(upstream)
     telemetry = _telemetry(observes=observe) if otel else None

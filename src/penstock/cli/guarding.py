@@ -39,28 +39,32 @@ _PIPE_BYTES = 1 << 20
 
 @command("guard")
 @click.argument("program", nargs=-1, metavar="[-- COMMAND…]", type=click.UNPROCESSED)
-@click.option("--tokens", type=click.IntRange(min=1), help="At most so many tokens, by their upper bound.")
-@click.option("--chars", type=click.IntRange(min=1), help="At most so many characters (default 28000).")
+@click.option(
+    "--tokens", type=click.IntRange(min=1), help="Largest size of the result in tokens, by their upper bound."
+)
+@click.option("--chars", type=click.IntRange(min=1), help="Largest size of the result in characters (default 28000).")
 @click.option(
     "--keep",
     type=click.Choice(["head", "tail", "ends"]),
-    help="The part that is shown of what is too large: head by default, ends of a COMMAND.",
+    help="Which part of oversized output to show: by default head, for a COMMAND ends.",
 )
-@click.option("--name", metavar="TOOL", help="What the notice calls the program.")
-@click.option("--seconds", type=options.SECONDS, metavar="SECONDS", help="Print after so long, if it has not ended.")
+@click.option("--name", metavar="TOOL", help="The name that the notice uses for the program.")
+@click.option(
+    "--seconds", type=options.SECONDS, metavar="SECONDS", help="Print after this time, even if the input has not ended."
+)
 @click.option(
     "--keep-bytes",
     type=click.IntRange(min=0),
     default=2 << 30,
     show_default=True,
-    help="Keep at most so many bytes: of more, the first and the last half.",
+    help="Keep at most this many bytes: of larger output, the first and the last half.",
 )
-@click.option("--model", default="o200k", show_default=True, help="The model or family whose tokenizer counts.")
+@click.option("--model", default="o200k", show_default=True, help="The tokenizer to count with: a model or a family.")
 @click.option(
     "--shell-file",
     "is_shell_file",
     is_flag=True,
-    help="Print the file by which an agent's shell sends its commands here.",
+    help="Print a shell start-up file that sends an agent's commands through the guard.",
 )
 @options.store_option
 def guard_command(
@@ -78,15 +82,16 @@ def guard_command(
 ) -> int:
     """Pass on what a pipe or a COMMAND prints, as far as it fits.
 
-    What is too large is cut, with a notice that comes first and names the handle of the whole. Prints at the end of input, at an
-    interrupt, or after --seconds; memory does not grow with what comes. What cannot be kept passes uncut, with status 8. A COMMAND
-    keeps its exit status, its signals and both its outputs; on a terminal it is left alone.
+    Output that is too large is cut; a notice at the top names the handle under which all of it is kept. The result is printed
+    at the end of input, at an interrupt, or after --seconds; memory use does not grow with the input. Output that cannot be
+    kept is passed on uncut, with exit status 8. A COMMAND keeps its exit status, its signals and both its output streams; on a
+    terminal its output is left alone.
 
     Examples:
       make 2>&1 | penstock guard --tokens 2000 --keep tail
         the end of a build, in at most 2000 tokens
       penstock guard -- make -j2
-        the same build without a pipe: its status is make's
+        the same build without a pipe; the exit status is that of make
     """
     from penstock.guard import output, stream
     from penstock.text import stand_ins

@@ -52,21 +52,24 @@ class _HookPage(HelpPage):
     "--budget",
     type=click.IntRange(min=1_000),
     metavar="CHARS",
-    help="Characters of a result; else what the host shows.",
+    help="Largest size of a result, in characters; by default what the host shows.",
 )
-@click.option("--mcp", "has_tools", is_flag=True, help="Notices name the tool ctx_page instead of the command.")
+@click.option("--mcp", "has_tools", is_flag=True, help="Have notices name the tool ctx_page instead of the command.")
 @options.kept_option
 @click.option(
-    "--pinned", type=options.OWN_FILE, metavar="FILE", help="Rules that outlive compactions; else .penstock/pinned.md."
+    "--pinned",
+    type=options.OWN_FILE,
+    metavar="FILE",
+    help="Rules that survive compactions; by default .penstock/pinned.md.",
 )
 @click.option(
     "--handoff-tokens",
     type=click.IntRange(min=200),
     default=_HANDOFF_TOKENS,
     show_default=True,
-    help="What rules and open ends may take together.",
+    help="Largest size of the pinned rules and open items together, in tokens.",
 )
-@options.said_json_option("One JSON object in any case: {} where nothing changes.")
+@options.said_json_option("Always one JSON object: {} if nothing changes.")
 def hook_command(
     host: str,
     budget: int | None,
@@ -76,20 +79,20 @@ def hook_command(
     handoff_tokens: int,
     as_json: bool,
 ) -> int:
-    """Cut a result that is too large for another agent's HOST.
+    """Cut an oversized tool result for another agent's HOST.
 
-    HOST is claude, codex, gemini, copilot or opencode; `penstock install HOST` writes this into its configuration.
+    HOST is claude, codex, gemini, copilot or opencode; `penstock install HOST` writes this command into its configuration.
 
-    The host starts this after each call, with its event on standard input, and reads the answer. What is too large is kept
+    The host runs it after each tool call, with the event on standard input, and reads the reply. An oversized result is kept
     whole, and the model is shown as much as fits, with the call that shows the rest. Below the budget nothing is printed and
-    nothing changes. Before a compaction the session's handoff is written; after it, and at the start of a session, its open
-    ends are given back with the project's pinned rules.
+    nothing changes. Before a compaction the session's handoff is saved; after it, and at the start of a session, the open items
+    are given back together with the project's pinned rules.
 
     Examples:
       penstock hook claude < event.json
-        what stands behind PostToolUse in the settings of Claude Code
+        what PostToolUse runs in the settings of Claude Code
       penstock hook claude --budget 12000 < event.json
-        less of each result, for a model with a small window
+        shorter results, for a model with a small window
     """
     from penstock.hosts.hook import MAX_EVENT_BYTES, Hook
 

@@ -36,8 +36,10 @@ _MAX_NAMES = 12
 @click.argument("name")
 @click.argument("paths", type=options.FILE, nargs=-1, metavar="[PATH...]")
 @click.option("--depth", type=click.IntRange(min=1, max=20), metavar="N", help="Follow at most N edges [default: 2].")
-@click.option("--kind", type=click.Choice(_KINDS), help="What NAME is, where several things have that name.")
-@click.option("--grow", type=click.IntRange(min=1), metavar="BYTES", help="What breaks where the field grows by BYTES.")
+@click.option("--kind", type=click.Choice(_KINDS), help="What NAME is, if several things have that name.")
+@click.option(
+    "--grow", type=click.IntRange(min=1), metavar="BYTES", help="Show what breaks if the field grows by BYTES."
+)
 @format_option
 @options.root_option
 def impact_command(
@@ -50,17 +52,17 @@ def impact_command(
     as_json: bool,
     **how: Any,
 ) -> int:
-    """Say what a change of a field, table, file or program touches.
+    """Show what a change to a field, table, file or program affects.
 
-    A tree of what reads, writes, moves, calls, copies and runs NAME, through calls, COMMAREAs, files and data sets, each edge with
-    the lines that say so. NAME may be qualified: PROG.FIELD, COPYBOOK.FIELD, JOB.STEP. PATH is the estate [default: the current
-    directory].
+    Prints a tree of what reads, writes, moves, calls, copies and runs NAME, through calls, COMMAREAs, files and data sets; each
+    edge cites the source lines that prove it. NAME may be qualified: PROG.FIELD, COPYBOOK.FIELD, JOB.STEP. PATH is the estate
+    [default: the current directory].
 
     Examples:
       penstock impact REJ-REASON PAYROLL.cbl --depth 3
-        who reads and writes the field, what it is moved to, and what that becomes
+        who reads and writes the field, where it is moved, and what follows
       penstock impact WS-IN-STATUS --kind field --grow 2
-        what is too short, and whose length changes, if it grows by two bytes
+        what is too short, or changes in length, if it grows by two bytes
     """
     from penstock.cobol.graph import DEPTH, Carrying, growth, impact
     from penstock.scribe.graphing import CitedText, draw

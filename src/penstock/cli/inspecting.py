@@ -29,11 +29,13 @@ LISTED = 40
 
 @command("inspect")
 @click.argument("what", metavar="[FILE|HOST|ID]", required=False)
-@click.option("--project", type=options.OWN_FOLDER, metavar="DIR", help="Only the sessions that work in this folder.")
-@click.option("--all", "is_all", is_flag=True, help=f"All sessions, and not only the newest {LISTED}.")
-@click.option("--window", "window_tokens", type=click.IntRange(min=1), metavar="TOKENS", help="What the model holds.")
-@click.option("--model", metavar="NAME", help="The model whose tokenizer counts; else the session's own model.")
-@click.option("--html", "page_file", type=options.OWN_FILE, metavar="FILE", help="Write a page that opens from disk.")
+@click.option("--project", type=options.OWN_FOLDER, metavar="DIR", help="Only sessions that work in this folder.")
+@click.option("--all", "is_all", is_flag=True, help=f"All sessions, not only the newest {LISTED}.")
+@click.option(
+    "--window", "window_tokens", type=click.IntRange(min=1), metavar="TOKENS", help="The model's context window."
+)
+@click.option("--model", metavar="NAME", help="The model whose tokenizer to count with; by default the session's own.")
+@click.option("--html", "page_file", type=options.OWN_FILE, metavar="FILE", help="Write a self-contained HTML page.")
 @options.json_option
 def inspect_command(
     what: str | None,
@@ -44,17 +46,17 @@ def inspect_command(
     page_file: str | None,
     as_json: bool,
 ) -> int:
-    """Say where the context of another agent's session went.
+    """Show what filled the context of another agent's session.
 
-    Without an argument, or with a HOST, its sessions are listed, the newest first: how full each is, and whether it is stuck. With
-    a session's FILE, or its ID as the list shows it, its story: what filled the window over its turns, what was waste, what was
-    refused, what compactions took and what was needed again. Nothing is written but the page.
+    Without an argument, or with a HOST, it lists sessions, newest first, with how full each is and whether it is stuck. With a
+    session's FILE, or its ID from that list, it tells the session's story: what filled the window over its turns, what was
+    waste, what was refused, and what compactions removed that was needed again. Nothing is written except the HTML page.
 
     Examples:
       penstock inspect stuck.jsonl
         what filled the window, what was waste, what was refused
       penstock inspect stuck.jsonl --html story.html
-        the same as a page that opens from disk
+        the same as an HTML page
     """
     from penstock.hosts.sessions import READERS
     from penstock.hosts.sessions.finding import session_named, sessions_here

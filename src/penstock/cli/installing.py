@@ -37,23 +37,21 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Choice(["user", "project"]),
             default="user",
             show_default=True,
-            help="For all projects of yours, or for the one in the current folder.",
+            help="For all your projects, or for the one in the current folder.",
         ),
         click.option(
             "--gateway",
             "is_gateway",
             is_flag=True,
-            help="The address of `penstock gateway` in place of the model's API.",
-        ),
-        click.option("--rules", "is_rules", is_flag=True, help="Five lines of AGENTS.md, CLAUDE.md or GEMINI.md."),
-        click.option(
-            "--relay", "is_relay", is_flag=True, help="`penstock relay` before the MCP servers that are there."
+            help="Send model requests to `penstock gateway`.",
         ),
         click.option(
-            "--hook", "is_hook", is_flag=True, help="The hook that cuts what is too long of any tool's result."
+            "--rules", "is_rules", is_flag=True, help="Five lines of advice in AGENTS.md, CLAUDE.md or GEMINI.md."
         ),
+        click.option("--relay", "is_relay", is_flag=True, help="Put the existing MCP servers behind `penstock relay`."),
+        click.option("--hook", "is_hook", is_flag=True, help="The hook that cuts oversized tool results."),
         click.option(
-            "--mcp", "is_mcp", is_flag=True, help="Penstock's MCP server: tools that read and search in pages."
+            "--mcp", "is_mcp", is_flag=True, help="The Penstock MCP server: tools that read and search in pages."
         ),
         click.argument("host", type=click.Choice(_HOSTS), metavar="HOST"),
     ):
@@ -74,14 +72,15 @@ def install_command(address: str | None, **how: Any) -> int:
 
     HOST is claude, codex, gemini, opencode, qwen, copilot, cursor, vscode, zed or cline.
 
-    Shows what it will change as a diff, and asks. Without --mcp, --hook, --relay, --rules or --gateway it adds the first two.
-    What is there stays as it is, comments included, and `penstock uninstall HOST` gives back every byte.
+    Shows a diff of what it will change, and asks before writing it. Without --mcp, --hook, --relay, --rules or --gateway it
+    adds the first two. Existing content is kept, comments included, and `penstock uninstall HOST` restores the files byte for
+    byte.
 
     Examples:
       penstock install claude --dry-run
-        the diff, and nothing is written
+        the diff; nothing is written
       penstock install codex --scope project --yes
-        for the project in the current folder, without a question
+        for the project in the current folder, without asking
     """
     from penstock.hosts.catalogue import HOST_CONFIGS
     from penstock.hosts.installing import plan_install
@@ -101,18 +100,18 @@ def install_command(address: str | None, **how: Any) -> int:
 @command("uninstall")
 @_options
 def uninstall_command(**how: Any) -> int:
-    """Take Penstock out of the configuration of another agent's HOST.
+    """Remove Penstock from the configuration of another agent's HOST.
 
     HOST is claude, codex, gemini, opencode, qwen, copilot, cursor, vscode, zed or cline.
 
-    It takes out what `penstock install HOST` put there and nothing else: what you or the host changed since stays. Without
-    --mcp, --hook, --relay, --rules or --gateway it takes out all of them. Shows the diff, and asks.
+    Removes what `penstock install HOST` added and nothing else: whatever you or the host changed since is kept. Without --mcp,
+    --hook, --relay, --rules or --gateway it removes all of them. Shows a diff, and asks before writing it.
 
     Examples:
       penstock uninstall claude --dry-run
-        the diff, and nothing is written
+        the diff; nothing is written
       penstock uninstall codex --scope project --yes
-        out of the project in the current folder, without a question
+        from the project in the current folder, without asking
     """
     from penstock.hosts.catalogue import HOST_CONFIGS
     from penstock.hosts.installing import plan_uninstall

@@ -36,7 +36,7 @@ _budget_option = click.option(
     "--budget",
     type=click.IntRange(min=1_000),
     metavar="BYTES",
-    help="What the answer may take; else 28000 characters where no terminal reads.",
+    help="Largest size of the answer; by default 28000 characters, and no limit on a terminal.",
 )
 
 
@@ -104,17 +104,17 @@ def _tell(taken: Sequence[Removal]) -> None:
 
 @command("page")
 @_handle_argument
-@click.option("--start-byte", type=int, help="Byte to start at: a page begins exactly there.")
+@click.option("--start-byte", type=int, help="Byte to start at; the page begins exactly there.")
 @click.option("--max-bytes", type=int, help="Size of the page (default 65536, at most 262144).")
-@click.option("--offset", type=int, help="Lines to skip; records, where it is JSON on one line.")
+@click.option("--offset", type=int, help="Lines to skip (records, if it is JSON on one line).")
 @click.option("--limit", type=int, help="Lines or records to show (default 100).")
-@click.option("--raw", is_flag=True, help="The exact bytes and nothing else; all of them unless --max-bytes says less.")
+@click.option("--raw", is_flag=True, help="The exact bytes and nothing else; all of them, unless --max-bytes is given.")
 @_budget_option
 @options.store_option
 def page_command(handle: str, raw: bool, budget: int | None, store_url: str | None, as_json: bool, **place: Any) -> int:
     """Show a page of what was kept under HANDLE.
 
-    The notice of a cut result names the handle, and the command that shows the page behind what is visible.
+    The notice on a cut result names its handle, and the command that shows what follows the visible part.
 
     Examples:
       penstock page HANDLE
@@ -188,11 +188,11 @@ def find_command(
 ) -> int:
     """Find lines in what was kept under HANDLE.
 
-    PATTERN is a regular expression (RE2). Exit status 1 where no line matches.
+    PATTERN is an RE2 regular expression. The exit status is 1 if no line matches.
 
     Examples:
       penstock find HANDLE "error|warning"
-        the lines that hold one of the words, with their numbers
+        the lines that contain either word, with their numbers
       penstock find HANDLE "line 7" --limit 5 --json
         the first five, for a script
     """
@@ -216,29 +216,29 @@ def find_command(
 
 @group("store")
 def store_command() -> None:
-    """Look after what is kept: outputs and the journals of sessions.
+    """Manage what is kept: outputs and session journals.
 
     Examples:
       penstock store list
-        what is kept, the newest first
+        what is kept, newest first
       penstock store gc --older-than 90
-        takes away what nobody has used for three months
+        remove what nobody has used for three months
     """
 
 
 @store_command.command("list", cls=HelpPage)
 @click.option("--offset", type=click.IntRange(min=0), default=0, help="Artifacts to skip.")
 @click.option("--limit", type=click.IntRange(min=1), default=100, show_default=True, help="Artifacts to show.")
-@click.option("--secrets", "with_secrets", is_flag=True, help="Say what kinds of secrets they hold, or hide.")
+@click.option("--secrets", "with_secrets", is_flag=True, help="Show which kinds of secrets each holds, or had hidden.")
 @options.store_option
 def list_command(offset: int, limit: int, with_secrets: bool, store_url: str | None, as_json: bool) -> int:
-    """List the artifacts that can be read, the newest first.
+    """List the artifacts that can be read, newest first.
 
     Examples:
       penstock store list
-        handle, size, lines, until when it is kept, and what made it
+        handle, size, lines, expiry, and which tool produced it
       penstock store list --limit 5 --secrets
-        the newest five, and how many keys and passwords of which kind each holds
+        the newest five, with the number of keys and passwords of each kind
     """
     from penstock.store.marks import secrets_of
 
@@ -286,11 +286,11 @@ def _moment(seconds: float) -> str:
 @store_command.command("size", cls=HelpPage)
 @options.store_option
 def size_command(store_url: str | None, as_json: bool) -> int:
-    """Say how full the store is.
+    """Show how full the store is.
 
     Examples:
       penstock store size
-        where it lies, what is in it, and what it may hold
+        where it is, what it holds, and how much it may hold
       penstock store size --json
         the same for a script
     """
@@ -308,13 +308,13 @@ def size_command(store_url: str | None, as_json: bool) -> int:
 @store_command.command("prune", cls=HelpPage)
 @options.store_option
 def prune_command(store_url: str | None, as_json: bool) -> int:
-    """Take away what has expired, and compress the rest.
+    """Remove what has expired, and compress the rest.
 
-    What was kept for a session that is still there stays; what would not shrink is left as it is.
+    Outputs of a session that still exists are kept; what compression would not shrink is left as it is.
 
     Examples:
       penstock store prune
-        how many bytes that freed
+        how many bytes were freed
       penstock store prune --json
         the same for a script
     """
@@ -331,29 +331,29 @@ def prune_command(store_url: str | None, as_json: bool) -> int:
     "max_days",
     type=options.DAYS,
     metavar="DAYS",
-    help="Remove what nobody has used for so many days.",
+    help="Remove what has not been used for this many days.",
 )
 @click.option(
     "--max-bytes",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Remove what was used longest ago until all takes at most N bytes.",
+    help="Remove the least recently used until the rest takes at most N bytes.",
 )
-@click.option("--dry-run", is_flag=True, help="Say what would go, and change nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be removed, and change nothing.")
 @options.store_option
 def gc_command(
     max_days: float | None, max_bytes: int | None, dry_run: bool, store_url: str | None, as_json: bool
 ) -> int:
-    """Remove old sessions and outputs, or those beyond a size.
+    """Remove old sessions and outputs, or those beyond a size limit.
 
-    Without a flag it keeps to PENSTOCK_STORE_KEEP_DAYS, _BYTES and _SESSIONS, where one is set. A session that runs now
-    stays. Room is given back to the disk.
+    Without flags it applies PENSTOCK_STORE_KEEP_DAYS, _BYTES and _SESSIONS, where set. A running session is never removed.
+    Freed space is returned to the disk.
 
     Examples:
       penstock store gc --older-than 90 --dry-run
         what nobody has used for three months
       penstock store gc --max-bytes 500000000
-        the oldest, until all takes 500 MB
+        the least recently used, until the rest takes 500 MB
     """
     from penstock.store import Retention, default_retention
 
@@ -391,14 +391,14 @@ def _scrubbed(store: Store) -> StoreFault | None:
 @_handle_argument
 @options.store_option
 def remove_command(handle: str, store_url: str | None, as_json: bool) -> int:
-    """Remove what was kept under HANDLE for good, under all its handles.
+    """Remove for good what was kept under HANDLE, and its other handles.
 
-    No file of the store holds a byte of it afterwards. Sessions that refer to it may quote it in their journals; they are
-    named, and `penstock sessions rm` removes them.
+    Afterwards no file of the store contains a byte of it. Sessions that refer to it may quote it in their journals; their IDs
+    are printed, and `penstock sessions rm` removes them.
 
     Examples:
       penstock store rm HANDLE
-        how many bytes that freed, and which sessions may quote it
+        how many bytes were freed, and which sessions may quote it
       penstock store rm HANDLE --json
         the same for a script
     """
@@ -414,13 +414,13 @@ def remove_command(handle: str, store_url: str | None, as_json: bool) -> int:
 @store_command.command("check", cls=HelpPage)
 @options.store_option
 def check_command(store_url: str | None, as_json: bool) -> int:
-    """Read everything and name whatever is not what was written.
+    """Read everything, and report whatever is not as it was written.
 
-    Nothing is changed. Exit status 1 where something is damaged.
+    Nothing is changed. The exit status is 1 if something is damaged.
 
     Examples:
       penstock store check
-        that all is well, or what is damaged and up to where it can be read
+        that all is well, or what is damaged and how far it can be read
       penstock store check --json
         the same for a script
     """

@@ -150,18 +150,18 @@ kept_option = click.option(
     "store_url",
     type=STORE,
     metavar="URL",
-    help="Where the whole is kept; else PENSTOCK_STORE, else the user's own.",
+    help="Where originals are kept; by default PENSTOCK_STORE, else the user's store.",
 )
-served_json_option = said_json_option("One JSON object on standard output: where it is served.")
+served_json_option = said_json_option("One JSON object on standard output: the address it serves on.")
 model_option = click.option(
     "--model",
     default="local",
     show_default=True,
     metavar="NAME",
     shell_complete=complete_model,
-    help="local, scripted:FILE, or WIRE:NAME at a provider: anthropic:NAME, gemini:NAME, openai-chat:NAME …",
+    help="local, scripted:FILE, or WIRE:NAME for a provider: anthropic:NAME, gemini:NAME, openai-chat:NAME …",
 )
-base_url_option = click.option("--base-url", type=URL, metavar="URL", help="Where the model is served.")
+base_url_option = click.option("--base-url", type=URL, metavar="URL", help="Address of the model's API.")
 window_option = click.option(
     "--window", type=click.IntRange(min=1_000), metavar="TOKENS", help="The model's context window."
 )
@@ -171,7 +171,7 @@ profile_option = click.option(
     show_default=True,
     metavar="NAME",
     shell_complete=complete_profile,
-    help="The limits of the session.",
+    help="The set of session limits to apply.",
 )
 
 
@@ -182,7 +182,7 @@ def folder_option(flag: str, what: str, default: str) -> Decorator:
 
 def root_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--root` and `--json`, which every command over files takes."""
-    root = folder_option("--root", "The folder that paths are relative to and stay beneath.", ".")
+    root = folder_option("--root", "The folder that paths are relative to and cannot leave.", ".")
     return root(json_option(function))
 
 
@@ -202,6 +202,6 @@ def store_option(function: Callable[..., Any]) -> Callable[..., Any]:
         "store_url",
         type=STORE,
         metavar="URL",
-        help="A folder (sqlite:///path) or a database (postgresql://…); else PENSTOCK_STORE, else the user's own.",
+        help="A folder (sqlite:///path) or a database (postgresql://…); by default PENSTOCK_STORE, else the user's store.",
     )
     return store(json_option(function))

@@ -19,7 +19,7 @@ def _given(arguments: dict[str, Any]) -> dict[str, object]:
 
 
 _version_option = click.option(
-    "--version", metavar="TOKEN", help="Version of an earlier page: tells when the file is no longer that."
+    "--version", metavar="TOKEN", help="Version of an earlier page; the command says if the file has changed since."
 )
 
 
@@ -30,9 +30,9 @@ _version_option = click.option(
 @_version_option
 @options.root_option
 def view_command(file: str, root: str, as_json: bool, **place: Any) -> int:
-    """Show a page of FILE with numbered lines, and how many it has.
+    """Show a page of FILE with line numbers and the total line count.
 
-    The first line says which lines these are, of how many, and the command that shows the next ones.
+    The header names the lines shown, the total, and the command that shows the next page.
 
     Examples:
       penstock view README.md
@@ -55,19 +55,19 @@ def view_command(file: str, root: str, as_json: bool, **place: Any) -> int:
 @click.option("--start-byte", type=int, help="Byte to start at; snaps to the start of its line.")
 @click.option("--max-bytes", type=int, help="Size of the page (default 65536, at most 262144).")
 @_version_option
-@click.option("--encoding", type=click.Choice(["base64"]), help="The exact bytes of any file.")
+@click.option("--encoding", type=click.Choice(["base64"]), help="Print the exact bytes, of any file.")
 @options.root_option
 def read_command(file: str, root: str, as_json: bool, **place: Any) -> int:
-    """Read FILE in whole lines, by bytes or by line numbers.
+    """Read FILE in whole lines, by line numbers or by bytes.
 
-    Without a flag: all of a small file, the outline of a large one. A page by bytes begins and ends at a line, and costs
-    what it shows, however large the file is.
+    Without flags it prints all of a small file and the outline of a large one. A page by bytes starts and ends at a line
+    boundary, and costs only what it shows, however large the file is.
 
     Examples:
       penstock read src/app.py --start-line 1 --end-line 20
         those lines, numbered as `cat -n` does
       penstock read server.log --start-byte 0 --max-bytes 4096
-        the first 4 KiB, in whole lines, and the command that goes on
+        the first 4 KiB, in whole lines, and the command that continues
     """
 
     def to_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, object], str]:
@@ -84,7 +84,7 @@ def read_command(file: str, root: str, as_json: bool, **place: Any) -> int:
 def outline_command(file: str, root: str, as_json: bool, **place: int | None) -> int:
     """List the landmarks of FILE with their line ranges.
 
-    Landmarks are classes and functions, headings, keys, the paragraphs of COBOL; `read` shows the lines of one.
+    Landmarks are classes and functions, headings, keys, and the paragraphs of COBOL; `penstock read` shows the lines of one.
 
     Examples:
       penstock outline src/app.py

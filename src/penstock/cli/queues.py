@@ -46,7 +46,7 @@ queue_option = click.option(
     metavar="URL",
     envvar="PENSTOCK_QUEUE",
     show_envvar=True,
-    help="The PostgreSQL that holds the queue: postgresql://HOST/DATABASE. A password is better in PGPASSFILE.",
+    help="The PostgreSQL database that holds the queue: postgresql://HOST/DATABASE. Passwords belong in PGPASSFILE.",
 )
 
 
@@ -188,27 +188,27 @@ def _money(seen: RunProgress) -> str:
 @command("worker")
 @queue_option
 @options.base_url_option
-@click.option("--jobs", type=click.IntRange(min=1), default=4, show_default=True, help="Chunks asked about at once.")
+@click.option("--jobs", type=click.IntRange(min=1), default=4, show_default=True, help="Chunks to ask about at once.")
 @click.option(
     "--key",
     default="default",
     show_default=True,
     metavar="NAME",
-    help="What the limits call this worker's key (penstock queue limit); never the key itself.",
+    help="The name of this worker's key in `penstock queue limit`; never the key itself.",
 )
-@options.said_json_option("One JSON object on standard output, once it has ended.")
+@options.said_json_option("One JSON object on standard output, at the end.")
 def worker_command(queue_url: str | None, base_url: str | None, jobs: int, key: str, as_json: bool) -> int:
     """Take work from a queue: files to read, models to ask.
 
-    Any number of workers on any machines share a queue. Keys of providers are taken from their usual variables; a worker takes
-    what it has a key for. The first SIGTERM or Ctrl-C ends it when the chunks that it has are answered, the second at once.
-    Exit status 8 where a provider does not take the key. Needs penstock[queue].
+    Any number of workers on any machines can share a queue. A worker takes provider keys from the usual variables, and only
+    takes work it has a key for. The first SIGTERM or Ctrl-C ends it once the chunks it holds are answered, the second ends it
+    at once. The exit status is 8 if a provider rejects the key. Needs penstock[queue].
 
     Examples:
       penstock worker --queue postgresql:///penstock
-        works until Ctrl-C, with the key that is in ANTHROPIC_API_KEY or its kin
+        works until Ctrl-C, with the key in ANTHROPIC_API_KEY or its kin
       penstock worker --queue postgresql:///penstock --jobs 16 --key second
-        sixteen chunks at once, within the limits of the key called second
+        sixteen chunks at once, within the limits of the key named second
     """
     url = _wanted(queue_url)
     workers: list[QueueWorker] = []
@@ -328,35 +328,37 @@ def _chosen(database: Database, run: int | None) -> Run:
 
 @group("queue")
 def queue_command() -> None:
-    """Follow, end and repeat runs that many machines work on.
+    """Follow, cancel and retry runs that many machines work on.
 
     Examples:
       penstock queue status --queue postgresql:///penstock
-        how far the newest run is, what it cost, what failed and why
+        the progress of the newest run, its cost, and failures by cause
       penstock queue retry 7 --queue postgresql:///penstock
-        asks again about what failed in run 7
+        ask again about what failed in run 7
     """
 
 
 @queue_command.command("status", cls=HelpPage)
 @_run_argument
-@click.option("--prometheus", is_flag=True, help="The figures as Prometheus reads them.")
-@click.option("--listen", "address", metavar="HOST:PORT", help="Serve a page and /metrics there, until a signal.")
+@click.option("--prometheus", is_flag=True, help="Print the figures in Prometheus format.")
+@click.option(
+    "--listen", "address", metavar="HOST:PORT", help="Serve a page and /metrics at this address, until a signal."
+)
 @click.option(
     "--token-file",
     type=options.OWN_FILE,
     metavar="FILE",
-    help="What clients of that page must show; made where not there.",
+    help="File with the token that clients of the page must send; created if missing.",
 )
 @queue_option
 @options.json_option
 def status_command(
     run: int | None, prometheus: bool, address: str | None, token_file: str | None, queue_url: str | None, as_json: bool
 ) -> int:
-    """Say how far RUN is, the newest where none is named.
+    """Show the progress of RUN, by default the newest.
 
-    Chunks, money so far and to come with its bounds, failures by cause with the command that tries them again, and who works.
-    Exit status 1 while it is going on, 6 where chunks failed.
+    Shows chunks, the cost so far and the expected cost with its bounds, failures by cause with the command that retries them,
+    and the workers. The exit status is 1 while the run is in progress, and 6 if chunks failed.
 
     Examples:
       penstock queue status --queue postgresql:///penstock
@@ -428,16 +430,16 @@ def _status_lines(seen: RunProgress) -> list[str]:
 @queue_option
 @options.json_option
 def cancel_command(run: int, queue_url: str | None, as_json: bool) -> int:
-    """End RUN, and keep what was answered.
+    """Cancel RUN, and keep what was answered.
 
-    What is under way is answered and kept too; nothing more is begun once this ends, a second later. Exit status 1 where it was
-    over already.
+    Chunks in progress are still answered and kept; once this command returns, about a second later, no more are begun. The exit
+    status is 1 if the run was already over.
 
     Examples:
       penstock queue cancel 7 --queue postgresql:///penstock
-        penstock queue retry 7 goes on with it
+        penstock queue retry 7 continues it
       PENSTOCK_QUEUE=postgresql:///penstock penstock queue cancel 7
-        the same, where the queue is in the environment
+        the same, with the queue taken from the environment
     """
     from penstock.scribe.queue import runs
 
@@ -451,19 +453,19 @@ def cancel_command(run: int, queue_url: str | None, as_json: bool) -> int:
 
 @queue_command.command("retry", cls=HelpPage)
 @click.argument("run", type=RUN)
-@click.option("--cause", metavar="CAUSE", help="Only what failed for this, as `status` names it.")
+@click.option("--cause", metavar="CAUSE", help="Only what failed for this cause, as `status` names it.")
 @queue_option
 @options.json_option
 def retry_command(run: int, cause: str | None, queue_url: str | None, as_json: bool) -> int:
-    """Try again what failed in RUN; one that was cancelled goes on.
+    """Retry what failed in RUN, or continue it if it was cancelled.
 
-    Exit status 1 where nothing had failed.
+    The exit status is 1 if nothing had failed.
 
     Examples:
       penstock queue retry 7 --queue postgresql:///penstock
-        all that failed in run 7, for whatever reason
+        everything that failed in run 7, whatever the cause
       penstock queue retry 7 --queue postgresql:///penstock --cause quota
-        only what failed for that
+        only what failed for that cause
     """
     from penstock.scribe.queue import runs
 
@@ -477,24 +479,29 @@ def retry_command(run: int, cause: str | None, queue_url: str | None, as_json: b
 
 @queue_command.command("limit", cls=HelpPage)
 @click.argument("model")
-@click.option("--key", default="default", show_default=True, metavar="NAME", help="What workers call the key.")
-@click.option("--requests", type=click.IntRange(1, _MAX_LIMIT), metavar="N", help="Requests in any minute.")
 @click.option(
-    "--tokens", type=click.IntRange(1, _MAX_LIMIT), metavar="N", help="Tokens in any minute, of requests and answers."
+    "--key", default="default", show_default=True, metavar="NAME", help="The name that workers use for the key."
+)
+@click.option("--requests", type=click.IntRange(1, _MAX_LIMIT), metavar="N", help="Requests per minute.")
+@click.option(
+    "--tokens",
+    type=click.IntRange(1, _MAX_LIMIT),
+    metavar="N",
+    help="Tokens per minute, of requests and answers together.",
 )
 @queue_option
 @options.json_option
 def limit_command(
     model: str, key: str, requests: int | None, tokens: int | None, queue_url: str | None, as_json: bool
 ) -> int:
-    """Say what all workers with one key may ask of MODEL in any minute.
+    """Set what all workers with one key may ask of MODEL per minute.
 
-    It is kept to from when this ends: for a key that had no limits that takes three seconds. Without --requests and --tokens it
-    may ask what it likes, until the provider says otherwise.
+    The limits apply from when this command returns, which takes three seconds for a key that had none. Without --requests and
+    --tokens, the key has no limit but the provider's own.
 
     Examples:
       penstock queue limit anthropic:claude-sonnet-5 --requests 4000
-        for the key that workers call default
+        for the key that workers name default
       penstock queue limit openai-chat:gpt-5.4 --key second --tokens 2000000
         for another key, by tokens
     """
@@ -517,21 +524,21 @@ def limit_command(
 
 @queue_command.command("migrate", cls=HelpPage)
 @click.option(
-    "--to", "version", type=click.IntRange(min=0), metavar="N", help="This version of the tables; 0 removes them."
+    "--to", "version", type=click.IntRange(min=0), metavar="N", help="The version to migrate to; 0 removes the tables."
 )
 @queue_option
 @options.json_option
 def migrate_command(version: int | None, queue_url: str | None, as_json: bool) -> int:
-    """Bring the tables of a queue to this version, or to another.
+    """Migrate the tables of a queue to this version, or to another.
 
-    The role that does it owns them; docs/queue.md says what the others may. Old workers go on as long as the tables still serve
-    them.
+    The role that runs this owns the tables; docs/queue.md lists the rights that the other roles need. Older workers continue as
+    long as the tables still serve them.
 
     Examples:
       penstock queue migrate --queue postgresql://owner@db.example/penstock
-        to what this version of Penstock knows
+        to the version that this Penstock uses
       penstock queue migrate --queue postgresql:///penstock --to 1
-        back to what an older one knows
+        back to the version that an older Penstock uses
     """
     from penstock.scribe.queue.schema import STEPS
 

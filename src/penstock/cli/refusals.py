@@ -19,20 +19,24 @@ _HALF_BYTES = 1 << 20  # of a larger body the head and the tail are read
 
 @command("diagnose")
 @click.argument("file", type=options.OWN_FILE, default="-", metavar="[FILE|-]")
-@click.option("--status", type=int, metavar="N", help="The HTTP status that came with it.")
+@click.option("--status", type=int, metavar="N", help="The HTTP status of the error.")
 @click.option(
-    "--rules", "rules_file", type=options.OWN_FILE, metavar="FILE", help="TOML with [[rule]] tables that come first."
+    "--rules",
+    "rules_file",
+    type=options.OWN_FILE,
+    metavar="FILE",
+    help="A TOML file with [[rule]] tables, which take precedence.",
 )
 @options.json_option
 def diagnose_command(file: str, status: int | None, rules_file: str | None, as_json: bool) -> int:
-    """Name what a provider refused, and what cures it.
+    """Explain why a provider refused a request, and how to recover.
 
-    FILE, or standard input, holds the error as it came: a body, a stream event, a log line or a traceback.
-    Exit status 1 where nothing is recognised.
+    FILE, or standard input, holds the error as it arrived: a body, a stream event, a log line or a traceback. The exit status
+    is 1 if nothing is recognised.
 
     Examples:
       penstock diagnose error.json --status 400
-        the kind of a refusal that was saved, its numbers, and what to do
+        the kind of the refusal, its numbers, and what to do
       echo "prompt is too long: 205000 tokens > 200000 maximum" | penstock diagnose
         the same for a line of a log
     """

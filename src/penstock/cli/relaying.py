@@ -31,24 +31,28 @@ if TYPE_CHECKING:
     "--budget",
     type=click.IntRange(min=1_000),
     metavar="CHARS",
-    help="Characters of a result; else what the host shows.",
+    help="Largest size of a result, in characters; by default what the host shows.",
+)
+@click.option("--url", type=options.URL, metavar="URL", help="A server reached over HTTP; ${VAR} is expanded.")
+@click.option(
+    "--header",
+    "headers",
+    multiple=True,
+    metavar="'NAME: VALUE'",
+    help="A header to send to the server; ${VAR} is expanded. Repeatable.",
 )
 @click.option(
-    "--url", type=options.URL, metavar="URL", help="The server, where it is reached over HTTP; ${VAR} is read here."
+    "--config", type=options.OWN_FILE, metavar="FILE", help='A file with several servers: {"mcpServers": {…}}.'
 )
-@click.option(
-    "--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="For the server; ${VAR} is read here."
-)
-@click.option("--config", type=options.OWN_FILE, metavar="FILE", help='Several servers: {"mcpServers": {…}}.')
 @click.option("--http", metavar="HOST:PORT", help="Serve the host over HTTP on a loopback address instead of stdio.")
-@click.option("--i-know", is_flag=True, help="Bind --http to an address that others can reach.")
-@click.option("--name", default="", metavar="NAME", help="What notices call the server.")
+@click.option("--i-know", is_flag=True, help="Allow --http to bind an address that other machines can reach.")
+@click.option("--name", default="", metavar="NAME", help="The name that notices use for the server.")
 @click.option(
     "--hold-bytes",
     type=click.IntRange(min=1 << 16),
     default=128 << 20,
     show_default=True,
-    help="What is longer passes uncut.",
+    help="Results longer than this pass uncut.",
 )
 @options.kept_option
 @options.served_json_option
@@ -65,18 +69,18 @@ def relay_command(
     store_url: str | None,
     as_json: bool,
 ) -> int:
-    """Stand before other MCP servers and cut what is too large.
+    """Relay other MCP servers, and cut oversized tool results.
 
-    COMMAND is the server as its host starts it, --url names one that is reached over HTTP, --config a file with several,
-    which their host then sees as one. All passes byte for byte but
-    results of tools that are larger than the host shows: they are kept whole and cut, and two more tools, ctx_page and
-    ctx_find, read the rest. Ends as COMMAND ends. --url needs penstock[mcp].
+    COMMAND is the server as its host would start it, --url a server reached over HTTP, and --config a file with several
+    servers, which the host then sees as one. Everything passes byte for byte except tool results larger than the host shows:
+    these are kept whole and cut, and two more tools, ctx_page and ctx_find, read the rest. The relay exits when COMMAND does.
+    --url needs penstock[mcp].
 
     Examples:
       penstock relay -- npx -y @modelcontextprotocol/server-filesystem .
         in a host's configuration, in place of the server's own command
       echo '{"id": 1, "method": "ping"}' | penstock relay --budget 12000 -- cat
-        to try it: what a server says (here `cat`) comes back as it is
+        to try it: what a server says (here `cat`) comes back unchanged
     """
     ways = [
         way for way, is_given in (("-- COMMAND…", program), ("--url URL", url), ("--config FILE", config)) if is_given

@@ -32,23 +32,23 @@ UNKNOWN = (
 @command("replay")
 @click.argument("file", type=options.OWN_FILE, metavar="FILE")
 @click.option(
-    "--window", "window_tokens", type=click.IntRange(min=1_000), metavar="TOKENS", help="What the model holds."
+    "--window", "window_tokens", type=click.IntRange(min=1_000), metavar="TOKENS", help="The model's context window."
 )
-@click.option("--model", metavar="NAME", help="The model whose tokenizer counts; else the session's own model.")
+@click.option("--model", metavar="NAME", help="The model whose tokenizer to count with; by default the session's own.")
 @options.json_option
 def replay_command(file: str, window_tokens: int | None, model: str | None, as_json: bool) -> int:
-    """Say what Penstock would have sent for another agent's session.
+    """Show what Penstock would have sent for another agent's session.
 
-    FILE is the session's file, or its ID as `penstock inspect` lists it. Its requests are prepared once more, each as Penstock
-    would: results are cut to what its tools show, the host's own compactions are left out, and before a request that would be
-    too full the default plan forgets, without a model. Recorded and replayed stand beside each other: requests, tokens,
-    refusals, and about what they cost.
+    FILE is the session file, or its ID as `penstock inspect` lists it. Its requests are prepared again as Penstock would have:
+    results are cut to what its tools show, the host's own compactions are left out, and before a request that would be too full
+    the default plan clears old content, without a model. Requests, tokens, refusals and approximate cost are shown for the
+    recorded and the replayed session.
 
     Examples:
       penstock replay stuck.jsonl
-        recorded against replayed, what was forgotten, what is not known
+        recorded against replayed, what was cleared, what is not known
       penstock replay stuck.jsonl --window 400000 --json
-        the same for a larger model, of every request, for a script
+        the same for a larger model, with every request, for a script
     """
     from penstock.hosts.sessions.finding import session_named
     from penstock.hosts.sessions.stories import replay_of

@@ -37,11 +37,9 @@ def _wires() -> Iterable[str]:
 
 _WIRE = options.LateChoice(_wires)
 _request_argument = click.argument("file", type=options.OWN_FILE, metavar="FILE|-")
-_wire_option = click.option(
-    "--wire", type=_WIRE, help="The API that the request is for, where the body does not show it."
-)
+_wire_option = click.option("--wire", type=_WIRE, help="The API that the request is for, if the body does not show it.")
 _model_option = click.option(
-    "--model", metavar="NAME", help="The model whose tokenizer counts; else the model that the body names."
+    "--model", metavar="NAME", help="The model whose tokenizer to count with; by default the one named in the body."
 )
 
 
@@ -50,10 +48,10 @@ _model_option = click.option(
 @click.option("--wire", type=_WIRE, required=True, help="The API that the request is for.")
 @options.json_option
 def violations_command(file: str, wire: str, as_json: bool) -> int:
-    """List what a provider would refuse in a saved request.
+    """List what a provider would reject in a saved request.
 
-    FILE, or standard input, holds the body as it is sent, or its list of messages alone. With --json a list, empty when the
-    request is valid. Exit status 1 where something is found.
+    FILE, or standard input, holds the request body as it is sent, or just its list of messages. With --json the result is a
+    list, empty if the request is valid. The exit status is 1 if anything is found.
 
     Examples:
       penstock violations request.json --wire openai-chat
@@ -76,17 +74,17 @@ def violations_command(file: str, wire: str, as_json: bool) -> int:
 @_wire_option
 @options.json_option
 def repair_command(file: str, wire: str | None, as_json: bool) -> int:
-    """Mend what a provider would refuse in a saved request.
+    """Repair what a provider would reject in a saved request.
 
-    Results get the call that they answer or become words of the user, calls without a result get one that says so, roles take
-    turns. What is valid stays as it is, byte for byte. The request is printed, ready to send; what was done goes to standard
-    error. Exit status 1 where something is left that cannot be mended.
+    A result without its call gets one or becomes user text, a call without its result gets one that says so, and roles are made
+    to alternate. What is valid stays byte for byte. The repaired request is printed, ready to send; the list of repairs goes to
+    standard error. The exit status is 1 if something cannot be repaired.
 
     Examples:
       penstock repair request.json > mended.json
-        a session that its provider refuses as malformed, made valid
+        a session that its provider rejects as malformed, made valid
       penstock repair - --wire anthropic --json < messages.json
-        the same for a list of messages, with what was done, for a script
+        the same for a list of messages, with the list of repairs, for a script
     """
     from penstock.wires import continues, messages_of, repair, with_messages
 
@@ -114,16 +112,16 @@ def repair_command(file: str, wire: str | None, as_json: bool) -> int:
 )
 @options.json_option
 def bill_command(file: str | None, wire: str | None, model: str | None, is_mcp: bool, as_json: bool) -> int:
-    """Itemise what a saved request takes of the model's window.
+    """Itemise what a saved request takes up in the model's window.
 
-    Instructions, tools, messages, results, media, the reply's reserve. FILE, or standard input, holds the body as it is sent, or
-    its list of messages alone. Large items are named, the others added up by kind; sizes are upper bounds. With --mcp each
-    configured server is started, or called, and what the definitions of its tools add to every request is said: of those in the
-    user's configurations, or in FILE. Exit status 6 where one does not answer.
+    The items are instructions, tools, messages, results, media and the reserve for the reply. FILE, or standard input, holds
+    the request body as it is sent, or just its list of messages. Large items are listed by name, the others are totalled by
+    kind; sizes are upper bounds. With --mcp, each server in your hosts' configurations, or in FILE, is started or called, and
+    the tokens that its tool definitions add to every request are shown; the exit status is 6 if a server does not answer.
 
     Examples:
       penstock bill request.json
-        what takes how many tokens, the largest first
+        the tokens of each item, largest first
       penstock bill servers.json --mcp
         what the tools of each MCP server in the file add to every request
     """
@@ -145,9 +143,15 @@ def bill_command(file: str | None, wire: str | None, model: str | None, is_mcp: 
 @command("fit")
 @_request_argument
 @_wire_option
-@click.option("--tokens", "limit_tokens", type=click.IntRange(min=0), required=True, help="What the request may take.")
+@click.option(
+    "--tokens",
+    "limit_tokens",
+    type=click.IntRange(min=0),
+    required=True,
+    help="Largest size of the request, in tokens.",
+)
 @_model_option
-@click.option("--plan", "only_plan", is_flag=True, help="Say what would be done, and do nothing.")
+@click.option("--plan", "only_plan", is_flag=True, help="Show what would be done, and do nothing.")
 @options.store_option
 def fit_command(
     file: str,
@@ -158,15 +162,15 @@ def fit_command(
     store_url: str | None,
     as_json: bool,
 ) -> int:
-    """Make a saved request fit into so many tokens.
+    """Make a saved request fit into a number of tokens.
 
-    The limit holds beside the reply's reserve. The request is printed, valid and ready to send; the plan goes to standard error.
-    What is taken from it goes to the store, under handles that stand in its place. Exit status 7 where it cannot be made to
-    fit: then it is as small as it gets.
+    The reserve for the reply is not counted against --tokens. The request is printed, valid and ready to send; the plan goes to
+    standard error. What is taken out goes to the store, and its handle takes its place. If the request cannot be made to fit,
+    the exit status is 7 and it is as small as it can get.
 
     Examples:
       penstock fit request.json --tokens 8000 --plan
-        what would be taken from it, and what that frees
+        what would be taken out, and what that frees
       penstock fit request.json --tokens 8000 > smaller.json
         the request itself, made to fit
     """

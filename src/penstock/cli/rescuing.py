@@ -26,10 +26,12 @@ _PLAIN = string.ascii_letters + string.digits + "/-_.+,=:@ "
 
 @command("rescue")
 @click.argument("file", type=options.OWN_FILE, metavar="FILE")
-@click.option("--window", "window_tokens", type=click.IntRange(min=1), metavar="TOKENS", help="What the model holds.")
-@click.option("--model", metavar="NAME", help="The model whose tokenizer counts; else the session's own model.")
-@click.option("--append", is_flag=True, help="Append a compaction to FILE itself; make no new session.")
-@click.option("--dry-run", is_flag=True, help="Only say why, and what would go.")
+@click.option(
+    "--window", "window_tokens", type=click.IntRange(min=1), metavar="TOKENS", help="The model's context window."
+)
+@click.option("--model", metavar="NAME", help="The model whose tokenizer to count with; by default the session's own.")
+@click.option("--append", is_flag=True, help="Append a compaction to FILE itself instead of writing a new session.")
+@click.option("--dry-run", is_flag=True, help="Only show why it is stuck, and what would be cut.")
 @options.store_option
 def rescue_command(
     file: str,
@@ -40,17 +42,18 @@ def rescue_command(
     store_url: str | None,
     as_json: bool,
 ) -> int:
-    """Bring back a session of another agent that is too long for it.
+    """Revive another agent's session that has grown too long for it.
 
-    FILE is the session's file of Claude Code, Codex, Gemini CLI, qwen-code, Copilot CLI or pi, or its ID as `penstock inspect`
-    lists it, or the file that `opencode export` printed. A new session is written beside it, whose next request fits: results
-    that flood it are cut to their ends, and each is kept under a handle that the model can read. The old session is not
-    touched, unless --append asks for one append to it, which a truncation undoes. Where a session is not stuck nothing is
-    written, and the exit status is 1; 3 where its host has it open, 7 where what has to stay is too much.
+    FILE is the session file of Claude Code, Codex, Gemini CLI, qwen-code, Copilot CLI or pi, its ID as `penstock inspect` lists
+    it, or the file that `opencode export` printed. A new session whose next request fits is written next to it: oversized
+    results are cut to their two ends, and each is kept under a handle that the model can read. The old session is left
+    untouched, unless --append asks for a single append to it, which truncating the file undoes. If the session is not stuck,
+    nothing is written and the exit status is 1; the status is 3 if its host has it open, and 7 if the part that must stay is
+    too large.
 
     Examples:
       penstock rescue stuck.jsonl --dry-run
-        why it is stuck, and what would go
+        why it is stuck, and what would be cut
       penstock rescue stuck.jsonl --window 200000
         the same for a model of that size, done
     """

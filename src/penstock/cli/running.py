@@ -34,21 +34,21 @@ _SIGNALS = 2  # that end a conversation
     "handoff_file",
     type=options.OWN_FILE,
     metavar="HANDOFF",
-    help="Begin where another session ended: a handoff document, or - for standard input.",
+    help="Start where another session ended: a handoff document, or - for standard input.",
 )
 @beginning_options
 def run_command(question: str | None, handoff_file: str | None, terms: CommandOptions, **about: Any) -> int:
-    """Answer QUESTION about the files beneath --root.
+    """Answer QUESTION about the files under --root.
 
-    The session survives refusals, outages, interrupts and kills. Standard output gets the answer, standard error a line for
-    each step. Ctrl-C stops the work and keeps the session. The model `local` quotes what it finds and needs no key; those of
-    providers take theirs from the usual variables.
+    The session survives refusals, outages, interrupts and kills. The answer goes to standard output, and a line for each step
+    to standard error. Ctrl-C stops the work and keeps the session. The model `local` quotes what it finds and needs no key;
+    models of providers take their keys from the usual variables.
 
     Examples:
       penstock run "Which port does the server use?"
-        the passages that have most to do with it
+        the most relevant passages
       penstock run "What does app.py do?" --model openai-chat:gpt-4o
-        the same by a model; --base-url names another server that speaks so
+        the same, answered by a model; --base-url names a compatible server
     """
     from penstock.wires.placeholders import GO_ON_FROM_HERE
 
@@ -71,17 +71,17 @@ def run_command(question: str | None, handoff_file: str | None, terms: CommandOp
 @command("chat")
 @beginning_options
 def chat_command(terms: CommandOptions, **about: Any) -> int:
-    """Talk with a model about the files beneath --root.
+    """Talk with a model about the files under --root.
 
-    A line at a time; an empty line or the end of input ends it; `resume` goes on with it another day. At a terminal lines are
-    edited, and several that are pasted are one; with --json there is an object for each. Ctrl-C stops an answer, a second one
-    right behind it ends the conversation, as one at the prompt does.
+    Type a line at a time; an empty line or the end of input ends the conversation, and `penstock resume` continues it later. On
+    a terminal, lines can be edited and a paste of several lines is one message; with --json each answer is an object. Ctrl-C
+    stops an answer; pressed again at once, or at the prompt, it ends the conversation.
 
     Examples:
       penstock chat
         with the model that needs no key
       echo "Which port does the server use?" | penstock chat --root src
-        a question from a pipe, about the files beneath src
+        a question from a pipe, about the files under src
     """
     with opened(terms.store_url, may_begin=True) as store:
         agent = begun(store, about, terms)
@@ -122,7 +122,7 @@ def _next_prompt() -> str:
 @command("resume")
 @session_argument
 @click.argument("prompt", required=False)
-@click.option("--verify-only", is_flag=True, help="Say what changed since, and do nothing.")
+@click.option("--verify-only", is_flag=True, help="Show what has changed since, and do nothing.")
 @resuming_options
 def resume_command(
     session_id: str,
@@ -131,11 +131,11 @@ def resume_command(
     terms: CommandOptions,
     **changes: Any,
 ) -> int:
-    """Go on with session ID, after checking its files against the disk.
+    """Continue session ID, after checking its files against the disk.
 
-    It works in the folder that it began in, from wherever this is typed, and with what it was told last: --root, --model,
-    --base-url, --window, --command-limit and what is allowed hold for the next resume too, and --no-allow-edit and its kin take
-    back what was allowed. With PROMPT that is what it goes on with; without one, what was open when it stopped.
+    The session continues in the folder where it began, wherever you run this, and with its last settings: --root, --model,
+    --base-url, --window, --command-limit and what is allowed also hold for the next resume, and --no-allow-edit and its kin
+    revoke what was allowed. With PROMPT it continues with that; without, with whatever was open when it stopped.
 
     Examples:
       penstock resume ID --verify-only
@@ -183,20 +183,20 @@ def resume_command(
     "--root",
     type=options.OWN_FOLDER,
     metavar="DIR",
-    help="The folder, where it is another than the session's own by now.",
+    help="The folder, if it is no longer the session's own.",
 )
 @options.store_option
 def undo_command(session_id: str, edit: int | None, root: str | None, store_url: str | None, as_json: bool) -> int:
-    """Take back an edit of session ID.
+    """Undo an edit of session ID.
 
-    EDIT is its number, 1 for the first; without one it is the last that was not taken back yet, so that typed again it goes one
-    further back. A file is changed only while it is what the edit left, so that nothing of anybody else's is lost.
+    EDIT is its number, 1 for the first. Without it, the last edit not yet undone is undone, so repeating the command goes back
+    one edit at a time. A file is changed only if it is still as the edit left it, so nobody else's changes are lost.
 
     Examples:
       penstock undo ID
-        the last edit: the file is what it was before; again, and the one before it
+        the last edit; run it again for the one before
       penstock undo ID 1
-        the first
+        the first edit
     """
     from penstock.agent.edits import undo
     from penstock.workspace.root import Root

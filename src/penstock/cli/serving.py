@@ -38,26 +38,29 @@ _EXTRAS = {
     "--token-file",
     type=options.OWN_FILE,
     metavar="F",
-    help="File with the bearer token for --http; made when missing.",
+    help="File with the bearer token for --http; created if missing.",
 )
-@click.option("--tool-prefix", "prefix", default="ctx_", show_default=True, help="What tool names begin with.")
+@click.option("--tool-prefix", "prefix", default="ctx_", show_default=True, help="Prefix of the tool names.")
 @click.option(
-    "--budget", type=int, metavar="CHARS", help="Characters of a result; by default what the host shows whole."
+    "--budget",
+    type=int,
+    metavar="CHARS",
+    help="Largest size of a result, in characters; by default what the host shows whole.",
 )
-@click.option("--allow-mounts", is_flag=True, help="Paths may cross into other file systems.")
-@click.option("--allow-secrets", is_flag=True, help="Also files that hold credentials by their names.")
-@click.option("--no-landlock", is_flag=True, help="Do without the second wall around the serving process.")
-@click.option("--i-know", is_flag=True, help="Bind --http to an address that others can reach.")
+@click.option("--allow-mounts", is_flag=True, help="Let paths cross into other file systems.")
+@click.option("--allow-secrets", is_flag=True, help="Also serve files whose names say that they hold credentials.")
+@click.option("--no-landlock", is_flag=True, help="Do without Landlock, the second wall around the server.")
+@click.option("--i-know", is_flag=True, help="Allow --http to bind an address that other machines can reach.")
 @options.served_json_option
 def mcp_command(root: str, no_landlock: bool, as_json: bool, **how: Any) -> int:
     """Serve the file tools of a folder to agents over MCP.
 
-    Over standard input and output, as hosts start it, or over HTTP. Answers are sized for the host that asks. Needs
+    Serves on standard input and output, as hosts start it, or over HTTP. Answers are sized for the host that asks. Needs
     penstock[mcp].
 
     Examples:
       penstock mcp --root src
-        what a host's configuration starts; it ends with its input
+        what a host's configuration starts; it exits at the end of input
       penstock mcp --http 127.0.0.1:8000 --token-file token
         for hosts that connect; it runs until Ctrl-C
     """
@@ -72,16 +75,16 @@ def mcp_command(root: str, no_landlock: bool, as_json: bool, **how: Any) -> int:
 @command("doctor")
 @options.json_option
 def doctor_command(as_json: bool) -> int:
-    """Say what is in force: confinement, store, versions, extras.
+    """Show what is in force: confinement, store, versions, extras.
 
-    What `penstock install` put into other agents is tried: a hook cuts a large result and all of it comes back, a server
-    lists its tools. Ends with 1 where one of them, or the store, does not work.
+    Whatever `penstock install` added to other agents is tested: a hook has to cut a large result and give all of it back, a
+    server has to list its tools. The exit status is 1 if one of them, or the store, does not work.
 
     Examples:
       penstock doctor
-        what to look at first when something is not as expected
+        the first thing to run when something does not work as expected
       penstock doctor --json
-        the same for a script, or for a report of a fault
+        the same for a script, or for a bug report
     """
     report = examine()
     fields: list[tuple[str, object]] = []
@@ -251,14 +254,14 @@ def _store() -> dict[str, object]:
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @options.json_option
 def completion_command(shell: str, as_json: bool) -> int:
-    """Print the script that completes our command lines in SHELL.
+    """Print a completion script for bash, zsh or fish.
 
-    It completes commands, flags, files, models, sessions and handles. One line in ~/.bashrc, in ~/.zshrc behind
-    compinit, or in ~/.config/fish/config.fish turns it on.
+    Completes commands, flags, files, models, sessions and handles. Add the line below to ~/.bashrc, to ~/.zshrc after compinit,
+    or to ~/.config/fish/config.fish.
 
     Examples:
       eval "$(penstock completion bash)"
-        the line for bash; zsh takes the same with zsh in it
+        the line for bash; for zsh, write zsh in place of bash
       penstock completion fish | source
         the line for fish
     """

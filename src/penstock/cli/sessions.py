@@ -48,13 +48,13 @@ session_argument = click.argument("session_id", metavar="ID", shell_complete=com
 @options.store_option
 @click.pass_context
 def sessions_command(ctx: click.Context, store_url: str | None, as_json: bool) -> int:
-    """List the sessions of the store, remove some, or export one.
+    """List the sessions in the store, remove some, or export one.
 
-    Without a further word they are listed, the last used first.
+    Without a subcommand it lists them, most recently used first.
 
     Examples:
       penstock sessions
-        when each was used, where it stands, what it takes and what was asked
+        when each was used, its state, its size and its question
       penstock sessions --json
         the same for a script
     """
@@ -65,18 +65,18 @@ def sessions_command(ctx: click.Context, store_url: str | None, as_json: bool) -
 @click.option(
     "--limit",
     type=click.IntRange(min=0),
-    help=f"Sessions to show, 0 for all. By default {_SHOWN}, and all with --json.",
+    help=f"Sessions to show, 0 for all (default {_SHOWN}; all with --json).",
 )
 @options.store_option
 def list_sessions_command(limit: int | None, store_url: str | None, as_json: bool) -> int:
-    """List the sessions of the store, the last used first.
+    """List the sessions in the store, most recently used first.
 
-    A session is `running` while a process works on it, `answered`, `interrupted` or `closed` where that came last, and
-    `open` where it stopped midway; `resume` goes on with any of them.
+    A session is `running` while a process works on it; `answered`, `interrupted` or `closed` if that is how it last ended; and
+    `open` if it stopped midway. `penstock resume` continues any of them.
 
     Examples:
       penstock sessions list
-        when each was used, where it stands, what it takes and what was asked
+        when each was used, its state, its size and its question
       penstock sessions list --json
         the same for a script, with root and model
     """
@@ -87,14 +87,14 @@ def list_sessions_command(limit: int | None, store_url: str | None, as_json: boo
 @click.argument("session_ids", metavar="ID...", nargs=-1, required=True, shell_complete=complete_session)
 @options.store_option
 def remove_sessions_command(session_ids: tuple[str, ...], store_url: str | None, as_json: bool) -> int:
-    """Remove sessions for good, with what only they keep.
+    """Remove sessions for good, with the outputs that only they use.
 
-    No file of the store holds a byte of them afterwards. Outputs that another session names stay. A session that runs now is
-    refused, and then nothing is removed.
+    Afterwards no file of the store contains a byte of them. Outputs that another session refers to are kept. If one of the
+    sessions is running, nothing is removed.
 
     Examples:
       penstock sessions rm ID
-        one session, and how many bytes that freed
+        one session, and how many bytes were freed
       penstock sessions rm ID --json
         the same for a script
     """
@@ -109,14 +109,14 @@ def remove_sessions_command(session_ids: tuple[str, ...], store_url: str | None,
 @session_argument
 @options.store_option
 def export_session_command(session_id: str, store_url: str | None, as_json: bool) -> int:
-    """Write all of session ID as JSON lines, without secrets.
+    """Write all of session ID as JSON lines, with secrets hidden.
 
-    What looks like a secret is hidden. The first line says what follows: a line for each record of the journal, then one for
-    each output that was kept. With --json it is one object.
+    Whatever looks like a secret is hidden. The first line describes what follows: one line for each journal record, then one
+    for each output that was kept. With --json everything is one object.
 
     Examples:
       penstock sessions export ID > session.jsonl
-        everything, to keep or to pass on
+        everything, to archive or to share
       penstock sessions export ID --json
         the same as one object
     """
@@ -214,11 +214,11 @@ def _state(store: Store, session_id: str, types: list[str], wire: str) -> str:
 @session_argument
 @options.store_option
 def show_command(session_id: str, store_url: str | None, as_json: bool) -> int:
-    """Show where session ID stands, and the bill of its next request.
+    """Show the state of session ID and the bill of its next request.
 
     Examples:
       penstock show ID
-        its phase, turns, model, window and what it has used
+        its phase, turns, model and window, and the tokens it has used
       penstock show ID --json
         the same for a script
     """
@@ -250,29 +250,30 @@ def show_command(session_id: str, store_url: str | None, as_json: bool) -> int:
 @command("handoff")
 @click.argument("session_id", metavar="[ID]", required=False, shell_complete=complete_session)
 @click.option(
-    "--from", "file", type=options.OWN_FILE, metavar="FILE", help="The session's file of another agent, for ID."
+    "--from", "file", type=options.OWN_FILE, metavar="FILE", help="Another agent's session file, instead of ID."
 )
 @click.option(
     "--to",
     "to_host",
     metavar="HOST",
-    help="Begin a session with it in claude, codex, gemini, qwen, copilot, opencode or pi.",
+    help="Start a session from it in claude, codex, gemini, qwen, copilot, opencode or pi.",
 )
 @options.store_option
 def handoff_command(
     session_id: str | None, file: str | None, to_host: str | None, store_url: str | None, as_json: bool
 ) -> int:
-    """Print what a session would pass on now, as a handoff document.
+    """Print the handoff document of a session as it stands.
 
-    It is JSON in any case: the goal, what is done and open, the decisions, the files. The session is ID, or another agent's by its
-    FILE; `penstock run --from` goes on from the document. With --to the document is not printed: a new session of that agent
-    begins with it, in the folder of the old one, and the command that goes on with it is printed.
+    The document is always JSON: the goal, what is done and what is open, the decisions, the files. The session is ID, or with
+    --from another agent's session file; `penstock run --from` continues from the document. With --to the document is not
+    printed: a new session of that agent is started from it in the old session's folder, and the command that continues it is
+    printed.
 
     Examples:
       penstock handoff ID > handoff.json
-        the document, for whoever goes on
+        the document, for whoever continues
       penstock handoff --from stuck.jsonl
-        the same of another agent's session
+        the same for another agent's session
     """
     from penstock.context.handoff import encode
 

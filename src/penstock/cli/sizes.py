@@ -18,25 +18,25 @@ _BLOCK_BYTES = 1 << 20
 
 @command("tokens")
 @click.argument("path", type=options.FILE, metavar="PATH|-")
-@click.option("--model", default="o200k", show_default=True, help="A model or a family of tokenizers.")
+@click.option("--model", default="o200k", show_default=True, help="The tokenizer to count with: a model or a family.")
 @click.option(
     "--mode",
     type=click.Choice(["estimate", "sampled", "exact"]),
     default="sampled",
     show_default=True,
-    help="All by rules, samples by a tokenizer, or all by a tokenizer; the last two need penstock[exact].",
+    help="Estimate everything by rules, run a tokenizer on samples, or run it on everything; the last two need penstock[exact].",
 )
 @options.root_option
 def tokens_command(path: str, model: str, mode: Any, root: str, as_json: bool) -> int:
     """Count the tokens of the file PATH, or of standard input (-).
 
-    Where nothing was counted exactly, with the bounds that the number lies between.
+    A count that is not exact is printed with its lower and upper bounds.
 
     Examples:
       penstock tokens README.md
-        about how much the file takes of a model's window
+        about how much of a model's window the file takes
       git diff | penstock tokens -
-        the same for what another program prints
+        the same for the output of another program
     """
     from penstock.settings import allows_secrets
     from penstock.workspace import Workspace

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 def _choice(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the flags that say which files count."""
-    hidden = click.option("--hidden", "include_hidden", is_flag=True, help="Also names that begin with a dot.")
-    return click.option("--no-ignore", "include_ignored", is_flag=True, help="Also what .gitignore leaves out.")(
+    hidden = click.option("--hidden", "include_hidden", is_flag=True, help="Include names that begin with a dot.")
+    return click.option("--no-ignore", "include_ignored", is_flag=True, help="Include what .gitignore excludes.")(
         hidden(function)
     )
 
@@ -27,27 +27,27 @@ def _choice(function: Callable[..., Any]) -> Callable[..., Any]:
 @command("list")
 @click.argument("pattern", default="*")
 @click.option("--path", type=options.FILE, default=".", metavar="DIR", help="Folder to start in.")
-@click.option("--recursive", is_flag=True, help="Also in folders below, where PATTERN does not say so itself.")
+@click.option("--recursive", is_flag=True, help="Include folders below, if PATTERN does not do so itself.")
 @click.option("--regex", "use_regex", is_flag=True, help="PATTERN is a regular expression.")
 @click.option("--offset", type=int, default=0, help="Files to skip.")
 @click.option(
-    "--limit", type=int, default=0, help="Files per page, up to 100; 0 lists up to 20 or says how many there are."
+    "--limit", type=int, default=0, help="Files per page, up to 100; 0 lists up to 20, or prints how many there are."
 )
 @_choice
 @options.root_option
 def list_command(root: str, as_json: bool, **arguments: Any) -> int:
     """List files that match PATTERN, sorted.
 
-    PATTERN is a glob as git reads it: `*.py` is about names in DIR (with --recursive at any depth), `src/*.py` is tied to DIR,
-    `**/*.py` is any number of folders down, and `{a,b}` is either.
+    PATTERN is a glob with git's rules: `*.py` matches names in DIR (with --recursive, at any depth), `src/*.py` is relative to
+    DIR, `**/*.py` matches at any depth, and `{a,b}` matches either.
 
-    Without --limit at most 20 are listed; of more, how many there are and the command that pages through them.
+    Without --limit it lists up to 20 files; if there are more, it prints how many and the command that pages through them.
 
     Examples:
       penstock list "*.py" --recursive
-        all Python files, beneath the current directory
+        all Python files below the current directory
       penstock list --path src --recursive --limit 50
-        the first 50 files beneath src, and the command that goes on
+        the first 50 files below src, and the command that continues
     """
 
     def to_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, object], str]:
@@ -77,20 +77,20 @@ def list_command(root: str, as_json: bool, **arguments: Any) -> int:
 @command("count")
 @click.argument("pattern", default="*")
 @click.option("--path", type=options.FILE, default=".", metavar="DIR", help="Folder to start in.")
-@click.option("--recursive/--no-recursive", default=True, help="Also in folders below (default).")
+@click.option("--recursive/--no-recursive", default=True, help="Include folders below (default).")
 @click.option("--regex", "use_regex", is_flag=True, help="PATTERN is a regular expression.")
 @_choice
 @options.root_option
 def count_command(root: str, as_json: bool, **arguments: Any) -> int:
     """Count files, bytes and tokens by extension.
 
-    What it would cost a model to read them all, before anything is read.
+    Shows what it would cost a model to read them all, before it reads any.
 
     Examples:
       penstock count
-        everything beneath the current directory that git would see
+        everything below the current directory that git would see
       penstock count "*.py" --path src
-        the Python files beneath src
+        the Python files below src
     """
 
     def to_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, object], str]:
@@ -111,25 +111,27 @@ def count_command(root: str, as_json: bool, **arguments: Any) -> int:
 @click.argument("path", type=options.FILE, default=".")
 @click.option("--literal", is_flag=True, help="PATTERN is plain text.")
 @click.option("--glob", default="*", metavar="G", help="Only files that match, as in `list`.")
-@click.option("--ignore-case", is_flag=True, help="Upper and lower case are alike.")
+@click.option("--ignore-case", is_flag=True, help="Ignore the difference between upper and lower case.")
 @click.option("--context", "context_lines", type=int, default=0, help="Lines around each match, up to 20.")
 @click.option("--offset", type=int, default=0, help="Matching lines to skip.")
-@click.option("--limit", type=int, default=50, help="Matching lines per page, up to 500; of passages up to 10.")
-@click.option("--ranked", is_flag=True, help="PATTERN is words: the passages that have most to do with them.")
+@click.option(
+    "--limit", type=int, default=50, help="Matching lines per page, up to 500; with --ranked, passages, up to 10."
+)
+@click.option("--ranked", is_flag=True, help="PATTERN is a question in words; show the most relevant passages.")
 @_choice
 @options.root_option
 def search_command(root: str, as_json: bool, **arguments: Any) -> int:
     r"""Find lines that match PATTERN in the files of PATH.
 
-    PATTERN is a regular expression of RE2, which no pattern can make slow; --literal takes it as plain text. With --ranked it is a
-    question in words, answered with passages by relevance from an index that is kept beside the store. Exit status 1 where nothing
-    matches.
+    PATTERN is an RE2 regular expression, so no pattern can make the search slow; --literal takes it as plain text. With
+    --ranked it is a question in words, answered with the most relevant passages from an index kept next to the store. The exit
+    status is 1 if nothing matches.
 
     Examples:
       penstock search "def \w+" src --glob "*.py"
         where functions are defined
       penstock search --ranked "how long is a connection kept open"
-        passages that answer it, the best first
+        passages that answer it, the most relevant first
     """
 
     def to_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, object], str]:
