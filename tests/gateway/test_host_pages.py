@@ -19,7 +19,7 @@ from tests.mcp.conftest import REPOSITORY
 if TYPE_CHECKING:
     from pathlib import Path
 
-SECTION = re.compile(r"^## Before its model\n.*?^```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)
+SECTION = re.compile(r"^## In front of its model\n.*?^```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)
 KEY = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
 # Of each host: the file that its page names, the words that start it, and what it wants of its environment beside an address.
 STARTED: dict[str, tuple[str, list[str], dict[str, str]]] = {
