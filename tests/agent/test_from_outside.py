@@ -296,7 +296,7 @@ def test_a_folder_that_was_named_once_is_the_sessions(outside: Outside) -> None:
         again = outside.penstock("resume", session, "Go on.", "--allow-edit")
     assert (refused.returncode, (outside.tree / "app.py").read_text()) == (5, "port = 2\n")
     assert f"penstock undo {session} --root DIR" in refused.stderr
-    assert "Another folder stands at" in handed.stderr
+    assert "is not the one that the session worked in" in handed.stderr
     assert json.loads(handed.stdout)["modifiedFiles"] == ["app.py"]
     assert (moved.returncode, again.returncode) == (0, 0), again.stderr
     assert (elsewhere / "app.py").read_text() == "port = 3\n"

@@ -68,7 +68,7 @@ def test_structure_sees_no_cobol_in_other_texts(tmp_path: Path, name: str, text:
     (tmp_path / name).write_text(text)
     value, code = as_json("structure", name, cwd=tmp_path)
     assert (code, value["programs"]) == (1, [])
-    assert "There is no COBOL in it." in run("structure", name, cwd=tmp_path).stdout
+    assert "It contains no COBOL." in run("structure", name, cwd=tmp_path).stdout
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_a_server_at_pipes_has_no_room_for_an_object(line: str, capsys: pytest.C
     """Standard output is the protocol's: the mistake is told as every mistake is under `--json`."""
     assert main(line.split()) == 2
     said = json.loads(capsys.readouterr().out)["error"]["message"]
-    assert said.endswith("standard output is the protocol's without it.")
+    assert said.endswith("without it, standard output carries the protocol.")
 
 
 @pytest.mark.parametrize("line", ["run x --wait {}", "guard --seconds {}", "store gc --dry-run --older-than {}"])
@@ -263,7 +263,7 @@ def test_a_name_that_is_empty_is_a_mistake(line: str, tmp_path: Path, capsys: py
     assert main([*line.split(), "", "--json"]) == 2
     flag = line.rsplit(maxsplit=1)[-1]
     said = json.loads(capsys.readouterr().out)["error"]["message"]
-    assert re.fullmatch(f"Invalid value for '{flag}': It takes .*; an empty name is what a variable .* leaves.", said)
+    assert re.fullmatch(rf"Invalid value for '{flag}': It takes .*, not an empty string\. Is a variable unset\?", said)
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ def test_a_gateway_stands_before_nothing_that_is_no_address(url: str, capsys: py
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("relay", "Name what stands behind it"),
+        ("relay", "Name the server to relay"),
         ("relay --url http://x --config c.json", "--url URL and --config FILE: give one of them"),
         ("relay --url http://x -- cat", "-- COMMAND… and --url URL: give one of them"),
         ("relay --header A:b -- cat", "--header is for a server that --url names"),
@@ -311,7 +311,7 @@ def test_the_mistakes_of_a_hook_s_own_line_stay_its_words(tmp_path: Path) -> Non
     """An empty name among them: the host goes on."""
     done = run("hook", "claude", "--store", "", cwd=tmp_path, stdin=b"{}")
     assert done.returncode == 0
-    assert "an empty name is what a variable" in json.loads(done.stdout)["systemMessage"]
+    assert "not an empty string" in json.loads(done.stdout)["systemMessage"]
 
 
 @pytest.mark.parametrize("path", ["/", "..", "../beside"])

@@ -81,7 +81,7 @@ def test_another_folder_needs_a_word(tree: Path, tmp_path: Path) -> None:
         said = penstock(tmp_path, "resume", session, "Go on.", "--root", str(tmp_path / "moved"))
     assert (gone.returncode, another.returncode, said.returncode) == (4, 5, 0)
     assert "is not there: No such file" in gone.stderr
-    assert f"Another folder stands at {tree}" in another.stderr
+    assert f"The folder at {tree}" in another.stderr
     assert f"penstock resume {session} --root DIR" in gone.stderr
     assert f"penstock resume {session} --root DIR" in another.stderr
 
@@ -277,7 +277,7 @@ def test_a_handoff_begins_a_session(tree: Path, tmp_path: Path) -> None:
     assert "does not say what the changed files held" in seen[-1]["messages"][-1]["content"]
     assert "names no file" not in of_another.stderr
     assert (bad.returncode, none.returncode) == (2, 2)
-    assert "is no handoff" in bad.stderr
+    assert "is not a handoff" in bad.stderr
     assert f"{tree} is not a regular file" in folder.stderr
     assert folder.returncode == 3  # refused, as every file that is none
 
@@ -300,7 +300,7 @@ def test_a_handoff_that_is_taken_up_in_another_folder_says_so(
     script.write_text(json.dumps([{"say": "I go on."}]))
     for root, is_elsewhere in ((other, True), (tree, False)):
         assert main(["run", "And now?", "--from", str(document), "--root", str(root), *model]) == 0
-        assert (f"None of them is beneath {root}: where" in capsys.readouterr().err) is is_elsewhere
+        assert (f"None of them is under {root}: if" in capsys.readouterr().err) is is_elsewhere
     assert main(["sessions", "--json", *flags]) == 0
     questions = [row["question"] for row in json.loads(capsys.readouterr().out)["sessions"]]
     assert questions == ["And now?", "And now?", "Set the port."]
@@ -530,5 +530,5 @@ def test_of_several_that_go_on_with_a_session_one_asks_and_the_others_are_told(t
     assert len(asked) == 2
     assert late.returncode == 6
     for refused in (late.stderr, *(text for one, text in zip(three, said, strict=True) if one.returncode)):
-        assert f"Another process goes on with session {session}" in refused
+        assert f"Another process is continuing session {session}" in refused
         assert f"Try: penstock show {session}" in refused

@@ -173,7 +173,7 @@ def test_a_mistyped_name_is_answered_with_the_nearest(
     [
         (
             ["list", *NAMES],
-            "Unexpected arguments: f1.py f2.py and 19997 more. A pattern stands in quotes, or the shell writes out",
+            "Unexpected arguments: f1.py f2.py and 19997 more. Put a pattern in quotes, or the shell expands it",
         ),
         (["view", "a", "b"], "penstock: Unexpected argument: b. Try: penstock view --help"),
         (["veiw", *NAMES], "There is no command 'veiw'. Did you mean 'view'? Try: penstock --help"),

@@ -219,12 +219,12 @@ def test_the_store_is_looked_after(shell: Shell) -> None:
     (item,) = listed["items"]
     assert [item["handle"]] == handles
     assert item["digest"] == hashlib.sha256(LINES.encode()).hexdigest()
-    assert "1 artifacts" in shell("store", "list")
+    assert "1 artifact" in shell("store", "list")
     assert shell.json("store", "size")["bytes"] == len(LINES)
     assert shell.json("store", "prune")["compressed"] == 1
     assert "compressed" in shell("store", "prune")
     assert shell.json("store", "check")["sound"] is True
-    assert "1 artifacts of" in shell("store", "size")
+    assert "1 artifact of" in shell("store", "size")
     next((shell.folder / "store" / "contents").iterdir()).write_bytes(b"x")
     assert shell.json("store", "check", status=1)["damage"][0]["name"] == item["handle"]
     assert "1 damaged" in shell("store", "check", status=1)

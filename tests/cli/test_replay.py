@@ -69,7 +69,7 @@ def test_sums_of_money_are_of_the_same_requests(tmp_path: Path, capsys: pytest.C
     assert main(["replay", path, "--window", "10000"]) == 0
     shown = capsys.readouterr().out
     assert "both sums are of the same 2 of 3 requests" in shown
-    assert "Above 9375 tokens all the same, as no more could be forgotten: 2 requests" in shown
+    assert "Above 9375 tokens nevertheless, as no more could be cleared: 2 requests" in shown
 
 
 def test_who_names_no_window_of_a_session_that_names_none_is_told(

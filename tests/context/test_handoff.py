@@ -146,13 +146,13 @@ def test_a_bad_document_names_the_field_and_what_would_work(change: dict[str, An
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ("{", "a handoff is a JSON object; this text is no JSON"),
+        ("{", "a handoff is a JSON object; this text is not JSON"),
         ("[]", "a handoff is a JSON object, not a list"),
         ("null", "a handoff is a JSON object, not null"),
         (b"\xff", "a handoff is UTF-8: byte 0 is not"),
         ('{"sessionId": "s", "state": {"a": 1e999}}', "state.a: what JSON can hold, not a number of that size"),
         ('{"sessionId": "s", "a": ' + "[" * 70 + "]" * 70 + "}", "a[0][0]"),
-        ("[" * 200_000, "a handoff is a JSON object; this text is no JSON"),
+        ("[" * 200_000, "a handoff is a JSON object; this text is not JSON"),
     ],
 )
 def test_what_is_no_document_is_said(document: str | bytes, message: str) -> None:

@@ -154,7 +154,7 @@ def test_toml_that_holds_its_servers_in_one_line_is_left(machine: Machine) -> No
     assert path.read_text() == text
     line = done.stderr.partition("To add by hand:\n")[2].splitlines()[0]
     path.write_text(text.replace(" }\n", f", {line} }}\n"))
-    assert "all there already" in machine.done("install", "codex", "--yes", "--mcp")
+    assert "installed already" in machine.done("install", "codex", "--yes", "--mcp")
 
 
 def test_links_modes_and_read_only_files(machine: Machine) -> None:
@@ -215,7 +215,7 @@ def test_a_folder_that_is_gone_is_told_in_plain_words(monkeypatch: pytest.Monkey
         raise FileNotFoundError(2, "No such file or directory")
 
     monkeypatch.setattr(os, "getcwd", gone)
-    with pytest.raises(CallerError, match="The current folder is gone"):
+    with pytest.raises(CallerError, match="The current folder no longer exists"):
         surroundings()
 
 

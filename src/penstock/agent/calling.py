@@ -18,6 +18,7 @@ from penstock.session.effects import settled_later
 from penstock.text import escape
 from penstock.text.calls import PYTHON
 from penstock.text.calls import Call as ToolHint
+from penstock.text.notices import counted
 from penstock.text.redaction import mark_in, redacted
 from penstock.wires import result_messages
 
@@ -189,5 +190,5 @@ def _shown(name: str, text: str, *, failed: bool) -> str:
     """Return a result in a line, for the person who watches: how it begins, and how much more there is."""
     first, _, rest = text.strip().partition("\n")
     lines = rest.count("\n") + 1
-    more = f" (and {lines} more {'line' if lines == 1 else 'lines'})" if rest else ""
+    more = f" (and {counted(lines, 'more line')})" if rest else ""
     return f"{name} {'failed' if failed else 'returned'}: {first[:_SHOWN_CHARS]}{more}"

@@ -20,6 +20,7 @@ from penstock.errors import CallerError, ToolError
 from penstock.guard.output import OutputLimits, guard_output
 from penstock.session import Session
 from penstock.text import escape
+from penstock.text.notices import counted
 from penstock.text.redaction import redacted
 from penstock.tools import REQUIRED, Parameter, Tool, check
 from penstock.wires import tool_definitions
@@ -324,12 +325,11 @@ def _result(purse: Purse, done: AgentRun, words: str, changed: list[str]) -> str
         "budget": "has used up its budget",
         "outage": "was stopped by an outage of the provider",
     }.get(done.outcome, f"stopped ({done.outcome})")
-    turns = "1 turn" if done.turns == 1 else f"{done.turns} turns"
     names = [escape.show_name(path) for path in changed[:_NAMED_FILES]]
     if len(changed) > _NAMED_FILES:
         names.append(f"and {len(changed) - _NAMED_FILES} more")
     files = f"changed {', '.join(names)}" if names else "changed no file"
-    head = f"{purse.name} {ended} after {turns}, {spent} of {granted} tokens; {files}."
+    head = f"{purse.name} {ended} after {counted(done.turns, 'turn')}, {spent} of {granted} tokens; {files}."
     if done.outcome == "answered":
         return f"{head}\n\n{done.answer}"
     why = [] if done.outcome in {"interrupted", "cut off", "budget"} or not done.message else [done.message]

@@ -291,7 +291,7 @@ class Editing:
         total = file.lines_in(change.after)
         act = {**change.act, "path": file.path, "total_lines": total, "size_bytes": len(change.after)}
         act |= {"version": self._version(change), "digest": change.digest}
-        said = [change.said, f"{total} {'line' if total == 1 else 'lines'}, {len(change.after)} bytes"]
+        said = [change.said, f"{notices.counted(total, 'line')}, {len(change.after)} bytes"]
         said += [notices.CRLF] if file.newline != "\n" else []
         said += [f"encoding {file.encoding.name}"] if file.encoding.name != "UTF-8" else []
         said += [f"it lost {', '.join(lost)}"] if lost else []

@@ -362,7 +362,7 @@ class Agent:
 
     def _stopped(self) -> str:
         """Return what a person may do after an interrupt."""
-        return f"Stopped; nothing is lost. To go on: {self.command('resume')}"
+        return f"Stopped; nothing is lost. To continue: {self.command('resume')}"
 
     def _first_step(self) -> Step:
         """Return the first step of a run; it waits for nothing, since whoever begins a run has looked at what failed before."""

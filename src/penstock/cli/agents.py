@@ -147,7 +147,7 @@ def _with_terms(chosen: tuple[Decorator, ...], allowed: tuple[Decorator, ...]) -
             **about: Any,
         ) -> Any:
             if as_json and output_format not in {None, "json"}:
-                raise click.UsageError("--json and --output-format say two things: give one.")
+                raise click.UsageError("--json and --output-format contradict each other: give only one.")
             terms = CommandOptions(
                 store_url=store_url,
                 output_format=output_format or ("json" if as_json else "text"),

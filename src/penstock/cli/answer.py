@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # The exit statuses of contracts.md. 0 is an answer; grep's 1 is "nothing found", so that a script can ask.
 NOTHING, USAGE, REFUSED, MISSING, STALE, PARTIAL, OVER_BUDGET, FAULT, INTERRUPTED = 1, 2, 3, 4, 5, 6, 7, 8, 130
 PROTOCOL_ONLY = (
-    "--json says where something is served: give --http too, for standard output is the protocol's without it."
+    "--json prints the address it serves on, so give --http too: without it, standard output carries the protocol."
 )
 """What a server over standard input and output says of `--json`."""
 _MISUSE_BYTES = 1_000  # click repeats whatever was typed

@@ -80,7 +80,7 @@ class HelpPage(click.Command):
         if ctx.args and not may_be_more and not ctx.resilient_parsing:
             said = f"Unexpected argument{'s' * (len(ctx.args) > 1)}: {' '.join(map(escape.clip, ctx.args[:_NAMED]))}"
             if more := len(ctx.args[_NAMED:]):
-                said += f" and {more} more. A pattern stands in quotes, or the shell writes out what it matches"
+                said += f" and {more} more. Put a pattern in quotes, or the shell expands it"
             raise click.UsageError(f"{said}.", ctx)
         return ctx.args
 

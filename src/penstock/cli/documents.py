@@ -152,7 +152,7 @@ def _landmarks(path: str, source: ScannedSource, *, is_cobol: bool) -> list[str]
     """Return a line for each landmark, for people."""
     told = [f"{escape.shorten(path)}: {counted(source.lines, 'line')}, {source.format} format, {source.encoding}"]
     if not is_cobol:
-        return [*told, "There is no COBOL in it."]
+        return [*told, "It contains no COBOL."]
     for program in source:
         inside = f" in {program.parent}" if program.parent else ""
         told.append(
@@ -218,7 +218,7 @@ def chunk_command(file: str, prompt_id: str | None, root: str, as_json: bool, **
         the same for Python, by the size of the text
     """
     if prompt_id is not None and about["max_tokens"] is not None:
-        raise CallerError("--max-tokens is for text alone, which is in no prompt: leave out one of the two.")
+        raise CallerError("--max-tokens sizes bare text, which has no prompt: leave out one of the two.")
     path, made, prompt_of = _planned(root, file, **about)
     if prompt_id is not None:
         prompt = prompt_of(prompt_id)
@@ -248,7 +248,7 @@ def _planned(
     from penstock.scribe.gathering import gather, read_whole
 
     def no_prompt(chunk_id: str) -> Prompt:
-        raise CallerError(f"{chunk_id} is text alone: it is in no prompt")
+        raise CallerError(f"{chunk_id} is bare text and has no prompt")
 
     looking, (path, *beside) = rooted(root, (file, *copybooks))
     with closing(looking):
@@ -265,7 +265,7 @@ def _planned(
     if one is None or (language != "cobol" and source_format is None and not says_anything(one)):
         if max_tokens is None:
             raise CallerError(
-                f"{escape.shorten(shown)} is {language or 'text'}: say how much text a chunk may have, with --max-tokens"
+                f"{escape.shorten(shown)} is {language or 'text'}: give the size of its chunks with --max-tokens"
             )
         pieces = chunk(data, language or "text", max_tokens)
         lines = max((last for piece in pieces for _, last in piece.spans), default=0)
@@ -384,7 +384,9 @@ def document_command(
         raise click.UsageError("Missing argument 'PATH...': a program, or a folder that holds some.")
     # It would answer every question with the lines that were asked about.
     if model_name == "local":
-        raise CallerError("local looks things up and has no words for programs: name a provider's, or none")
+        raise CallerError(
+            "the model local only looks things up and cannot describe programs: name a provider's model, or none"
+        )
     graph_export.require(exports)
     if queue_url is not None:
         if model_name is None:
@@ -490,7 +492,7 @@ def _finished(queue_url: str | None, number: int | None, out: str, as_json: bool
         done = finish(database, run, out, wording=wording, step=line.tell)
     status = _answered(done, out, as_json, asked=True, queue=seen.to_dict())
     if seen.phase == "cancelled":
-        terminal.warn(f"the run was cancelled; to go on with it: penstock queue retry {run.id} --queue URL")
+        terminal.warn(f"the run was cancelled; to continue it: penstock queue retry {run.id} --queue URL")
     return queues.status_of(seen) or status
 
 
@@ -576,14 +578,14 @@ def _summary(done: Documented, out: str, *, asked: bool) -> list[str]:
         )
     elif done.programs:
         shown.append(
-            "What the code says is all there. Purpose, summaries and the words of rules need a model: --model NAME asks for them."
+            "Everything that the code says is there. Purposes, summaries and rules in words need a model: add --model NAME."
         )
     shown += [f"Not read: {escape.clip(one.path)}: {escape.show_argument(one.reason)}" for one in done.skipped]
     shown += [f"Nothing to document: {escape.clip(one.path)}: {escape.show_argument(one.reason)}" for one in done.empty]
     if done.left_out:
-        shown.append(f"Left out, of no kind that is known: {', '.join(_left_out(done))}.")
+        shown.append(f"Left out, of an unknown kind: {', '.join(_left_out(done))}.")
     if run.was_interrupted:
-        shown.append("Stopped; what is done is kept. The same command goes on.")
+        shown.append("Stopped; what is done is kept. The same command continues.")
     elif run.failed:
         shown.append(
             f"{count(run.failed, 'chunk')} could not be described. The documents say which lines; the same command tries again."

@@ -18,6 +18,7 @@ from penstock.cli.sessions import child_line
 from penstock.cli.terminal import render_table
 from penstock.errors import CallerError
 from penstock.text import escape
+from penstock.text.notices import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -269,9 +270,9 @@ def sections(found: Stats) -> list[str]:
 
 
 def _head(found: Stats) -> str:
-    whose = f"Session {found.sessions[0]}" if len(found.sessions) == 1 else _many(len(found.sessions), "session")
-    counted = (_many(len(found.tasks), "task"), _many(len(found.answers), "turn"), _many(found.records, "record"))
-    lines = [f"{whose}: {', '.join(counted)}"]
+    whose = f"Session {found.sessions[0]}" if len(found.sessions) == 1 else counted(len(found.sessions), "session")
+    sizes = (counted(len(found.tasks), "task"), counted(len(found.answers), "turn"), counted(found.records, "record"))
+    lines = [f"{whose}: {', '.join(sizes)}"]
     lines += [
         f"Not read to its end: {escape.clip(one.session)}: {escape.clip(one.reason, 400)}" for one in found.unread
     ]
@@ -299,12 +300,12 @@ def _reading(found: Stats) -> str:
     size = f"{found.average_read_lines:.0f} lines and about {found.average_read_tokens:.0f} tokens"
     whole, shown = f"about {savings.whole_tokens} tokens", f"about {savings.shown_tokens}"
     said = [
-        f"{_many(len(found.reads), 'read')}, {found.reads_per_task:.1f} a task, {found.repeated_reads} repeated; each {size}",
+        f"{counted(len(found.reads), 'read')}, {found.reads_per_task:.1f} a task, {found.repeated_reads} repeated; each {size}",
         f"Files behind them: {savings.files}, {whole} as a whole, {shown} shown, {_saved(savings.saved_tokens)}",
     ]
     if len(found.sessions) == 1:
         # Tasks of several sessions would stand under the same numbers, so only one session shows its own.
-        rows = [(number, *counted, prompt) for _, number, *counted, prompt in _tasks(found)]
+        rows = [(number, *figures, prompt) for _, number, *figures, prompt in _tasks(found)]
         said.append(render_table(("task", "turns", "reads", "repeated", "prompt"), rows))
     return "\n".join(said)
 
@@ -335,7 +336,7 @@ def _cutting(found: Stats) -> str:
 
 def _trouble(found: Stats) -> str:
     faults = ", ".join(f"{count} {escape.clip(kind)}" for kind, count in Counter(found.faults).most_common())
-    waits = f"{_many(len(found.waits), 'wait')}, {sum(found.waits):.0f} seconds in all" if found.waits else ""
+    waits = f"{counted(len(found.waits), 'wait')}, {sum(found.waits):.0f} seconds in all" if found.waits else ""
     return "\n".join(
         part for part in (f"Faults: {faults}" if faults else "", f"Waits: {waits}" if waits else "") if part
     )
@@ -367,9 +368,5 @@ def _cost(found: Stats) -> str:
     ]
     head = ("cost against size", "tokens", "window", "next call, in plain input", "policy")
     left = len(assessed) - len(rows)
-    more = f"\nand {_many(left, 'session')} less full" if left else ""
+    more = f"\nand {counted(left, 'session')} less full" if left else ""
     return render_table(head, rows) + more
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -104,7 +104,7 @@ def gateway_command(
         names = None if token_file else ServedNames(host, port)
         gateway = _gateway(upstream, token_file, known, store_url, names, offering, telemetry, observes=observe)
         shown = served_url(listening)
-        click.echo(f"penstock gateway: {shown} stands before {upstream or 'the public providers'}", err=True)
+        click.echo(f"penstock gateway: {shown} forwards to {upstream or 'the public providers'}", err=True)
         wanted = " (its token behind a #)" if token_file else ""
         click.echo(f"What passes is shown at {shown}/penstock/{wanted}", err=True)
         if as_json:
@@ -149,7 +149,9 @@ def _telemetry(*, observes: bool) -> Telemetry:
 
     telemetry = Telemetry(observes=observes)
     if not telemetry.is_exported:
-        _say("--otel tells nobody: there is no SDK (opentelemetry-instrument penstock gateway --otel brings one)")
+        _say(
+            "--otel has no effect without an OpenTelemetry SDK (opentelemetry-instrument penstock gateway --otel brings one)"
+        )
     return telemetry
 
 
@@ -163,7 +165,7 @@ def _checked(upstream: str | None) -> str | None:
     if upstream is None:
         return None
     if "@" in upstream.partition("//")[2].partition("/")[0]:  # it would stand on the page, and in the list of processes
-        raise CallerError("--upstream has a user's name in it: keys come with requests, in their headers")
+        raise CallerError("--upstream contains a user name: keys come with requests, in their headers")
     try:
         parts = urlsplit(upstream)
         is_one = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0

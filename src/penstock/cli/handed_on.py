@@ -38,11 +38,11 @@ def read_handoff(path: str) -> Handoff:
     if content is None:
         raise ToolError("not_found", f"There is no handoff {escape.clip(path)}. One is printed by: penstock handoff ID")
     if len(content) > _MAX_BYTES:
-        raise CallerError(f"{escape.clip(path)} is no handoff: it has more than {_MAX_BYTES} bytes")
+        raise CallerError(f"{escape.clip(path)} is not a handoff: it has more than {_MAX_BYTES} bytes")
     try:
         return decode(content)
     except CallerError as error:
-        raise CallerError(f"{escape.clip(path)} is no handoff: {error}") from error
+        raise CallerError(f"{escape.clip(path)} is not a handoff: {error}") from error
 
 
 def take_up(handoff: Handoff, file: str, root: str, agent: Agent) -> str:
@@ -75,7 +75,7 @@ def take_up(handoff: Handoff, file: str, root: str, agent: Agent) -> str:
     if isinstance(agent.tools, Toolbox):
         agent.tools.changes.note(*changed)
     if found:
-        elsewhere = f"\nNone of them is beneath {escape.clip(root)}: where another folder is meant, --root names it."
+        elsewhere = f"\nNone of them is under {escape.clip(root)}: if you mean another folder, name it with --root."
         is_elsewhere = all(item.state == "missing" for item in found)
         return report(found, dialect=agent.session.dialect) + (elsewhere if is_elsewhere else "")
     if handoff.modified_files:

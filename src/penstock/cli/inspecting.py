@@ -103,7 +103,9 @@ def _listed(
             {"sessions": [_row_json(*one) for one in seen], "more": more, "unreadable": looked.unreadable}
         )
     elif not seen:
-        click.echo("No session was found. Name its file: penstock inspect FILE. Of opencode: opencode export ID > FILE")
+        click.echo(
+            "No session was found. Name its file: penstock inspect FILE (for opencode, write one first: opencode export ID > FILE)"
+        )
     else:
         head = ("session", "host", "updated, UTC", "fill, tokens", "window", "state", "project")
         click.echo(_with_page(render_table(head, [_row(*one) for one in seen]), page_file))

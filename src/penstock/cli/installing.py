@@ -90,11 +90,12 @@ def install_command(address: str | None, **how: Any) -> int:
     program = own_command()
     if "archive-v0" in program[0].split(os.sep):  # where `uvx` runs what it has fetched
         click.echo(
-            "Penstock runs from a cache that may be emptied: installed for good, it stays where it is.", err=True
+            "Penstock runs from a cache that may be emptied: install it permanently, or this path will stop working.",
+            err=True,
         )
     address = _checked_address(address, request.parts)
     plan = plan_install(host, request.parts, request.scope, request.around, request.records, program, address=address)
-    return request.carry_out(plan, f"{host.title}: it is all there already.")
+    return request.carry_out(plan, f"{host.title}: everything is installed already.")
 
 
 @command("uninstall")
@@ -119,7 +120,7 @@ def uninstall_command(**how: Any) -> int:
     request = _Request("uninstall", **how)
     host = HOST_CONFIGS[request.host]
     plan = plan_uninstall(host, request.parts, request.scope, request.around, request.records)
-    return request.carry_out(plan, f"{host.title}: there is nothing of ours.")
+    return request.carry_out(plan, f"{host.title}: nothing of Penstock is installed.")
 
 
 def _checked_address(address: str | None, wanted: Sequence[str]) -> str:
@@ -129,7 +130,7 @@ def _checked_address(address: str | None, wanted: Sequence[str]) -> str:
     if address is None:
         return GATEWAY_ADDRESS
     if "gateway" not in wanted:
-        raise click.UsageError("--address says where the gateway of --gateway listens: give both")
+        raise click.UsageError("--address is the address of the gateway that --gateway configures: give both")
     if not re.fullmatch(r"https?://[^\s/?#]+(?:/[^\s?#]*)?", address):
         raise click.UsageError(f"--address takes a URL such as {GATEWAY_ADDRESS}, not {address}")
     return address
@@ -145,7 +146,7 @@ def surroundings() -> tuple[HostSurroundings, InstallRecords]:
     try:
         project = os.getcwd()
     except FileNotFoundError as error:
-        raise CallerError("The current folder is gone: go to one that is there, as with `cd`.") from error
+        raise CallerError("The current folder no longer exists: change to another one with `cd`.") from error
     around = HostSurroundings(home=home, project=project, environment=os.environ, platform=sys.platform)
     return around, InstallRecords.of(home, os.environ)
 

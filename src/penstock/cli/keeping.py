@@ -17,6 +17,7 @@ from penstock.cli.completion import complete_handle
 from penstock.errors import ToolError
 from penstock.text import escape
 from penstock.text.calls import Call
+from penstock.text.notices import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -261,7 +262,7 @@ def list_command(offset: int, limit: int, with_secrets: bool, store_url: str | N
         answer.print_json({"items": items, "offset": offset, "total": page.total, "next": following})
         return 0 if page.total else answer.NOTHING
     more = "" if next_offset is None else f" | next: penstock store list --offset {next_offset} --limit {limit}{there}"
-    click.echo(f"{page.total} artifacts{more}")
+    click.echo(f"{counted(page.total or 0, 'artifact')}{more}")
     rows = []
     for one in page.items:
         until = "kept by a session" if one.is_referenced else f"until {_moment(one.expires)}"
@@ -296,8 +297,9 @@ def size_command(store_url: str | None, as_json: bool) -> int:
     """
     with opened(store_url) as store:
         size, url = store.size(), store.url
-    kept = f"{size.artifacts} artifacts of {size.bytes} bytes in {size.stored_bytes} of at most {size.limit_bytes}"
-    journals = f"{size.records} records of {size.sessions} sessions in {size.journal_bytes} bytes"
+    kept = f"{counted(size.artifacts, 'artifact')} of {counted(size.bytes, 'byte')}"
+    kept += f" in {size.stored_bytes} of at most {size.limit_bytes}"
+    journals = f"{counted(size.records, 'record')} of {counted(size.sessions, 'session')} in {counted(size.journal_bytes, 'byte')}"
     beside = f"; of that {size.object_bytes} in the object store" if size.object_bytes else ""
     beside += f"; beside that {size.index_bytes} bytes of indexes and summaries" if size.index_bytes else ""
     text = f"{url}: {kept}; {journals}; {size.used_bytes} bytes in all{beside}"

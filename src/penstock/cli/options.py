@@ -69,7 +69,7 @@ class _Name(click.ParamType[str]):
             click.BadParameter: It is empty.
         """
         if not value:
-            self.fail(f"It takes {self._what}; an empty name is what a variable that is not set leaves.", param, ctx)
+            self.fail(f"It takes {self._what}, not an empty string. Is a variable unset?", param, ctx)
         return str(value)
 
 

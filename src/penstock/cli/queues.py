@@ -131,7 +131,7 @@ def follow(database: Database, run: int, line: terminal.ProgressLine) -> RunProg
             return seen
         for cause in seen.put_off:
             if cause.name not in told:
-                terminal.warn(f"run {run}: tried again by itself: {escape.clip(cause.example)}")
+                terminal.warn(f"run {run}: retried automatically: {escape.clip(cause.example)}")
         told = {cause.name for cause in seen.put_off}
         if tell is not None:
             failed = f", {seen.failed} failed" if seen.failed else ""
@@ -243,7 +243,7 @@ def worker_command(queue_url: str | None, base_url: str | None, jobs: int, key: 
     if as_json:
         answer.print_json({"worker": worker.id, "jobs": jobs, "key": key, "refused": worker.refused or None})
     if worker.refused:
-        terminal.warn(f"this worker's key is not taken, others may go on: {escape.clip(worker.refused)}")
+        terminal.warn(f"the provider rejected this worker's key; other workers continue: {escape.clip(worker.refused)}")
         return answer.FAULT
     return answer.INTERRUPTED if asked and asked[0] == signal.SIGINT else 0
 
@@ -410,7 +410,7 @@ def _status_lines(seen: RunProgress) -> list[str]:
         if not any(one.serves for one in seen.workers):
             made.append(f"        {_nobody(seen)}")
     made += [
-        f"put off {one.chunks} for {one.name}, tried again by itself: {escape.clip(one.example)}"
+        f"put off {one.chunks} for {one.name}, retried automatically: {escape.clip(one.example)}"
         for one in seen.put_off
     ]
     for cause in seen.causes:
@@ -446,7 +446,9 @@ def cancel_command(run: int, queue_url: str | None, as_json: bool) -> int:
     with opened(queue_url) as database:
         runs.run_of(database, run)
         ended = runs.cancel(database, run)
-    text = f"run {run} ends; penstock queue retry {run} goes on with it" if ended else f"run {run} was over"
+    text = (
+        f"run {run} is cancelled; penstock queue retry {run} continues it" if ended else f"run {run} was already over"
+    )
     answer.give({"run": run, "cancelled": ended}, text, as_json)
     return 0 if ended else answer.NOTHING
 
@@ -473,7 +475,11 @@ def retry_command(run: int, cause: str | None, queue_url: str | None, as_json: b
         chosen = runs.run_of(database, run)
         again = runs.retry(database, chosen, cause)
     goes_on = again or chosen.phase == "cancelled"
-    answer.give({"run": run, "again": again}, f"{again} are tried again" if goes_on else "nothing had failed", as_json)
+    answer.give(
+        {"run": run, "again": again},
+        f"{counted(again, 'chunk')} will be retried" if goes_on else "nothing had failed",
+        as_json,
+    )
     return 0 if goes_on else answer.NOTHING
 
 

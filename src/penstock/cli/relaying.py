@@ -86,7 +86,7 @@ def relay_command(
         way for way, is_given in (("-- COMMAND…", program), ("--url URL", url), ("--config FILE", config)) if is_given
     ]
     if not ways:
-        raise CallerError("Name what stands behind it: -- COMMAND…, --url URL, or --config FILE.")
+        raise CallerError("Name the server to relay: -- COMMAND…, --url URL, or --config FILE.")
     if len(ways) > 1:
         raise CallerError(
             f"{' and '.join(ways)}: give one of them; --config FILE takes several servers of either kind."

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from penstock.inspection.story import Money, Subject
 
 UNKNOWN = (
-    "The model would have acted otherwise on another prompt: here it answers as it did.",
-    "What it would have asked for again by a handle, or read again because it was forgotten, is not charged.",
-    "What the host's own compactions cost, a request to a model each, stands in no record and is not charged to it.",
-    "Where the recorded request found anything in a cache, ours finds what it has in common with the one before.",
+    "With another prompt the model would have acted differently; here it answers as it did.",
+    "Content that it would have fetched again by a handle, or reread because it was cleared, is not charged.",
+    "Each compaction by the host costs a request to a model; no record shows these, so they are not charged.",
+    "Where the recorded request hit a cache, ours hits it with what it has in common with the one before.",
 )
 """What a replay cannot know, in sentences."""
 
@@ -126,11 +126,11 @@ def _words(subject: Subject, done: Replayed, recorded: Money | None, sent: Money
         f"Results cut to what our tools show: {done.bounded_results}, {done.bounded_tokens} tokens of them",
     ]
     lines += [
-        f"Forgotten by `{one.strategy}`: {counted(one.times, 'time')}, {one.tokens} tokens" for one in done.forgotten
+        f"Cleared by `{one.strategy}`: {counted(one.times, 'time')}, {one.tokens} tokens" for one in done.forgotten
     ]
     if done.above_limit:
         above = counted(done.above_limit, "request")
-        lines.append(f"Above {done.limit_tokens} tokens all the same, as no more could be forgotten: {above}")
+        lines.append(f"Above {done.limit_tokens} tokens nevertheless, as no more could be cleared: {above}")
     if recorded is not None:
         lines.append(
             f"Prices: the makers' lists of {recorded.as_of}; both sums are of the same {recorded.priced_turns} of"

@@ -279,4 +279,4 @@ def saved_request(file: str) -> Any:
 
 def _no_number(name: str) -> Any:
     """Refuse `NaN` and `Infinity`: Python reads and writes them, providers and everything else that reads JSON do not."""
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")

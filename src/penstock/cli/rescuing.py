@@ -65,7 +65,7 @@ def rescue_command(
     path = os.path.realpath(named)
     if append and host not in APPENDERS:
         takers = " and ".join(KNOWN_HOSTS[name].title for name in APPENDERS)
-        message = f"{KNOWN_HOSTS[host].title} takes no compaction from others; {takers} do. Leave --append out."
+        message = f"{KNOWN_HOSTS[host].title} does not accept a compaction written by others; {takers} do. Leave out --append."
         return answer.fail("usage", message, None, answer.USAGE, as_json=as_json)
     with (
         _Shelf(None if dry_run else store_url, is_planned=dry_run) as shelf,
@@ -157,14 +157,16 @@ def _words(done: Rescue, file: str, *, is_append: bool) -> str:
     lines = [f"{finding.code}: {escape.show(finding.sentence)[0]}" for finding in done.findings]
     if not done.is_stuck:
         if done.limit_tokens is None:
-            way = "If it is refused all the same, say what the model holds: --window TOKENS"
-            head = f"No refusal is recorded, and nobody says what the model holds: about {done.tokens_before} tokens. {way}"
+            way = "If it is refused nevertheless, give the model's window: --window TOKENS"
+            head = (
+                f"No refusal is recorded, and the model's window is not known: about {done.tokens_before} tokens. {way}"
+            )
         else:
             limit = f"{done.limit_tokens}, {done.limit_source}"
             head = f"Not stuck: about {done.tokens_before} tokens of {limit}. Nothing was written."
         return "\n".join([head, *lines])
     if done.irreducible is not None:
-        return "\n".join(["Stuck, and nothing more can go:", *lines, str(done.irreducible)])
+        return "\n".join(["Stuck, and nothing more can be cut:", *lines, str(done.irreducible)])
     if not done.is_planned:
         sign = f"It shows that by {escape.clip(done.live_sign, 400)}."
         return "\n".join(["Stuck, and its host has it open: nothing was written.", *lines, sign])
@@ -176,7 +178,7 @@ def _words(done: Rescue, file: str, *, is_append: bool) -> str:
 def _head(done: Rescue, *, is_append: bool) -> list[str]:
     """Return what was done, in numbers, and what they rest on."""
     form = "by an append to it" if is_append else "as a new session"
-    head = f"Stuck, and brought back {form}" if done.path else f"Stuck; would come back {form}"
+    head = f"Stuck; revived {form}" if done.path else f"Stuck; would be revived {form}"
     limit = "" if done.limit_tokens is None else f", at most {done.limit_tokens}, {done.limit_source}"
     beside = {
         "measured": "as the provider counted",
@@ -208,5 +210,5 @@ def _written(done: Rescue, file: str, *, is_append: bool) -> list[str]:
             f"Appended to {escape.clip(done.path, 400)}. As it was: truncate -s {done.undo_bytes} {_quoted(done.path)}"
         ]
     else:
-        lines = [f"Written: {escape.clip(done.path, 400)}", f"{escape.clip(file, 400)} is as it was."]
-    return [*lines, f"Go on with{place}:", f"  {done.command}"]
+        lines = [f"Written: {escape.clip(done.path, 400)}", f"{escape.clip(file, 400)} is unchanged."]
+    return [*lines, f"Continue with{place}:", f"  {done.command}"]

@@ -164,7 +164,7 @@ def _listed(store_url: str | None, limit: int | None, *, as_json: bool) -> int:
         if len(found) > len(rows):
             click.echo(f"There are more than these {len(rows)}: penstock sessions list --limit {10 * len(rows)}{there}")
     else:
-        click.echo(f'No sessions yet. Begin one: penstock run "QUESTION"{there}')
+        click.echo(f'No sessions yet. Start one: penstock run "QUESTION"{there}')
     return 0 if rows else answer.NOTHING
 
 
@@ -278,7 +278,7 @@ def handoff_command(
     from penstock.context.handoff import encode
 
     if (session_id is None) == (file is None):
-        message = "A handoff is of one session: its ID, or --from FILE for another agent's."
+        message = "Give one session: its ID, or --from FILE for another agent's."
         return answer.fail("usage", message, "penstock sessions", answer.USAGE, as_json=as_json)
     made, root = _own_handoff(session_id, store_url) if session_id is not None else _foreign_handoff(str(file))
     if to_host is not None:
@@ -306,7 +306,7 @@ def _own_handoff(session_id: str, store_url: str | None) -> tuple[Handoff, str]:
                     files += changed_since(root, min(cut_off.values()))
                 made = DiskChanges(root, files).corrected(made)
         except (CallerError, ToolError) as error:
-            click.echo(f"The files are as the session spoke of them, and were not looked at: {error}", err=True)
+            click.echo(f"The files are listed as the session described them, and were not checked: {error}", err=True)
     return made, str(begun["about"]["root"])
 
 
@@ -336,7 +336,7 @@ def _begun_in(host: str, made: Handoff, root: str, store_url: str | None, *, as_
     begun = begin(host, redacted(words), root, os.environ)
     value = {"host": host, "session": begun.session, "written": begun.path, "folder": root}
     resume = " && ".join(shlex.join(words) for words in (begun.prepare, begun.resume) if words)
-    text = f"Written: {escape.clip(begun.path, 400)}\nGo on with, in {escape.clip(root, 400)}:\n  {resume}"
+    text = f"Written: {escape.clip(begun.path, 400)}\nContinue in {escape.clip(root, 400)} with:\n  {resume}"
     answer.give({**value, "resume": resume}, text, as_json)
     return 0
 

@@ -188,7 +188,7 @@ def _compactions(story: Story) -> str:
         kinds = sorted(one.by_kind.items(), key=lambda pair: -pair[1])[:3]
         gone = ", ".join(f"{kind} {tokens}" for kind, tokens in kinds)
         lines.append(
-            f"Compacted behind request {one.turn}: {one.before_tokens} -> {one.after_tokens} tokens"
+            f"Compacted after request {one.turn}: {one.before_tokens} -> {one.after_tokens} tokens"
             + (f"; gone: {gone}" if gone else "")
         )
         lines += [

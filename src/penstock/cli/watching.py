@@ -209,7 +209,7 @@ def telling_of_others(session_id: str) -> Iterator[None]:
     try:
         yield
     except Conflict as error:
-        said = f"Another process goes on with session {session_id}, so this one has stopped."
+        said = f"Another process is continuing session {session_id}, so this one has stopped."
         raise ToolError("busy", said, Call("show", {"session_id": session_id})) from error
 
 

@@ -125,7 +125,7 @@ def points_of(document: str | bytes | Mapping[str, Any]) -> Points:
     if isinstance(document, str | bytes):
         is_json, value = parsed(document if isinstance(document, str) else document.decode("utf-8", "replace"))
         if not is_json:
-            raise CallerError("points are a JSON object; this is no JSON")
+            raise CallerError("points are a JSON object; this is not JSON")
     made = _object(value, "points", {known.name for known in fields(Points)})
     if not isinstance(made.get("model", ""), str):
         raise CallerError(f"the model of points is a name, not {made['model']!r}")

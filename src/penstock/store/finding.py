@@ -117,8 +117,8 @@ def find(
 
 def _found(found: FoundLines, shown: int, around: str, grep: str) -> str:
     """Return the first line of what was found in an artifact."""
-    some, line = "" if found.complete else "at least ", "line" if found.total == 1 else "lines"
-    parts = [f"{some}{found.total} matching {line}"]
+    some = "" if found.complete else "at least "
+    parts = [f"{some}{notices.counted(found.total, 'matching line')}"]
     if shown < found.total:
         parts.append(f"showing the first {shown}: a narrower pattern or a larger limit shows the others")
     if grep:

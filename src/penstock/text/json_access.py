@@ -79,7 +79,7 @@ def as_json(value: Json) -> str:
 def _base64(value: object) -> str:
     if isinstance(value, bytes | bytearray):
         return base64.b64encode(value).decode()
-    raise TypeError(f"{type(value).__name__} is no JSON")
+    raise TypeError(f"{type(value).__name__} is not JSON")
 
 
 def parsed(text: str) -> tuple[bool, Json]:

@@ -139,7 +139,7 @@ def note(
         dialect: how the call is written that shows them; None is Python's.
     """
     way = "" if handle is None else f" The whole: {way_back(handle, dialect)}"
-    head = f"{_LEFT_OUT}{rounds} {'step' if rounds == 1 else 'steps'} of this conversation.{way}]"
+    head = f"{_LEFT_OUT}{notices.counted(rounds, 'step')} of this conversation.{way}]"
     lines = [head, *([facts] if facts else [])]
     room = max_chars - sum(map(len, lines))
     kept: list[str] = []
@@ -165,14 +165,13 @@ def _remark(role: str, text: str, max_chars: int) -> str:
 def note_by_model(rounds: int, summary: str, handle: str | None, dialect: Dialect | None) -> str:
     """Return the note that holds a model's summary of some steps."""
     way = "" if handle is None else f" The whole: {way_back(handle, dialect)}"
-    steps = f"{rounds} {'step' if rounds == 1 else 'steps'}"
-    return f"{_LEFT_OUT}{steps} of this conversation; {_BY_MODEL}.{way}]\n{summary}"
+    return f"{_LEFT_OUT}{notices.counted(rounds, 'step')} of this conversation; {_BY_MODEL}.{way}]\n{summary}"
 
 
 def handed_on_note(steps: int, handoff: str, handle: str | None, dialect: Dialect | None) -> str:
     """Return the note in place of everything that may go: how much it was, the way back, and what is handed on."""
     way = "" if handle is None else f" The whole: {way_back(handle, dialect)}"
-    head = f"{_LEFT_OUT}{steps} {'step' if steps == 1 else 'steps'} of this conversation.{way}]"
+    head = f"{_LEFT_OUT}{notices.counted(steps, 'step')} of this conversation.{way}]"
     return f"{head}\n{handoff}" if handoff else head
 
 

@@ -170,7 +170,7 @@ def test_a_session_of_another_agent_begins_with_it(
     assert handoff_of(to_host, made).goal.startswith("[This goes on with session old")
     assert main(["handoff", "--from", path, "--to", to_host]) == 0
     shown = capsys.readouterr().out
-    assert "Go on with" in shown
+    assert "Continue in" in shown
     assert len(list(Path(made).parent.parent.rglob("*.json*"))) == 2, "never the same file again"
 
 

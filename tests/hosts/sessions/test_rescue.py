@@ -209,7 +209,7 @@ def test_where_nobody_says_what_the_model_holds_that_is_asked_for(tmp_path: Path
     written(tmp_path / "s.jsonl", histories.gemini(TASK, ["Done."]))
     ran = shell_line(tmp_path, "penstock rescue s.jsonl --store store")
     assert ran.returncode == 1
-    assert "nobody says what the model holds" in ran.stdout
+    assert "the model's window is not known" in ran.stdout
     assert "--window TOKENS" in ran.stdout
     ran = shell_line(tmp_path, "penstock rescue s.jsonl --store store --window 100000")
     assert re.match(r"Not stuck: about \d+ tokens of 100000, as you said", ran.stdout)

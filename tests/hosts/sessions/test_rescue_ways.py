@@ -340,7 +340,7 @@ def test_an_append_is_refused_for_a_host_that_takes_none(tmp_path: Path) -> None
     path = written(tmp_path / "s.jsonl", histories.gemini(TASK))
     ran = shell_line(tmp_path, f"penstock rescue {path} --append")
     assert ran.returncode == 2
-    assert "Gemini CLI takes no compaction from others; Claude Code and Codex do" in ran.stderr
+    assert "Gemini CLI does not accept a compaction written by others; Claude Code and Codex do" in ran.stderr
 
 
 def test_what_does_not_read_as_it_was_planned_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

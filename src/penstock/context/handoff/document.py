@@ -263,7 +263,7 @@ def decode(document: str | bytes | dict[str, Json]) -> Handoff:
     if isinstance(document, str):
         is_json, document = parsed(document)
         if not is_json:
-            raise CallerError("a handoff is a JSON object; this text is no JSON")
+            raise CallerError("a handoff is a JSON object; this text is not JSON")
     if not isinstance(document, dict):
         raise CallerError(f"a handoff is a JSON object, not {_kind(document)}")
     return _read(Handoff, _with_plain_tasks(document))
