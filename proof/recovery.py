@@ -2,7 +2,7 @@
 
 Providers that count in their own way (`bench.recovery`: random factors by kind, frames, errors of messages, wordings, windows that
 the caller believes, histories), on every wire. Each case has a floor that fits. It has to end in an answer within four calls, three
-where refusals state their numbers; each send is valid, keeps the instructions, the tools and the newest words, and is smaller in
+where refusals state their numbers and the limit can be a window; each send is valid, keeps the instructions, the tools and the newest words, and is smaller in
 the provider's own count than the one before; without numbers the first retry keeps at most half of what can shrink.
 """
 
@@ -20,6 +20,7 @@ from proof.figure import Figure, main
 from penstock import execute
 from penstock.context.ladder import HANDOFF_CHARS, Ladder
 from penstock.context.sized import Sized
+from penstock.overflow.learned import SMALLEST_TOKENS
 from penstock.wires import WIRES, load_request, messages_of, violations
 
 if TYPE_CHECKING:
@@ -52,7 +53,9 @@ def faults_of(made: Case) -> tuple[str, ...]:
         store=NoStore(),  # type: ignore[arg-type]  # all that execute uses of a store
         counter=COUNTER,
     )
-    most = 3 if provider.wording in STATED else 4
+    # A limit that can be no window is not taken for one: what refuses so says no more than that the request is too large.
+    told_limit = int(provider.limit * (1 + provider.off))
+    most = 3 if provider.wording in STATED and told_limit >= SMALLEST_TOKENS else 4
     is_lost = not result.success and not _went_to_the_floor(sent[-1], made)
     found = [f"lost after {[round(size) for size in provider.sent]} of {provider.limit}"] if is_lost else []
     found += [f"{len(sent)} calls"] if len(sent) > most else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -43,3 +44,13 @@ def test_the_rig_notices(
     monkeypatch.setattr(module, name, spoilt)
     cases = (made for wire in WIRES[:2] for made in rig.cases(SEED + 5, wire, 120))  # a seed that shows them early
     assert any(said in fault for made in cases for fault in rig.faults_of(made))
+
+
+@pytest.mark.proves("R-1")
+def test_a_limit_that_can_be_no_window_is_not_held_to_three_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A window of 240 tokens, as one of 25,000 cases had it: its numbers are not believed, and four calls are promised."""
+    made = next(islice(rig.cases("20261121 5", "anthropic", 184), 183, None))
+    assert (made.provider.wording, made.provider.limit) == ("total only", 240)
+    assert rig.faults_of(made) == ()
+    monkeypatch.setattr(rig, "SMALLEST_TOKENS", 240)
+    assert rig.faults_of(made) == ("4 calls",)
