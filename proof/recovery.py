@@ -2,8 +2,9 @@
 
 Providers that count in their own way (`bench.recovery`: random factors by kind, frames, errors of messages, wordings, windows that
 the caller believes, histories), on every wire. Each case has a floor that fits. It has to end in an answer within four calls, three
-where refusals state their numbers and the limit can be a window; each send is valid, keeps the instructions, the tools and the newest words, and is smaller in
-the provider's own count than the one before; without numbers the first retry keeps at most half of what can shrink.
+where refusals state their numbers and the limit can be a window; each send is valid, keeps the instructions, the tools and the
+newest words, and is smaller in the provider's own count than the one before; without numbers the first retry keeps at most half of
+what can shrink.
 """
 
 from __future__ import annotations

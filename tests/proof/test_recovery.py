@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from bench.recovery import COUNTER, Case, Provider, rung_request
 from proof.figure import SEED
 
 from penstock.context import recovery, rung_choice
-from penstock.wires import WIRES
+from penstock.context.counts import CONTENT_KINDS
+from penstock.context.ladder import Ladder
+from penstock.context.sized import Sized
+from penstock.overflow.learned import SMALLEST_TOKENS
+from penstock.wires import WIRES, load_request
 from proof import recovery as rig
 
 if TYPE_CHECKING:
@@ -48,9 +52,15 @@ def test_the_rig_notices(
 
 @pytest.mark.proves("R-1")
 def test_a_limit_that_can_be_no_window_is_not_held_to_three_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A window of 240 tokens, as one of 25,000 cases had it: its numbers are not believed, and four calls are promised."""
-    made = next(islice(rig.cases("20261121 5", "anthropic", 184), 183, None))
-    assert (made.provider.wording, made.provider.limit) == ("total only", 240)
+    """One of 25,000 cases had a window of 240 tokens, this one has 48: not believed, so that four calls are promised."""
+    talk = [{"role": ("assistant", "user")[at % 2], "content": f"{at} " + "word " * 80} for at in range(24)]
+    request = {"messages": [{"role": "user", "content": "Sum up."}, *talk[:-1], {"role": "user", "content": "Go on."}]}
+    factors: dict[str, float] = dict.fromkeys(CONTENT_KINDS, 1.0)
+    provider = Provider("openai-chat", "total only", factors, frame=0.0, by_characters=False)
+    ladder = Ladder(Sized(load_request(request, "openai-chat"), COUNTER), window_tokens=1 << 40)
+    provider.limit = int(provider.count(rung_request(ladder, ladder.last, request))) + 20
+    assert provider.limit < SMALLEST_TOKENS
+    made = Case(request, provider, believed=100_000)
     assert rig.faults_of(made) == ()
-    monkeypatch.setattr(rig, "SMALLEST_TOKENS", 240)
+    monkeypatch.setattr(rig, "SMALLEST_TOKENS", provider.limit)
     assert rig.faults_of(made) == ("4 calls",)

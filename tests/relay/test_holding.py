@@ -52,6 +52,20 @@ def test_ten_large_results_at_once_take_little_more_than_one(how: str, odd: OddS
     assert [len(text) <= 16_000 and f"{len(HUGE)} bytes" in text for text in got] == [True] * 10
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is looked up in /proc")
+def test_many_large_requests_at_once_take_little_more_than_one(odd: OddServer, tmp_path: Path) -> None:
+    """What has no room waits before it is read."""
+    with (
+        proxied(odd.url, tmp_path / "s", "--hold-bytes", str(10 * MB), fresh=True) as port,
+        ThreadPoolExecutor(12) as threads,
+    ):
+        got = list(threads.map(lambda at: ask(port, call("another's", at, text=HUGE))[0], range(12)))
+        (process,) = [int(one) for one in os.listdir("/proc") if one.isdigit() and is_at(int(one), tmp_path)]
+        peak = peak_megabytes(process)
+    assert got == [200] * 12
+    assert peak < 120
+
+
 def is_at(process: int, store: Path) -> bool:
     """Whether a process is the relay with a store."""
     try:

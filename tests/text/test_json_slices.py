@@ -111,6 +111,19 @@ def test_hostile_values_are_passed_over_in_linear_time(unit: bytes) -> None:
     assert seconds(80_000) < 12 * seconds(20_000) + 0.02
 
 
+@pytest.mark.parametrize("around", ["%s", '{"text": %s}', '[[{"a": {"b": %s}}]]'])
+def test_memory_does_not_grow_with_the_escapes_of_a_text(around: str) -> None:
+    """A log on one line is one text of as many escapes as it has lines and quotes."""
+    raw = (around % ('"' + r"a \"line\"\n" * 100_000 + '"')).encode()
+    tracemalloc.start()
+    try:
+        whole = JsonReader(raw).skip()
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
+    assert whole == Slice(0, len(raw))
+
+
 @pytest.mark.parametrize("part", ['{"id": 1, "tags": ["a", "b"]}', '"a"'])
 def test_memory_does_not_grow_with_the_parts_of_what_is_passed_over(part: str) -> None:
     """Beside a value of many parts, at every depth, stand a few megabytes, whatever it measures."""

@@ -79,7 +79,8 @@ class Proxy:
         self._max_held = max_held_bytes
         self._served = served
         self._say = say
-        self._room = HoldRoom(max_held_bytes)
+        # Of their own: an answer that waited for the room which its own request takes would wait for ever.
+        self._asked, self._room = HoldRoom(max_held_bytes), HoldRoom(max_held_bytes)
         self._names = Names()
         self._sessions: OrderedDict[bytes, Conversation] = OrderedDict()
         self._places: OrderedDict[bytes, Conversation] = OrderedDict()
@@ -93,11 +94,16 @@ class Proxy:
         if refusal := self._served.refusal(headers) or self._refused_target(scope):
             await _answer(send, refusal[0], refusal[1].encode(), _PLAIN)
             return
-        body = await self._body(receive)
-        if body is None:
-            await _answer(send, 413, f"A message has at most {self._max_held} bytes".encode(), _PLAIN)
-            return
-        passing = asyncio.ensure_future(self._pass(scope, headers, body, send))
+        with self._asked.place() as place:
+            body = await self._body(receive, place)
+            if isinstance(body, bytes):
+                await self._pass_while_there(scope, receive, send, body)
+            else:
+                await _answer(send, body[0], body[1].encode(), _PLAIN)
+
+    async def _pass_while_there(self, scope: Event, receive: Receive, send: Send, body: bytes) -> None:
+        """Pass a request on, and its answer back, as long as its host is there."""
+        passing = asyncio.ensure_future(self._pass(scope, scope["headers"], body, send))
         gone = asyncio.ensure_future(_hung_up(receive))
         # Both are waited for, because a server that works for minutes sends nothing meanwhile: that its host is gone
         # shows only here.
@@ -111,13 +117,16 @@ class Proxy:
             if not passing.cancelled():
                 raise
 
-    async def _body(self, receive: Receive) -> bytes | None:
+    async def _body(self, receive: Receive, place: HeldPlace) -> bytes | tuple[int, str]:
+        """Return the body of a request; the status and the reason where it is too large, or others have been for long."""
         body = bytearray()
         while True:
             event = await receive()
             body += event.get("body", b"")
             if len(body) > self._max_held:
-                return None
+                return 413, f"A message has at most {self._max_held} bytes"
+            if not await place.grow(len(body)):
+                return 503, f"Messages of more than {self._max_held} bytes together are being passed on"
             if not event.get("more_body", False):
                 return bytes(body)
 

@@ -20,10 +20,11 @@ MAX_ITEMS = 10_000
 _PIECE_BYTES = 1 << 20
 _QUOTES = 16
 
-# Possessive repeats (`*+`) and atomic groups (`(?>…)`) give nothing back: time stays linear in what is looked at. A repeat of
-# alternatives keeps 150 bytes a round until its atomic group has ended, so such a repeat has a bound.
+# Possessive repeats (`*+`) and atomic groups (`(?>…)`) give nothing back: time stays linear in what is looked at. A repeat in an
+# atomic group keeps 150 bytes a round until that has ended, so it has a bound; a possessive one keeps nothing, and may hold no
+# alternatives (CPython gh-106052).
 _ROUNDS = 10_000
-_STRING = rb'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"'
+_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 
 
 def _nested(levels: int) -> bytes:
