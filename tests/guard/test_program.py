@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pty
@@ -11,6 +12,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from typing import Any
 import pytest
 from tests.cli.screens import on_terminal
 
+from penstock.cli.guarding import guard_command
 from penstock.store import open_store
 from penstock.text.calls import handle_in
 
@@ -402,8 +405,33 @@ def test_what_cannot_be_kept_passes_uncut(why: str, tmp_path: Path, monkeypatch:
     flood = "".join(f"{number}\n" for number in range(1, 70_001))
     assert done.stderr.startswith(flood)
     assert "penstock guard: it passed uncut, because it could not be kept: " in done.stderr.removeprefix(flood)
-    told = json.loads(ran("--json", "--", "seq", "200000").stdout)
-    assert "could not be kept" in told["stdout"]["text"], "who asked for JSON reads it there"
+    told = json.loads(ran("--json", "--", "sh", "-c", "seq 200000; seq 70000 >&2; exit 5").stdout)
+    assert [(told[name]["text"], told[name]["is_cut"]) for name in ("stdout", "stderr")] == [
+        (done.stdout, False),
+        (flood, False),
+    ]
+    assert told["status"] == 5
+    assert all(
+        told[name]["whole_bytes"] == len(told[name]["text"]) and told[name]["fault"] for name in ("stdout", "stderr")
+    )
+
+
+@pytest.mark.proves("H-2")
+def test_in_json_what_finds_no_room_anywhere_is_counted(
+    store: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """No store, and a file for what goes uncut that takes a part of it: the beginning is there, and the rest a number."""
+    monkeypatch.setenv("PENSTOCK_STORE", "/dev/null/none")
+
+    class Small(io.BytesIO):
+        def write(self, part: Any, /) -> int:
+            return super().write(part[: max(0, 50_000 - self.tell())])
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: Small())
+    assert guard_command.main(["--json", "--", "seq", "200000"], standalone_mode=False) == 0
+    shown = json.loads(capfd.readouterr().out)["stdout"]
+    assert shown["text"] == "".join(f"{number}\n" for number in range(1, 200_001))[:50_000]
+    assert (shown["is_cut"], shown["lost_bytes"], shown["whole_bytes"]) == (True, 1_238_895, 1_288_895)
 
 
 @pytest.mark.proves("H-2")

@@ -13,7 +13,7 @@ import sys
 import time
 from codecs import getincrementaldecoder
 from contextlib import ExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING, NamedTuple, TextIO
+from typing import IO, TYPE_CHECKING, NamedTuple, TextIO
 
 import click
 
@@ -24,11 +24,12 @@ from penstock.errors import CallerError
 from penstock.text import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
+    from penstock.guard.program import Ran
     from penstock.guard.stream import Drained
     from penstock.text.allowance import Allowance
-    from penstock.text.fitting import Keep
+    from penstock.text.fitting import Keep, Whole
 
 _READ_BYTES = 256 * 1024
 _PARTS_AHEAD = 4
@@ -130,9 +131,8 @@ def guard_command(
     if passed.uncut is not None:
         _say_uncut(passed.fault)
         if isinstance(hand_on, _JsonText):
-            measured = {f"whole_{name}": getattr(passed.uncut, name) for name in ("tokens", "bytes", "lines")}
-            shown = {"is_cut": False, "shown_tokens": passed.uncut.tokens, **measured, "handles": [], "lost_bytes": 0}
-            hand_on.end({**shown, "fault": passed.fault, "ended": source.ended})
+            hand_on.end({**_json_of_uncut(passed, passed.uncut), "ended": source.ended})
+            click.echo()
             return answer.INTERRUPTED if source.ended == "interrupt" else answer.FAULT
     result = passed.result
     if result.is_cut and result.handle is not None:
@@ -172,6 +172,18 @@ def _json_of(passed: Drained) -> dict[str, object]:
     }
 
 
+def _json_of_uncut(passed: Drained, uncut: Whole, lost_bytes: int = 0) -> dict[str, object]:
+    """Return what stands behind the text of an output that passes uncut."""
+    return {
+        "is_cut": lost_bytes > 0,
+        "shown_tokens": uncut.tokens,
+        **{f"whole_{name}": getattr(uncut, name) for name in ("tokens", "bytes", "lines")},
+        "handles": [],
+        "lost_bytes": lost_bytes,
+        "fault": passed.fault,
+    }
+
+
 class _JsonText:
     """Writes one output that passes uncut as an object of JSON, its text first, and holds none of it.
 
@@ -192,7 +204,41 @@ class _JsonText:
     def end(self, fields: dict[str, object]) -> None:
         """Write what stands behind the text."""
         self(b"", is_last=True)
-        self._out.write(f'", {json.dumps(fields)[1:]}\n')
+        self._out.write(f'", {json.dumps(fields)[1:]}')
+
+
+class _Aside:
+    """Holds an output that cannot be kept until the program has ended, in a file without a name: in JSON one follows the other.
+
+    Args:
+        open_file: makes the file, once there is something for it.
+    """
+
+    def __init__(self, open_file: Callable[[], IO[bytes]]) -> None:
+        self._open_file = open_file
+        self._file: IO[bytes] | None = None
+        self._bytes, self._is_whole = 0, True
+
+    def __call__(self, part: bytes) -> None:
+        """Hold a part, unless one before it found no room: what is held is a beginning."""
+        if not self._is_whole:
+            return
+        try:
+            self._file = self._file or self._open_file()
+            written = self._file.write(part)
+        except OSError:
+            written = 0
+        self._bytes += written
+        self._is_whole = written == len(part)
+
+    def print(self, passed: Drained, uncut: Whole) -> None:
+        """Print what is held as an object of JSON."""
+        text = _JsonText(sys.stdout)
+        if self._file is not None:
+            self._file.seek(0)
+            while part := self._file.read(_READ_BYTES):
+                text(part)
+        text.end(_json_of_uncut(passed, uncut, uncut.bytes - self._bytes))
 
 
 class _How(NamedTuple):
@@ -206,6 +252,8 @@ class _How(NamedTuple):
 
 def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json: bool) -> int:
     """Run a command and end as it ended."""
+    from tempfile import TemporaryFile
+
     from penstock.guard import output, program
     from penstock.store import as_kept
     from penstock.text import stand_ins
@@ -218,8 +266,15 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
             os.execvp(command[0], command)  # noqa: S606 - it is what was typed
         except OSError as error:
             return _not_started(command[0], error, as_json=as_json)
-    try:
-        with ExitStack() as stack:
+    printed_to = _printed_to(as_json=as_json)
+    with ExitStack() as stack:
+
+        def open_file() -> IO[bytes]:
+            return stack.enter_context(TemporaryFile(buffering=0))
+
+        asides = _Aside(open_file), _Aside(open_file)
+        writings = [None if one is None else program.Writing(one) for one in printed_to]
+        try:
             ran = program.run(
                 command,
                 how.allowance,
@@ -230,15 +285,14 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
                 dialect=answer.dialect_of(store_url=store_url),
                 chars_per_token=output.chars_per_token(),
                 watched=as_kept,
-                printed_to=_printed_to(as_json=as_json),
-                is_passed_uncut=not as_json,
+                printed_to=printed_to,
+                hand_on=asides if as_json else (writings[0], writings[1]),
             )
-    except OSError as error:
-        return _not_started(command[0], error, as_json=as_json)
-    if as_json:
-        outputs = {"stdout": _json_of(ran.stdout), "stderr": _json_of(ran.stderr)}
-        answer.print_json({"status": ran.status, **outputs})
-        return _as_it_ended(ran.status)
+        except OSError as error:
+            return _not_started(command[0], error, as_json=as_json)
+        if as_json:
+            _print_as_json(ran, asides)
+            return _as_it_ended(ran.status)
     faults = [_print(ran.stdout.result, sys.stdout), _print(ran.stderr.result, sys.stderr)]
     unwritten = next(filter(None, faults), "")
     if said := next((one.fault for one in (ran.stdout, ran.stderr) if one.is_uncut), ""):
@@ -253,6 +307,18 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
         _say(f"what {how.name} printed could not be written: {unwritten}")
     # A program that ended well and whose output is nowhere did not go well for whoever waits for that.
     return _as_it_ended(ran.status or (answer.FAULT if unwritten else 0))
+
+
+def _print_as_json(ran: Ran, asides: Sequence[_Aside]) -> None:
+    """Print how a program went as an object of JSON."""
+    click.echo(f'{{"status": {ran.status}', nl=False)
+    for name, passed, aside in zip(("stdout", "stderr"), (ran.stdout, ran.stderr), asides, strict=True):
+        click.echo(f', "{name}": ', nl=False)
+        if passed.uncut is None:
+            click.echo(json.dumps(_json_of(passed)), nl=False)
+        else:
+            aside.print(passed, passed.uncut)
+    click.echo("}")
 
 
 def _as_it_ended(status: int) -> int:

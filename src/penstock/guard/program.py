@@ -58,6 +58,27 @@ def environment_for(environment: Mapping[str, str]) -> dict[str, str]:
     return {**_NO_COLOURS, **environment, "TERM": "dumb"}
 
 
+class Writing:
+    """Write parts to a descriptor, until nobody reads there: the program is told by its own next write.
+
+    Args:
+        descriptor: where they go.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._is_read = True
+
+    def __call__(self, part: bytes) -> None:
+        """Write one part, all of it."""
+        view = memoryview(part)
+        try:
+            while view and self._is_read:
+                view = view[os.write(self._descriptor, view) :]
+        except OSError:
+            self._is_read = False
+
+
 def run(
     command: Sequence[str],
     allowance: Allowance,
@@ -70,7 +91,7 @@ def run(
     chars_per_token: float = fitting.CHARS_PER_TOKEN,
     watched: Callable[[Iterable[bytes]], Iterable[bytes]] = iter,
     printed_to: tuple[int | None, int | None] = (None, None),
-    is_passed_uncut: bool = False,
+    hand_on: tuple[Callable[[bytes], object] | None, Callable[[bytes], object] | None] = (None, None),
 ) -> Ran:
     """Run a program to its end.
 
@@ -87,14 +108,18 @@ def run(
         chars_per_token: for the estimates in tokens that the notices give.
         watched: what the parts of each output pass on their way.
         printed_to: where each output goes in the end; once nobody reads there, the program finds nobody to read.
-        is_passed_uncut: whether an output that cannot be kept goes there as it comes, uncut.
+        hand_on: what is given each output as it comes, uncut, where it cannot be kept; None shows its ends.
 
     Raises:
         OSError: the program cannot be started.
     """
 
-    def take(pipe: IO[bytes], reader: int | None, running: subprocess.Popen[bytes]) -> Drained:
-        hand_on = _Writing(reader) if is_passed_uncut and reader is not None else None
+    def take(
+        pipe: IO[bytes],
+        reader: int | None,
+        hand_on: Callable[[bytes], object] | None,
+        running: subprocess.Popen[bytes],
+    ) -> Drained:
         return drain(
             watched(_parts(pipe, reader, running)),
             allowance,
@@ -126,30 +151,13 @@ def run(
         ):
             hand_to(running)
             taken = [
-                takers.submit(take, pipe, reader, running)
-                for pipe, reader in zip((running.stdout, running.stderr), printed_to, strict=True)
+                takers.submit(take, pipe, reader, uncut, running)
+                for pipe, reader, uncut in zip((running.stdout, running.stderr), printed_to, hand_on, strict=True)
                 if pipe is not None
             ]
             status = _wait(running)
             stdout, stderr = (one.result() for one in taken)
     return Ran(status, *_shared(stdout, stderr, allowance, keep, name, dialect, chars_per_token))
-
-
-class _Writing:
-    """Write parts to a descriptor, until nobody reads there: the program is told by its own next write."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        self._is_read = True
-
-    def __call__(self, part: bytes) -> None:
-        """Write one part, all of it."""
-        view = memoryview(part)
-        try:
-            while view and self._is_read:
-                view = view[os.write(self._descriptor, view) :]
-        except OSError:
-            self._is_read = False
 
 
 def _ending_with_us() -> Callable[[], None] | None:
