@@ -4,10 +4,10 @@ This is the door to the front half of the room: bytes in, a `ScannedSource` out.
 and `estate` links the programs of many files. Chunks, documents and models are kept out; so is every file system
 call.
 
-Code is read as REPLACE leaves it, line for line. COPY is recorded and never expanded here, because a line number of the
-expanded text would be a line of no file; `facts` puts copybooks in place and cites them at their COPY. Only the division
-that a copybook ends in is taken from it, where it can be looked up, for the header of a PROCEDURE DIVISION may stand in
-one; and what its REPLACE does to the code behind its COPY.
+Code is read as REPLACE leaves it, line for line. COPY is recorded and not expanded here, because a line number of the
+expanded text would be a line of no file; `facts` puts copybooks in place and cites them at their COPY. Where a copybook can
+be looked up, that alone is taken from it without which what stands around its COPY says something else: the division that it
+ends in, the name of the program in it, what its REPLACE does to the code behind, and a text that a sentence goes on in.
 
 Laws: any bytes are a `ScannedSource`, without an exception and in linear time; its lines, joined, are the bytes (C-2,
 C-4).
@@ -48,7 +48,8 @@ def scan(
         debug_lines: Whether lines with D in column 7 are code. They are code, whatever this says, in a source that
             has WITH DEBUGGING MODE.
         copybooks: The copybook of a name and of the library that OF or IN names, None for one that is not there. It is
-            asked for division headers alone; without it, statements tell where a PROCEDURE DIVISION begins.
+            asked for what the code around it hangs on: headers, REPLACE, the rest of a sentence; without it, statements tell
+            where a PROCEDURE DIVISION begins.
 
     Returns:
         The scanned file. Its programs stand in the order in which they begin, nested ones behind the one that holds
@@ -65,6 +66,7 @@ def scan(
     from .lexing import fold
     from .reading import read
     from .replacing import replaced
+    from .splicing import spliced
     from .structure import drafts
 
     data = source.encode(errors="replace") if isinstance(source, str) else source
@@ -73,21 +75,25 @@ def scan(
     made = replaced(reading.code, folded, reading.starts, copybooks)
     if made.effects:
         folded = fold(made.code)
-    lines = CodeLines(made.code, made.starts)
-    programs, joined, warnings = assemble(drafts(made.code, folded, copybooks), lines, folded)
+    whole = spliced(made, folded, copybooks)
+    if whole.copies:
+        folded = fold(whole.code)
+    lines = CodeLines(whole.code, whole.starts)
+    programs, joined, warnings = assemble(drafts(whole.code, folded, copybooks), lines, folded)
     found: list[Warned] = [*reading.warnings, *warnings]
     return ScannedSource(
         data=data,
         encoding=reading.encoding,
         format=reading.format,
-        code=made.code,
+        code=whole.code,
         kinds=reading.kinds,
         # A chunk may be cut in front of a line unless it continues a word or lies inside of an EXEC, COPY or REPLACE.
         joined=reading.continued | joined,
         programs=tuple(programs),
         warnings=tuple(sorted(found)),
-        starts=made.starts,
+        starts=whole.starts,
         offsets=reading.offsets,
         switches=reading.switches,
         replacing=made.effects,
+        in_place=whole.copies,
     )

@@ -135,7 +135,7 @@ CopyVia = Literal["COPY", "INCLUDE", "-INC", "++INCLUDE", "COPY IDMS", "COPY MAI
 
 
 class Copy(NamedTuple):
-    """Source from elsewhere, which is never expanded in place."""
+    """Source from elsewhere, which is not expanded in place."""
 
     line: int
     end_line: int

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -82,30 +81,9 @@ def replaced(code: str, folded: str, starts: tuple[int, ...], find: Lookup | Non
             effects.append((bisect_right(starts, at - 1) + (statement["replace"] is None), here))
     made.append(rewritten(code[at:], here))
     text = "".join(made)
-    ends = _starts(text)
+    ends = line_starts(text)
     # A break that is a letter of the source itself would move lines: then nothing is replaced, rather than cited where it is not.
     return Replaced(text, ends, tuple(effects)) if len(ends) == len(starts) else unchanged
-
-
-def copied(book: ScannedSource, copying: Replacing, replacing: Replacing) -> ScannedSource:
-    """Return a copybook as it is copied: its code replaced, line for line, and read anew.
-
-    Args:
-        book: A copybook that was scanned.
-        copying: What REPLACING names: that of the COPY itself, then those of the COPYs around it, which reach within. As GnuCOBOL
-            does it, the nearest has the first choice at each word, and what it wrote is compared with no other.
-        replacing: What is in effect where the COPY stands, which sees what REPLACING has made.
-    """
-    from .assembly import CodeLines, assemble
-    from .structure import drafts
-
-    code = _around_statements(_around_statements(book.code, copying), replacing)
-    starts = _starts(code)
-    if code == book.code or len(starts) != len(book.starts):
-        return book
-    folded = fold(code)
-    programs, _, _ = assemble(drafts(code, folded), CodeLines(code, starts), folded)
-    return replace(book, code=code, starts=starts, programs=tuple(programs))
 
 
 def rewritten(code: str, replacing: Replacing) -> str:
@@ -131,7 +109,7 @@ def rewritten(code: str, replacing: Replacing) -> str:
     return re.sub(f"{anything}|{LITERAL}", new_text, code, flags=re.IGNORECASE)
 
 
-def _around_statements(code: str, replacing: Replacing) -> str:
+def around_statements(code: str, replacing: Replacing) -> str:
     """Return code with the new texts in place of the old ones but in its COPY and REPLACE statements, which stay as they are."""
     folded = fold(code) if replacing else ""
     made: list[str] = []
@@ -192,7 +170,7 @@ def _text(operand: str) -> str:
     return " ".join(operand.replace("==", " ").replace(BREAK, "").split())
 
 
-def _starts(code: str) -> tuple[int, ...]:
+def line_starts(code: str) -> tuple[int, ...]:
     """Return where each line of some code begins."""
     return (0, *(end.end() for end in _LINE_ENDS.finditer(code)))
 

@@ -55,6 +55,8 @@ class ScannedSource:
     """From which line on which format holds, in order; the first is line 1."""
     replacing: tuple[tuple[int, Replacing], ...] = ()
     """From which line on which pairs of REPLACE are in effect for what is copied, in order; none before the first."""
+    in_place: frozenset[tuple[int, str]] = frozenset()
+    """The COPYs whose text is in `code`, by line and name in capitals: a sentence goes on in it."""
     _shown: list[str] = field(repr=False, default_factory=list)
     """The lines as they are shown, once somebody has asked for all of them."""
 
@@ -65,6 +67,17 @@ class ScannedSource:
     def has_unit(self) -> bool:
         """Whether a program, function or class stands in it: it is no part of a division of another one then."""
         return any(program.name for program in self.programs)
+
+    @property
+    def is_header(self) -> bool:
+        """Whether a file is the name of one unit, without code: what programs copy to be called so."""
+        units = self.programs
+        return (
+            len(units) == 1
+            and bool(units[0].name)
+            and not units[0].statements
+            and all(division.name != "PROCEDURE" for division in units[0].divisions)
+        )
 
     @property
     def lines(self) -> int:

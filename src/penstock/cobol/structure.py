@@ -25,6 +25,7 @@ from .entries import CLAUSES, DECLARED, DECLARING, ENTRY, PARAGRAPHS, REMARK, RE
 from .lexing import fold, spelled
 from .procedure import BEGINS, VERBS, Dialect, Procedure, dialect
 from .program import Copy
+from .replacing import rewritten
 
 if TYPE_CHECKING:
     import re
@@ -265,8 +266,12 @@ class _Walk:
             (part for part in blocks(self._code, self._folded, [(start, end)], _nowhere) if isinstance(part, Copy)),
             None,
         )
-        brought = _brought(self._find, copy, 0) if copy is not None and self._find is not None else None
-        if copy is None or brought is None:
+        if copy is None or self._find is None:
+            return False
+        if not draft.identified and draft.procedure is None and self._division in {"", "IDENTIFICATION"}:
+            self._take_name(draft, self._find, copy)
+        brought = _brought(self._find, copy, 0) if self._division or draft.identified else None
+        if brought is None:
             return False
         if brought.section:
             self._section = brought.section
@@ -284,6 +289,15 @@ class _Walk:
             draft.kind = "program"
         return True
 
+    def _take_name(self, draft: Draft, find: Lookup, copy: Copy) -> None:
+        """Take the name of a program from the header that a COPY brings, as its REPLACING makes it."""
+        found = find(copy.name, copy.library)
+        if found is not None and found.is_header:
+            (unit,) = found.programs
+            self._count(draft, -1)
+            draft.name, draft.kind, draft.identified = rewritten(unit.name, (copy.replacing,)), unit.kind, True
+            self._count(draft, 1)
+
     def _part(self, entry: re.Match[str]) -> bool:
         """Take a block, or the begin or end of a program or division; return whether the PROCEDURE DIVISION begins."""
         if entry["block"] is not None:
@@ -297,7 +311,7 @@ class _Walk:
             draft = self._draft(start)
             draft.blocks.append((start, end))
             draft.entries.append((word, name, None, self._section, start, entry.end()))
-            if self._find is not None and word != "REPLACE" and self._division:
+            if word != "REPLACE":
                 return self._copied(draft, start, end)
         elif entry["division"] is not None:
             return self._begin_division(entry)
@@ -423,7 +437,7 @@ class _Walk:
 def _brought(find: Lookup, copy: Copy, depth: int) -> _Brought | None:
     """Return what a COPY leaves behind; None for a copybook that is not there or says no division and no section."""
     found = find(copy.name, copy.library) if depth < _MAX_DEPTH else None
-    if found is None or not found.programs or found.has_unit:
+    if found is None or not found.programs or (found.has_unit and not found.is_header):
         return None
     last = found.programs[-1]
     division = last.divisions[-1].name if last.divisions else ""

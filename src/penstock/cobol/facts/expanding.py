@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import Copy, DeclarationEntry, Program, key
 from ..reading import BREAK
-from ..replacing import copied, in_effect
+from ..replacing import in_effect
+from ..splicing import copied
 from .values import CopybookUse, Note
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ class _Expanding:
         # A copybook that copies itself was found, and is not followed: it would be endless.
         circular = key(copy.name) in above or len(above) >= MAX_DEPTH
         found = None if circular else self._find(copy.name, copy.library)
-        if found is not None and division in _DECLARING and found.has_unit:
+        if found is not None and division in _DECLARING and found.has_unit and not found.is_header:
             found = None  # a program that has the name of a copybook which is missing
         self.uses.append(
             CopybookUse(
@@ -219,6 +220,8 @@ class _Expanding:
             if not circular:
                 yield _missing(copy, here)
             return
+        if (copy.line, key(copy.name)) in source.in_place:
+            return
         # Counted as often as it is copied: the same copybook in a thousand places is a thousand times the work.
         self._chars += len(found.code)
         effect = (*in_effect(source.replacing, copy.line), *(place.replacing if place else ()))
@@ -227,7 +230,9 @@ class _Expanding:
             found = copied(found, copying, effect)
         inner = _Place(here.line, here.end_line, division, told, effect, copying)
         for part in found.programs:
-            yield from self.walk(found, part, inner, (*above, key(copy.name)))
+            # A program of its own has its own data, and is read where its file is; the header of this one has no code.
+            if not part.name or not part.statements:
+                yield from self.walk(found, part, inner, (*above, key(copy.name)))
 
 
 def _missing(copy: Copy, place: _Place) -> EntryRow:

@@ -1,0 +1,203 @@
+"""Put copied text in place where a sentence goes on in it: operands (`MOVE A TO COPY TARGETS.`), and an IF that one copybook opens
+and another ends.
+
+Such text says nothing by itself, and what stands around it says something else without it. It is put in front of its COPY, on the
+line of that: code keeps its lines, one for one, and so each citation is of the program's file. What stands by itself, whole
+statements, paragraphs and data, is not touched: `facts.expanding` reads it from its copybook, by whose name it is told.
+
+Keeps out where copybooks come from. Law: a source that copies no such text is as it was.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from .assembly import CodeLines, assemble
+from .lexing import COPIED, GAP, LITERAL, PAIR, fold, spelled, spelled_tokens
+from .procedure import Procedure, dialect
+from .program import key
+from .reading import BREAK
+from .replacing import around_statements, in_effect, line_starts, rewritten
+from .structure import drafts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .program import Replacing
+    from .replacing import Lookup, Replaced
+    from .source import ScannedSource
+
+MOST_CHARS = 2_000
+"""Longer text stands by itself."""
+
+_COPY = re.compile(rf"(?<![\w:-])(?:{COPIED.pattern})")
+_LITERALS = re.compile(LITERAL)
+_NOT_WITHIN = re.compile(
+    r"\s*+(?:\d++\s|(?:FD|SD|SELECT)\s|[\w-]++\s++(?:SECTION|DIVISION)\b)|.*\b(?:COPY|REPLACE|-INC|\+\+INCLUDE|EXEC)\s",
+    re.DOTALL,
+)
+"""Data and headers, and text that copies further."""
+_BEFORE = re.compile(
+    r"(?:\.|\bEND-EXEC|\A|(?:\bCOPY|-INC|\+\+INCLUDE)\s++[^\s.]++(?:\s++(?:OF|IN)\s++[^\s.]++|\s++SUPPRESS)?)\s*+\Z"
+)
+"""What a sentence begins behind, or another copy with no period of its own."""
+_FAR = 400
+"""Blanks and comments may stand between."""
+_PERIOD = re.compile(rf"{GAP}\.")
+_AFTER = "CONTINUE "
+"""What text in the middle of a sentence is read behind: no header can stand there."""
+_HOLDS = {"ELSE": ("IF",), "END-IF": ("IF",), "WHEN": ("EVALUATE", "SEARCH"), "END-EVALUATE": ("EVALUATE",)} | {
+    "END-SEARCH": ("SEARCH",),
+    "END-PERFORM": ("PERFORM",),
+}
+
+
+class Spliced(NamedTuple):
+    """Code with copied text in place, where each line begins in it, and of which COPYs: by line and name in capitals."""
+
+    code: str
+    starts: tuple[int, ...]
+    copies: frozenset[tuple[int, str]] = frozenset()
+
+
+class _Fragment(NamedTuple):
+    """How text goes on with what stands around it."""
+
+    opens: bool
+    """Whether it leaves a statement open."""
+
+
+def spliced(made: Replaced, folded: str, find: Lookup | None) -> Spliced:
+    """Return code with the texts in place that its copybooks have for the middle of a sentence.
+
+    Args:
+        made: The code of a source, in which REPLACE is done.
+        folded: `fold(made.code)`.
+        find: The copybook of a name and library; None where nobody can look.
+    """
+    unchanged = Spliced(made.code, made.starts)
+    if find is None or "COPY" not in folded:
+        return unchanged
+    code = made.code
+    parts: list[str] = []
+    copies: set[tuple[int, str]] = set()
+    at = 0
+    # What stands in a literal is no COPY: that is asked once some text is there that would go in its place.
+    literals: list[tuple[int, int]] | None = None
+    for statement in _statements(folded):
+        book = find(*_named(code, statement))
+        if book is None or book.has_unit or len(book.code) > MOST_CHARS:
+            continue
+        start, end = statement.span()
+        line = bisect_right(made.starts, start)
+        text = _text(book.code, _pairs(code, folded, statement), in_effect(made.effects, line))
+        found = _fragment(text, _BEFORE.search(folded[max(0, start - _FAR) : start]) is None)
+        if found is None:
+            continue
+        if literals is None:
+            literals = [one.span() for one in _LITERALS.finditer(folded)]
+        if (around := bisect_right(literals, (start, end)) - 1) >= 0 and start < literals[around][1]:
+            continue
+        parts += (code[at:start], text, " ", code[start:end])
+        period = _PERIOD.match(folded, end) if found.opens else None
+        if period is not None:  # it ends the COPY, and not the sentence that is open
+            parts += (code[end : period.end() - 1], " ")
+        at = end if period is None else period.end()
+        copies.add((line, key(_named(code, statement)[0])))
+    if not copies:
+        return unchanged
+    whole = "".join((*parts, code[at:]))
+    starts = line_starts(whole)
+    return Spliced(whole, starts, frozenset(copies)) if len(starts) == len(made.starts) else unchanged
+
+
+def copied(book: ScannedSource, copying: Replacing, replacing: Replacing) -> ScannedSource:
+    """Return a copybook as it is copied: its code replaced, line for line, and read anew.
+
+    Args:
+        book: A copybook that was scanned.
+        copying: What REPLACING names: that of the COPY itself, then those of the COPYs around it, which reach within. As GnuCOBOL
+            does it, the nearest has the first choice at each word, and what it wrote is compared with no other.
+        replacing: What is in effect where the COPY stands, which sees what REPLACING has made.
+    """
+    code = around_statements(around_statements(book.code, copying), replacing)
+    starts = line_starts(code)
+    if code == book.code or len(starts) != len(book.starts):
+        return book
+    folded = fold(code)
+    programs, _, _ = assemble(drafts(code, folded), CodeLines(code, starts), folded)
+    return replace(book, code=code, starts=starts, programs=tuple(programs))
+
+
+def _statements(folded: str) -> Iterator[re.Match[str]]:
+    """Yield the COPY statements of some code: looked for as plain words, for that is all that most code costs."""
+    at = folded.find("COPY")
+    while at >= 0:
+        statement = _COPY.match(folded, at)
+        if statement is not None and not statement["resource"] and not statement["dictionary"]:
+            yield statement
+        at = folded.find("COPY", at + 1 if statement is None else statement.end())
+
+
+def _named(code: str, statement: re.Match[str]) -> tuple[str, str | None]:
+    """Return the copybook that a COPY names, and its library."""
+    name, library = (
+        spelled(code, *statement.span(group)).strip("'\"").strip() if statement[group] else None
+        for group in ("name", "library")
+    )
+    return name or "", library
+
+
+def _pairs(code: str, folded: str, statement: re.Match[str]) -> Replacing:
+    """Return the pairs of the REPLACING of a COPY."""
+    if not statement["pairs"]:
+        return ()
+    found = PAIR.finditer(folded, *statement.span("pairs"))
+    return (tuple((code[slice(*pair.span(1))], code[slice(*pair.span(2))]) for pair in found),)
+
+
+def _text(code: str, copying: Replacing, replacing: Replacing) -> str:
+    """Return the text of a copybook on one line, as its COPY and REPLACE make it."""
+    return rewritten(rewritten(code, copying), replacing).replace(BREAK, "").replace("\n", " ").strip()
+
+
+@lru_cache(1 << 10)
+def _fragment(text: str, is_within: bool) -> _Fragment | None:
+    """Return how text goes on with what stands around it, None for what stands by itself.
+
+    It goes on where it begins in the middle of a statement, goes on with one or ends one that it does not begin, or leaves one
+    open.
+    """
+    folded = fold(text)
+    if not folded or _NOT_WITHIN.match(folded):
+        return None
+    begin = len(_AFTER) if is_within else 0
+    folded = _AFTER[:begin] + folded
+    reader = Procedure(folded, dialect(folded))
+    if reader.read(0) < len(folded) or any(header.kind != "end" for header in reader.headers):
+        return None
+    rows = [row for row in reader.rows if row[0] and row[1] >= begin]
+    open_: list[str] = []
+    closes, sentence = False, -1
+    for verb, start, _, number in rows:
+        if number != sentence:
+            open_, sentence = [], number
+        if verb in {"IF", "EVALUATE", "SEARCH"} or start in reader.loops:
+            open_.append(verb)
+        elif (holders := _HOLDS.get(verb)) is not None:
+            while open_ and open_[-1] not in holders:
+                open_.pop()
+            closes = closes or not open_
+            if verb.startswith("END-"):
+                del open_[-1:]
+            elif not open_:
+                open_.append(holders[0])
+    periods = [at for _, kind, at in spelled_tokens(folded) if kind == "period"]
+    is_one = not periods or periods == [len(folded) - 1]
+    continues = is_within and is_one and (not rows or rows[0][1] > begin)
+    opens = bool(open_) and not folded.endswith(".")
+    return _Fragment(opens) if continues or closes or opens else None
