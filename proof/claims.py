@@ -190,8 +190,9 @@ def look(one: ScannedFile, budgets: Sequence[int], within: str | None = MEMORY) 
 def _extents(one: ScannedFile) -> Extents:
     """Where the paragraphs and the programs of a file are; a single program needs no name."""
     programs = [part.program for part in one.parts]
+    paragraphs = [paragraph for program in programs for paragraph in program.paragraphs]
     return Extents(
-        {paragraph.line: paragraph.end_line for program in programs for paragraph in program.paragraphs},
+        {paragraph.line: paragraph.end_line for paragraph in reversed(paragraphs)},  # of two on one line the first
         tuple(
             (escape.show_name(part.facts.program), part.program.start_line, part.program.end_line) for part in one.parts
         )

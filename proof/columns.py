@@ -23,7 +23,8 @@ _DIRECTIVE = re.compile(
     rf"{_MARKS_TO_COLUMN_7}(?:>>\s*(d\s)?|\$\s*(?=(?:set|if|elif|else|end|region|display)\b))", re.IGNORECASE
 )
 _OPTIONS = re.compile(r"[ \t\d]{0,8}(?:cbl|process)(?:\s|$)", re.IGNORECASE)
-_PRINTER = re.compile(r"\s*(?:eject|skip[123]|title\s+(?:'[^']*'|\"[^\"]*\"))\s*\.?\s*", re.IGNORECASE)
+_PRINTER = re.compile(r"\s*(?:eject|skip[123])\s*\.?\s*", re.IGNORECASE)
+_TITLE = re.compile(r"\s*title\s+(?:'[^']*'|\"[^\"]*\")\s*\.?\s*", re.IGNORECASE)  # within a sentence that of a window
 _DEBUGGING = re.compile(r"(?<![\w-])debugging\s+mode(?![\w-])", re.IGNORECASE)
 _NOTHING = {0: " ", 0x1A: " "}
 _LIBRARIAN = re.compile(
@@ -64,6 +65,8 @@ def page(source: ScannedSource, *, debug_lines: bool = False) -> Page:
             line = _Line(_uncounted(text.expandtabs(8), source.format_at(number)), "", "")
         if line.kind == "code" and is_ended and line.body.lstrip().startswith("*"):
             line = _Line(line.shown, "", "")
+        if line.kind == "code" and is_ended and _TITLE.fullmatch(line.body):
+            line = _Line(_uncounted(text.expandtabs(8), source.format_at(number)), "", "")
         is_begun = is_begun or line.kind == "code"
         is_ended = _ends(line.body) if line.kind == "code" else is_ended
         lines.append(line)

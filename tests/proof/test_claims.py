@@ -115,6 +115,25 @@ def test_columns_know_what_stands_beside_its_column() -> None:
         assert 4 not in columns.page(source).code
 
 
+def test_columns_know_the_title_of_a_window_from_that_of_a_listing() -> None:
+    """The first stands in a sentence, and is code; the second is a word to the printer."""
+    text = (
+        "       PROGRAM-ID. A.\n           TITLE 'LISTING'.\n       PROCEDURE DIVISION.\n       MAIN.\n"
+        "           DISPLAY MESSAGE BOX 'GONE'\n               TITLE 'NOTE'\n               ICON 1.\n           STOP RUN.\n"
+    )
+    source = scan(text)
+    assert columns.page(source).code == {line for line in range(1, source.lines + 1) if source.is_code(line)}
+    assert {6, 2} & columns.page(source).code == {6}
+
+
+def test_two_paragraphs_of_one_line_are_two() -> None:
+    """What is said of the first is held against the lines of that."""
+    assert (
+        faults(b"       PROGRAM-ID. A.\n       PROCEDURE DIVISION.\n       A1. DISPLAY 1. A2.\n           STOP RUN.\n")
+        == ()
+    )
+
+
 # ── the rig can fail ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
