@@ -41,30 +41,30 @@ ENVIRONMENT = {
     ),
     "PENSTOCK_STORE_OBJECTS": (
         "",
-        "Where outputs of 1 MiB and more lie: [`s3://BUCKET/FOLDER`](store.md#large-outputs-in-an-object-store), `gs://…` or `az://…`.",
+        "Where outputs of 1 MiB and more are kept: [`s3://BUCKET/FOLDER`](store.md#large-outputs-in-an-object-store), `gs://…` or `az://…`.",
     ),
     "PENSTOCK_STORE_LIFE_DAYS": (f"{LIFE_SECONDS / 86_400:g}", "How many days an output is kept."),
     "PENSTOCK_ALLOW_SECRETS": (
         "0",
-        "1 lets every command and server read files that hold credentials by their names; no file of settings can.",
+        "1 lets every command and server read files whose names suggest credentials; no settings file can.",
     ),
     "PENSTOCK_STORE_REDACT": (
         "0",
-        "1 keeps outputs with [marks in the place of secrets](store.md#secrets-in-what-is-kept); no file of settings can.",
+        "1 keeps outputs with [marks in place of secrets](store.md#secrets-in-what-is-kept); no settings file can.",
     ),
     "PENSTOCK_STORE_KEEP_DAYS": (
         "",
-        "Sessions that nobody has used for so many days go when another begins, and outputs that none names. Not set, they stay.",
+        "Sessions unused for this many days are removed when another begins, and so are outputs that no session names. If not set, they stay.",
     ),
     "PENSTOCK_STORE_KEEP_BYTES": (
         "",
-        "Beyond so many bytes in all, what was used longest ago goes, down to nine tenths. Not set, only the limit holds.",
+        "Above this total size in bytes, the least recently used go, down to nine tenths of it. If not set, only the limit applies.",
     ),
-    "PENSTOCK_STORE_KEEP_SESSIONS": ("", "So many sessions stay, those used last. Not set, all stay."),
-    "PENSTOCK_QUEUE": ("", "The PostgreSQL that holds [the work of many machines](queue.md); `--queue` wins."),
+    "PENSTOCK_STORE_KEEP_SESSIONS": ("", "How many sessions stay, the most recently used. If not set, all stay."),
+    "PENSTOCK_QUEUE": ("", "The PostgreSQL database that holds [the work of many machines](queue.md); `--queue` wins."),
     "PENSTOCK_QUEUE_LEASE_SECONDS": (
         "45",
-        "After how long a silent worker's jobs go to others; the same for all: one below 30 takes jobs from those that live.",
+        "After how many seconds of silence a worker's jobs go to others. Use the same value for all workers; one below 30 takes jobs from workers that are alive.",
     ),
     "PENSTOCK_COMMAND_PROCESSES": (
         f"{MAX_PROCESSES}",
@@ -72,92 +72,92 @@ ENVIRONMENT = {
     ),
     "PENSTOCK_COMMAND_MEMORY_BYTES": (
         "three quarters of the machine's",
-        "How much memory; `--command-limit memory-bytes=N` wins.",
+        "How much memory it may use; `--command-limit memory-bytes=N` wins.",
     ),
     "PENSTOCK_COMMAND_OPEN_FILES": (
         f"{MAX_OPEN_FILES}",
-        "How many open files each of its processes; `--command-limit open-files=N` wins.",
+        "How many files each of its processes may have open; `--command-limit open-files=N` wins.",
     ),
     "PENSTOCK_COMMAND_FILE_BYTES": (
         f"{MAX_FILE_BYTES}",
-        "How large a file that it writes; `--command-limit file-bytes=N` wins. No file of settings can set these four.",
+        "How large a file it may write; `--command-limit file-bytes=N` wins. No settings file can set these four.",
     ),
     "PENSTOCK_MAX_TOOL_OUTPUT": (
         f"{MAX_TOOL_OUTPUT_CHARS}",
-        "How many characters a [guarded](guard.md) result may have. Read at each call; a bad value warns.",
+        "How many characters a [guarded](guard.md) result may have. Read on every call; an invalid value causes a warning.",
     ),
     "PENSTOCK_CHARS_PER_TOKEN": (
         f"{CHARS_PER_TOKEN:g}",
-        "How many characters the notices of the guard take for a token where nothing was counted.",
+        "How many characters the guard's notices assume per token when nothing was counted.",
     ),
     "SCRIBE_MAX_PROMPT_TOKENS": (
         f"{MAX_PROMPT_TOKENS}",
-        "How many tokens a whole prompt of `chunk` and [`document`](document.md) may have; `--max-prompt-tokens` wins.",
+        "How many tokens a complete prompt of `chunk` and [`document`](document.md) may have; `--max-prompt-tokens` wins.",
     ),
-    "QQ_MAX_TOOL_OUTPUT": ("", "Another name of `PENSTOCK_MAX_TOOL_OUTPUT`, which wins."),
-    "QQ_CHARS_PER_TOKEN": ("", "Another name of `PENSTOCK_CHARS_PER_TOKEN`, which wins."),
+    "QQ_MAX_TOOL_OUTPUT": ("", "Another name for `PENSTOCK_MAX_TOOL_OUTPUT`, which wins."),
+    "QQ_CHARS_PER_TOKEN": ("", "Another name for `PENSTOCK_CHARS_PER_TOKEN`, which wins."),
 }
 FOREIGN = {
-    "XDG_STATE_HOME": "Where the folder `penstock` with the store and the token of `mcp --http` lies, instead of `~/.local/state`.",
-    "NO_COLOR": "Set to anything, it turns colours off on a terminal.",
+    "XDG_STATE_HOME": "Where the folder `penstock`, with the store and the token of `mcp --http`, is created, instead of `~/.local/state`.",
+    "NO_COLOR": "If set to anything, turns colours off on a terminal.",
     "TERM": "`dumb` turns tables, progress and colours off.",
-    "TMPDIR": "Where the private folder of a session's [commands](acting.md) is made, instead of `/tmp`; and scratch files where "
-    "`/var/tmp` cannot be written.",
+    "TMPDIR": "Where the private folder of a session's [commands](acting.md) is created, instead of `/tmp`; also for scratch files if "
+    "`/var/tmp` is not writable.",
 }
 MODELS = {
     "AWS_REGION": "The region of Amazon Bedrock.",
-    "AWS_DEFAULT_REGION": "The same, where `AWS_REGION` is not set.",
-    "AWS_ACCESS_KEY_ID": "With the next one the keys that requests to Bedrock are signed with where there is no bearer token; they "
-    "come before those that boto3, which has to be installed, finds.",
+    "AWS_DEFAULT_REGION": "The same, if `AWS_REGION` is not set.",
+    "AWS_ACCESS_KEY_ID": "Together with the next one, the keys that sign requests to Bedrock if there is no bearer token; they "
+    "take precedence over those that boto3, which has to be installed, finds.",
     "AWS_SECRET_ACCESS_KEY": "The secret of that key.",
-    "AWS_SESSION_TOKEN": "What belongs to keys that expire.",
-    "AWS_ENDPOINT_URL": "The address of a server with S3's protocol, for [large "
+    "AWS_SESSION_TOKEN": "The session token of temporary keys.",
+    "AWS_ENDPOINT_URL": "The address of an S3-compatible server, for [large "
     "outputs](store.md#large-outputs-in-an-object-store).",
-    "AWS_ALLOW_HTTP": "1 where that address begins with `http://`.",
+    "AWS_ALLOW_HTTP": "1 if that address begins with `http://`.",
     "OPENAI_ORG_ID": "The organisation that OpenAI bills.",
     "OPENAI_PROJECT_ID": "The project that OpenAI bills.",
 }
 CONNECTIONS = {
-    "HTTPS_PROXY": "The proxy to providers whose address is `https://…`; a server on this machine is asked directly.",
-    "HTTP_PROXY": "The same for addresses with `http://…`.",
-    "ALL_PROXY": "The proxy where neither is set.",
-    "NO_PROXY": "Hosts that are asked directly, with commas between; `*` for all. All four are read in small letters too.",
-    "SSL_CERT_FILE": "A file of the certificate authorities that are trusted, instead of the system's.",
-    "SSL_CERT_DIR": "The same as a folder, where no file is named.",
+    "HTTPS_PROXY": "The proxy for providers with an `https://…` address; a server on this machine is contacted directly.",
+    "HTTP_PROXY": "The same for `http://…` addresses.",
+    "ALL_PROXY": "The proxy if neither is set.",
+    "NO_PROXY": "Hosts that are contacted directly, separated by commas; `*` for all. All four are also read in lower case.",
+    "SSL_CERT_FILE": "A file with the trusted certificate authorities, instead of the system's.",
+    "SSL_CERT_DIR": "The same as a folder, if no file is named.",
 }
 LIMITS = {
-    "name": "How reports call the profile.",
-    "window_tokens": "The context window that the limits are meant for; `--window`, the model and refusals scale them.",
-    "reserve_tokens": "What is kept free for the reply; at most a quarter of the window.",
-    "rungs": "What happens from how many tokens of a window of 128,000, or from which turn, on: a list of tables with "
-    "`pressure` (`WATCH`, `COMPACT`, `COMPACT_HARD`, `HAND_OFF`, `RESET`), `tokens`, `turns`, and `above` where the number "
-    "has to be passed.",
-    "compress_share": "Above this share of the window old results are cleared, whatever the rungs say.",
-    "turns": "What a typical session takes, `[least, most]`; advice in reports, no limit.",
-    "errors": "When failures end the work: the table below.",
-    "loop_advice": "After so many equal calls with equal results the model is told.",
-    "loop_end": "After so many the work ends.",
-    "domain_boundaries": "Whether turning to another part of the project is a place to hand off.",
+    "name": "The profile's name in reports.",
+    "window_tokens": "The context window for which the limits are stated; `--window`, the model and refusals scale them.",
+    "reserve_tokens": "What is kept free for the reply, at most a quarter of the window.",
+    "rungs": "What happens from how many tokens of a window of 128,000, or from which turn: a list of tables with "
+    "`pressure` (`WATCH`, `COMPACT`, `COMPACT_HARD`, `HAND_OFF`, `RESET`), `tokens`, `turns`, and `above` if the number "
+    "has to be exceeded.",
+    "compress_share": "Above this share of the window, old results are cleared, whatever the rungs say.",
+    "turns": "How many turns a typical session takes, `[least, most]`; advice in reports, not a limit.",
+    "errors": "When failures end the work; see the table below.",
+    "loop_advice": "After how many equal calls with equal results the model is told.",
+    "loop_end": "After how many the work ends.",
+    "domain_boundaries": "Whether turning to another part of the project is a point to hand off.",
 }
 ERRORS = {
-    "row": "So many failures in a row stop calls for a while.",
-    "total": "So many failures end the session.",
-    "within_turns": "Only failures of the last so many turns count; without it all do.",
+    "row": "How many failures in a row pause calls.",
+    "total": "How many failures end the session.",
+    "within_turns": "Only failures within this many recent turns count; without it, all do.",
     "cured_count": "Whether a failure that a retry cured counts.",
-    "cooldown_seconds": "How long calls are stopped after failures in a row.",
+    "cooldown_seconds": "How long calls are paused after failures in a row.",
 }
 
 HEAD = """\
 # Configuration: every setting and environment variable
 
 Generated by `scripts/docs` from the records that the program reads. Defaults come first, then `penstock.toml` in the root, then the
-environment, then flags and arguments: the last one wins. A variable or a flag that is not understood is an error that names
-what would be; a file that is not is told on standard error and passed over, since it may stand in somebody else's project.
-The flags are in [the command line](cli.md).
+environment, then flags and arguments: the last one wins. An invalid variable or flag is an error that names what would be
+valid; an invalid file is reported on standard error and ignored, because it may belong to somebody else's project.
+The flags are on [the page of the command line](cli.md).
 
 ## `penstock.toml`
 
-The file lies in the folder that `--root` names. It may be a stranger's, so it sets only what can do no harm: nothing in it
+The file is in the folder that `--root` names. It may be a stranger's, so it can set only what does no harm: nothing in it
 widens what may be read, or empties your store ([why](adr/0008-settings-cannot-widen.md)).
 
 """
@@ -165,8 +165,8 @@ PROFILE = """
 ## Profiles
 
 A session's limits are a profile: `penstock run --profile NAME`. There are {names};
-[sessions](sessions.md) says what they do. A table `[profiles.NAME]` of `penstock.toml`
-makes another one, with only what differs from its `base` (`default` where none is named):
+[sessions](sessions.md) says what they do. A table `[profiles.NAME]` in `penstock.toml`
+defines another one, with only what differs from its `base` (`default` if none is named):
 
 ```toml
 view_lines = 200
@@ -196,13 +196,13 @@ ENVIRONMENT_HEAD = """
 MODELS_HEAD = """
 ## Models
 
-A model over HTTP takes its key and its address from the variables that its provider's own SDK reads; `--base-url` wins.
+A model over HTTP takes its key and its address from the variables that the provider's own SDK reads; `--base-url` wins.
 
 | Wire | Key | Address | Default address |
 |---|---|---|---|
 """
 MODELS_ALSO = """
-Beside those, for the connection and for one provider:
+Further variables, for the connection and for single providers:
 
 | Variable | What it is |
 |---|---|
@@ -210,8 +210,8 @@ Beside those, for the connection and for one provider:
 SERVER = """
 ## An MCP server
 
-A host starts `penstock mcp` with an environment of its own, often nearly empty. What the server is to know
-stands in the host's configuration:
+A host starts `penstock mcp` with its own environment, often nearly empty. Put what the server needs to know
+into the host's configuration:
 
 ```json
 {

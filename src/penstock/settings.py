@@ -50,11 +50,11 @@ class Settings(NamedTuple):
     """What can be set: in the file by these names, in the environment as `PENSTOCK_VIEW_LINES` and so on."""
 
     view_lines: int = DEFAULT_VIEW_LINES
-    """Lines of a page of `view` where a call does not say."""
+    """Lines on a page of `view`, unless the call says otherwise."""
     read_seconds: float = READ_SECONDS
-    """Seconds that one call may take that reads a file."""
+    """Seconds that a call that reads a file may take."""
     walk_seconds: float = WALK_SECONDS
-    """Seconds that one call may take that walks a tree."""
+    """Seconds that a call that walks a tree may take."""
 
 
 def load(
