@@ -54,17 +54,17 @@ ENVIRONMENT = {
     ),
     "PENSTOCK_STORE_KEEP_DAYS": (
         "",
-        "Sessions unused for this many days are removed when another begins, and so are outputs that no session names. If not set, they stay.",
+        "Sessions unused for this many days go when another begins, and so do outputs that none names. If not set, they stay.",
     ),
     "PENSTOCK_STORE_KEEP_BYTES": (
         "",
-        "Above this total size in bytes, the least recently used go, down to nine tenths of it. If not set, only the limit applies.",
+        "Above this many bytes in all, the least recently used go, down to nine tenths. If not set, only the limit applies.",
     ),
     "PENSTOCK_STORE_KEEP_SESSIONS": ("", "How many sessions stay, the most recently used. If not set, all stay."),
     "PENSTOCK_QUEUE": ("", "The PostgreSQL database that holds [the work of many machines](queue.md); `--queue` wins."),
     "PENSTOCK_QUEUE_LEASE_SECONDS": (
         "45",
-        "After how many seconds of silence a worker's jobs go to others. Use the same value for all workers; one below 30 takes jobs from workers that are alive.",
+        "After how many seconds of silence a worker's jobs go to others. The same for all workers; below 30, live ones lose jobs.",
     ),
     "PENSTOCK_COMMAND_PROCESSES": (
         f"{MAX_PROCESSES}",
@@ -98,10 +98,10 @@ ENVIRONMENT = {
     "QQ_CHARS_PER_TOKEN": ("", "Another name for `PENSTOCK_CHARS_PER_TOKEN`, which wins."),
 }
 FOREIGN = {
-    "XDG_STATE_HOME": "Where the folder `penstock`, with the store and the token of `mcp --http`, is created, instead of `~/.local/state`.",
+    "XDG_STATE_HOME": "Where the folder `penstock` with the store and the token of `mcp --http` is, instead of `~/.local/state`.",
     "NO_COLOR": "If set to anything, turns colours off on a terminal.",
     "TERM": "`dumb` turns tables, progress and colours off.",
-    "TMPDIR": "Where the private folder of a session's [commands](acting.md) is created, instead of `/tmp`; also for scratch files if "
+    "TMPDIR": "Where the private folder of a session's [commands](acting.md) is created, instead of `/tmp`; scratch files too, if "
     "`/var/tmp` is not writable.",
 }
 MODELS = {
