@@ -209,13 +209,16 @@ def test_what_is_logged_passes_the_redaction(modules: dict[str, ast.Module]) -> 
 
 
 def test_no_pattern_repeats_a_group_possessively() -> None:
-    """Before 3.11.5 such a group never matches where something in it tries twice (gh-106052): `(?>(?:…)*)` is the same."""
+    """Before 3.11.5 such a group never matches where something in it tries twice (gh-106052): `(?>(?:…)*)` is the same.
+
+    One may: nothing in the escapes of a JSON text tries twice, and an atomic group keeps 75 bytes for each of them.
+    """
     group = re.compile(r"(?<!\\)\)(?:[*+?]|\{{1,2}\d*,?\d*\}{1,2})\+")
     sources = sorted(SOURCE.rglob("*.py"))
     found = [
         (path.name, line) for path in sources for line in path.read_text("utf-8").split("\n") if group.search(line)
     ]
-    assert found == []
+    assert [name for name, _ in found] == ["json_slices.py"]
     assert group.search(r"(?:a|b){0,3}+")
 
 
