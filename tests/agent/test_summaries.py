@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sqlite3
 import tempfile
@@ -151,9 +152,16 @@ def test_what_is_read_again_is_not_replayed(store: SqliteStore, monkeypatch: pyt
     assert [child.granted_tokens for child in expected[1][1]] == [300]
     with mock.patch.object(summaries, "stats_of", side_effect=AssertionError):
         assert list(figures_of(store, NAMES)) == expected
-        monkeypatch.setattr(summaries, "_MADE_BY", "another")
-        with pytest.raises(AssertionError):
-            list(figures_of(store, NAMES))
+        for module, name, other in (
+            (summaries, "__version__", "another"),
+            (inspect, "getsource", lambda module: f"{module} counts otherwise"),
+        ):
+            with monkeypatch.context() as patched:
+                patched.setattr(module, name, other)
+                summaries._made_by.cache_clear()
+                with pytest.raises(AssertionError):
+                    list(figures_of(store, NAMES))
+        summaries._made_by.cache_clear()
     assert list(figures_of(store, NAMES)) == expected
     with mock.patch.object(summaries, "stats_of", side_effect=AssertionError):
         assert list(figures_of(store, NAMES)) == expected

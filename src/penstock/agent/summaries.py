@@ -6,11 +6,15 @@ Law: what is read from a summary is what `stats_of` and `child_figures` say. Lea
 
 from __future__ import annotations
 
+import inspect
 import json
 from dataclasses import fields
+from functools import cache
+from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from penstock.agent import child_figures as counting_children
 from penstock.agent import figures
 from penstock.agent.child_figures import ChildFigures, child_figures
 from penstock.agent.figures import Stats, TokenFlow, TokenSource, stats_of
@@ -24,8 +28,6 @@ if TYPE_CHECKING:
 
     from penstock.store import Store
 
-# The number goes up whenever figures of the same journal change: what another Penstock made is made again.
-_MADE_BY = f"1 of {__version__}"
 _BATCH = 100  # summaries kept at once: so many are made again after a kill
 _RECORDS: dict[str, Any] = {
     "tasks": figures.TaskRecord,
@@ -38,6 +40,19 @@ _RECORDS: dict[str, Any] = {
 }
 _NAMES = {name: tuple(known.name for known in fields(kind)) for name, kind in _RECORDS.items()}
 _LIMITS = _NAMES["answers"].index("limits")
+
+
+@cache
+def _made_by() -> str:
+    """Return what tells these figures from those of another Penstock, whose are made again.
+
+    Between two versions, the text of the rooms that count tells it; who develops what these count from makes another version.
+    """
+    try:
+        text = "".join(map(inspect.getsource, (figures, counting_children)))
+    except OSError:  # installed without its sources
+        text = ""
+    return f"{sha256(text.encode()).hexdigest()[:16]} of {__version__}"
 
 
 def figures_of(store: Store, sessions: Iterable[str]) -> Iterator[tuple[Stats, list[ChildFigures]]]:
@@ -87,7 +102,7 @@ def _encoded(stats: Stats, children: list[ChildFigures]) -> str | None:
     ]
     made["limits"] = [one.to_dict() for one in limits]
     made["children"] = children
-    made["made_by"] = _MADE_BY
+    made["made_by"] = _made_by()
     try:
         text = json.dumps(made, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError):
@@ -99,7 +114,7 @@ def _encoded(stats: Stats, children: list[ChildFigures]) -> str | None:
 def _decoded(text: str) -> tuple[Stats, list[ChildFigures]] | None:
     """Return the figures that `_encoded` wrote, None where another Penstock did."""
     made: dict[str, Any] = json.loads(text)
-    if made.pop("made_by") != _MADE_BY:
+    if made.pop("made_by") != _made_by():
         return None
     children = [ChildFigures(*child) for child in made.pop("children")]
     limits = [limits_of(one) for one in made.pop("limits")]
