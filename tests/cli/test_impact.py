@@ -60,6 +60,13 @@ def test_a_name_that_nothing_has_is_told_with_what_comes_near_it(capsys: pytest.
     assert "CU-BALANCE" in capsys.readouterr().out
 
 
+def test_a_path_in_the_place_of_the_name_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """`impact . FIELD` and `search . PATTERN`, as who uses find writes them."""
+    for command, what in (("impact", "NAME"), ("search", "PATTERN")):
+        assert main([command, "cbl", "CU-NUMBER", "--root", ESTATE]) == 4
+        assert f"There is no CU-NUMBER, and cbl is a path: {what} comes before PATH." in capsys.readouterr().err
+
+
 def test_growth_says_what_is_too_short_and_whose_length_changes(capsys: pytest.CaptureFixture[str]) -> None:
     """`--grow 2` in words and as rows."""
     assert main(["impact", "MWCUST.CU-NUMBER", ESTATE, "--grow", "2"]) == 0

@@ -67,6 +67,7 @@ def impact_command(
     from penstock.cobol.graph import DEPTH, Carrying, growth, impact
     from penstock.scribe.graphing import CitedText, draw
 
+    options.in_order(root, "NAME", name, paths)
     looking, beneath = rooted(root, paths or (".",))
     with closing(looking), terminal.ProgressLine() as line:
         estate = draw(looking, beneath, tells_apart=grow is not None, step=line.tell, **how)

@@ -5,6 +5,7 @@ Keeps out: flags that one command has.
 
 from __future__ import annotations
 
+import os
 import shlex
 from math import nan
 from typing import TYPE_CHECKING, Any
@@ -12,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from penstock.cli.completion import PathBeneathRoot, complete_model, complete_profile
+from penstock.errors import ToolError
 from penstock.text import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -184,6 +186,27 @@ def root_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--root` and `--json`, which every command over files takes."""
     root = folder_option("--root", "The folder that paths are relative to and cannot leave.", ".")
     return root(json_option(function))
+
+
+def in_order(root: str, what: str, named: str, paths: Sequence[str]) -> None:
+    """Check that a command did not get a path in the place of what it looks for, as grep and find have them the other way about.
+
+    Args:
+        root: The folder that paths are relative to.
+        what: What stands before the paths, as the help calls it.
+        named: What stands there.
+        paths: The paths behind it.
+
+    Raises:
+        ToolError: Of the paths none is there, and what stands before them is.
+    """
+    if (
+        paths
+        and os.path.exists(os.path.join(root, named))
+        and not any(os.path.lexists(os.path.join(root, one)) for one in paths)
+    ):
+        said = f"There is no {escape.clip(paths[0])}, and {escape.clip(named)} is a path: {what} comes before PATH."
+        raise ToolError("not_found", said)
 
 
 def store_words(store_url: str | None) -> str:

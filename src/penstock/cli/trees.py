@@ -155,6 +155,7 @@ def search_command(root: str, as_json: bool, **arguments: Any) -> int:
         }
         return value, "partial" if not found.complete else "done" if found.total else "nothing"
 
+    options.in_order(root, "PATTERN", arguments["pattern"], [arguments["path"]])
     return answer.answer_tool(root, "search", arguments, as_json, to_json)
 
 
