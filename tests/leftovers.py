@@ -33,6 +33,8 @@ def open_files() -> set[tuple[str, str]]:
     for entry in os.listdir("/proc/self/fd"):
         try:
             found.add((entry, os.readlink(f"/proc/self/fd/{entry}")))
-        except OSError:  # the listing's own, closed by now
+        except FileNotFoundError:  # the listing's own, closed by now
             continue
+        except OSError as error:  # its name is longer than the kernel says at once
+            found.add((entry, str(error.strerror)))
     return found

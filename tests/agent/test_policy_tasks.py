@@ -333,7 +333,7 @@ def without_remarks(patch: pytest.MonkeyPatch, *, of_notes: bool) -> None:
     patch.setattr(
         spans,
         "_remarks",
-        lambda entry, *, users: [] if entry.is_note is of_notes else remarks(entry, users=users),
+        lambda entry: [] if entry.is_note is of_notes else remarks(entry),
     )
 
 
@@ -353,12 +353,12 @@ class Newest:
 
     def steps(self, view: views.View) -> list[plans.PlanStep]:
         newest = [turn for turn in view.transcript.turns() if turn.kind == "assistant"][-2:]
-        return [spans.span_step(view, self.name, newest, users=False)]
+        return [spans.span_step(view, self.name, newest)]
 
 
 def without_protection(patch: pytest.MonkeyPatch, *, goes: Callable[[Transcript, Entry], bool]) -> None:
-    """Some messages go with the steps around them."""
-    finished, protected = spans.finished_turns, Transcript.protected
+    """Some messages go with the steps around them, and no note quotes what was said in them."""
+    finished, protected, remarks = spans.finished_turns, Transcript.protected, spans._remarks
 
     def also(view: views.View, keep_turns: int, *, users: bool = False) -> list[Turn]:
         places = {turn.first for turn in finished(view, keep_turns, users=users)}
@@ -370,6 +370,7 @@ def without_protection(patch: pytest.MonkeyPatch, *, goes: Callable[[Transcript,
         ]
 
     patch.setattr(spans, "finished_turns", also)
+    patch.setattr(spans, "_remarks", lambda entry: [] if entry.speaks else remarks(entry))
     patch.setattr(
         Transcript, "protected", lambda said: protected(said) - {e.index for e in said.entries if goes(said, e)}
     )

@@ -295,6 +295,14 @@ class ClientError(Exception):
 
 
 @pytest.mark.proves("O-2")
+@pytest.mark.parametrize("base", [Exception, object])
+def test_an_error_that_says_what_it_is_only_when_it_is_printed_is_read(base: type) -> None:
+    """Neither its arguments nor an attribute have the words."""
+    error = type("ApiError", (base,), {"__str__": lambda _: OPENAI})()
+    assert overflow.parse(error, 400) == overflow.parse(OPENAI, 400) is not None
+
+
+@pytest.mark.proves("O-2")
 def test_the_exceptions_of_sdks_are_read_without_importing_them() -> None:
     """OpenAI and Anthropic by status, stream errors without one, boto, Google, and a newer SDK that hides the code from str()."""
     body = {"message": OPENAI, "type": "invalid_request_error", "param": "messages", "code": "context_length_exceeded"}

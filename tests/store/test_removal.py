@@ -296,6 +296,19 @@ def test_a_removed_session_is_in_no_file_of_the_store(tmp_path: Path) -> None:
 
 
 @pytest.mark.proves("S-17")
+def test_what_a_killed_process_left_goes_with_what_is_beyond_the_rules(tmp_path: Path) -> None:
+    """Also where nothing is beyond them; a dry run leaves it."""
+    with closing(SqliteStore(str(tmp_path / "store"))) as store:
+        left = Path(store.path, "contents", "pending-0123456789abcdef")
+        left.write_bytes(SECRET)
+        left.chmod(0o600)
+        assert store.collect(Retention(max_days=1), is_dry_run=True) == []
+        assert left.exists()
+        assert store.collect(Retention(max_days=1)) == []
+        assert not left.exists()
+
+
+@pytest.mark.proves("S-17")
 def test_what_an_older_penstock_left_in_its_pages_goes_too(tmp_path: Path) -> None:
     """A database that was written without overwriting what was deleted holds it in free pages until it is written anew."""
     path = str(tmp_path / "store")

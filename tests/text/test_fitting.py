@@ -61,6 +61,7 @@ def test_where_a_cut_by_tokens_ends_is_found_near_where_it_is(keep: Keep) -> Non
     text = "".join(f"{n} value = compute({n * 7919 % 9973})\n" for n in range(6_000))
     fitted = fit(text, Allowance.tokens(1_000, Counting()), keep, "abc")
     assert sum(counted) - len(text) < 40 * fitted.shown_chars
+    assert len(counted) < 32, "from anywhere else it takes 42 or more"
     assert Tokens(model="claude").count(fitted).high <= 1_000
     assert Tokens(model="claude").count(fitted).high > 970
 

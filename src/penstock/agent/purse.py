@@ -71,8 +71,8 @@ class Purse:
             self._book.change(self._book.tree.refund(self.name, taken_tokens - used_tokens))
         # A provider that counts more than any of ours may have gone beyond: the account is empty then, and its parent pays.
         name: str | None = self.name
-        beyond = used_tokens - taken_tokens
-        while beyond > 0 and name is not None:
+        beyond = max(0, used_tokens - taken_tokens)
+        while beyond and name is not None:
             pays = min(beyond, self._book.tree.left(name))
             if pays:
                 self._book.change(self._book.tree.commit(name, pays))

@@ -188,7 +188,7 @@ class SpanRungs:
         larger: list[PlanStep] = []
         for one in shares:
             is_bare = not self._users or not one
-            step = span_step(self._view, "spans", turns, users=self._users, note_share=one, can_be_bare=is_bare)
+            step = span_step(self._view, "spans", turns, note_share=one, can_be_bare=is_bare)
             if self._is_smaller(step):
                 return step
             larger.append(step)

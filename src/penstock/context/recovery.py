@@ -219,14 +219,13 @@ def _with_headroom(
     fits: Callable[[KindCounts, int], bool], ladder: Ladder, rung: int, room: int, headroom_share: float
 ) -> int:
     """Return the rung that leaves a share of the room free, as far as that is worth what goes with it."""
-    if rung < ladder.gentle:
-        rung = min(_first_that(fits, ladder, round(room * (1 - headroom_share))), ladder.gentle)
+    rung = max(rung, min(_first_that(fits, ladder, round(room * (1 - headroom_share))), ladder.gentle))
     # Where instructions, tools and stubs take most of a window, what is gentle frees one result a turn, the sixth newest: each
     # turn has everything behind it written anew. So half the share is bought with results that are recent; they can be read
     # back, and the newest stay.
     least = round(room * (1 - headroom_share / 2))
-    if rung < ladder.recent and not fits(ladder.counts(rung), least):
-        rung = min(_first_that(fits, ladder, least), ladder.recent)
+    if not fits(ladder.counts(rung), least):
+        rung = max(rung, min(_first_that(fits, ladder, least), ladder.recent))
     return rung
 
 

@@ -187,11 +187,10 @@ class Gate:
 
         async def replay() -> Message:
             nonlocal replayed
-            if not replayed:
-                replayed = True
-                return {"type": "http.request", "body": body, "more_body": False}
-            await anyio.sleep_forever()
-            raise AssertionError
+            if replayed:
+                await anyio.sleep_forever()
+            replayed = True
+            return {"type": "http.request", "body": body, "more_body": False}
 
         async def watch() -> None:
             while (await receive())["type"] != "http.disconnect":

@@ -211,7 +211,7 @@ class Judge:
 
     def _numbers_say_overflow(self) -> bool:
         """Whether a sentence says overflow and states limit and size: these two alone weigh 2 + 4."""
-        return any(kinds.says_overflow(text) and numbers.bind(text).weight >= 6 for text in self.evidence.texts)
+        return any(kinds.says_overflow(text) and numbers.bind(text).proven for text in self.evidence.texts)
 
     def _asks_more_than_a_minute_gives(self) -> bool:
         """Whether one request is above a whole minute's allowance ("Limit 8000, requested: 12000"): waiting never cures that."""
@@ -235,9 +235,7 @@ class Judge:
         quoted = any(400 <= status < 429 for status in self.evidence.statuses)
         if self.status is None or self.status < 500 or quoted:
             return True
-        if any(
-            kinds.compiled(kinds.OVERFLOW_NAMES).search(text) or numbers.bind(text).weight >= 5 for text in speaking
-        ):
+        if any(kinds.compiled(kinds.OVERFLOW_NAMES).search(text) or numbers.bind(text).proven for text in speaking):
             return True
         return self.status == 500 and any(
             kinds.compiled(

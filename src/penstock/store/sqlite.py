@@ -251,18 +251,14 @@ class SqliteStore(FileTables):
         version = self._check_version()
         if version == len(schema.SQLITE):
             return
+        # What fails in here ends with the connection, which a store that cannot be opened gives back.
         connection.execute("BEGIN IMMEDIATE")
-        try:
-            for step in schema.SQLITE[version:]:
-                for statement in step:
-                    connection.execute(statement)
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {len(schema.SQLITE)}")
-            connection.execute("COMMIT")
-        except BaseException:
-            with suppress(sqlite3.Error):
-                connection.execute("ROLLBACK")
-            raise
+        for step in schema.SQLITE[version:]:
+            for statement in step:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {len(schema.SQLITE)}")
+        connection.execute("COMMIT")
 
     def _connected(self) -> sqlite3.Connection:
         """Return the connection. Raises `CallerError` in a forked process: SQLite's locks are not carried over."""

@@ -350,11 +350,7 @@ def cut_bytes(
         )
         return shorten(rest, encoding, first + min(want, len(data)))
     if not whole:  # characters of one long line
-        end = (
-            line_end
-            if line_end is not None and line_end <= want
-            else min(len(data), max(encoding.floor_char(data, want), next_char(data, encoding, begin)))
-        )
+        end = min(line_end or len(data), max(encoding.floor_char(data, want), next_char(data, encoding, begin)))
         return Extent(start_byte=first + begin, end_byte=first + end, data=data[begin:end], fragment=fragment)
     found = encoding.find(data, max(want - encoding.unit, begin)) or end_of_file
     if found is None or found > begin + cap:

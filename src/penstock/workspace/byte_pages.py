@@ -57,7 +57,7 @@ def byte_page(
     keep_start = keep_end or start_byte in meets
     cut = partial(_cut, text, wanted, bounds, records, keep_end=keep_end)
     whole, extent = cut(start_byte, keep_start=keep_start)
-    if extent.end_byte <= start_byte < source.size_bytes and extent.start_byte < encoding.align(start_byte):
+    if extent.end_byte <= start_byte < source.size_bytes:
         # What fits of the line does not reach to the byte that was asked for: its character comes first.
         at = whole.start_byte + encoding.floor_char(whole.data, start_byte - whole.start_byte)
         whole, extent = cut(at, keep_start=True)
@@ -123,7 +123,7 @@ def _cut(
     source, encoding, _ = text
     begin, size, keeps_end = start_byte, wanted, keep_end
     # A page that ends where another began is not moved to the borders of records: the two would no longer meet.
-    if records is not None and not keep_end and start_byte < source.size_bytes:
+    if records is not None and not keep_end:
         some = records.around(start_byte, wanted, bounds.cap, keep_start=keep_start)
         if some is not None:
             begin, size, keep_start, keeps_end = some[0], some[1] - some[0], True, True

@@ -382,7 +382,7 @@ class OwnFolder:
     def close(self) -> None:
         """Give the descriptor back."""
         descriptor, self.descriptor = self.descriptor, -1
-        if descriptor >= 0:
+        if descriptor != -1:
             os.close(descriptor)
             self._folder = -1
 
@@ -450,7 +450,7 @@ class OwnFolder:
                 system.flush(descriptor)
             finally:
                 os.close(descriptor)
-        if self.descriptor < 0 or system.file_system(self.descriptor) not in _CARRY_NAMES:
+        if self.descriptor == -1 or system.file_system(self.descriptor) not in _CARRY_NAMES:
             system.flush_folder(self._folder)
 
 
@@ -538,7 +538,7 @@ def _hold(folder: str) -> tuple[int, bool | None]:
 
 
 def _let_go(descriptor: int) -> None:
-    if descriptor >= 0:
+    if descriptor != -1:
         os.close(descriptor)
 
 

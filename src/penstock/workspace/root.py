@@ -103,7 +103,7 @@ class Root:
     def close(self) -> None:
         """Give the descriptor back; nothing can be opened after that. A root that nobody holds does it by itself."""
         descriptor, self.descriptor = self.descriptor, -1
-        if descriptor >= 0:
+        if descriptor != -1:
             os.close(descriptor)
 
     def __del__(self) -> None:
@@ -461,9 +461,7 @@ class Root:
         folder, rest = self.descriptor, relative
         try:
             while len(rest) > _PATH_MAX:  # deeper than the kernel takes in one call
-                cut = rest.rfind(b"/", 0, _PATH_MAX)
-                if cut < 0:
-                    raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
+                cut = rest[:_PATH_MAX].rfind(b"/")  # -1 where a name is that long, which the kernel refuses
                 inner = system.openat2(folder, rest[:cut], system.LOOK | system.FOLDER_ONLY, self._resolve)
                 if folder != self.descriptor:
                     os.close(folder)

@@ -47,9 +47,7 @@ class FailedAttempts:
         made: list[PlanStep] = []
         for name, row in groupby(turns, lambda turn: _failed_name(turn, failed)):
             runs = neighbours(list(row), view.transcript.turns()) if name else ()
-            made += [
-                span_step(view, self.name, run, users=False, names_share=NAMES_SHARE) for run in runs if len(run) > 1
-            ]
+            made += [span_step(view, self.name, run, names_share=NAMES_SHARE) for run in runs if len(run) > 1]
         spans = {index for step in made for index in range(step.first, step.last + 1)}
         for result in view.results:
             action = result.action
@@ -102,9 +100,7 @@ class Spans:
             # A note in place of notes would lose what they repeat and free next to nothing.
             if all(turn.kind == "note" for turn in turns):
                 continue
-            step = span_step(
-                view, self.name, turns, users=self.users, note_share=self.note_share, names_share=NAMES_SHARE
-            )
+            step = span_step(view, self.name, turns, note_share=self.note_share, names_share=NAMES_SHARE)
             if step.after_tokens < step.before_tokens:
                 made.append(step)
                 freed += step.before_tokens - step.after_tokens
@@ -123,7 +119,7 @@ class BareSpans:
     def steps(self, view: View) -> Sequence[PlanStep]:
         """Return one line for each row of turns, where it is smaller."""
         rows = neighbours(finished_turns(view, 0, users=True), view.transcript.turns())
-        made = [span_step(view, self.name, row, users=True, note_share=0.0, can_be_bare=True) for row in rows]
+        made = [span_step(view, self.name, row, note_share=0.0, can_be_bare=True) for row in rows]
         return [step for step in made if step.after_tokens < step.before_tokens]
 
 
@@ -254,7 +250,6 @@ def span_step(
     strategy: str,
     turns: Sequence[Turn],
     *,
-    users: bool,
     note_share: float = 1.0,
     names_share: float = 0.0,
     can_be_bare: bool = False,
@@ -264,8 +259,7 @@ def span_step(
     Args:
         view: the transcript.
         strategy: how the step is called.
-        turns: turns that stand side by side.
-        users: whether the user's own words are quoted in the note; else the turns hold none.
+        turns: turns that stand side by side; what the user says in them is quoted.
         note_share: the characters that the note may have for each token that goes.
         names_share: the characters that identifiers may have beside, for each token of the original turns.
         can_be_bare: whether a note whose share is hardly longer than its head is that alone: how much went, and the way to it.
@@ -277,7 +271,7 @@ def span_step(
     max_chars = min(NOTE_CHARS, int(before * note_share))
     is_bare = can_be_bare and max_chars < _MIN_NOTE_CHARS
     done = () if is_bare else view.actions_between(first, last)
-    words = [] if is_bare else list(_words(turns, users))
+    words = [] if is_bare else list(_words(turns))
     max_chars = max(max_chars, _MIN_NOTE_CHARS)
     # By the original turns: a note of notes would have room for fewer names each time. But never more than about a third
     # of what goes now.
@@ -299,11 +293,11 @@ def span_step(
         max_chars, names_chars = max(_MIN_NOTE_CHARS, max_chars // 2), names_chars // 2
 
 
-def _words(turns: Sequence[Turn], users: bool) -> Iterator[tuple[str, str]]:
+def _words(turns: Sequence[Turn]) -> Iterator[tuple[str, str]]:
     """Yield what was said in some turns, by whom, as a note may repeat it."""
     for turn in turns:
         for entry in turn.entries:
-            for role, text in _remarks(entry, users=users):
+            for role, text in _remarks(entry):
                 if text.strip():
                     yield role, escape.show_text(text)
 
@@ -321,10 +315,10 @@ def _foreign(view: View, done: Sequence[Action], first: int, last: int) -> Itera
         yield from (part.text for part in entry.results if (entry.index, part.call_id) not in known)
 
 
-def _remarks(entry: Entry, *, users: bool) -> list[tuple[str, str]]:
+def _remarks(entry: Entry) -> list[tuple[str, str]]:
     """Return what an entry says as (role, text); of a note what it repeats, because what was done is summed up anew."""
     if not entry.is_note:
-        return [(entry.role, entry.text)] if entry.role == "assistant" or (users and entry.speaks) else []
+        return [(entry.role, entry.text)] if entry.role == "assistant" or entry.speaks else []
     return stand_ins.remarks_in(entry.text)
 
 

@@ -159,7 +159,7 @@ def without_turns(
         if any(one.index in entries for one in turn.entries) and not any(one.index in kept for one in turn.entries)
     ]
     view = View(transcript=transcript, actions=actions(transcript), counter=tools.counter, dialect=tools.dialect)
-    steps = [span_step(view, "reasoning", row, users=True) for row in neighbours(turns, transcript.turns())]
+    steps = [span_step(view, "reasoning", row) for row in neighbours(turns, transcript.turns())]
     cuts: list[RescueCut] = []
     handles = [tools.keep(whole(transcript, step), step.what) for step in steps]
     for step, handle in zip(steps, handles, strict=True):
