@@ -260,13 +260,13 @@ def test_a_window_is_the_lines_that_were_asked_for_or_a_part_of_one(
     assert found == _cut(data, encoding, start, max_bytes, least, keep_start=keep_start, keep_end=keep_end)
 
 
-@given(data=CONTENTS, start=st.integers(0, 9000), max_bytes=st.integers(0, 90), cap=st.integers(8, 120))
+@given(data=CONTENTS.filter(bool), start=st.integers(0, 9000), max_bytes=st.integers(0, 90), cap=st.integers(8, 120))
 def test_a_window_from_anywhere_begins_and_ends_on_whole_lines(
     data: bytes, start: int, max_bytes: int, cap: int
 ) -> None:
     """It holds the byte that was asked for, and is whole lines unless a line is longer than the cap."""
     encoding = _encoding(data)
-    assume(start < len(data))
+    start %= len(data)
     extent = cut_bytes(Memory(data), encoding, start_byte=start, max_bytes=max_bytes, cap_bytes=cap)
     assert extent.start_byte <= encoding.align(start) < extent.end_byte
     if extent.fragment is None:

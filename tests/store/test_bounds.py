@@ -250,4 +250,4 @@ def test_what_one_search_sees_is_no_larger_than_its_window(tmp_path: Path) -> No
             assert b"".join(Watch(hides=hides).passed(parts)) == content
     assert max(seen) <= marks._BLOCK_BYTES + marks._AHEAD_BYTES
     with closing(SqliteStore(str(tmp_path / "s"))) as store:
-        assert b"".join(marks._parts(store, store.put(content))) == content
+        assert b"".join(marks.parts_of(store, store.put(content))) == content

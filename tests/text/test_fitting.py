@@ -67,6 +67,20 @@ def test_where_a_cut_by_tokens_ends_is_found_near_where_it_is(keep: Keep) -> Non
 
 
 @pytest.mark.proves("G-2")
+def test_where_a_cut_by_tokens_ends_is_found_soon_also_far_from_where_it_seems_to_be() -> None:
+    """Blanks take next to no tokens, and what is behind them does: the first guess is thousands of characters too far."""
+    counted: list[int] = []
+
+    class Counting:
+        def count(self, text: str) -> Count:
+            counted.append(len(text))
+            return Tokens(model="claude").count(text)
+
+    assert fit(" " * 1_000 + "価値" * 30_000, Allowance.tokens(1_000, Counting()), handle="abc").shown_chars > 1_000
+    assert len(counted) < 60, "step by step it takes 91"
+
+
+@pytest.mark.proves("G-2")
 @pytest.mark.parametrize(("keep", "has", "has_not"), [("head", "line 0\n", "9999"), ("tail", "line 9999", "line 0\n")])
 def test_head_or_tail_is_kept(keep: str, has: str, has_not: str) -> None:
     """The caller knows which end matters."""

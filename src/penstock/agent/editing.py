@@ -174,7 +174,7 @@ class Editing:
             return "done"
         try:
             with texts.open_file(self.root, what) as (source, _):
-                now = _digest(source.read(0, MAX_BYTES + 1))
+                now = _digest(content_of(source))
         except ToolError as error:
             if error.code != "not_found":
                 return "unknown"
@@ -307,7 +307,7 @@ class Editing:
             return ""
         try:
             source = FileSource(opened)
-            is_ours = source.read(0, MAX_BYTES + 1) == change.after
+            is_ours = content_of(source) == change.after
             return texts.token(source, source.size_bytes) if is_ours else ""
         finally:
             opened.close()
@@ -400,6 +400,11 @@ class _Change(NamedTuple):
     @property
     def whole(self) -> Change:
         return Change(self.file.path, self.file.known, self.after)
+
+
+def content_of(source: FileSource) -> bytes:
+    """Return what a file holds, or its beginning where it is larger than an edit leaves any."""
+    return source.read(0, MAX_BYTES + 1)
 
 
 def _digest(data: bytes) -> str:

@@ -13,11 +13,12 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from penstock.agent.disk_changes import ChangedFile
-from penstock.agent.editing import MAX_BYTES
+from penstock.agent.editing import content_of
 from penstock.agent.record_types import CHANGED, CHILD, EDITED, UNDONE
 from penstock.errors import ToolError
 from penstock.session import Effected, Intended
 from penstock.store import Conflict, StoreFault
+from penstock.store.marks import parts_of
 from penstock.text import escape
 from penstock.text.calls import Call
 from penstock.text.redaction import redacted
@@ -231,14 +232,13 @@ def _digest(content: bytes | None) -> str:
 
 
 def _on_disk(root: Root, relative: bytes) -> bytes | None:
-    """Return what a file holds, or its beginning where it is larger than an edit leaves any; None where none can be read."""
+    """Return `content_of` a file; None where none can be read."""
     try:
         opened = root.open_file(relative)
     except ToolError:
         return None
     try:
-        source = FileSource(opened)
-        return source.read(0, MAX_BYTES + 1)
+        return content_of(FileSource(opened))
     finally:
         opened.close()
 
@@ -260,7 +260,7 @@ def _content(store: Store, handle: str, digest: str) -> bytes:
     Raises:
         ToolError: it is gone, or is not what the file held: secrets are taken out of what is kept, where that is asked for.
     """
-    content = b"".join(_pieces(store, handle))
+    content = b"".join(parts_of(store, handle))
     if sha256(content).hexdigest() != digest and store.info(handle).hidden:
         raise ToolError(
             "expired",
@@ -273,13 +273,3 @@ def _content(store: Store, handle: str, digest: str) -> bytes:
             "expired", f"What the file was is not kept as it was under {handle}.", Call("page", {"handle": handle})
         )
     return content
-
-
-def _pieces(store: Store, handle: str) -> list[bytes]:
-    """Return an artifact in pieces. Raises `ToolError` where it is gone."""
-    pieces: list[bytes] = []
-    at = 0
-    while piece := store.read(handle, at, 1 << 20):
-        pieces.append(piece)
-        at += len(piece)
-    return pieces

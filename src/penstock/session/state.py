@@ -427,7 +427,6 @@ def _handed_off(state: State, event: ev.HandedOff) -> State:
         # larger one in the provider's count.
         reserve_tokens=state.reserve_tokens if state.overflow_calls else 0,
         boundaries=(*state.boundaries, *_named(state, event)),
-        subtask_done=False,
         handoffs=state.handoffs + 1,
         faults=replace(state.faults, tool_row=0),
     )

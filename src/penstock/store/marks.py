@@ -274,13 +274,13 @@ def secrets_of(store: Store, handle: str) -> dict[str, int]:
     if known is not None:
         return dict(known)
     watch = SecretWatch()
-    for _ in watch.passed(_parts(store, handle)):
+    for _ in watch.passed(parts_of(store, handle)):
         pass
     return dict(watch.mark.secrets)
 
 
-def _parts(store: Store, handle: str) -> Iterator[bytes]:
-    """Yield the content of an artifact."""
+def parts_of(store: Store, handle: str) -> Iterator[bytes]:
+    """Yield the content of an artifact, part by part. Raises `ToolError` where it is gone."""
     at = 0
     while part := store.read(handle, at, _READ_BYTES):
         yield part

@@ -200,7 +200,7 @@ def fit_ends(
 
     def near() -> int | None:
         # Counting tokens is what takes time here: who has counted a part knows nearly how much there is room for.
-        if allowance.counter is None or not most:
+        if allowance.counter is None:
             return None
         frame = allowance.measure(notice(""))
         part = min(most, max(1, whole.chars * allowance.limit // max(1, whole.tokens)))
@@ -338,7 +338,7 @@ class _Cut:
     def _head(self, room: int) -> str:
         """Return at most so many characters from the beginning, ended at a line or a record where that costs little."""
         text = self._head_text
-        newline = text.rfind("\n", 0, room)
+        newline = text[:room].rfind("\n")
         if newline >= NEWLINE_SHARE * room:
             return text[:newline]
         if json_records.is_one_line(text[:64], self._whole.lines):
