@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,6 +13,7 @@ from penstock.agent.editing import Editing
 from penstock.agent.journal import resumed
 from penstock.agent.loop import Agent
 from penstock.cli.watching import work
+from penstock.errors import CallerError
 from penstock.models import ScriptedModel, call, calls, fail, refuse, say
 from penstock.session.effects import Acted, Intent
 from penstock.store import Conflict, open_store
@@ -34,6 +36,17 @@ def replayed(agent: Agent, store: Store) -> Session:
     """The session as the journal has it."""
     session, _, _ = resumed(store, agent.session.session_id)
     return session
+
+
+@pytest.mark.proves("S-12")
+def test_who_names_no_session_hears_the_newest_five(tmp_path: Path) -> None:
+    """And no more of them, however many there are."""
+    with closing(open_store(str(tmp_path / "s"))) as store:
+        for name in "abcdefg":
+            store.append(name, 0, "begun", {})
+        with pytest.raises(CallerError, match=r"no session 'x'; the newest are (\w, ){4}\w$") as refused:
+            resumed(store, "x")
+        assert "g" in str(refused.value).partition("are")[2]
 
 
 @pytest.mark.proves("S-9", "S-12")

@@ -482,7 +482,7 @@ MUTANTS = {
         "keeps", r"tide \d+\.\nquorum", lambda patch: patch.setattr(decisions.Decider, "kept", frozenset())
     ),
     "what is due is forgotten": Mutant(
-        "keeps", "To go on", lambda patch: patch.setattr(decisions.Decider, "_plan", lambda *_: None)
+        "keeps", "To continue", lambda patch: patch.setattr(decisions.Decider, "_plan", lambda *_: None)
     ),
     "a reset hands on the goal": Mutant("hands on", r"Port \?", partial(without_handing_on, goal="")),
     "a reset hands on what the user said": Mutant("hands on", r"^Yes\.", partial(without_handing_on, constraints=())),

@@ -288,9 +288,9 @@ def test_the_bounds_are_those_that_the_docs_name() -> None:
     """Whoever runs a server plans with them."""
     docs = " ".join((REPOSITORY / "docs" / "mcp.md").read_text().split())
     for said in (
-        f"{http_server.MAX_IN_FLIGHT} requests are served at once, more get 503",
-        f"{connections.MAX_CONNECTIONS} connections are open at most, {connections.MAX_CONNECTIONS_PER_PEER} from another machine",
-        f"Headers have {connections.HEADER_SECONDS:.0f} seconds, bodies {http_server.BODY_SECONDS:.0f}.",
+        f"{http_server.MAX_IN_FLIGHT} requests are served at once; further ones get 503",
+        f"At most {connections.MAX_CONNECTIONS} connections are open, {connections.MAX_CONNECTIONS_PER_PEER} of them from any",
+        f"Headers must arrive within {connections.HEADER_SECONDS:.0f} seconds, bodies within {http_server.BODY_SECONDS:.0f}.",
         f"a body above {frames.MAX_BYTES >> 20} MiB with 413",
     ):
         assert said in docs

@@ -164,7 +164,7 @@ def test_what_strangers_wrote_is_inert() -> None:
 @pytest.mark.parametrize(
     ("document", "why"),
     [
-        ("{", "no JSON"),
+        ("{", "not JSON"),
         ("[]", "points: an object"),
         ({"modell": "m"}, "points: 'modell' is not known"),
         ({"model": 5}, "is a name"),
@@ -185,7 +185,7 @@ def test_what_strangers_wrote_is_inert() -> None:
         ({"measured": [{**MEASURED[0], "value": float("nan")}]}, "is a number"),
         ({"measured": [{**MEASURED[0], "value": 10**400}]}, "is a number"),
         ({"measured": [MEASURED[0], {**MEASURED[0], "value": 1}]}, "two measurements of 'solved' at 64000 tokens"),
-        ('{"measured": [{"metric": "m", "tokens": 5, "value": NaN, "source": "s"}]}', "no JSON"),
+        ('{"measured": [{"metric": "m", "tokens": 5, "value": NaN, "source": "s"}]}', "not JSON"),
     ],
 )
 def test_points_that_cannot_be_name_what_is_wrong(document: Any, why: str) -> None:

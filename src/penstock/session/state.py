@@ -347,9 +347,7 @@ def _bears(state: State) -> State:
         return replace(state, ended="errors", phase="ended")
     if state.faults.is_boundary(limits):
         return _crosses(state, "errors", f"{state.faults.row} failures in a row")
-    if state.faults.row or "errors" not in state.crossed:
-        return state
-    return replace(state, crossed=state.crossed - {"errors"})
+    return state if state.faults.row else replace(state, crossed=state.crossed - {"errors"})
 
 
 def _crosses(state: State, reason: Literal["turns", "context", "domain", "errors"], evidence: str) -> State:
