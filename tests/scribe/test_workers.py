@@ -119,3 +119,13 @@ def test_small_work_needs_no_process() -> None:
     assert processes_for(900_000) == 0
     assert processes_for(10_000_000_000) >= 1
     assert processes_for(10, 3) == 3
+
+
+def test_a_process_loads_nothing_that_asks_a_model() -> None:
+    """Wires, models and refusals are loaded where somebody is asked, or each process would load a third more."""
+    rooms = "penstock.scribe.estate_reading, penstock.scribe.page_writing"
+    said = (
+        f"import sys, {rooms}; print({{'penstock.wires', 'penstock.models', 'penstock.overflow'}} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

@@ -15,10 +15,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 from penstock.errors import CallerError, Refusal
-from penstock.models import Cancelled
-from penstock.overflow import diagnose
 from penstock.text import escape
-from penstock.wires import answer_words, begin, compose_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
@@ -135,6 +132,11 @@ class ModelPool:
         Raises:
             AssertionError: A scripted model of a test says that it was asked something else than its script has.
         """
+        # Only where somebody is asked: they are a third of what a process loads that documents what the code says.
+        from penstock.models import Cancelled
+        from penstock.overflow import diagnose
+        from penstock.wires import answer_words
+
         reason, sent = "", 0
         while sent < self._attempts:
             if self._useless:
@@ -239,6 +241,8 @@ class ModelPool:
 
 def _request(prompt: Prompt, model: Model, reply_tokens: int) -> dict[str, Json]:
     """Return one question on the wire of the model, its instructions where that wire has them."""
+    from penstock.wires import begin, compose_request
+
     return compose_request(begin(model.wire, system=prompt.system, prompt=prompt.user), model.name, reply_tokens)
 
 
