@@ -294,10 +294,10 @@ def _item_of_code(
     item: dict[str, Json] = dict(zip(names, map(said.get, names), strict=True))
     for name, shape, row in shaped:
         given = item[name]
-        if given is not None:
+        if given is None or given == []:  # as most are
+            item[name] = None if shape in {"text", "parts"} else []
+        else:
             item[name] = _shaped(given if type(given) is list else [given], shape, row)
-        elif shape not in {"text", "parts"}:
-            item[name] = []
     item["citations"] = _citations(citations)
     item["origin"] = "code"
     return item

@@ -12,7 +12,7 @@ from ..program import key
 from .execs import comes_back
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from ..program import Program
@@ -132,24 +132,24 @@ def _ends(nodes: Sequence[Node], gone: AbstractSet[int]) -> bool:
     """
     passed = -1  # the sentence of a NEXT SENTENCE
     for node in nodes:
-        held = list(_held(node))
-        if any(one.said.verb in _ESCAPES for one in held):
+        held = _held(node)
+        verbs = {one.said.verb for one in held}
+        if not _ESCAPES.isdisjoint(verbs):
             return False
-        if any(one.said.verb == "NEXT SENTENCE" for one in held):
+        if "NEXT SENTENCE" in verbs:
             passed = node.said.sentence
         if passed != node.said.sentence and _left(held, gone):
             return True
     return False
 
 
-def _held(node: Node) -> Iterator[Node]:
+def _held(node: Node) -> list[Node]:
     """Return a statement and all that it holds, parents before children; without recursion, for nests may be deep."""
-    stack = [node]
-    while stack:
-        node = stack.pop()
-        yield node
-        for _, _, inner in node.branches:
-            stack += inner
+    held = [node]
+    for one in held:  # and what comes to it on the way
+        for _, _, inner in one.branches:
+            held += inner
+    return held
 
 
 def _left(held: Sequence[Node], gone: AbstractSet[int]) -> bool:

@@ -271,7 +271,8 @@ class References:
         """Note that the words from `at` to `end` name an item, with its qualifiers."""
         if not role:
             return
-        self._operand(" ".join(said.texts[at:end]), role)
+        if self._current is not None:
+            self._operand(" ".join(said.texts[at:end]), role)
         keys = said.keys
         meanings = self._note(keys[at], keys[at + 2 : end : 2], role, said.line if said.copybook else said.lines[at])
         if meanings:
@@ -462,6 +463,8 @@ def references(
 
 def _given(keys: Sequence[str], end: int, within: Sequence[str]) -> Given:
     """Return what the functions around an item give of it, by what the parentheses that are open there hold."""
+    if not within:  # as nearly all items stand
+        return ""
     functions = {one for one in within if one and one != "subscript"}
     if not functions or "subscript" in within:
         return "" if not functions else "calculated"

@@ -12,6 +12,8 @@ import re
 import zlib
 from bisect import insort
 from difflib import SequenceMatcher
+from itertools import compress
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
@@ -31,28 +33,31 @@ MOST_HUNKS = 200
 _NEIGHBOURS = 24
 _ONE_OF = 4
 """Of so many hashes one is looked up. By its value, so that it is looked up in every sketch that has it."""
+_UNCOUNTED = frozenset({"", "*", "/"})
+"""How a line begins that is blank or a comment."""
 _IN_NAME = re.compile(r"[\w-]")
 
 
 def sketch_of(program: str, listing: Listing) -> tuple[int, ...]:
     """Return the sketch of a program; empty where it is too short to say anything."""
-    lines = [told for _, told in _told(program, listing)]
+    lines = _told(program, listing)[1]
     if len(lines) < LEAST_LINES:
         return ()
-    hashes = {zlib.crc32("\n".join(lines[at : at + 3]).encode()) for at in range(len(lines) - 2)}
+    by_threes = map("\n".join, zip(lines, lines[1:], lines[2:], strict=False))
+    hashes = set(map(zlib.crc32, map(str.encode, by_threes)))
     return tuple(sorted(hashes)[:SKETCH])
 
 
-def _told(program: str, listing: Listing) -> list[tuple[int, str]]:
-    """Return the lines that count, each with its number: no comments, blanks folded, the program's own name taken out."""
+def _told(program: str, listing: Listing) -> tuple[list[int], list[str]]:
+    """Return the numbers of the lines that count, and those: no comments, blanks folded, the program's own name taken out."""
     name = program.upper()
     # All lines in capitals at once: no letter's capitals are an end of line, and no line holds one.
     capitals = "\n".join([line for _, line in listing]).upper().split("\n")
-    folded = [(number, " ".join(line.split())) for (number, _), line in zip(listing, capitals, strict=False)]
-    counted = [(number, line) for number, line in folded if line and line[0] not in "*/"]
-    if not name:
-        return counted
-    return [(number, _without(name, line) if name in line else line) for number, line in counted]
+    folded = list(map(" ".join, map(str.split, capitals)))
+    counts = [line[:1] not in _UNCOUNTED for line in folded]
+    numbers = list(compress(map(itemgetter(0), listing), counts))
+    lines = list(compress(folded, counts))
+    return numbers, [_without(name, line) if name in line else line for line in lines] if name else lines
 
 
 def _without(name: str, line: str) -> str:
@@ -122,9 +127,8 @@ class Hunk(NamedTuple):
 
 def differences(program: str, here: Listing, other: str, there: Listing) -> list[Hunk]:
     """Return where two programs differ, in the order of the first; comments, blanks and their own names make no difference."""
-    ours, theirs = _told(program, here), _told(other, there)
+    (ours, a), (theirs, b) = _told(program, here), _told(other, there)
     shown, beyond = dict(here), dict(there)
-    a, b = [told for _, told in ours], [told for _, told in theirs]
     # What is alike at both ends needs no looking for: most copies differ in few places.
     first = next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
     last = next(
@@ -134,8 +138,8 @@ def differences(program: str, here: Listing, other: str, there: Listing) -> list
     matcher = SequenceMatcher(None, a[first : len(a) - last], b[first : len(b) - last])
     return [
         Hunk(
-            tuple((number, shown[number].strip()) for number, _ in ours[first + i : first + j]),
-            tuple((number, beyond[number].strip()) for number, _ in theirs[first + k : first + m]),
+            tuple((number, shown[number].strip()) for number in ours[first + i : first + j]),
+            tuple((number, beyond[number].strip()) for number in theirs[first + k : first + m]),
         )
         for tag, i, j, k, m in matcher.get_opcodes()
         if tag != "equal"

@@ -114,6 +114,8 @@ def cell(pieces: Cell, up: str) -> str:
     """Return pieces as one line, with links relative to `up`."""
     if not pieces:
         return ""
+    if len(pieces) == 1:  # as most cells have
+        return _PIECES[type(pieces[0])](pieces[0], up).strip()
     return "".join([_PIECES[type(piece)](piece, up) for piece in pieces]).strip()
 
 
