@@ -1,8 +1,8 @@
-"""The context-window layer for LLM agents: read anything, overflow never, lose nothing.
+"""The context-window layer for LLM agents: read anything, never overflow, lose nothing.
 
     >>> from penstock import Tools
     >>> Tools("src").view("penstock/__init__.py", limit=1).splitlines()[1]
-    '1|\"\"\"The context-window layer for LLM agents: read anything, overflow never, lose nothing.'
+    '1|\"\"\"The context-window layer for LLM agents: read anything, never overflow, lose nothing.'
 
 This is the front door: what stands in `__all__` is pinned by a test.
 

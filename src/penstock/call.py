@@ -23,6 +23,6 @@ class Call(NamedTuple):
     """The arguments that are not their default, in the order in which they are printed, by their names in Python."""
 
     def but(self, **changes: Value | None) -> Call:
-        """Return the same call with other arguments; None takes one away."""
+        """Return the same call with other arguments; None removes one."""
         merged = {**self.arguments, **changes}
         return Call(self.tool, {name: value for name, value in merged.items() if value is not None})

@@ -47,7 +47,7 @@ the model (S-11)."""
 
 
 class PenstockError(Exception):
-    """Everything that Penstock raises on purpose. Any other exception from it is a bug."""
+    """The base of everything that Penstock raises on purpose. Any other exception from it is a bug."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Python would call the class with its message alone: workers in other processes hand errors on, and wait for ever
@@ -68,7 +68,7 @@ def _revived(kind: type[PenstockError], args: tuple[Any, ...]) -> PenstockError:
 class CallerError(PenstockError, ValueError):
     """The programmer has to act: an argument or a setting of the library is wrong.
 
-    It is a `ValueError` too, for callers that know no Penstock.
+    It is also a `ValueError`, for callers that do not know Penstock.
     """
 
 
@@ -76,9 +76,9 @@ class ToolError(PenstockError):
     """The model has to act: the error's text is the result that it sees.
 
     Attributes:
-        code: one of `CODES`; scripts and hosts hold on to it, sentences may change.
+        code: one of `CODES`; scripts and hosts may rely on it, while sentences may change.
         message: what was wrong, in a sentence for the model.
-        calls: calls that work instead, to be written in the face's own syntax.
+        calls: calls that work instead, to be printed in the syntax of the caller's interface.
     """
 
     def __init__(self, code: str, message: str, *calls: Call) -> None:
@@ -100,4 +100,4 @@ class Refusal(PenstockError):
 
 
 class Ended(PenstockError):
-    """A person has to act: the work stopped and says what it needs."""
+    """A person has to act: the work has stopped, and the message says what it needs."""

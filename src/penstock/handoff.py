@@ -1,4 +1,4 @@
-"""The document that one session leaves to the next: the public path of `penstock.context.handoff`.
+"""The document that one session hands to the next: the public path of `penstock.context.handoff`.
 
 `mechanical` makes it from a transcript without a model, `encode` and `decode` are its JSON, `render` is the text that a
 fresh session begins with (S-9).

@@ -1,7 +1,7 @@
-"""What a refused request becomes: the public path of `penstock.context.recovery`.
+"""How a refused request is made smaller: the public path of `penstock.context.recovery`.
 
 `recover` answers one refusal: `SendSmaller`, `SummaryWanted`, or `Irreducible` with the proof (`TooLarge`). `decide`
-does the same with everything that is known of a request so far, a `Situation`; `with_summary` goes on once a model has
+does the same with everything known about a request so far, a `Situation`; `with_summary` continues once a model has
 answered. `penstock.execute` drives it with your own send function (R-1 to R-3; docs/recovery-bounds.md).
 """
 

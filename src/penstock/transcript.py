@@ -1,14 +1,14 @@
 """One history for the message lists of every API: the public path of `penstock.wires`.
 
-`load` reads a list of messages of any wire, `dump` writes it back byte for byte; `violations` names what a provider
-would refuse, and `repair` mends it (R-8, R-9).
+`load` reads a list of messages of any wire, `dump` writes it back byte for byte; `violations` lists what a provider
+would reject, and `repair` repairs it (R-8, R-9).
 
     >>> from penstock.transcript import dump, load
     >>> messages = [{"role": "user", "content": "Hi."}]
     >>> dump(load(messages, "openai-chat"), "openai-chat") == messages
     True
 
-What you need for a request as a whole: `load_request`, `compose_request`, `dump_request`, `reply_tokens`. For an
+For a request as a whole: `load_request`, `compose_request`, `dump_request`, `reply_tokens`. For an
 answer: `answer_messages`, `answer_words`, `output_tokens`. For a conversation: `begin`, `text_message`,
 `result_messages`. For tools: `tool_definitions`. `WIRES` names the APIs there are, `wire_of` says which one a body is
 of.

@@ -59,17 +59,17 @@ class _Conversation(NamedTuple):
 
 
 class Carrier:
-    """Carries requests to one provider; remembers its limits and its way to count.
+    """A sender of requests to one provider that remembers its limits and how it counts tokens.
 
     Args:
         wire: the API's name, one of `penstock.transcript.WIRES`.
-        window_tokens: the model's context window, as far as you know it.
-        store: where what is taken from view is kept, and what was learned; the user's default store where nothing is said.
-        endpoint: what tells this provider from others that serve a model of the same name, its base URL, say.
-        max_calls: how many calls of a provider one request may take.
-        counter: how tokens are counted; by the model that each body names where nothing is said.
-        rules: your own rules for refusals that are not recognised.
-        dialect: the syntax in which stubs name the way back.
+        window_tokens: the model's context window in tokens, as far as you know it.
+        store: where removed content and what was learned are kept; the user's default store if omitted.
+        endpoint: distinguishes this provider from others that serve a model of the same name, such as its base URL.
+        max_calls: the most calls of the provider for one request.
+        counter: how tokens are counted; if omitted, by the tokenizer of the model that each body names.
+        rules: your own rules for refusals that are not recognised otherwise.
+        dialect: the call syntax in which stubs name the way back.
         clock: seconds since 1970; for tests.
 
     Example:
@@ -121,20 +121,20 @@ class Carrier:
         summarise: Callable[[str], str] | None = None,
         session_id: str = "",
     ) -> RecoveryResult:
-        """Send a request as `penstock.execute` does, with what was learned before.
+        """Send a request as `penstock.execute` does, using what was learned from earlier ones.
 
         Args:
             send: takes a body and returns what the provider answered; raises what it refused with.
             request: a body of the carrier's wire; it is not changed.
             summarise: takes a prompt and returns a model's summary; None where none can be had.
-            session_id: what a handoff calls the session.
+            session_id: the session's name in a handoff.
 
         Returns:
-            The answer and how it was got, or the proof that nothing smaller can be sent.
+            The answer and what it took to get it, or the proof that nothing smaller can be sent.
 
         Raises:
-            CallerError: for what is no request of the wire.
-            Exception: what `send` raises where that is no overflow.
+            CallerError: if the request is not one of the wire.
+            Exception: whatever `send` raises, unless it is an overflow.
         """
         course = self._course(request, session_id, can_summarise=summarise is not None)
         try:
@@ -150,7 +150,7 @@ class Carrier:
         summarise: Callable[[str], str | Awaitable[str]] | None = None,
         session_id: str = "",
     ) -> RecoveryResult:
-        """Send a request as `execute` does, with a send function that is awaited; the arguments are the same."""
+        """Send a request as `execute` does, awaiting the send function; the arguments are the same."""
         course = self._course(request, session_id, can_summarise=summarise is not None)
         try:
             return await adrive(course, send, summarise)
@@ -158,7 +158,7 @@ class Carrier:
             self._learn(course)
 
     def window_tokens(self, model: str = "") -> int:
-        """Return the window that requests for a model are planned with by now."""
+        """Return the window, in tokens, that requests for a model are currently planned for."""
         return self._knowledge.of(model).window(self._settings.window_tokens)
 
     # ── what is remembered ───────────────────────────────────────────────────────────────────────────────────────

@@ -42,27 +42,27 @@ def execute(
     session_id: str = "",
     dialect: Dialect | None = None,
 ) -> RecoveryResult:
-    """Send a request with your own function, and get it out of an overflow where that is needed.
+    """Send a request with your own function, making it smaller if the provider refuses its size.
 
     Args:
-        send: takes a body and returns what the provider answered: JSON, an SDK's object, or a stream; raises what it refused with.
-        request: a body of the wire, as the provider's API takes it; it is not changed.
+        send: takes a body and returns the provider's answer (JSON, an SDK object or a stream), or raises the provider's error.
+        request: a body in the provider's format; it is not modified.
         wire: the API's name, one of `penstock.transcript.WIRES`.
-        window_tokens: the model's context window, as far as you know it.
-        store: where what is taken from view is kept; the user's default store where nothing is said.
-        summarise: takes a prompt and returns a model's summary; asked only where nothing else is enough, and then a call.
-        max_calls: how many calls of a provider this request may take; 1 means that nothing is tried again.
-        counter: how tokens are counted; by the model that the body names where nothing is said.
-        rules: your own rules for refusals that are not recognised.
-        session_id: what a handoff calls the session.
-        dialect: the syntax in which stubs name the way back.
+        window_tokens: the model's context window in tokens, as far as you know it.
+        store: where removed content is kept; the user's default store if omitted.
+        summarise: takes a prompt and returns a model's summary; called only if nothing else is enough, and counted as a call.
+        max_calls: the most calls of the provider for this request; 1 means no retry.
+        counter: how tokens are counted; if omitted, by the tokenizer of the model that the body names.
+        rules: your own rules for refusals that are not recognised otherwise.
+        session_id: the session's name in a handoff.
+        dialect: the call syntax in which stubs name the way back.
 
     Returns:
-        The answer and how it was got, or the proof that nothing smaller can be sent.
+        The answer and what it took to get it, or the proof that nothing smaller can be sent.
 
     Raises:
-        CallerError: for what is no request of the wire.
-        Exception: what `send` raises where that is no overflow.
+        CallerError: if the request is not one of the wire.
+        Exception: whatever `send` raises, unless it is an overflow.
     """
     settings = CarrySettings(
         wire=wire,
@@ -92,28 +92,28 @@ async def aexecute(
     session_id: str = "",
     dialect: Dialect | None = None,
 ) -> RecoveryResult:
-    """Send a request as `execute` does, with a send function that is awaited, or that returns an asynchronous stream.
+    """Send a request as `execute` does, with a send function that is awaited or returns an asynchronous stream.
 
     Args:
-        send: takes a body and returns, or is awaited for, what the provider answered: JSON, an SDK's object, or a stream;
-            raises what it refused with.
-        request: a body of the wire; it is not changed.
+        send: takes a body and returns the provider's answer (JSON, an SDK object or a stream) or an awaitable of it, or raises
+            the provider's error.
+        request: a body in the provider's format; it is not modified.
         wire: the API's name, one of `penstock.transcript.WIRES`.
-        window_tokens: the model's context window, as far as you know it.
-        store: where what is taken from view is kept; the user's default store where nothing is said.
-        summarise: takes a prompt and returns a model's summary, at once or to be awaited.
-        max_calls: how many calls of a provider this request may take; 1 means that nothing is tried again.
-        counter: how tokens are counted; by the model that the body names where nothing is said.
-        rules: your own rules for refusals that are not recognised.
-        session_id: what a handoff calls the session.
-        dialect: the syntax in which stubs name the way back.
+        window_tokens: the model's context window in tokens, as far as you know it.
+        store: where removed content is kept; the user's default store if omitted.
+        summarise: takes a prompt and returns a model's summary, or an awaitable of it.
+        max_calls: the most calls of the provider for this request; 1 means no retry.
+        counter: how tokens are counted; if omitted, by the tokenizer of the model that the body names.
+        rules: your own rules for refusals that are not recognised otherwise.
+        session_id: the session's name in a handoff.
+        dialect: the call syntax in which stubs name the way back.
 
     Returns:
         What `execute` returns.
 
     Raises:
-        CallerError: for what is no request of the wire.
-        Exception: what `send` raises where that is no overflow.
+        CallerError: if the request is not one of the wire.
+        Exception: whatever `send` raises, unless it is an overflow.
     """
     settings = CarrySettings(
         wire=wire,

@@ -33,25 +33,25 @@ _SHOWN_REPAIRS = 5
 
 @dataclass(kw_only=True)
 class RecoveryResult:
-    """What became of a request that may have been made smaller: the answer, and what was done for it (O-7).
+    """The outcome of a request that may have been made smaller: the answer, and what it took to get it (O-7).
 
     Attributes:
         success: whether the provider answered.
-        response: what `send` returned, a stream included, whose first events come again; also where it is an error.
-        attempts: requests that were sent with `send`.
+        response: what `send` returned, even if it is an error; a stream starts again from its first event.
+        attempts: how many times `send` was called.
         strategy: `normal`, `lower_reserve`, the deepest rung that was needed (`offload`, `stale`, `clear`, `failed`, `spans`,
             `model_summary`, `handoff`), and without success `tool_output_overflow`, `irreducible`,
             or `refused` for an error that came in an answer's place and that no smaller request cures.
-        tokens_reduced: by how much the request that was answered is smaller than the one that came in, by our count.
-        error: what ended it without success.
-        warnings: what the caller should know beside the answer; of a stream some come when it has ended.
-        overflow_severity: how far above its limit the provider called the first request that it refused (O-1).
-        request: what was sent last; with success, the request to go on from.
-        transcript: the conversation as it is shown now; its `entries` hold all of it.
-        plans: what was taken from view, one plan for each request that was made smaller.
-        handoff: what a session after this one begins with; None where none was needed.
-        fresh: without success, a request that the next prompt is added to; None where the instructions alone leave no room.
-        message: what to tell the user; empty with success.
+        tokens_reduced: how many tokens smaller the answered request is than the one passed in, by our count.
+        error: why it ended without success.
+        warnings: what the caller should know in addition; for a stream, some are added when it ends.
+        overflow_severity: how far over the limit the first refused request was, as the provider reported it (O-1).
+        request: what was sent last; after success, the request to continue from.
+        transcript: the conversation as it is now shown; its `entries` hold all of it.
+        plans: what was removed from view, one plan for each smaller request.
+        handoff: what a following session starts with; None if none was needed.
+        fresh: after failure, a request to which the next prompt can be added; None if the instructions alone leave no room.
+        message: what to tell the user; empty after success.
     """
 
     success: bool

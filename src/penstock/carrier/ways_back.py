@@ -39,8 +39,8 @@ class WaysBack:
 
     Args:
         wire: the API's name, one of `penstock.transcript.WIRES`.
-        store: where the texts are kept; the user's default store where nothing is said.
-        prefix: what stands before `page` and `find` in the names of the tools.
+        store: where the texts are kept; the user's default store if omitted.
+        prefix: what precedes `page` and `find` in the tool names.
         max_result_chars: how much one answer may take.
 
     Example:
@@ -125,12 +125,12 @@ class WaysBack:
 
 
 def ways_back(wire: str, store: Store | None = None, *, prefix: str = PREFIX) -> WaysBack:
-    """Return two tools that read back what was kept, for requests of a wire.
+    """Return two tools that let a model read back what was kept, for requests of a wire.
 
     Args:
         wire: the API's name, one of `penstock.transcript.WIRES`.
-        store: where the texts are kept; the user's default store where nothing is said.
-        prefix: what stands before `page` and `find` in the names of the tools.
+        store: where the texts are kept; the user's default store if omitted.
+        prefix: what precedes `page` and `find` in the tool names.
     """
     return WaysBack(wire, store, prefix=prefix)
 

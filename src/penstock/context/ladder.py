@@ -85,7 +85,7 @@ class Ladder:
         sized: the request's transcript with its counts.
         window_tokens: the window as far as it is known: what a flood keeps is measured by it.
         kept: results that stay as they are, each by its message and its call.
-        dialect: the syntax in which stubs name the way back.
+        dialect: the call syntax in which stubs name the way back.
         session_id: what the handoff on the floor calls the session.
     """
 

@@ -133,8 +133,8 @@ def recover(
         overflow: what the provider said of it.
         budget: the window as the caller believes it, and the reply that was asked for.
         can_summarise: whether the caller can ask a model for a summary, which is a call.
-        session_id: what a handoff calls the session.
-        dialect: the syntax in which stubs name the way back.
+        session_id: the session's name in a handoff.
+        dialect: the call syntax in which stubs name the way back.
         kept: results that stay as they are, each by its message and its call.
     """
     sized = Sized(transcript, budget.counter or ESTIMATOR)

@@ -102,8 +102,8 @@ class Situation:
         known: what the provider said of other requests before, as a `Carrier` remembers it.
         min_reply_tokens: the shortest reply that the provider lets this request ask for.
         kept: results that stay as they are, each by its message and its call.
-        dialect: the syntax in which stubs name the way back.
-        session_id: what a handoff calls the session.
+        dialect: the call syntax in which stubs name the way back.
+        session_id: the session's name in a handoff.
     """
 
     sized: Sized

@@ -1,4 +1,4 @@
-r"""Keep a result within its allowance: text, output of tools, streams of commands, each with the way to the rest.
+r"""Keep results within an allowance: text, tool output and command streams, each with the way to the rest.
 
 `fit`, `fit_all` and `fit_ends` are the pure forms for text. `guard.output` adds a store and wraps functions,
 `guard.stream` does the same for output that is too long to hold in memory.

@@ -73,20 +73,20 @@ def guard_output(
     limits: OutputLimits | None = None,
     dialect: Dialect | None = None,
 ) -> Guarded:
-    """Return `output` as a model may see it: within its limits, the notice included, and inert (G-1).
+    """Return `output` as a model may see it: within its limits, notice included, and inert (G-1).
 
-    The whole of what is cut goes to a store under the handle that the notice names (G-3). What fits is stored nowhere.
+    The original of what is cut goes to a store under the handle that the notice names (G-3). What fits is not stored.
 
     Args:
-        output: The text of a result. A `Guarded` one that its tool has bounded itself comes back as it is (G-8).
-        tool_name: How the notice calls the tool, and the name under which the whole is kept.
-        store: Where the whole is kept; None for the user's default store, which is opened only when something is cut.
-        limits: The size in characters and lines; None for `MAX_TOOL_OUTPUT_CHARS` or the environment's number.
-        dialect: How calls in the notice are written; None for Python's syntax.
+        output: The text of a result. A `Guarded` one, bounded by its own tool, is returned unchanged (G-8).
+        tool_name: The tool's name in the notice, and the name under which the original is kept.
+        store: Where originals are kept; None for the user's default store, which is opened only when something is cut.
+        limits: The largest size in characters and lines; None for `MAX_TOOL_OUTPUT_CHARS` or the environment's value.
+        dialect: The syntax of calls in the notice; None for Python's.
 
     Returns:
-        The text with `is_cut`, `handle` and its measures. Where the store failed, `handle` is None and the notice gives
-            the reason: a full disk never costs the result.
+        The text with `is_cut`, `handle` and its measures. If the store failed, `handle` is None and the notice gives the
+            reason: a full disk never costs the result.
     """
     if isinstance(output, Guarded) and output.bounds_itself:
         return output
@@ -241,18 +241,18 @@ def wrap_tool(
     limits: OutputLimits | None = None,
     dialect: Dialect | None = None,
 ) -> F:
-    """Return `fn` with its results guarded; name, docstring, signature and annotations stay (G-4).
+    """Return `fn` with its results guarded; its name, docstring, signature and annotations are kept (G-4).
 
-    It takes functions, coroutines, generators of both kinds, and objects that can be called. A result that is no text
-    is returned as it is when its text form fits, and as guarded text otherwise. The texts of a generator are one
-    result: they come in their own parts when they fit together, and otherwise as one guarded text.
+    Functions, coroutine functions, generators of both kinds and callable objects are accepted. A result that is not text is
+    returned unchanged if its text form fits, and as guarded text otherwise. The texts of a generator count as one result: they
+    are yielded one by one if they fit together, and otherwise as one guarded text.
 
     Args:
-        fn: The tool. One that bounds itself (its `bounds_itself` is true) comes back unchanged (G-8).
-        tool_name: How notices call it; None for its `__name__`.
-        store: Where the whole is kept; None for the user's default store, which is opened only when something is cut.
-        limits: The size in characters and lines; None for `MAX_TOOL_OUTPUT_CHARS` or the environment's number.
-        dialect: How calls in the notice are written; None for Python's syntax.
+        fn: The tool. One that bounds itself (its `bounds_itself` is true) is returned unchanged (G-8).
+        tool_name: The tool's name in notices; None for its `__name__`.
+        store: Where originals are kept; None for the user's default store, which is opened only when something is cut.
+        limits: The largest size in characters and lines; None for `MAX_TOOL_OUTPUT_CHARS` or the environment's value.
+        dialect: The syntax of calls in the notice; None for Python's.
 
     Returns:
         A function of the same kind as `fn`: a coroutine function for a coroutine function, and so on.
@@ -397,8 +397,8 @@ class TurnBudget:
 
     Args:
         allowance: What all results of the turn may take, in characters, bytes or tokens.
-        store: Where the whole is kept; None for the user's default store, which is opened only when something is cut.
-        dialect: How calls in the notice are written; None for Python's syntax.
+        store: Where originals are kept; None for the user's default store, which is opened only when something is cut.
+        dialect: The syntax of calls in the notice; None for Python's.
     """
 
     def __init__(self, allowance: Allowance, *, store: Store | None = None, dialect: Dialect | None = None) -> None:

@@ -76,7 +76,7 @@ def drain(
         name: How the notice calls the program, and the name under which the whole is kept.
         open_store: Called once the output proves too long to be shown; None keeps nothing.
         keep_bytes: How many bytes are kept of what is longer; 0 keeps nothing.
-        dialect: How calls in the notice are written; None for Python's syntax.
+        dialect: The syntax of calls in the notice; None for Python's.
         chars_per_token: For the estimate in tokens that the notice gives.
         hand_on: Is given all of it, part by part, where it cannot be kept: who would be left with two ends gets it uncut. None
             shows the ends. What fails behind its first `UNCUT_BYTES` is cut all the same, for nobody has held it.

@@ -194,7 +194,7 @@ def serve(
         prefix: Before each name of a tool, at most 48 of `A-Z a-z 0-9 _ - .`.
         budget: Characters of every result; None for what the calling host shows (`hosts`).
         allow_mounts: Whether paths may cross into other file systems.
-        allow_secrets: Whether files that look like credentials by their names are read.
+        allow_secrets: Whether files whose names say that they hold credentials may be read.
         landlock: Whether the kernel is asked to take all other rights from this process, for good.
         i_know: Whether an address that other machines reach is accepted without TLS.
         tell_url: Told where the tools are over HTTP, once that can be reached.

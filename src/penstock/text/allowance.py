@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Allowance(NamedTuple):
-    """At most so much of a unit; made by `chars`, `bytes` or `tokens`, never by hand."""
+    """The largest size of a text, with its unit; made by `chars`, `bytes` or `tokens`, never by hand."""
 
     limit: int
     """How much, in `unit`; it may be reached."""
@@ -56,7 +56,7 @@ class Allowance(NamedTuple):
         return cls(_whole(limit, "tokens"), "tokens", counter)
 
     def measure(self, text: str) -> int:
-        """Return how much a text takes, in the unit of this allowance."""
+        """Return the size of a text, in the unit of this allowance."""
         if self.counter is not None:
             return self.counter.count(text).high
         return len(text) if self.unit == "characters" else len(text.encode("utf-8", "surrogatepass"))
@@ -70,7 +70,7 @@ class Allowance(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """What a request may take: a window of tokens, part of which is kept for the reply."""
+    """The largest size of a request: a window in tokens, part of which is reserved for the reply."""
 
     context_tokens: int
     """The window of the model, request and reply together."""
@@ -83,7 +83,7 @@ class Budget(NamedTuple):
 
     @property
     def input_tokens(self) -> int:
-        """What is left for the request itself; never below 0."""
+        """The tokens left for the request itself; never below 0."""
         return max(0, self.context_tokens - self.reserve_tokens)
 
 

@@ -68,24 +68,24 @@ To read a long stretch in few calls, use read_file with start_byte and a generou
 
 
 class Tools:
-    """The tools over one root and one store, each returning text within an allowance.
+    """The tools for one root folder and one store, each returning text within an allowance.
 
-    The methods are for Python: they take the tools' own arguments and return text, errors included. `call` is for what a model
-    sent.
+    The methods are for use from Python: they take the tools' own arguments and return text, errors included. `call` takes the
+    arguments as a model sent them.
 
     Args:
-        root: the folder that paths are relative to and that nothing outside is read of, or a workspace over it.
-        allowance: what every result may take; 256 KiB when left out.
-        dialect: the syntax in which the next calls are printed; Python's when left out.
-        read_seconds: how long a call may take that reads one file; None for no limit.
-        walk_seconds: how long a call may take that walks a tree; None for no limit. What was found by then is the answer, marked
-            as partial.
-        progress: is told how many files a long walk has seen.
-        store: where `page` and `find` look, or how it is opened when one of them is first called; the user's own when left out.
-        shown: is told every page of a file that was answered.
+        root: the folder that paths are relative to and cannot leave, or a workspace over it.
+        allowance: the largest size of a result; 256 KiB if omitted.
+        dialect: the syntax in which next calls are printed; Python's if omitted.
+        read_seconds: the deadline of a call that reads one file; None for none.
+        walk_seconds: the deadline of a call that walks a tree; None for none. Whatever was found by then is returned, marked as
+            partial.
+        progress: called with the number of files that a long walk has seen.
+        store: where `page` and `find` look, or a function that opens it on their first call; the user's own if omitted.
+        shown: called with every page of a file that was returned.
 
     Raises:
-        CallerError: for a root that is no folder, and for an allowance too small to say anything in.
+        CallerError: if the root is not a folder, or the allowance is too small for any answer.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class Tools:
         version: str | None = None,
         encoding: str | None = None,
     ) -> str:
-        """Return lines of a file, else bytes, else the whole of a small one or the outline of a large one (B-1).
+        """Return lines of a file, or bytes; without a range, all of a small file or the outline of a large one (B-1).
 
         Args:
             path: the file, relative to the root.
@@ -170,7 +170,7 @@ class Tools:
         include_hidden: bool = False,
         include_ignored: bool = False,
     ) -> str:
-        """Return file names that match, or how many there are and how to get at them (L-1 to L-3).
+        """Return file names that match, or their number and how to page through them (L-1 to L-3).
 
         Args:
             pattern: a glob as in git: `*.py` is about names, `src/*.py` is tied to `path`, `**/` is any number of folders.
@@ -205,7 +205,7 @@ class Tools:
         include_ignored: bool = False,
         sizes: bool = True,
     ) -> str:
-        """Return how many files, bytes and estimated tokens there are, by extension; `sizes=False` counts files alone (L-4)."""
+        """Return the numbers of files, bytes and estimated tokens by extension; `sizes=False` counts only files (L-4)."""
         arguments = {
             "path": path,
             "pattern": pattern,
@@ -270,7 +270,7 @@ class Tools:
         offset: int | None = None,
         limit: int | None = None,
     ) -> str:
-        """Return a page of a kept output: lines (or records, where it is JSON on one line), else bytes (G-3).
+        """Return a page of a kept output: lines (records, if it is JSON on one line) or bytes (G-3).
 
         Args:
             handle: the handle that the notice of the cut result names.
@@ -289,11 +289,11 @@ class Tools:
         return self._answer(PAGE, arguments).text
 
     def find(self, handle: str, pattern: str, limit: int = 50) -> str:
-        """Return the lines of a kept output that match a regular expression, each with its line and its byte (G-3)."""
+        """Return the lines of a kept output that match a regular expression, each with its line number and byte offset (G-3)."""
         return self._answer(FIND, {"handle": handle, "pattern": pattern, "limit": limit}).text
 
     def call(self, name: str, arguments: Mapping[str, object], *, allowance: Allowance | None = None) -> Result:
-        """Return what a tool answers to arguments as a model sent them.
+        """Return a tool's answer to arguments as a model sent them.
 
         Args:
             name: the name of a tool in `TOOLS`.
@@ -309,7 +309,7 @@ class Tools:
         return self._answer(tool, arguments, None if allowance is None else check_allowance(allowance))
 
     def counters(self) -> Counters:
-        """Return what was read through these tools so far: pages, bytes, and what was read again (B-12)."""
+        """Return what these tools have read so far: pages, bytes, and repeated reads (B-12)."""
         return self._reads.counters()
 
     def _answer(self, tool: Tool, arguments: Mapping[str, object], allowance: Allowance | None = None) -> Result:

@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 
 class Workspace:
-    """One folder and bounded ways to read what lies beneath it. Nothing outside it is ever named or read (L-8).
+    """One folder, and bounded ways to read the files in it. Nothing outside it is ever named or read (L-8).
 
-    Threads may share one.
+    Threads may share an instance.
 
     Args:
         root: The folder.
         allow_mounts: Whether paths may cross into other file systems.
-        allow_secrets: Whether files that look like credentials by their names are read.
-        view_lines: How many lines `view` shows where nobody says.
-        caps_line_ranges: Whether a range of lines ends after 256 KiB although no `room` bounds it (B-2).
-        confinement: `auto`, or one of those of `Root`.
+        allow_secrets: Whether files whose names say that they hold credentials may be read.
+        view_lines: How many lines `view` shows by default.
+        caps_line_ranges: Whether a range of lines ends after 256 KiB even if no `room` bounds it (B-2).
+        confinement: `auto`, or one of the kinds that `Root` knows.
 
     Raises:
         CallerError: There is no such folder.
@@ -183,7 +183,7 @@ class Workspace:
         deadline: Deadline | None = None,
         progress: Progress | None = None,
     ) -> Ranking:
-        """The passages of files that have most to do with a question in words, the best first (L-7). Raises `ToolError`.
+        """Return the passages most relevant to a question in words, the best first (L-7). Raises `ToolError`.
 
         `index_folder` is where the index is kept for the next call; a temporary one is made where nothing is said.
         With `index_redacted` it gets no word of what looks like a secret.

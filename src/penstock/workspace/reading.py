@@ -51,7 +51,7 @@ class Reader:
 
     Args:
         root: The root that opens everything.
-        view_lines: How many lines `view` shows where nobody says.
+        view_lines: How many lines `view` shows by default.
         caps_line_ranges: Whether a range of lines ends after 256 KiB although no `room` bounds it.
     """
 

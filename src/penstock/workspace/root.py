@@ -60,7 +60,7 @@ class Root:
     Args:
         path: The folder; links in it are followed once, here.
         allow_mounts: Whether a path may cross into another file system.
-        allow_secrets: Whether files that look like credentials by their names are read.
+        allow_secrets: Whether files whose names say that they hold credentials may be read.
         confinement: `openat2`; `walk`, in which no link is followed; `paths`, in which none is either, but whoever
             swaps folders while they are read can have names of others listed, never content read; or `auto`, the first
             of these that the system has.
