@@ -7,12 +7,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from penstock.workspace.unasked import guarded_places, hooks_elsewhere, set_aside, why_unasked, why_unasked_at
+from penstock.workspace.unasked import (
+    can_be_guarded,
+    hooks_elsewhere,
+    set_aside,
+    unasked_places,
+    why_unasked,
+    why_unasked_at,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.proves("S-16")
+
+
+def guarded_places(root: Path, *allowed: bytes) -> list[str]:
+    """What a wall lets be read alone, as the shell asks for it."""
+    return list(filter(can_be_guarded, unasked_places(str(root), allowed)))
 
 
 def words(text: str) -> list[str]:
@@ -77,8 +89,8 @@ def test_hooks_lie_where_the_configuration_says(tmp_path: Path) -> None:
     assert hooks_elsewhere(str(root / "scripts")) == (b"hooks",)
     assert "hooks" in why_unasked(b"scripts/hooks/pre-commit", hooks=hooks_elsewhere(str(root)))
     assert why_unasked(b"scripts/hooks2/x", hooks=hooks_elsewhere(str(root))) == ""
-    assert guarded_places(str(root))[0] == str(root / "scripts/hooks")
-    assert str(root / "scripts/hooks") not in guarded_places(str(root), [b"scripts"])
+    assert guarded_places(root)[0] == str(root / "scripts/hooks")
+    assert str(root / "scripts/hooks") not in guarded_places(root, b"scripts")
     for other in ("[core]\n\thookspath = /etc/hooks\n", "[core]\n\thooksPath =\n", "", "hooksPath = ../x\n"):
         config.write_text(other)
         assert hooks_elsewhere(str(root)) == ()
@@ -97,7 +109,7 @@ def repository(folder: Path) -> Path:
 
 def guarded(root: Path, *allowed: bytes) -> set[str]:
     """What a wall lets be read alone, relative to the root."""
-    return {os.path.relpath(path, root) for path in guarded_places(str(root), allowed) if not path.endswith("/")}
+    return {os.path.relpath(path, root) for path in guarded_places(root, *allowed) if not path.endswith("/")}
 
 
 def test_a_repository_may_have_any_name(tmp_path: Path) -> None:
@@ -121,7 +133,7 @@ def test_a_repository_may_have_any_name(tmp_path: Path) -> None:
     assert guarded(root) == {".git", ".bare/main/.git", *own, *below}
     assert guarded(root, b".bare", b".git") == set()
     # What holds any of it may not be moved away.
-    held = {path for path in guarded_places(str(root)) if path.endswith("/")}
+    held = {path for path in guarded_places(root) if path.endswith("/")}
     assert {str(data) + "/", f"{data}/modules/", f"{data}/modules/libs/", f"{data}/modules/libs/sub/"} == held
 
 

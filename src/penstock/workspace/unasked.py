@@ -313,18 +313,6 @@ def _listed(relative: bytes, above: bytes = b"") -> str:
     return next((why for why, places in _WHY.items() if places.search(plain)), "")
 
 
-def guarded_places(root: str, allowed: Iterable[bytes] = ()) -> list[str]:
-    """Return what stands in a folder of the user's that other programs run unasked, for a wall that lets it be read alone.
-
-    Links are left out: what they name is not theirs to guard.
-
-    Args:
-        root: The folder, without links in its path.
-        allowed: As for `why_unasked`.
-    """
-    return [path for path in unasked_places(root, allowed) if can_be_guarded(path)]
-
-
 def can_be_guarded(place: str) -> bool:
     """Return whether a wall can guard a place that `unasked_places` found; of links it can those of a repository alone, by what
     they name.
