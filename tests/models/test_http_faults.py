@@ -378,13 +378,14 @@ def test_a_refusal_of_any_depth_is_raised(depth: int) -> None:
 
 
 def test_no_redirect_is_followed() -> None:
-    """A key goes to its base URL and nowhere else."""
+    """A key goes to its base URL and nowhere else; who named that hears of the other."""
     with peer(reply(json.dumps(ANSWER))) as other:
         answer = reply("", "307 Temporary Redirect", f"location: {other.url}")
         with peer(answer) as serving, pytest.raises(Refused) as caught:
             remote(serving.url).send(ASKED)
         assert other.requests == []
     assert caught.value.status_code == 307
+    assert caught.value.body == f"it redirects to {other.url}, which may be the base URL to name"
     assert len(serving.requests) == 1
 
 

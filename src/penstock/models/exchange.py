@@ -224,6 +224,8 @@ async def _posted(
         if not response.is_success:
             text = (await _content(response, MAX_REFUSAL_BYTES)).decode("utf-8", "replace")
             ok, body = parsed_finite(text)
+            if response.has_redirect_location:  # it is not followed, and says itself no more than that something moved
+                ok, body = True, f"it redirects to {response.headers['location']}, which may be the base URL to name"
             raise Refused(response.status_code, body if ok else text, _kept(response.headers))
         # By what came, not by what was asked for: some servers answer a request for a stream with a body.
         is_stream = wire_named(wire).answers.stream_type in response.headers.get("content-type", "")
