@@ -121,3 +121,22 @@ def test_what_changed_is_told_to_the_model_in_its_next_request(begun: Callable[.
     agent.run(told="a.txt has changed since.")
     assert json.dumps(model.requests[-1]).count("a.txt has changed since.") == 1
     assert violations(model.requests[-1]["messages"], "openai-chat") == []
+
+
+@pytest.mark.proves("S-11")
+def test_an_interrupt_ends_a_wait_within_a_step_of_it(tree: Path, store: Store) -> None:
+    """Of the minute after three failures nothing more is waited for, also where no signal breaks a wait off."""
+    first = begin(tree, store, ScriptedModel([]))
+    waited: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        if sum(waited) > 20:  # within the minute
+            agent.interrupt()
+
+    model = ScriptedModel([*(fail(503, "down") for _ in range(3)), say("Up.")])
+    agent = Agent(
+        first.session, model, first.tools, store, clock=lambda: sum(waited), sleep=sleep, journal=first.journal
+    )
+    assert agent.run("Look.").outcome == "interrupted"
+    assert 20 < sum(waited) < 21

@@ -12,6 +12,7 @@ import threading
 import time
 from contextlib import closing
 from hashlib import sha256
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,7 +20,7 @@ from tests.cli.test_running import penstock
 from tests.forks import warm_penstock
 
 from penstock.agent.file_check import verify
-from penstock.cli import main
+from penstock.cli import main, watching
 from penstock.cli.handed_on import tracked_by
 from penstock.cli.sessions import replayed
 from penstock.context.handoff import FileEvent, Handoff
@@ -464,6 +465,30 @@ def test_one_interrupt_ends_any_wait(tree: Path, tmp_path: Path, when: str) -> N
     assert running.returncode == 130
     assert "penstock resume" in rest
     assert took < 10, "half a second on a quiet machine; what it cuts short lasts a minute"
+
+
+@pytest.mark.proves("S-11")
+def test_what_does_not_look_is_broken_off_after_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name that is looked up, a file system that hangs: nothing there asks whether the work was stopped."""
+    told: list[str] = []
+
+    class Hanging:
+        session = SimpleNamespace(session_id="one")
+
+        def run(self, *_: Any, **__: Any) -> None:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(20)
+
+        def interrupt(self) -> None:
+            told.append("stop")
+
+        def broken_off(self) -> str:
+            return "broken off"
+
+    began = time.monotonic()
+    assert watching.work(Hanging(), "x") == "broken off"  # type: ignore[arg-type, comparison-overlap]
+    assert told == ["stop"]
+    assert time.monotonic() - began < 10
 
 
 @pytest.mark.proves("S-9", "S-10")
