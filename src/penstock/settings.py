@@ -81,7 +81,7 @@ def load(
         chosen = {}
     variables = {name: f"PENSTOCK_{name.upper()}" for name in known}
     given = {name: _number(at, environment[at]) for name, at in variables.items() if at in environment}
-    return Settings(**{**chosen, **_checked(given)})  # type: ignore[arg-type]
+    return Settings(**{**chosen, **_checked(given)})  # type: ignore[arg-type]  # checked by name
 
 
 def _checked(chosen: Mapping[str, object]) -> Mapping[str, object]:

@@ -93,7 +93,7 @@ def told_by(error: Exception) -> Exception:
         with contextlib.suppress(Exception):  # a connection that broke meanwhile: there is no more to read
             content = fp.read()
         with contextlib.suppress(Exception):  # all is read: its connection is not kept until nobody holds the error
-            error.close()  # type: ignore[attr-defined]
+            error.close()  # type: ignore[attr-defined]  # urllib's error is a response too
         # Both names lead to the body: `read` looks for it under the one, a handler of the caller's may under the other.
         error.fp = error.file = io.BytesIO(content)  # type: ignore[attr-defined]
         return Refused(code, content.decode("utf-8", "replace"))

@@ -42,7 +42,7 @@ def view_command(file: str, root: str, as_json: bool, **place: Any) -> int:
     """
 
     def to_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, object], str]:
-        page = tools.workspace.view(**checked)  # type: ignore[arg-type]
+        page = tools.workspace.view(**checked)  # type: ignore[arg-type]  # as the tool checked them
         return answer.page_json(page), "partial" if page.bound == "deadline" else "done"
 
     return answer.answer_tool(root, "view", _given({"file_path": file, **place}), as_json, to_json)
@@ -71,7 +71,7 @@ def read_command(file: str, root: str, as_json: bool, **place: Any) -> int:
     """
 
     def to_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, object], str]:
-        return answer.page_json(tools.workspace.read_file(**checked)), "done"  # type: ignore[arg-type]
+        return answer.page_json(tools.workspace.read_file(**checked)), "done"  # type: ignore[arg-type]  # as the tool checked them
 
     return answer.answer_tool(root, "read_file", _given({"path": file, **place}), as_json, to_json)
 
@@ -94,6 +94,6 @@ def outline_command(file: str, root: str, as_json: bool, **place: int | None) ->
     """
 
     def to_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, object], str]:
-        return answer.page_json(tools.workspace.outline(**checked)), "done"  # type: ignore[arg-type]
+        return answer.page_json(tools.workspace.outline(**checked)), "done"  # type: ignore[arg-type]  # as the tool checked them
 
     return answer.answer_tool(root, "outline", _given({"path": file, **place}), as_json, to_json)

@@ -53,7 +53,7 @@ def list_command(root: str, as_json: bool, **arguments: Any) -> int:
     def to_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, object], str]:
         from penstock.workspace.listing import MAX_FILES_PER_LIST, MAX_FILES_WARNING_THRESHOLD
 
-        found = tools.workspace.list_files(**checked, progress=tools.progress)  # type: ignore[arg-type]
+        found = tools.workspace.list_files(**checked, progress=tools.progress)  # type: ignore[arg-type]  # as the tool checked them
         page = found.page
         limit = arguments["limit"]
         # As the text has it (L-2): without a limit a long listing is a count and the way to page, never names.
@@ -94,7 +94,7 @@ def count_command(root: str, as_json: bool, **arguments: Any) -> int:
     """
 
     def to_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, object], str]:
-        counted = tools.workspace.count_files(**checked, progress=tools.progress)  # type: ignore[arg-type]
+        counted = tools.workspace.count_files(**checked, progress=tools.progress)  # type: ignore[arg-type]  # as the tool checked them
         value: dict[str, object] = {
             **answer.fields_of(counted, "files", "bytes", "tokens", "complete"),
             "by_extension": [row._asdict() for row in counted.by_extension],
@@ -137,7 +137,7 @@ def search_command(root: str, as_json: bool, **arguments: Any) -> int:
     def to_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, object], str]:
         if checked.pop("ranked"):
             return _ranked_json(tools, checked)
-        found = tools.workspace.search(**checked, progress=tools.progress)  # type: ignore[arg-type]
+        found = tools.workspace.search(**checked, progress=tools.progress)  # type: ignore[arg-type]  # as the tool checked them
         matches: list[dict[str, object]] = []
         for match in found.matches:
             entry = answer.fields_of(match, "path", "line", "text", "clipped")
@@ -176,7 +176,7 @@ def _ranked_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, ob
     }
     found = tools.workspace.rank(
         str(checked["pattern"]),
-        **arguments,  # type: ignore[arg-type]
+        **arguments,  # type: ignore[arg-type]  # as the tool checked them
         **index_place(None)._asdict(),
         progress=tools.progress,
     )

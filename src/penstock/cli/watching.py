@@ -118,7 +118,7 @@ class EventListener:
             for kind, fields in _seen(event, agent.session, before, handles):
                 _write(kind, **whose, **fields)
 
-        agent.feed = told  # type: ignore[method-assign]
+        agent.feed = told  # type: ignore[method-assign]  # every event, the loop's own included, passes `feed`
 
 
 def _write(event: str, /, **fields: Any) -> None:

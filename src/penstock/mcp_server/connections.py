@@ -60,7 +60,7 @@ class Clocked(asyncio.Protocol):
     _read_at: float
     _told: set[Callable[[], object]]
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn serves transports alone
         """Start the clock of the header, or refuse the connection with 503 where there are too many."""
         super().connection_made(transport)
         self.since = self.loop.time()

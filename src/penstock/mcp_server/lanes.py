@@ -125,7 +125,7 @@ class Lane:
         else:
             self._threads += 1
             threading.Thread(target=self._serve, daemon=True, name=f"penstock-lane-{self._threads}").start()
-        self._jobs.put(job)  # type: ignore[arg-type]
+        self._jobs.put(job)  # type: ignore[arg-type]  # a lane runs jobs of every result
 
     def _finished(self, job: _Job[object]) -> None:
         """Take a job back on the loop: the place, or the right to be beside the lane, is free again."""

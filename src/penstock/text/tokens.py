@@ -362,7 +362,7 @@ class Calibration(_Value):
         CallerError: for sums below 0, or ratios that would narrow a bound.
     """
 
-    __slots__ = ("estimated_tokens", "reported_tokens", "most", "least")  # noqa: RUF023
+    __slots__ = ("estimated_tokens", "reported_tokens", "most", "least")  # noqa: RUF023  (the order of the arguments)
     estimated_tokens: int
     """What we counted, summed over all observations."""
     reported_tokens: int
@@ -425,7 +425,7 @@ class Calibration(_Value):
 class Tokens(_Value):
     """The counter of a model: `Tokens(model="claude-opus-5").count(text)`, calibrated where that was learnt."""
 
-    __slots__ = ("model", "mode", "calibration")  # noqa: RUF023
+    __slots__ = ("model", "mode", "calibration")  # noqa: RUF023  (the order of the arguments)
     model: str
     """A name of a model or of a family."""
     mode: Mode

@@ -9,7 +9,7 @@ Unicode; no window is larger than its cap. Leaves to others: how bytes are got, 
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from penstock.text.calls import Call
@@ -114,9 +114,9 @@ class Encoding:
                 begin = end
         # The second half of a surrogate pair belongs to the first; a lone half, as at 0, is a character of its own.
         if self.unit == 2:
-            order = "little" if self.codec.endswith("le") else "big"
-            if 0xDC00 <= int.from_bytes(data[at : at + 2], order) < 0xE000:  # type: ignore[arg-type]
-                high = int.from_bytes(data[at - 2 : at], order)  # type: ignore[arg-type]
+            order: Literal["little", "big"] = "little" if self.codec.endswith("le") else "big"
+            if 0xDC00 <= int.from_bytes(data[at : at + 2], order) < 0xE000:
+                high = int.from_bytes(data[at - 2 : at], order)
                 return at - 2 if 0xD800 <= high < 0xDC00 else at
         return at
 
