@@ -115,8 +115,18 @@ _OPERAND_FOLLOWS = re.compile(
     r"(?<![\w-])(?:TO|OF|IN|FROM|BY|INTO|GIVING|USING|FOR|WITH|AND|OR|NOT|THAN|UNTIL|UPON|=|<|>|\+|\*|/)\s*+\Z"
 )
 _NO_VERB = re.compile(
-    r"[\s]*+(?:[=<>+*/)(]|-\s|(?:TO|OF|IN|BY|FROM|IS|EQUAL|GREATER|LESS|NOT|THRU|THROUGH|DELIMITED|GIVING)(?![\w-]))"
+    r"[\s]*+(?:[=<>+*/)(]|-\s|(?:TO|OF|IN|BY|FROM|IS|EQUAL|GREATER|LESS|NOT|THRU|THROUGH|DELIMITED|GIVING|INVALID|AT\s++END)(?![\w-]))"
 )
+_BEGINS_SENTENCE = re.compile(r"(?:\.|\A)\s*+\Z")
+_NOTED = re.compile(PERIOD)
+_NOTED_ALL = re.compile(
+    rf"{PERIOD}(?=(?>(?:[^\S\n]*+\n)+) {{0,3}}"
+    rf"(?:{_NAME}(?>\s++SECTION(?>\s++\d++|)|)\s*+{PERIOD}|(?:{DIVISIONS})\s++DIVISION|END\s++(?:{ENDED}|DECLARATIVES)))"
+)
+"""Where a NOTE ends: with its sentence, or, where that is the first of a paragraph, in front of the next header, which begins a
+line."""
+_MOST_NOTED = 20_000
+"""How many letters a NOTE is looked through for that header."""
 _LOOP = re.compile(
     rf"PERFORM[\s,;]++(?:(?P<loop>(?:UNTIL(?>\s++EXIT|)|VARYING|WITH|TEST|FOREVER|FUNCTION)(?![\w-]))|(?P<first>{_NAME})"
     rf"(?>(?P<times>(?>(?:\s++(?:OF|IN)\s++{_NAME})*)(?>\s*+\([^()]*+\)|)\s++TIMES(?![\w-]))|))"
@@ -209,6 +219,7 @@ class Procedure:
         self._sentence = -1
         self._until = 0  # up to where the code is read
         self._ended = -1  # where something begins that is none of this division
+        self._noted = -1  # where code goes on behind what a NOTE says
         self._handlers, self._one_word, self._shop = dialect
 
     def read(self, at: int) -> int:
@@ -225,6 +236,9 @@ class Procedure:
         else:
             self.begun.append(at)
         end = self._tokens(at) if self._ended < 0 else self._ended
+        while self._noted >= 0:
+            at, self._noted, self._ended = self._noted, -1, -1
+            end = self._tokens(at)
         self._header("end", end, end)
         return end
 
@@ -415,6 +429,17 @@ class Procedure:
         ):
             self._row(verb, start)
 
+    def _note(self, verb: str, start: int) -> None:
+        """Take the NOTE of old compilers, whose words are none of the language, verbs and one-word sentences included."""
+        if _BEGINS_SENTENCE.search(self._folded, max(start - 400, 0), start) is None:
+            return
+        is_first = not self.rows or self.rows[-1][0] == ""
+        ends = (_NOTED_ALL.search(self._folded, start, start + _MOST_NOTED) if is_first else None) or _NOTED.search(
+            self._folded, start
+        )
+        self._row(verb, start)
+        self._noted = self._ended = ends.start() if ends is not None else len(self._folded)
+
     def _perform(self, verb: str, start: int) -> None:
         """Take a PERFORM, and open it where it holds statements itself.
 
@@ -539,6 +564,7 @@ _HANDLERS: dict[str, Callable[[Procedure, str, int], None]] = {
     **dict.fromkeys(_PHRASES, Procedure._phrase),
     **dict.fromkeys(_DIALECT, Procedure._dialect),
     **dict.fromkeys(_IDS, Procedure._id),
+    "NOTE": Procedure._note,
     "PERFORM": Procedure._perform,
     "ELSE": Procedure._else,
     "OTHERWISE": Procedure._otherwise,

@@ -25,7 +25,7 @@ TERMINATORS = frozenset(
     )
 )
 """The words that end a statement."""
-SENTENCES = vocabulary("EXIT GOBACK CONTINUE STOP GO ELSE COMMIT ROLLBACK END-EXEC") | TERMINATORS
+SENTENCES = vocabulary("EXIT GOBACK CONTINUE STOP GO ELSE COMMIT ROLLBACK SUPPRESS END-EXEC") | TERMINATORS
 """The words that may stand alone with a period where a header could: sentences, and no paragraphs.
 
 A list and not the prefix END-, for a paragraph may well be called END-PROGRAM.

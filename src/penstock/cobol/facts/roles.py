@@ -61,6 +61,7 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
         {"VARYING": BOTH, "AFTER": BOTH, "FROM": READ, "BY": READ, "UNTIL": READ, "TIMES": READ},
     ),
     "CALL": (READ, _PASSING),
+    "CHAIN": (READ, _PASSING),
     "ENTER": (NONE, _PASSING),
     "INVOKE": (READ, {"USING": PASS, "REFERENCE": PASS, "CONTENT": READ, "VALUE": READ, "RETURNING": WRITE}),
     "SEARCH": (READ, {"VARYING": BOTH, "AT": NONE}),
@@ -95,7 +96,7 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
             "NEXT",
             "CANCEL",
             "REPLACE",
-            "CHAIN",
+            "NOTE",
         )
     },
 }

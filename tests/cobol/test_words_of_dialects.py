@@ -1,0 +1,61 @@
+"""Words that are statements in some dialect, or some place: NOTE, UNLOCK, CHAIN, SUPPRESS."""
+
+from __future__ import annotations
+
+from penstock.cobol import scan
+from penstock.cobol.facts import facts
+
+from .sources import names, one, program, verbs
+
+
+def test_the_words_of_a_note_are_none_of_the_language() -> None:
+    """One that begins a paragraph goes on to the next header, any other to its period; a data item may be called so."""
+    source = scan(
+        program(
+            *("MAIN.", "    MOVE W TO NOTE. NOTE CALL 'P' OR PERFORM P9.", "    DISPLAY W."),
+            *(
+                "P2.",
+                "    NOTE WHAT FOLLOWS. IS. DONE. BY 'Q'.",
+                "    CALL 'Q'.",
+                "P3 SECTION.",
+                "P4.",
+                "    NOTE CALL 'R'.",
+                "    GOBACK.",
+            ),
+            data=("01 W PIC X.", "01 NOTE PIC X."),
+        )
+        + program("MAIN.", "    GOBACK.", name="B")
+    )
+    found, other = source
+    assert verbs(found) == ["MOVE", "NOTE", "DISPLAY", "NOTE", "NOTE"]
+    assert (names(found), names(other)) == (["MAIN", "P2", "P4"], ["MAIN"])
+    assert facts(source, found).calls == ()
+    assert [item.read_lines for item in facts(source, found).items] == [(9, 10), ()]
+
+
+def test_a_phrase_behind_unlock_is_that_of_the_statement_that_unlocks() -> None:
+    """UNLOCK has no such phrase, and without a file it is an option."""
+    for statement in ("READ F UNLOCK INVALID KEY MOVE W TO X END-READ", "READ F NEXT UNLOCK AT END MOVE W TO X"):
+        found = one(program("MAIN.", f"    {statement}.", "    UNLOCK F.", data=("01 W PIC X.", "01 X PIC X.")))
+        assert [(row.verb, row.depth) for row in found.statements if row.verb != "END-READ"] == [
+            ("READ", 0),
+            ("INVALID KEY" if "INVALID" in statement else "AT END", 0),
+            ("MOVE", 1),
+            ("UNLOCK", 0),
+        ]
+
+
+def test_what_a_chain_passes_is_passed_and_its_target_is_read() -> None:
+    """As with CALL: the other program has the item from then on."""
+    data = ("01 W PIC X(8).", "01 X PIC X.")
+    source, called = (scan(program("MAIN.", f"    {verb} W USING X.", data=data)) for verb in ("CHAIN", "CALL"))
+    found = facts(source, one(source))
+    assert [(call.target, call.parameters) for call in found.calls] == [("W", ("X",))]
+    assert [item.read_lines for item in found.items] == [(9,), ()]
+    assert found.uses == facts(called, one(called)).uses
+
+
+def test_suppress_alone_is_a_statement() -> None:
+    """PRINTING may be left out: it is no paragraph in the middle of one."""
+    found = one(program("MAIN.", "    DISPLAY 1.", "    SUPPRESS.", "    GOBACK."))
+    assert (names(found), verbs(found)) == (["MAIN"], ["DISPLAY", "SUPPRESS", "GOBACK"])
