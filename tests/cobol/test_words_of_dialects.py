@@ -59,3 +59,19 @@ def test_suppress_alone_is_a_statement() -> None:
     """PRINTING may be left out: it is no paragraph in the middle of one."""
     found = one(program("MAIN.", "    DISPLAY 1.", "    SUPPRESS.", "    GOBACK."))
     assert (names(found), verbs(found)) == (["MAIN"], ["DISPLAY", "SUPPRESS", "GOBACK"])
+
+
+def test_three_bars_are_a_comment_and_two_join_texts() -> None:
+    """ACUCOBOL's begins with one, and people draw lines with many; SQL joins with two."""
+    lines = (
+        "MAIN.",
+        "    DISPLAY 1",
+        "    ||||||||||||",
+        "    |||START F",
+        "    .",
+        "    EXEC SQL SELECT A || B",
+        "    || C INTO :W FROM T END-EXEC.",
+    )
+    source = scan(program(*lines))
+    assert [source.is_code(line) for line in range(5, 11)] == [True, False, False, True, True, True]
+    assert "A || B || C" in one(source).execs[0].text

@@ -33,7 +33,7 @@ _LISTING = re.compile(r"(?i)\s*+(?:eject|skip[123]|title\s++(?:'[^']*'|\"[^\"]*\
 _DEBUGGING = re.compile(r"(?i)(?<![\w-])debugging\s++mode(?![\w-])")
 # Group 1 is the code before the comment: literals are passed over whole, so that `*>` inside of one is text. ACUCOBOL
 # begins one with a bar, too; two of them join texts in SQL.
-_COMMENT = re.compile(r"((?>(?:[^'\"*|]++|'[^']*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)|\*(?!>)|\|\|)*))(?:\*>|\|)")
+_COMMENT = re.compile(r"((?>(?:[^'\"*|]++|'[^']*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)|\*(?!>)|\|\|(?!\|))*))(?:\*>|\|)")
 _SENTENCE_ENDS = re.compile(r"(?i)(?:\.|(?<![\w-])END-EXEC)\s*+\Z")
 _NUMBERED = re.compile(r"\d{1,6}(?=[ ])")
 _ORDER = re.compile(r"\?[A-Za-z]")  # of NonStop's compiler, where its lines have their indicator
