@@ -31,7 +31,7 @@ def columns(text: str) -> tuple[frozenset[str] | None, ...]:
         (frozenset({'PARTS'}), frozenset({'FIRMS'}), None)
     """
     words = [word.upper() for word in tokens(text)]
-    outer = list(_outermost(words))
+    outer = list(outermost(words))
     plain = [word for _, word in outer]
     if plain.count("SELECT") != 1 or plain[0] == "WITH" or "FROM" not in plain or not _SETS.isdisjoint(plain):
         return ()
@@ -39,12 +39,12 @@ def columns(text: str) -> tuple[frozenset[str] | None, ...]:
     begin += words[begin : begin + 1] in (["DISTINCT"], ["ALL"])
     end = outer[min(plain.index(word) for word in ("INTO", "FROM") if word in plain)][0]
     commas = [at for at, word in outer if word == "," and begin <= at < end]
-    named = _named(words, outer[plain.index("FROM") :])
+    named = named_tables(words, outer[plain.index("FROM") :])
     ends = [*commas, end]
     return tuple(_tables(words[a:b], named) for a, b in zip([begin, *(at + 1 for at in commas)], ends, strict=True))
 
 
-def _outermost(words: Sequence[str]) -> Iterator[tuple[int, str]]:
+def outermost(words: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Yield the words outside of parentheses, each with its place."""
     depth = 0
     for at, word in enumerate(words):
@@ -54,7 +54,7 @@ def _outermost(words: Sequence[str]) -> Iterator[tuple[int, str]]:
         depth += word == "("
 
 
-def _named(words: Sequence[str], outer: Sequence[tuple[int, str]]) -> dict[str, str]:
+def named_tables(words: Sequence[str], outer: Sequence[tuple[int, str]]) -> dict[str, str]:
     """Return the tables of a FROM by the names that columns may have in front: their own, its last part, and the other one; that
     of a column with none in front is "", where there is one table alone.
     """

@@ -34,6 +34,7 @@ What = Literal[
     "length",
     "compared",
     "value",
+    "column",
     "table",
 ]
 _BREAKING: tuple[What, ...] = (
@@ -45,6 +46,7 @@ _BREAKING: tuple[What, ...] = (
     "length",
     "compared",
     "value",
+    "column",
 )
 _STORED: tuple[What, ...] = ("data set", "step", "file", "table")
 _ORDER: tuple[What, ...] = (*_BREAKING, *_STORED, "field", "record", "group", "calculated", "cut today")
@@ -52,7 +54,7 @@ _ORDER: tuple[What, ...] = (*_BREAKING, *_STORED, "field", "record", "group", "c
 
 _OVERRULED: dict[What, tuple[What, ...]] = {
     "cut today": ("too short",),
-    "compared": ("field", "record", "group", "too short", "redefinition"),
+    "compared": ("field", "record", "group", "too short", "redefinition", "column"),
 }
 """What is not told of something where one of some others is."""
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from ..facts.values import WHOLE, MoveWay
 from .carrying import DIFFERS, PlacedField
+from .columns import Columns
 from .comparisons import Comparisons
 from .consequences import Consequences, Longer, Wave
 from .holding import first_name, growing_place, has_names, holders_of, is_other_kind, lies_behind, varies
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from .carrying import Carrying
+    from .columns import LongerColumn
     from .consequences import Grown, What
     from .estates import EstateGraph
     from .values import Certainty, CitedLine, LaidField, NamedPart, ProgramPart
@@ -71,6 +73,7 @@ class _Growing:
         self.found = Consequences()
         self._stored = Stored(graph, carrying, self.found, self._with)
         self._comparisons = Comparisons(graph, carrying, self.found)
+        self._columns = Columns(graph, self.found)
         self._waves: dict[NodeId, Wave] = {}
         self._waiting: deque[tuple[NodeId, Wave]] = deque()
         # The fields that grow in each record, by the place of its part and its index; and those that were not laid out yet.
@@ -167,6 +170,9 @@ class _Growing:
             self.found.add("field", node, lengths, wave.steps, why, [declared_at(part, field)], wave.certainty)
         if now is not None and then is not None:
             self._comparisons.tell(part, placed.at, Sizes(now, then), wave)
+            if wave.steps < MAX_STEPS:
+                for column in self._columns.stored(part, placed.at, Sizes(now, then), wave):
+                    self._read(column)
         self._places_of(node, placed, wave)
         changed = Longer(part, placed.at, wave, growing_place([field]), frozenset(wave.causes))
         more = None if now is None or then is None else then.bytes - now.bytes
@@ -201,9 +207,20 @@ class _Growing:
 
     # ── what gets a field ──
 
+    def _read(self, column: LongerColumn) -> None:
+        """Add what gets a column that would have to be longer, where that is too short, and let it grow in its turn."""
+        for edge in column.read:
+            placed = self._carrying.place(edge.target)
+            causes = frozenset(column.wave.causes)
+            short = None if placed is None else self._shortage(edge, column.sizes, edge.target, placed, causes)
+            if placed is not None and short is not None:
+                self._too_short(edge.source, edge, edge.target, placed, short, column.wave, edge.citations)
+
     def _pass_on(self, node: NodeId, edge: EstateEdge, now: Size | None, then: Size | None, wave: Wave) -> None:
         """Add what a field is moved to where that is too short, and let it grow in its turn."""
         if edge.source == node and edge.verb == "moves to" and edge.target.kind == "table":
+            if self._columns.have_room(node, edge.target, now, then):
+                return
             why = f"{node} is stored in one of its columns"
             self.found.add("table", edge.target, (None, None), wave.steps, why, edge.citations, "may")
             return

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..facts.columns import columns
 from ..facts.host_variables import dotted
+from ..facts.hosted import host_columns
 from ..program import key
-from .values import CitedLine, EstateEdge, NodeId
+from .values import CitedLine, ColumnUse, EstateEdge, NodeId
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -75,6 +76,18 @@ def operations(facts: Facts, program: DrawnProgram) -> Iterator[EstateEdge]:
         yield from _idms(navigated, program)
     for asked in facts.mq:
         yield from _mq(asked, program)
+
+
+def column_uses(facts: Facts, program: DrawnProgram) -> Iterator[ColumnUse]:
+    """Yield what the items of a program have to do with columns of tables, by its static SQL."""
+    cursors = {key(one.cursor): one.text for one in facts.sql if one.operation == "DECLARE CURSOR" and one.cursor}
+    for one in facts.sql:
+        asked = cursors.get(key(one.cursor), "") if one.operation == "FETCH" and one.cursor else ""
+        for said in host_columns(one.text, asked):
+            group, _, item = said.host.rpartition(".")
+            index = program.field(f"{item} OF {group}" if group else item)
+            if index is not None and program.names[index]:
+                yield ColumnUse(index, said.way, said.table, said.column, _cited(one, program))
 
 
 def _sql(one: SqlOperation, cursors: dict[str, SqlOperation], program: DrawnProgram) -> Iterator[EstateEdge]:

@@ -22,7 +22,7 @@ from ..facts.storage import Storage
 from ..facts.values import WHOLE, MoveWay
 from ..program import METHOD, key
 from .naming import field_names, paragraph_names, plain_path, program_name
-from .operations import DrawnProgram, operations
+from .operations import DrawnProgram, column_uses, operations
 from .values import (
     RANK,
     CitedLine,
@@ -158,6 +158,7 @@ class _Drawing:
                 for one in facts.comparisons
                 if self._is_whole and one.item < len(facts.items)
             ),
+            columns=tuple(one for one in column_uses(facts, seen) if self._is_whole and one.field < len(facts.items)),
             files=tuple(map(self._binding, facts.files)),
             sendings=tuple(self._sendings()),
             entries=tuple(self._entries()),

@@ -10,6 +10,7 @@ out loses nothing. Digits behind the point are left out: a MOVE rounds those off
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Literal, NamedTuple, NewType
 
 from ..facts.pictures import BINARY, bytes_of, places_of
@@ -30,6 +31,11 @@ _INTEGERS = {
     "SIGNED-INT": 4, "UNSIGNED-INT": 4, "SIGNED-LONG": 8, "UNSIGNED-LONG": 8,
 }  # fmt: skip
 _BINARY_BYTES = (2, 4, 8, 16)
+_COLUMN_TYPE = re.compile(r"(\w++)\s*+(?:\(\s*+(\d{1,9})\s*+(?:,\s*+(\d{1,9})\s*+)?\))?")
+_SQL_INTEGERS = {"SMALLINT": (2, 4), "INT": (4, 9), "INTEGER": (4, 9), "BIGINT": (8, 18)}
+"""The bytes of each, and the digits that any number of so many has which it holds."""
+_SQL_DECIMALS = frozenset({"DECIMAL", "DEC", "NUMERIC"})
+_SQL_TEXTS = frozenset({"CHAR", "CHARACTER", "VARCHAR", "VARCHAR2", "NCHAR", "NVARCHAR", "GRAPHIC", "VARGRAPHIC"})
 
 
 class Size(NamedTuple):
@@ -108,6 +114,28 @@ def size_of(field: LaidField) -> Size | None:
         characters=Characters(places.digits + places.decimals),
         is_sign_apart=field.usage == "DISPLAY" and size == stored + 1,
     )
+
+
+def size_of_column(kind: str) -> Size | None:
+    """Return how much a column of SQL holds, by its type; None where that has no length, as a date, or is not known.
+
+    Example:
+        >>> [size_of_column(kind).room for kind in ("CHAR(8)", "DECIMAL(10, 2)", "INTEGER", "VARCHAR (30)")]
+        [8, 8, 9, 30]
+    """
+    found = _COLUMN_TYPE.match(kind.strip())
+    if found is None:
+        return None
+    name, length, decimals = found[1].upper(), int(found[2] or 0), int(found[3] or 0)
+    if name in _SQL_INTEGERS and not length:
+        size, digits = _SQL_INTEGERS[name]
+        return _number(Bytes(size), "SQL", digits)
+    if name in _SQL_DECIMALS and length:
+        size = Bytes(bytes_of(f"9({length})", "COMP-3") or 0)
+        return _number(size, "COMP-3", length - decimals)._replace(decimals=decimals)
+    if name in _SQL_TEXTS:
+        return text(Bytes(length or 1))
+    return None
 
 
 def text(size: Bytes) -> Size:

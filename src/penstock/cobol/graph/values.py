@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
+    from ..facts.hosted import HostWay
     from ..facts.values import ItemPart, MoveWay
 
 Kind = Literal[
@@ -214,6 +215,18 @@ class ComparedField(NamedTuple):
     citations: tuple[CitedLine, ...]
 
 
+class ColumnUse(NamedTuple):
+    """What a field of a program has to do with a column of a table."""
+
+    field: int
+    """The index of the field."""
+    way: HostWay
+    table: str
+    """The table as the statement names it, in capitals."""
+    column: str
+    citations: tuple[CitedLine, ...]
+
+
 class ProgramPart(NamedTuple):
     """What one program, copybook or member adds to the graph: small, and complete without its source."""
 
@@ -228,6 +241,7 @@ class ProgramPart(NamedTuple):
     """The fields that are used for several things, by their indexes: of what fills each, and what gives it on, the places that
     have nothing to do with each other."""
     compared: tuple[ComparedField, ...] = ()
+    columns: tuple[ColumnUse, ...] = ()
     files: tuple[FileBinding, ...] = ()
     sendings: tuple[Passing, ...] = ()
     entries: tuple[ProgramEntry, ...] = ()

@@ -1,0 +1,146 @@
+"""Tell which column of a table each host variable of an EXEC SQL is stored in, read from, or compared with.
+
+Keeps out of which tables a query's columns come (`columns`), and which items host variables are (`references`).
+
+Law: of each use the statement names the column by itself, and its table by the one that it has or by the name in front; what is
+calculated, or stands in a query within, is not told.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from .columns import named_tables, outermost
+from .execs import tokens
+from .host_variables import dotted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+HostWay: TypeAlias = Literal["stored", "read", "compared"]
+_COLUMN = re.compile(r"(?>(?:[A-Z_$#@][\w$#@]*+\.)*)[A-Z_$#@][\w$#@]*+")
+_COLON = re.compile(r":\s++")
+_SIGNS = frozenset({"=", "<", ">", "LIKE"})
+
+
+class HostColumn(NamedTuple):
+    """A host variable beside a column."""
+
+    way: HostWay
+    host: str
+    """The host variable without its colon, in capitals."""
+    table: str
+    """The table as the statement names it, in capitals."""
+    column: str
+    """The column in capitals."""
+
+
+def host_columns(text: str, asked: str = "") -> tuple[HostColumn, ...]:
+    """Return the columns that the host variables of a statement have to do with.
+
+    Args:
+        text: What stands between EXEC SQL and END-EXEC.
+        asked: For a FETCH, the text that declares its cursor.
+
+    Example:
+        >>> host_columns("SELECT NAME INTO :WS-NAME FROM CLERK WHERE ID = :WS-ID")[0]
+        HostColumn(way='read', host='WS-NAME', table='CLERK', column='NAME')
+    """
+    words = _words(text)
+    if words[:2] == ["INSERT", "INTO"]:
+        return tuple(_inserted(words))
+    query = _words(asked) if asked else words
+    outer = [word for _, word in outermost(query)]
+    tables: Mapping[str, str]
+    if words[:1] == ["UPDATE"] and len(words) > 2:
+        tables = dict.fromkeys(("", words[1], words[1].rpartition(".")[2], words[2]), words[1])
+    elif "FROM" in outer and outer.count("SELECT") < 2:
+        listed = list(outermost(query))
+        tables = named_tables(query, listed[outer.index("FROM") :])
+    else:
+        return ()
+    found = [*_set(words), *_read(words, query, outer)]
+    if not asked:
+        found += _compared(outer)
+    told = []
+    for way, host, name in found:
+        front, _, column = name.rpartition(".")
+        table = tables.get(front)
+        if table is not None:
+            told.append(HostColumn(way, host, table, column))
+    return tuple(told)
+
+
+_Found: TypeAlias = "tuple[HostWay, str, str]"
+
+
+def _words(text: str) -> list[str]:
+    """Return the tokens of a statement in capitals, host variables with their colon."""
+    return [word.upper() for word in tokens(_COLON.sub(":", dotted(text)))]
+
+
+def _host(words: Sequence[str]) -> str:
+    """Return the host variable that some words are, with its indicator or without; "" where they are something else."""
+    plain = [word for word in words if word != "INDICATOR"]
+    is_one = 0 < len(plain) < 3 and all(word[0] == ":" and len(word) > 1 for word in plain)
+    return plain[0].split(":")[1] if is_one else ""
+
+
+def _parts(words: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield what stands between the commas outside of parentheses."""
+    commas = [at for at, word in outermost(words) if word == ","]
+    for begin, end in pairwise([-1, *commas, len(words)]):
+        yield words[begin + 1 : end]
+
+
+def _inserted(words: Sequence[str]) -> Iterator[HostColumn]:
+    """Yield the columns of `INSERT INTO T (A, B) VALUES (:A, :B)`."""
+    closed = [at for at, word in enumerate(words) if word == ")"]
+    if len(closed) < 2 or words[3] != "(" or words[closed[0] + 1 : closed[0] + 3] != ["VALUES", "("]:
+        return
+    names = [*_parts(words[4 : closed[0]])]
+    values = [*_parts(words[closed[0] + 3 : closed[-1]])]
+    for name, value in zip(names, values, strict=False):
+        host = _host(value)
+        if host and len(name) == 1 and len(names) == len(values):
+            yield HostColumn("stored", host, words[2], name[0].rpartition(".")[2])
+
+
+def _set(words: Sequence[str]) -> Iterator[_Found]:
+    """Yield the columns that the SET of an UPDATE gives host variables to."""
+    if words[0] != "UPDATE" or "SET" not in words:
+        return
+    end = words.index("WHERE") if "WHERE" in words else len(words)
+    for part in _parts(words[words.index("SET") + 1 : end]):
+        host = _host(part[2:])
+        if host and part[1] == "=" and _COLUMN.fullmatch(part[0]):
+            yield "stored", host, part[0]
+
+
+def _read(words: Sequence[str], query: Sequence[str], outer: Sequence[str]) -> Iterator[_Found]:
+    """Yield the columns of a query that go to host variables behind INTO."""
+    if "INTO" not in words or "SELECT" not in outer:
+        return
+    begin = words.index("INTO") + 1
+    end = words.index("FROM", begin) if "FROM" in words[begin:] else len(words)
+    hosts = [_host(part) for part in _parts(words[begin:end])]
+    first = query.index("SELECT") + 1
+    first += query[first : first + 1] in (["DISTINCT"], ["ALL"])
+    last = min(query.index(word) for word in ("INTO", "FROM") if word in query)
+    names = [*_parts(query[first:last])]
+    for name, host in zip(names, hosts, strict=False):
+        if host and len(name) == 1 and len(names) == len(hosts) and _COLUMN.fullmatch(name[0]):
+            yield "read", host, name[0]
+
+
+def _compared(outer: Sequence[str]) -> Iterator[_Found]:
+    """Yield the columns that a WHERE compares with host variables: `A = :B`."""
+    begin = outer.index("WHERE") if "WHERE" in outer else len(outer)
+    for at in range(begin + 2, len(outer)):
+        host, before = _host(outer[at : at + 1]), at - 1
+        while before > begin and outer[before] in _SIGNS:
+            before -= 1
+        if host and before < at - 1 and before > begin and _COLUMN.fullmatch(outer[before]):
+            yield "compared", host, outer[before]

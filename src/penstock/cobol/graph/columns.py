@@ -1,0 +1,143 @@
+"""Tell which columns of tables are too short for a field that grows, and who gets them from there.
+
+A column is as long as the DDL or the DCLGEN of its table says. One that would have to be longer is read into fields of other
+programs, which then are too short. Keeps out what statements say of columns (`facts.hosted`), and fields (`growth`).
+
+Law: a column that is said to be too short has room for the field of today and none for the longer one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..facts.values import WHOLE
+from .shortages import Sizes, shortage
+from .sizes import size_of_column
+from .values import CitedLine, EstateEdge, NodeId, less_sure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .consequences import Consequences, Wave
+    from .estates import EstateGraph
+    from .sizes import Size
+    from .values import Certainty, ColumnUse, ProgramPart
+
+
+class LongerColumn(NamedTuple):
+    """A column that would have to be longer."""
+
+    sizes: Sizes
+    wave: Wave
+    read: tuple[EstateEdge, ...]
+    """The fields that a column moves to, an edge for each."""
+
+
+class _Column(NamedTuple):
+    """A column as a table has it."""
+
+    node: NodeId
+    size: Size
+    declared: CitedLine
+    certainty: Certainty = "is"
+    """`may` where several declarations of it have other lengths."""
+
+
+class Columns:
+    """Tells of columns.
+
+    Args:
+        graph: The estate.
+        found: What is told.
+    """
+
+    def __init__(self, graph: EstateGraph, found: Consequences) -> None:
+        self._found = found
+        self._declared: dict[tuple[str, str], list[_Column]] = {}
+        """By the table without its schema, and the column."""
+        for member in graph.members:
+            for table in member.tables:
+                cited = CitedLine(member.path, table.line, None, table.end_line)
+                for column in table.columns:
+                    size, name = size_of_column(column.type), column.name.upper()
+                    if size is not None:
+                        node = NodeId("table", f"{table.name.upper()}.{name}")
+                        self._declared.setdefault((_bare(table.name.upper()), name), []).append(
+                            _Column(node, size, cited)
+                        )
+        self._uses: dict[tuple[int, int], list[ColumnUse]] = {}
+        self._of: dict[str, list[ColumnUse]] = {}
+        self._read: dict[tuple[str, str], list[tuple[NodeId, ColumnUse]]] = {}
+        for part in graph.parts:
+            for use in part.columns:
+                name = part.fields[use.field].name
+                self._uses.setdefault((id(part), use.field), []).append(use)
+                self._of.setdefault(name, []).append(use)
+                if use.way == "read":
+                    self._read.setdefault((_bare(use.table), use.column), []).append((NodeId("field", name), use))
+
+    def stored(self, part: ProgramPart, at: int, sizes: Sizes, wave: Wave) -> Iterator[LongerColumn]:
+        """Add the columns that a field is stored in or compared with where they are too short; yield those that it is stored in.
+
+        Args:
+            part: The program.
+            at: The index of the field.
+            sizes: How much it holds now, and then.
+            wave: How it comes to grow.
+        """
+        node = NodeId("field", part.fields[at].name)
+        for use in self._uses.get((id(part), at), ()):
+            column = self._column(use)
+            short = (
+                None
+                if column is None
+                else shortage(WHOLE, sizes, Sizes(column.size, column.size), (0, 0), is_stored=False)
+            )
+            if use.way == "read" or column is None or short is None or short.is_cut or short.size is None:
+                continue
+            digits = (column.size.digits, short.size.digits) if column.size.is_number else (None, None)
+            lengths, cited = (column.size.bytes, short.size.bytes), (*use.citations, column.declared)
+            if use.way == "compared":
+                why = f"{node} is compared with it"
+                self._found.add("compared", column.node, lengths, wave.steps + 1, why, cited, "may", digits)
+                continue
+            sure = less_sure(wave.certainty, column.certainty)
+            why = f"{node} is stored in it"
+            self._found.add("column", column.node, lengths, wave.steps + 1, why, cited, sure, digits)
+            why = f"its column {use.column} is too short for {node}"
+            self._found.add("table", NodeId("table", use.table), (None, None), wave.steps, why, cited, sure)
+            read = tuple(
+                EstateEdge(column.node, "moves to", other, "is", (*said.citations, column.declared))
+                for other, said in self._read.get((_bare(use.table), use.column), ())
+            )
+            longer = wave._replace(
+                size=short.size, certainty=sure, steps=wave.steps + 1, causes=(*wave.causes, column.node)
+            )
+            yield LongerColumn(Sizes(column.size, short.size), longer, read)
+
+    def have_room(self, node: NodeId, table: NodeId, now: Size | None, then: Size | None) -> bool:
+        """Return whether all columns of a table that a field is stored in are known, and have room for it as it is then."""
+        if now is None or then is None:
+            return False
+        uses = [
+            one for one in self._of.get(node.name, ()) if one.way == "stored" and _bare(one.table) == _bare(table.name)
+        ]
+        columns = [self._column(use) for use in uses]
+        return bool(columns) and all(
+            one is not None
+            and shortage(WHOLE, Sizes(now, then), Sizes(one.size, one.size), (0, 0), is_stored=False) is None
+            for one in columns
+        )
+
+    def _column(self, use: ColumnUse) -> _Column | None:
+        """Return the shortest column that a use may mean; None where no source declares it."""
+        found = self._declared.get((_bare(use.table), use.column), ())
+        meant = [one for one in found if one.node.name == f"{use.table}.{use.column}"] or found
+        shortest = min(meant, key=lambda one: (one.size.room, one.node), default=None)
+        is_one = len({one.size.room for one in meant}) == 1
+        return shortest if shortest is None or is_one else shortest._replace(certainty="may")
+
+
+def _bare(table: str) -> str:
+    """Return the name of a table without its schema."""
+    return table.replace('"', "").rpartition(".")[2]

@@ -1,0 +1,135 @@
+"""Columns of tables that are too short for a field that grows, and the fields that they are read into."""
+
+from __future__ import annotations
+
+import pytest
+from tests.cobol.sources import program
+from tests.cobol.test_graph import graph_of
+
+from penstock.cobol.facts.hosted import host_columns
+from penstock.cobol.graph import Carrying, Grown, growth, nodes_named
+
+TABLE = b"CREATE TABLE S.T (A CHAR(4) NOT NULL, B DECIMAL(5, 2), C INTEGER, D CHAR(9), E DATE);\n"
+
+
+def grown(
+    data: str, *statements: str, more: int = 2, ddl: bytes = TABLE, other: str = ""
+) -> dict[tuple[str, str], Grown]:
+    """Return what follows where `F` of a program grows, by what it is and whose it is; `other` is a program beside it."""
+    source = program(
+        "DATA DIVISION.",
+        "WORKING-STORAGE SECTION.",
+        data,
+        "PROCEDURE DIVISION.",
+        *(f"    EXEC SQL {one} END-EXEC." for one in statements),
+        "    GOBACK.",
+        name="P",
+    )
+    files = {"p.cbl": source.encode(), "t.ddl": ddl, **({"q.cbl": other.encode()} if other else {})}
+    graph = graph_of(files)
+    found = growth(graph, nodes_named(graph, "P.F"), more, carrying=Carrying(graph))
+    return {(one.what, one.node.name): one for one in found}
+
+
+INSERT = "INSERT INTO S.T (A, E) VALUES (:F, CURRENT DATE)"
+
+
+@pytest.mark.parametrize(
+    ("declared", "column", "is_short"),
+    [
+        ("X(4)", "A", True),
+        ("X(7)", "D", False),
+        ("X(8)", "D", True),
+        ("S9(3)V99 COMP-3", "B", True),
+        ("S9(1)V99 COMP-3", "B", True),  # two bytes are four digits
+        ("9(1)", "B", False),
+        ("S9(4) COMP", "C", False),  # four bytes have nine digits
+        ("S9(9) COMP", "C", True),
+        ("X(6)", "A", False),  # it takes only a part today
+    ],
+)
+def test_a_column_is_too_short_where_it_held_the_field_and_then_cannot(
+    declared: str, column: str, *, is_short: bool
+) -> None:
+    """Characters of text, digits before the point of numbers."""
+    found = grown(f"01 F PIC {declared}.", f"UPDATE S.T SET {column} = :F WHERE E = :G")
+    assert (("column", f"S.T.{column}") in found) == is_short
+    if is_short:
+        one = found["column", f"S.T.{column}"]
+        assert (one.certainty, one.steps, one.is_breaking) == ("is", 1, True)
+        assert [cited.path for cited in one.citations] == ["p.cbl", "t.ddl"]
+        assert found["table", "S.T"].certainty == "is"
+
+
+def test_a_table_whose_column_has_room_is_not_told() -> None:
+    """One that is not declared here may have none."""
+    room, unknown = "UPDATE S.T SET D = :F", "UPDATE S.T SET Z = :F"
+    assert ("table", "S.T") not in grown("01 F PIC X(4).", room)
+    assert grown("01 F PIC X(4).", room, unknown)["table", "S.T"].certainty == "may"
+
+
+def test_what_a_longer_column_is_read_into_is_too_short_in_every_program() -> None:
+    """By SELECT and by the cursor of a FETCH; what has room is not, and neither is what gets another column."""
+    other = program(
+        "DATA DIVISION.",
+        "WORKING-STORAGE SECTION.",
+        "01 ONE PIC X(4).",
+        "01 TWO PIC X(4).",
+        "01 WIDE PIC X(6).",
+        "01 OTHER PIC X(4).",
+        "01 SHOWN PIC X(4).",
+        "PROCEDURE DIVISION.",
+        "    EXEC SQL SELECT A, D INTO :ONE, :OTHER FROM T END-EXEC.",
+        "    EXEC SQL DECLARE C CURSOR FOR SELECT A FROM S.T X END-EXEC.",
+        "    EXEC SQL FETCH C INTO :TWO END-EXEC.",
+        "    EXEC SQL SELECT X.A INTO :WIDE FROM T X END-EXEC.",
+        "    MOVE TWO TO SHOWN.",
+        "    GOBACK.",
+        name="Q",
+    )
+    found = grown("01 F PIC X(4).", INSERT, other=other)
+    short = {name: one.steps for (what, name), one in found.items() if what == "too short"}
+    assert short == {"Q.ONE": 2, "Q.TWO": 2, "Q.SHOWN": 3}
+    assert found["too short", "Q.ONE"].why == "S.T.A moves to it"
+    assert found["too short", "Q.ONE"].needed_bytes == 6
+
+
+def test_a_column_that_a_where_compares_with_a_longer_field_is_never_equal() -> None:
+    """`may`, and said by the column alone where the field is stored in it, too."""
+    where = "DELETE FROM T WHERE A = :F"
+    assert grown("01 F PIC X(4).", where)["compared", "S.T.A"].certainty == "may"
+    both = grown("01 F PIC X(4).", where, INSERT)
+    assert ("compared", "S.T.A") not in both
+    assert ("column", "S.T.A") in both
+
+
+def test_a_table_that_is_declared_with_other_lengths_may_be_too_short() -> None:
+    """Of two schemas the one that the statement names is meant, or either."""
+    ddl = TABLE + b"CREATE TABLE R.T (A CHAR(9));\n"
+    assert grown("01 F PIC X(4).", INSERT, ddl=ddl)["column", "S.T.A"].certainty == "is"
+    assert grown("01 F PIC X(4).", INSERT.replace("S.T", "T"), ddl=ddl)["column", "S.T.A"].certainty == "may"
+
+
+@pytest.mark.parametrize(
+    ("text", "uses"),
+    [
+        ("INSERT INTO T (A, B, C) VALUES (:X, :G.Y :I, CURRENT DATE)", "stored X A, stored G.Y B"),
+        ("INSERT INTO T (A, B) VALUES (:X)", ""),
+        ("INSERT INTO T VALUES (:X)", ""),
+        ("INSERT INTO T (A) VALUES (UPPER(:X))", ""),
+        ("UPDATE T SET A = :X, B = B + :Y, C=: Z WHERE K = :K", "stored X A, stored Z C, compared K K"),
+        ("SELECT A, P.B INTO :X, :Y:I FROM T P WHERE K <= :K", "read X A, read Y B, compared K K"),
+        ("SELECT COUNT(*), A INTO :N, :X FROM T", "read X A"),
+        ("SELECT A, B INTO :X FROM T", ""),
+        ("SELECT A INTO :X FROM T, U WHERE T.B = :Y", "compared Y B"),
+        ("SELECT A INTO :X FROM T WHERE B = (SELECT C FROM U WHERE D = :Y)", "read X A"),
+        ("SELECT A FROM T WHERE C IN (:X) UNION SELECT B FROM U", ""),
+        ("FETCH C INTO :X", ""),
+        ("COMMIT", ""),
+        ("", ""),
+    ],
+)
+def test_host_variables_stand_beside_columns(text: str, uses: str) -> None:
+    """What is calculated, stands in a query within, or may be of another table is not told."""
+    assert ", ".join(f"{one.way} {one.host} {one.column}" for one in host_columns(text)) == uses
+    assert {one.table for one in host_columns(text)} <= {"T"}
