@@ -169,3 +169,28 @@ def test_a_file_of_a_region_gets_longer_records_and_keys() -> None:
     assert told("K") == {("key", "CUST")}
     assert told("N") == set()
     assert told("B") == {("file", "CUST"), ("file", "LOG"), ("data set", "A.B.CUST")}
+
+
+@pytest.mark.parametrize(
+    ("field", "defined", "told"),
+    [
+        ("ONE.A", "CLUSTER (NAME(A.B.C) -\n KEYS(4 0))", {("part", "KEYS(4 0)")}),
+        ("ONE.C", "CLUSTER (NAME(A.B.C) DATA (NAME(A.SET.C)) RECORDSIZE(12 12))", {("length", "RECORDSIZE(12 12)")}),
+        ("ONE.A", "CL (NAME('A.B.C') KEYS(4,4) RECSZ(12,20))", {("part", "KEYS(4,4)")}),
+        ("ONE.A", "CLUSTER (NAME(A.B.C) RECORDSIZE(8,13))", {("length", "RECORDSIZE(8,13)")}),
+        ("ONE.C", "CLUSTER (NAME(A.B.C) KEYS(4 0))", set()),
+        ("ONE.A", "AIX (NAME(A.B.X) RELATE(A.B.C) KEYS(2 8) RECORDSIZE(12 12))", {("part", "KEYS(2 8)")}),
+        ("ONE.A", "PATH (NAME(A.B.C) KEYS(2 8))", set()),
+        ("ONE.A", "CLUSTER (NAME(A.B.E) KEYS(4 0))\n DELETE A.B.C", set()),
+        ("ONE.A", "CLUSTER (NAME(A.B.E))\n DEFINE CLUSTER (NAME(A.B.C) KEYS(4 0))", {("part", "KEYS(4 0)")}),
+    ],
+)  # fmt: skip
+def test_what_a_cluster_is_defined_with_is_named(field: str, defined: str, told: set[tuple[str, str]]) -> None:
+    """A key that what grows is in or lies before, and the most bytes of a record where they are too few."""
+    step = f"//S2 EXEC PGM=IDCAMS\n//SYSIN DD *\n DEFINE {defined}\n/*\n"
+    found = {
+        (one.what, one.why.partition(": ")[2])
+        for one in grown(field, step)
+        if one.node.name == "J1.S2" and one.is_breaking
+    }
+    assert found == told

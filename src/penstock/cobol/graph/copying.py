@@ -42,6 +42,15 @@ _PLACE = re.compile(r"(?<![\w.:+-])(?:\d+:)?(\d{1,5}),(\d{1,5})(?=[,)])")
 _COMMENT = re.compile(r"(?m)^\*[^\n]*$")
 _GOES_ON = re.compile(r"(?m),[ ]*\n[ ]*|-[ ]*\n")
 _REPRO = re.compile(r"(?s)\bREPRO\b(.*?)(?=\bREPRO\b|\Z)", re.IGNORECASE)
+_DEFINED = re.compile(
+    r"(?is)(?<!\S)(?:DEFINE|DEF)\s+([A-Z]+)\s*(\(.*?)"
+    r"(?=(?<!\S)(?:DEFINE|DEF|DELETE|DEL|REPRO|BLDINDEX|LISTCAT|ALTER|SET|IF)\s|\Z)"
+)
+_CLUSTERS, _INDEXES = frozenset({"CLUSTER", "CL"}), frozenset({"ALTERNATEINDEX", "AIX"})
+_NAMED = re.compile(r"\bNAME\s*\(\s*([^\s()]+)", re.IGNORECASE)
+_RELATED = re.compile(r"\b(?:RELATE|REL)\s*\(\s*([^\s()]+)", re.IGNORECASE)
+_RECORDS = re.compile(r"\b(?:RECORDSIZE|RECSZ)\s*\(\s*(\d{1,5})\s*[\s,]\s*(\d{1,5})\s*\)", re.IGNORECASE)
+_KEYS = re.compile(r"\bKEYS\s*\(\s*(\d{1,5})\s*[\s,]\s*(\d{1,5})\s*\)", re.IGNORECASE)
 _MAX_TEXT = 60
 _RDW = 4
 """The bytes that a record of variable length has before its first field."""
@@ -185,6 +194,8 @@ def written(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[WrittenPla
             text = f"LRECL={use.record_bytes}"
             length = use.record_bytes - _RDW * use.is_variable
             yield WrittenPlace(use.data_set, step.node, text, None, length, not use.is_variable, use.citations)
+    if key(step.step.program or "") == "IDCAMS":
+        yield from _defined(step)
     if key(step.step.program or "") not in SORTS:
         return
     read = {use.data_set: use for use in uses if SORT_IN.fullmatch(use.dd)}
@@ -202,6 +213,28 @@ def written(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[WrittenPla
                     if first > 0:
                         cited = (CitedLine(path, dd.line, None, dd.end_line if dd.end_line > dd.line else None),)
                         yield WrittenPlace(use.data_set, step.node, text, first, int(length), is_sure, cited)
+
+
+def _defined(step: StepOfJob) -> Iterator[WrittenPlace]:
+    """Yield how long the records and keys of the data sets are that an IDCAMS defines, and where the keys lie.
+
+    The key of an alternate index lies in the records of its cluster; its own records are others.
+    """
+    for path, dd in step.dds:
+        cited = (CitedLine(path, dd.line, None, dd.end_line if dd.end_line > dd.line else None),)
+        for kind, said in _DEFINED.findall(idcams_control(dd)):
+            is_cluster = key(kind) in _CLUSTERS
+            named = (_NAMED if is_cluster else _RELATED).search(said)
+            if named is None or (not is_cluster and key(kind) not in _INDEXES):
+                continue
+            store = NodeId("dataset", data_set(named[1].strip("'"), step.job.name))
+            lengths, place = _RECORDS.search(said), _KEYS.search(said)
+            if lengths is not None and is_cluster:
+                most, text = int(lengths[2]), " ".join(lengths[0].split())
+                yield WrittenPlace(store, step.node, text, None, most, most == int(lengths[1]), cited)
+            if place is not None:
+                text = " ".join(place[0].split())
+                yield WrittenPlace(store, step.node, text, int(place[2]) + 1, int(place[1]), True, cited)
 
 
 def _control(step: StepOfJob) -> str:
