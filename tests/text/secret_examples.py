@@ -287,6 +287,7 @@ Atlassian token: jira w24
 Beamer token: beamer =b_ t44
 Bitbucket key: bitbucket w32
 Bittrex key: bittrex l32
+Calendarific key: calendarific l32
 Clarifai key: clarifai h32
 Cloudflare key: cloudflare h37
 Codecov token: codecov U
@@ -310,6 +311,8 @@ GoCardless token: gocardless =live_ t40
 Heroku key: heroku U
 HubSpot key: hubspot U
 Intercom key: intercom t60
+Intervals key: myintervals l11
+IPinfo token: ipinfo h14
 JFrog token: artifactory w64
 Kraken key: kraken b86
 Kubernetes token: kubeadm l6 =. l16

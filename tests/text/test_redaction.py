@@ -296,6 +296,39 @@ AFTER = {
     "Kubernetes": "\ntype: Opaque\n---\nkind: ConfigMap\ndata:\n  user: administrator\n",
 }
 ORDINARY = [
+    f'"RemoteRepositoryKey" : "{"92E86429DF370BECD7A1" * 2}",',
+    '"BlueprintIdentifierKey" : "F3078953-4758-46C3-AC3D-87FEF88956AF",',
+    '"assetToken": "Purple3/v4/21/7f/ee/217feee2-0557-162b-9a41-0c3d7b8e5f12/mzl.vbwofbqp.png",',
+    "    clientSecret: process.env.AUTH_SAILPOINT_SECRET!,",
+    "  clientSecret: env.AUTH_AZURE_AD_B2C_SECRET,",
+    " *       clientSecret: AUTH0_SECRET,",
+    "      s3_access_key: s3_access_key,\n      s3_secret_access_key: s3_secret_access_key,",
+    "    password = fetch_password!(params)\n    password = fetch_password!",
+    "  sessionToken: result.session.sessionToken!,",
+    "  password = this.#auth.loginPassword,",
+    'AuthPlugin::Sha256Password => "sha256_password",',
+    'expect(mode).toBe("reverse:https://example.com:8085@localhost:8082");',
+    f"resolution: {{integrity: sha512-ZDi3aP+{'fG2Lchy7' * 5}+ACDb3kQ9xZ+w==}}",
+    "key = decode(blob, passphrase,\n             rsapkcs1privkey, rsapkcs8privkey)",
+    'if(!strcmp(name, "sk-ecdsa-sha2-nistp256-cert-v01@openssh.com") ||',
+    'if(!strcmp(name, "sk-ssh-ed25519-cert-v01@openssh.com"))',
+    '<a name="jws-key-create-secret">++++++</a>',
+    "RSAPrivateKey privateKey = TestKeys.RS256.pair.private as RSAPrivateKey",
+    "OS_AUTH_TYPE=v3applicationcredential",
+    "type Identifier struct {\n\tlogin    string\n\tpassword string\n}",
+    'expected: `some: missing password: "example.org:"`,',
+    'WithRegexp("Authorization",\n    `JDCLOUD2-HMAC-SHA256 Credential=abc123/',
+    'provider.zoneIDs[token] = "e74d0d15-f567-4b7b-9069-26ee1f93bae3"',
+    'const dumpAccessKey = "SCWXXXXXXXXXXXXXXXXX"',
+    'ClientToken: "akab-xxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx",',
+    'EnvAPIToken: "00000000000000000000000000000000000000000000000000",',
+    'token: "00000000-0000-0000-0000-000000000000",',
+    '"token": "a1b2c3d4e5f6..."',
+    'config.APIKey = "example@example.com"',
+    '"privateKey": "fixtures/certs/localhost/key.pem",',
+    '"UserPasswordChanged": "Il-password għall-utent {0} inbidlet",',
+    "public void GetMediaInfo_ProgressiveVideoNoFieldOrder2_Success()",
+    '"password": "Salasana", "secret": "Hemmelighet", "pass_phrase": "Mot-de-passe"',
     "forget_password=Zapomněli jste heslo?",
     "auths.bind_password=Contraseña",
     "two_factor_or_enter_secret=或者直接输入密钥：",
@@ -887,3 +920,23 @@ def test_a_class_behind_the_name_of_a_secret_is_none(line: str) -> None:
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N",
     ):
         assert value not in redacted(f"password: {value}")
+
+
+@pytest.mark.proves("S-17")
+@pytest.mark.parametrize(
+    ("before", "secret", "after"),
+    [
+        ("Password: ", "MyStrongPassword!", "\n"),
+        ("https://", "kaNydBSAodo87dsm9asuiSAFtsd7.com", ":1234@h/"),
+        ("https://me:", "8085x", "@localhost:8080"),
+        ('"refresh_token": "', "0.AXEAFN5Pl6TDG0ibA8OGCw6B-kFbFJoXnhBqmJD9wukrpZxAMc...", '"'),
+        ("CLIENT[SECRET_KEY] = '", "7f3kQ9zL2mX8vB4nT6wY", "'"),
+        ("login me\npassword ", "strings1", "\n"),
+        ("the password: ", "hunter2hunter2", "\n"),
+        ("Kata Sandi: ", "rahasia123", "\n"),
+        ("serphouse key ", "qwertyuiopasdfghjklzxcvbnmQWERTYUIOPASDFGHJKLZXCVBNM1234567890", "\n"),
+    ],
+)
+def test_what_resembles_a_placeholder_or_a_name_is_a_secret_still(before: str, secret: str, after: str) -> None:
+    """Each is next to what stays: a member, a port, a key that was cut, an index, a type, a message, a word abroad."""
+    assert secret[len(secret) // 2 :] not in redacted(f"{before}{secret}{after}")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from penstock.text.secret_names import NO_SECRET
 from penstock.text.secret_shape import Shape, Spans, compiled, to_end
+from penstock.text.secret_values import PASSWORDS_ABROAD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -80,12 +81,8 @@ _BARE_SHORT = (
 )
 _BARE_SHORT_HINT = r"(?:\b|_)(?i:pass|pwd?|psw)[:=][ \t]?[^\s\"'`,;/()<>{}\[\]$%\\]{6}"
 # What other languages call a password; its value has a digit.
-_FOREIGN = (
-    *("passwort", "kennwort", "contraseña", "senha", "mot de passe", "wachtwoord", "hasło", "пароль", "密码", "密碼"),
-    *("パスワード", "비밀번호"),
-)
 _SIGN = "[\"']?[ \\t]{0,4}(?:[:=]|\uff1a)[ \\t]{0,4}[\"']?"
-_ANY_CASE = rf"(?i:{'|'.join((*_FOREIGN, 'Пароль', 'ПАРОЛЬ'))})"  # bytes fold the letters of ASCII only
+_ANY_CASE = rf"(?i:{'|'.join((*PASSWORDS_ABROAD, 'Пароль', 'ПАРОЛЬ'))})"  # bytes fold the letters of ASCII only
 _ABROAD = rf"{_ANY_CASE}{_SIGN}([^\s\"'`,;(){{}}\[\]<>$%\\]{{6,64}}+)(?![(\[{{])"
 _ABROAD_HINT = rf"{_ANY_CASE}{_SIGN}"
 _SHORT_HINT = r"(?:\b|_)(?i:pass|pw|psw)[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}[\"'][^\s\"']{6}"
@@ -232,7 +229,7 @@ def by_what_is_said() -> Iterable[Shape]:
     yield Shape("password", names, (_SETTER_HINT,), _setter, is_folded=True)
     yield Shape("password", names, (), _argument, is_folded=True)
     yield Shape("password", ("pass", "pw", "psw"), (_SHORT_HINT, _BARE_SHORT_HINT), _short, is_folded=True)
-    yield Shape("password", _FOREIGN, (_ABROAD_HINT,), _abroad, is_folded=True)
+    yield Shape("password", PASSWORDS_ABROAD, (_ABROAD_HINT,), _abroad, is_folded=True)
     blocks = (*names, "token", "private", "api", "access")
     yield Shape("secret", blocks, (), _said(_BLOCK), is_folded=True)
     yield Shape("password", ("psk",), (r"psk[ \t]?=[ \t]?\"[^\"\n]{8}",), _said(_NETWORK))

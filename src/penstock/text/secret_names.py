@@ -12,6 +12,7 @@ from penstock.text.secret_formats import BY_SERVICE, DJANGO_CHARS
 from penstock.text.secret_shape import PUBLIC, SERVICES, WORD_END, Shape, Spans, alternatives, compiled, to_end
 from penstock.text.secret_values import (
     changes_case,
+    is_called_abroad,
     is_key,
     is_random,
     is_said_abroad,
@@ -47,10 +48,11 @@ _ASSIGNED = (
     r"|(?<==)([^\s\"'`;|<>(){}\[\]\\]{8,160}+)(?=[ \t]*+(?:#|$|\r?\n)))"
 )
 NO_SECRET = re.compile(
-    r"\*+|\.+|x+|X+|█+|•+|(?i:redacted|your[_-][a-z_-]+)|_*(?:TODO|FIXME)\b.*|/\^.*|&lt;.*|[.#]?[<\[{$%(].*"
+    r"\*+|\.+|x+|X+|█+|•+|[0-]{8,}|[+-]+|(?:[A-Za-z]{2,6}[_-]?)?[xX]{4}[xX_-]*|.{1,24}\.\.\."
+    r"|[\w.+-]{1,64}@example\.(?:com|net|org)|(?i:redacted|your[_-][a-z_-]+)|_*(?:TODO|FIXME)\b.*|/\^.*|&lt;.*|[.#]?[<\[{$%(].*"
     r"|.*(?:\$\{|\{\{|%\(\w+\)|%s|\{\w*\}|\(\)|\\\().*|\.\w+\(.*"
     # Where it is kept.
-    r"|(?:urn|arn):[\w-]+:.*|op://.*|projects/[\w-]+/secrets/.*|(?:process|import\.meta)\.env\.\w+"
+    r"|(?:urn|arn):[\w-]+:.*|op://.*|projects/[\w-]+/secrets/.*|(?:(?:process|import\.meta)\.)?env\.\w+!?"
     # What a form asks of a field, and a model of a column.
     r"|(?i:required|nullable|sometimes|present|confirmed|encrypted|hashed)(?:[|:].*)?",
     re.DOTALL,
@@ -71,11 +73,13 @@ _MIXED = (
     r"|[0-9a-f]{8}-[0-9a-f]{4}-|(?:[0-9A-Z]{4,8}-){2}[0-9A-Z]{4})"
 )
 _KEYED_HINT = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}(?:[A-Za-z0-9]{{0,12}}[_+/=.~-]){{0,3}}{_MIXED}"
-# An argument that a variable was passed as ends there, and the next says something else.
-_PASSED = re.compile(r"\w*\),")
-# What names what is kept of a build, a public key of NATS, whose seeds begin with S, and one of SSH.
+# An argument that a variable was passed as ends there, and the next says something else; the name of a type says no secret.
+_PASSED = re.compile(r"\w*\),|\w*,\s*\n\s*\Z|(?i:_?type)\W*\Z")
+# What names what is kept of a build, a public key of NATS, whose seeds begin with S, one of SSH,
+# how a request is signed, and a key that was cut.
 _NO_KEY = re.compile(
     r"(?:[A-Za-z0-9.]{1,24}[-/]){1,8}(?:[0-9a-f]{40}|[0-9a-f]{64})|[ACNOU][A-Z2-7]{55}|AAAA[BE][\w+/]{20,}=*"
+    r"|(?:[A-Za-z0-9]{2,16}-){1,2}HMAC-SHA\d{1,3}|(?:[\w.-]{1,48}/){2,12}[\w.@-]{1,64}\.[a-z]{2,8}|.{1,24}\.\.\."
 )
 _SETTING = (
     r"[_-](?i:pass)(?:\\?[\"'])?[ \t]{0,8}[:=]{1,2}[ \t]{0,8}[\"']?([^\s\"'`,;&|<>(){}\[\]$%\\]{8,160}+)(?![(\[{.])"
@@ -87,25 +91,27 @@ _BEFORE_CHARS = 24  # of the name before its last word
 _OF_PASSWORDS = re.compile(r"(?i:pass|pwd|pswd)")
 _SHORT = re.compile(r"(?=[^A-Za-z]*+[A-Za-z])[^\s_.:/-]*[^\sA-Za-z_.:*/?=(){}\[\]<>-][^\s_.:/-]*")
 _IDENTIFIER = re.compile(r"[A-Za-z_.:*/?=-]++(?:(?<=/)\d)?")  # or a function and how many arguments it takes
-# A number of a program or a version, a path to what holds the secret, and what a shell puts in the place of one that is set.
+# A number of a program or a version, paths to what holds the secret, and what a shell puts in the place of one that is set.
 _STANDS_FOR = re.compile(
     r"0[xX][0-9A-Fa-f]{1,8}|v?\d{1,4}(?:\.\d{1,5}){2,3}|(?:~|\.{1,2})?(?:/[a-z._-][\w.-]{0,15}){3,8}|[+?][a-z-]+"
+    r"|(?:[\w.-]{1,48}/){1,12}[\w.@-]{1,64}\.[a-z]{2,8}"
 )
-# What a translation puts in the place of the word.
-_CALLED_ABROAD = re.compile(
-    "(?:[a-z]{2,16})?(?:passwort|kennwort|wachtwoord|adgangskode|losenord|passord)|contraseny?a|contrasinal|senha|palavra(?:chave|passe)"
-    "|clave|motdepasse|haslo|heslo|parola|parool|salasana|lozinka|geslo|jelszo|sifre|katasandi|cyfrinair|pasahitza|fjalkalimi"
-    "|hemmelighet|geheimnis|secreto|segreto"
-)
+_INDEXED = re.compile(r"(?<=\[)[a-z]\w{1,24}\][ \t]=[ \t]")  # `ids[token] = …`: what a variable stands for
+# A message that nothing was given says to what, and no secret.
+_MISSING, _MISSING_CHARS = re.compile(r"(?i:missing|no|empty)[ \t]\Z"), 9
+_LOOKED_UP = ("Identifier", "Repository")  # whose key finds something, and opens nothing
 _PUBLIC_TOKEN = ("publickey", "public_key", "public-key", "pubkey", "pub_key", "pub-key")
 _NUMBERED_NAME = re.compile(r"(?:[A-Za-z]{2,16}[-_.]){1,6}v?\d{1,2}")  # `etcd-cluster-1`
 _METHOD = re.compile(r"(?:[A-Z][A-Za-z]+\d{0,3}(?:::|\.))+[a-z_]{2,20}\d{0,3}")  # `SecureRandom.base58`
 _MEMBER = re.compile(r"(?=[a-z-]*\.)[a-z-]{0,24}(?:\.[a-z-]{2,24}){1,4}")  # `api.organization`, `.data-api`
 _ACTION = re.compile(r"[a-z_]{1,40}#[a-z_]{1,40}")  # of Rails
-_ATTRIBUTE = re.compile(
-    r"[a-z_]{2,24}\d{0,2}(?:\.[a-z_]{2,24}){1,3}[!?]?"
-)  # `token1.refresh_token`, `issuer.issue_token!`
-_MEMBER_OF = re.compile(r"[a-z_]{2,24}\d{0,3}(?:\.[a-z_]{2,24}\d{0,3}){0,2}\.[a-z_]{2,24}")  # `ctx.es512.jwk`
+# What is called so itself: `token1.refresh_token`, `s3_access_key`, `issuer.issue_token!`, `this.#auth.loginPassword`;
+# and what is a name in quotes, too.
+_ATTRIBUTE = re.compile(r"(?=[A-Za-z0-9]*+[_.])(?:[A-Za-z_.#]++\d{0,2}+){1,8}[!?]?")
+_QUOTED_NAME = re.compile(r"[a-z]{2,16}\d{1,3}(?:_[a-z]{1,16}){1,3}")  # `sha256_password`
+_MEMBER_OF = re.compile(
+    r"[A-Za-z_]{2,24}\d{0,3}(?:\.[A-Za-z_]{2,24}\d{0,3}){0,2}\.[a-z_]{2,24}"
+)  # `ctx.es512.jwk`, `TestKeys.RS256.pair.private`
 _VARIABLE = re.compile(r"(?:[A-Za-z]{2,16}_){1,6}[A-Za-z]{1,16}\d{1,2}")  # `libtest_arg4`
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|_")
 _MAX_WORDS, _MAX_NUMBERS = 8, 3  # of the name of a class
@@ -157,6 +163,7 @@ def _named(text: str, at: int, floor: int) -> Spans:
         or not is_key(match[2])
         or _is_class(match[2])
         or _NO_KEY.fullmatch(match[2])
+        or _INDEXED.match(text, at)
     ):
         return ()
     if _TYPE.search(text, max(0, at - _TYPE_CHARS), at) or text[max(0, at - 10) : at].lower().endswith(_PUBLIC_TOKEN):
@@ -176,9 +183,12 @@ def _element(text: str, at: int, floor: int) -> Spans:
 def _keyed(text: str, at: int, floor: int) -> Spans:
     """Return a random value behind a name that ends in what such a value is called, though no sign stands between."""
     match = compiled(_KEYED).match(text, at)
-    if match is None or PUBLIC.search(text[max(floor, at - _BEFORE_CHARS) : at]) or not is_key(match[1]):
+    before = text[max(floor, at - _BEFORE_CHARS) : at]
+    if match is None or PUBLIC.search(before) or before.endswith(_LOOKED_UP) or not is_key(match[1]):
         return ()
     if _is_class(match[1]) or _TYPE.search(text, max(0, at - _TYPE_CHARS), at) or _NO_KEY.fullmatch(match[1]):
+        return ()
+    if _INDEXED.match(text, at):
         return ()
     between = text[at : match.start(1)]
     if not any(sign in between for sign in ":=|") and not is_strong(match[1]) and between[-1] not in "\"'":
@@ -231,8 +241,12 @@ def _assigned(match: re.Match[str]) -> Spans:
         return ()
     if NO_SECRET.fullmatch(value) or (match[1].lower() == "pwd" and value[0] in "/~."):
         return ()
+    if between.startswith(": ") and _MISSING.search(
+        match.string, max(0, match.start() - _MISSING_CHARS), match.start()
+    ):
+        return ()
     name, words = (re.sub(r"[_-]", "", part).lower() for part in (match[1], value))
-    if _CALLED_ABROAD.fullmatch(words) or is_said_abroad(value) or _STANDS_FOR.fullmatch(value):
+    if is_called_abroad(words) or is_said_abroad(value) or _STANDS_FOR.fullmatch(value):
         return ()
     # A value in quotes may be a password of letters alone; tokens are random, and a bare word in a program is a name:
     # `password = get_password`.
@@ -243,7 +257,8 @@ def _assigned(match: re.Match[str]) -> Spans:
         return ()
     if name.endswith("key") and _MEMBER.fullmatch(value):
         return ()
-    if name in words and (_ACTION.fullmatch(value) or (group == _BARE and _ATTRIBUTE.fullmatch(value))):
+    of_name = _ATTRIBUTE if group == _BARE and not is_setting else _QUOTED_NAME
+    if name in words and (_ACTION.fullmatch(value) or of_name.fullmatch(value)):
         return ()
     # `!name` is a condition, or a tag in YAML, `@name` an object's, and `= name_1;` a statement.
     if (

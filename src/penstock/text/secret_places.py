@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from penstock.text.secret_names import NO_SECRET
 from penstock.text.secret_shape import PUBLIC, WORD_BEGINS, Shape, Spans, compiled, to_end
-from penstock.text.secret_values import count_changes, is_key, is_random, is_strong, reads_as_key
+from penstock.text.secret_values import count_changes, is_key, is_random, is_said_abroad, is_strong, reads_as_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -34,6 +34,7 @@ _URL = (
     r"(?::(?:(?i:pass(?:w(?:or)?d)?|pwd|x-oauth-basic)(?=@)"
     r"|((?!\d{1,5}\\{1,8}@)(?>(?:[^\s/@\"'<>{}$%\[(]|%(?=\w)|\$(?![\w{(])|@(?=[^\s/@:\"'<>{}$\[(]{1,64}@)){1,256}))))?@"
 )
+_HOST_AND_PORT = r"://[\w-]{1,64}(?:\.[\w-]{1,64}){1,8}:\d{1,5}@"
 _CURL_USER = r"(?:-u[ \t=]{0,4}|--user[ \t=]{1,4})[\"']?[^\s:\"'<>]{0,64}[\"']?:[\"']?"
 _CURL_ALONE = r"(?:-u[ \t=]{0,4}|--user[ \t=]{1,4})[\"']?([^\s:\"'<>{}$]{8,128}+):(?=[\"'\s])"  # without a password
 _CURL = rf"{_CURL_USER}([^\s\"'<>$:{{}}\[\]]{{3,128}}+|\{{[^\s\"'<>${{}}]{{3,128}}+\}})|{_CURL_ALONE}"
@@ -71,6 +72,8 @@ def _url(text: str, at: int, floor: int) -> Spans:
         return ()
     if match[2] and match[2].endswith("]") and text.startswith("[:", match.start(2) - 2):
         return ()  # how an address is written, in brackets what may be left out
+    if match[2] and compiled(_HOST_AND_PORT).fullmatch(match[0]) and not is_strong(match[1]):
+        return ()  # where a proxy listens stands behind where it leads
     # A token may stand in the place of a name, with a password that says so or without one.
     is_told = {1: is_strong(match[1]), 2: match[2] and not NO_SECRET.fullmatch(match[2])}
     return tuple(match.span(part) for part in (1, 2) if is_told[part])
@@ -151,6 +154,8 @@ def _option(text: str, at: int, floor: int) -> Spans:
     del floor
     match = compiled(_OPTION).match(text, at)
     if match is None or NO_SECRET.fullmatch(match[2]):
+        return ()
+    if is_said_abroad(match[2]):
         return ()
     is_password = match[1][1:5].lower() == "pass"
     is_one = not _NAME.fullmatch(match[2]) if is_password else is_key(match[2])
@@ -279,8 +284,8 @@ _SECURE = (
     r"ConvertTo-SecureString[ \t]{1,4}(?>(?:-(?:String|AsPlainText|Force)[ \t]{1,4}){0,3})"
     r"(?:\\?[\"']([^\s\"'$\\][^\s\"'\\]{5,127})\\?[\"']|([^\s\"'$(-][^\s\"')]{5,128}))"
 )
-# `.netrc`, on one line or several; what it calls a password is one, but a sentence does not.
-_NETRC = r"login\s{1,8}(?!(?:with|by|using|via|and)\s)[^\s\"']{1,64}\s{1,8}password[ \t]{1,8}([^\s\"'<>${}\\]{6,128}+)"
+# `.netrc`, on one line or several; what it calls a password is one, but not what a sentence or a structure of Go does.
+_NETRC = r"login\s{1,8}(?!(?:with|by|using|via|and)\s)[^\s\"']{1,64}\s{1,8}password[ \t]{1,8}(?!string\s)([^\s\"'<>${}\\]{6,128}+)"
 # Gradle's block of credentials; and what Jenkins prints when it first starts.
 _CREDENTIALS = r"(?i:username)\s{1,8}[\"'][^\"'\n]{1,64}[\"']\s{1,64}password\s{1,8}[\"']([^\"'\n$]{4,128})[\"']"
 _UNLOCKING = r"password to proceed to installation:\s{1,16}([0-9a-f]{32})"

@@ -93,9 +93,17 @@ def _own(words: tuple[str, ...], body: str, *, begins_a_word: bool) -> Callable[
         if begins_a_word and at != floor and (not WORD_BEGINS.match(text, at) or _is_in_base64(text, at, _SHORT_CHARS)):
             return ()
         match = compiled(pattern).match(text, at)
-        return to_tail(text, at, match.end()) if match else ()
+        return to_tail(text, at, match.end()) if match and not _is_placeholder(match[0]) else ()
 
     return spans
+
+
+_MIN_CROSSES = 12
+
+
+def _is_placeholder(key: str) -> bool:
+    """Return whether crosses stand in the place of what is random in a key."""
+    return len(key) - len(key.rstrip("xX_-")) >= _MIN_CROSSES
 
 
 # The 40 characters that belong to the 20 of an AWS key often stand beside it, and those of an Alibaba key.
@@ -152,11 +160,14 @@ def _around(head: str, most: int, rest: str) -> Callable[[str, int, int], Spans]
     def spans(text: str, at: int, floor: int) -> Spans:
         match = None if _is_in_base64(text, at) else compiled(rest).match(text, at)
         start = begin(text, at, floor) if match else -1
-        return to_tail(text, start, match.end()) if match and start >= 0 else ()
+        if match is None or start < 0 or _DIGEST.search(text, max(0, at - _DIGEST_CHARS), at):
+            return ()
+        return to_tail(text, start, match.end())
 
     return spans
 
 
+_DIGEST, _DIGEST_CHARS = re.compile(r"sha\d{3}-[A-Za-z0-9+/]*\Z"), 96  # of a lock file, within which that stands
 _AZURE = ("AzFu", "AzSe", "+ACR", "+ASt", "ACDb", "AIoT", "+AEh", "+ABa")
 # But no picture or document, which begin so in base64.
 _AZURE_PARTS = (

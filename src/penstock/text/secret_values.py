@@ -11,10 +11,11 @@ import re
 from collections import Counter
 from itertools import pairwise
 from string import ascii_lowercase, digits
+from unicodedata import normalize
 
 _RUN = re.compile(r"[A-Za-z0-9]+")
 _CHANGE = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
-_UUID = re.compile(r"(?=[A-Za-z-]*+[0-9])[0-9a-zA-Z]{8}(?:-[0-9a-zA-Z]{4}){3}-[0-9a-zA-Z]{12}")
+_UUID = re.compile(r"(?=[A-Za-z-]*+[0-9])(?=[0-]*+[^0-])[0-9a-zA-Z]{8}(?:-[0-9a-zA-Z]{4}){3}-[0-9a-zA-Z]{12}")
 _GROUPS = re.compile(
     r"(?=(?:[A-Z-]*+[0-9]){2})[0-9A-Z]{4,8}(?:-[0-9A-Z]{4,8}){2,7}|[0-9A-Z]{5}(?:-[0-9A-Z]{5}){3,7}"
 )  # as people type them
@@ -76,19 +77,81 @@ _SAID_ABROAD = re.compile(
 )
 
 
+PASSWORDS_ABROAD = (
+    *(
+        "passwort",
+        "kennwort",
+        "wachtwoord",
+        "adgangskode",
+        "lösenord",
+        "passord",
+        "contraseña",
+        "contrasenya",
+        "contrasinal",
+    ),
+    *(
+        "senha",
+        "palavra-passe",
+        "mot de passe",
+        "hasło",
+        "heslo",
+        "parool",
+        "salasana",
+        "lozinka",
+        "jelszó",
+        "kata sandi",
+    ),
+    *("cyfrinair", "pasahitza", "fjalëkalimi", "пароль", "密码", "密碼", "パスワード", "비밀번호"),
+)
+"""What other languages call a password, in small letters."""
+# Words for a key or a secret, and for a word.
+_SECRETS_ABROAD = (
+    "clave",
+    "palavra-chave",
+    "parola",
+    "geslo",
+    "şifre",
+    "hemmelighet",
+    "geheimnis",
+    "secreto",
+    "segreto",
+)
+
+
+def _plain(word: str) -> str:
+    """Return a word as a program writes it: in letters of ASCII alone, empty where it has none."""
+    letters = normalize("NFD", word.replace("ł", "l")).encode("ascii", "ignore").decode()
+    return "".join(filter(str.isalpha, letters))
+
+
+# Some languages join words: `benutzerpasswort`.
+_CALLED_ABROAD = re.compile(
+    rf"[a-z]{{0,16}}(?:{'|'.join(filter(None, map(_plain, (*PASSWORDS_ABROAD, *_SECRETS_ABROAD))))})"
+)
+
+
+def is_called_abroad(value: str) -> bool:
+    """Return whether a value, in small letters and without signs, is another language's word for a password."""
+    return _CALLED_ABROAD.fullmatch(value) is not None
+
+
 def is_said_abroad(value: str) -> bool:
     """Return whether a value is words of a language that ASCII does not write, as translations hold beside `password`."""
     return _SAID_ABROAD.fullmatch(value[:512]) is not None
 
 
 _MIN_COUNTED = 14
-_STEPS = {pair for row in (digits, ascii_lowercase) for pair in (*pairwise(row), *pairwise(row[::-1]))}
+_KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+_STEPS = {pair for row in (digits, ascii_lowercase, *_KEYBOARD) for pair in (*pairwise(row), *pairwise(row[::-1]))}
 _MIN_LETTERS, _LETTERS_PIECE_CHARS = 40, 4
 _MIN_LOOSE, _MIN_CHANGES = 15, 3  # of what is shorter, from letters to digits and back
 
 
 def counts_up(value: str) -> bool:
-    """Return whether a value goes through letters or digits in their order, as examples of keys do: `abcDEF1234567890`."""
+    """Return whether a value goes through letters or digits in their order, as examples of keys do: `abcDEF1234567890`.
+
+    The order of a keyboard is one, too.
+    """
     run = "".join(_RUN.findall(value[:512].lower()))
     if len(run) < _MIN_COUNTED:
         return False
