@@ -928,6 +928,87 @@ def test_a_reply_its_thoughts_and_a_recording_are_no_request(text: str, status: 
 
 
 @pytest.mark.proves("O-2")
+@pytest.mark.parametrize(
+    ("status", "said", "kind", "seconds"),
+    [
+        (None, "You've hit your limit · resets 1:30am (Asia/Dhaka)", "rate_limit", None),
+        (None, "Plan usage limit reached. Your limit will reset at 5pm (America/New_York).", "rate_limit", None),
+        (None, "5-hour limit reached ∙ resets 3pm", "rate_limit", None),
+        (None, "Weekly limit reached ∙ resets Oct 9 at 10am", "rate_limit", None),
+        (None, "The AI usage limit reached|1760000400", "rate_limit", None),
+        (
+            None,
+            "You've hit your usage limit. Upgrade, or purchase more credits, or try again at 8:15 PM.",
+            "rate_limit",
+            None,
+        ),
+        (
+            None,
+            "You've hit your usage limit. Upgrade to Pro or try again in 2 days 3 hours 5 minutes.",
+            "rate_limit",
+            183_900,
+        ),
+        (None, "Usage limit reached for a-model. Access resets at 10:57 PM GMT-3.", "rate_limit", None),
+        (
+            429,
+            "You have exhausted your capacity on this model. Your quota will reset after 2h31m.",
+            "rate_limit",
+            9_060,
+        ),
+        (None, "You have reached your daily token limit. It resets at midnight UTC.", "rate_limit", None),
+        (429, "You have exhausted your daily quota on this model.", "rate_limit", None),
+        (
+            429,
+            {"type": "usage_limit_reached", "message": "The usage limit has been reached", "resets_in_seconds": 3_600},
+            "rate_limit",
+            3_600,
+        ),
+        (429, "Your credit balance is too low. Credits reset on the 1st of each month.", "quota", None),
+        (
+            429,
+            "Budget has been exceeded! Current cost: 26.1, Max budget: 0.25. Budget resets at 2026-12-01",
+            "quota",
+            None,
+        ),
+        (None, "Monthly usage limit reached, resets on 1 May", "quota", None),
+        (429, "You exceeded your current quota, please check your plan and billing details.", "quota", None),
+    ],
+)
+def test_a_limit_that_ends_at_an_hour_is_waited_out(
+    status: int | None, said: Any, kind: str, seconds: float | None
+) -> None:
+    """What a plan gives a day or a week comes back by itself; money and what a month gives do not."""
+    error = said if status is None else {"error": said if isinstance(said, dict) else {"message": said}}
+    told = diagnose(error, status)
+    assert (told.kind, told.recovery) == (kind, "wait" if kind == "rate_limit" else "none")
+    assert told.retry_after_seconds == seconds
+
+
+@pytest.mark.proves("O-2")
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (500, "internal error: 输入内容超长，请缩短后重试."),
+        (
+            500,
+            {
+                "code": 500,
+                "message": "input (913 tokens) is too large to process. increase the physical batch size (current batch size: 512)",
+            },
+        ),
+        (400, {"message": "token limit"}),
+        (400, {"message": "invalid params, token limit (2013)"}),
+        (200, {"base_resp": {"status_code": 1039, "status_msg": "token limit"}}),
+    ],
+)
+def test_a_short_sentence_that_names_the_input_is_an_overflow(status: int, said: Any) -> None:
+    """Behind a 500 too, where nothing but the input can be meant; what fails inside a server is none."""
+    assert diagnose({"error": said}, status).kind == "context_input"
+    for other in ("internal error: could not allocate the context", "the token limit service is down"):
+        assert diagnose({"error": {"message": other}}, 500).kind == "server_error"
+
+
+@pytest.mark.proves("O-2")
 def test_a_wrapper_that_failed_may_quote_a_refusal() -> None:
     """Dify answers 500, and quotes what Alibaba's servers say with their own status before it."""
     said = "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 6000]"
@@ -957,7 +1038,6 @@ def test_a_wrapper_that_failed_may_quote_a_refusal() -> None:
         ),
         (400, "Budget has been exceeded! Current cost: 26.1, Max budget: 0.25", "quota"),
         (None, "You have exceeded your premium request allowance. We have switched you to another model.", "quota"),
-        (None, "You've hit your limit · resets 1:30am (Asia/Dhaka)", "quota"),
         (None, "You have reached your monthly limit for premium requests", "quota"),
         (
             None,

@@ -306,6 +306,31 @@ _TEMPO = (
     r"resource[ _](?:has been )?exhausted|"
     r"requests? in flight|tokens in flight|concurren(?:t|cy)|daily (?:limit|quota)|限流|频率|请求过于频繁"
 )
+PACE: Final = Sentence(
+    "rate_limit",
+    (
+        "rate",
+        "too",
+        "throttl",
+        "per",
+        "wait",
+        "again",
+        "tpm",
+        "rpm",
+        "tpd",
+        "rpd",
+        "exhausted",
+        "retry",
+        "flight",
+        "concurren",
+        "daily",
+        "限",
+        "频",
+    ),
+    _TEMPO,
+)
+"""A pace that was too fast, in its own words."""
+
 WAITING: Final[tuple[Sentence, ...]] = (
     # "Request too large for gpt-4o … tokens per min: Limit 60000, Requested 99812": no minute will ever hold it.
     Sentence(
@@ -313,6 +338,19 @@ WAITING: Final[tuple[Sentence, ...]] = (
         ("too large", "limit", "requested"),
         rf"(?:request|prompt|message)s? (?:is |was )?too large[^\n]{{0,200}}(?:{_TEMPO})|(?:{_TEMPO})[^\n]{{0,200}}(?:request|"
         rf"prompt) (?:is |was )?too large",
+    ),
+    # A limit that says when it ends, or that is one of hours, days or a week, is waited out whatever it is called: "You've hit your
+    # limit · resets 1:30am", "usage limit … try again at 8:15 PM", "exhausted your daily quota". A month or money is not.
+    Sentence(
+        "rate_limit",
+        ("reset", "again", "daily", "hour", "session", "weekly", "|"),
+        r"(?:limit|quota|usage|allowance|capacity)\b[^;]{0,120}\breset(?:s|ting)?\b[^.;]{0,24}(?:\d|midnight|tomorrow)|"
+        r"(?:usage|session|rate|token|request)s? limit\b[^;]{0,200}\btry again (?:(?:at|in|on|after) )?(?:\d|tomorrow|"
+        r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d)|"
+        r"usage limit reached\|\d{10}|"
+        r"(?:daily|hourly|weekly|session|\d-hour) (?:\w+ ){0,2}(?:limit|quota|allowance)\b",
+        unless=r"(?:out of|no more|enough) credits|credits? (?:balance|reset|limit)|insufficient|balance|payment required|"
+        r"billing (?:cycle|period)|month|spend|budget",
     ),
     # Google calls its pace a quota too ("Quota exceeded for … per minute"): that is waited out.
     Sentence(
@@ -347,29 +385,7 @@ WAITING: Final[tuple[Sentence, ...]] = (
         r"exceeded your [\w ]{0,30}allowance|(?:reached|exceeded) your monthly limit|out of extra usage|hit your limit\b",
         unless=r"per[ _-]?(?:minute|min|second|sec|hour)(?![a-z])|perminute|persecond|perhour",
     ),
-    Sentence(
-        "rate_limit",
-        (
-            "rate",
-            "too",
-            "throttl",
-            "per",
-            "wait",
-            "again",
-            "tpm",
-            "rpm",
-            "tpd",
-            "rpd",
-            "exhausted",
-            "retry",
-            "flight",
-            "concurren",
-            "daily",
-            "限",
-            "频",
-        ),
-        _TEMPO,
-    ),
+    PACE,
     Sentence(
         "overloaded",
         ("overload", "capacity", "busy", "unavailable"),
@@ -421,10 +437,13 @@ OVERFLOWS: Final[tuple[Sentence, ...]] = (
         r"input token(?:s)?(?: length)?|input length|prompt length|prompt tokens?)"
         r"[`'\"]? (?:you \w+ )?(?:is |are |was |were |has become |got )?(?:much |far |way )?(?:too (?:long|large|big)|"
         r"does(?: not|n't) fit)|too many (?:input |prompt |context |total )?tokens|"
-        r"(?:prompt|input|messages)\w* tokens?(?: is| are)? too (?:many|large|long)|token length too long",
+        r"(?:prompt|input|messages)\w* tokens?(?: is| are)? too (?:many|large|long)|token length too long|"
+        r"^inputs? \(\d+ tokens\) is too large to process",
         unless=r"too many tokens in the (?:output|completion)|fields? too long|header|url|uri|"
         r"(?:audio|voice|video|speech)\b[^.;]{0,40}\d s",
     ),
+    # All that MiniMax says, as an error's whole text.
+    Sentence("context", ("token limit",), r"^(?:invalid params, )?token limit(?: \(\d{1,6}\))?$"),
     # The advice alone tells.
     Sentence(
         "context",
@@ -464,6 +483,9 @@ OVERFLOWS: Final[tuple[Sentence, ...]] = (
     ),
 )
 """Sentences that say that a request is larger than its context; one is enough. Ask through `says_overflow`."""
+
+NAMES_ITS_INPUT: Final = r"^inputs? \(\d+ tokens\) is too large to process|输入(?:内容)?(?:超长|过长)"
+"""Sentences that say overflow even behind a server's error: they name the input and nothing else that could be too long."""
 
 _FOREIGN_OVERFLOW = Sentence(
     "context", languages.CUES, languages.TOO_LARGE, unless=languages.NO_REQUEST, within_chars=languages.WITHIN_CHARS

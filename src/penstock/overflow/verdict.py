@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from penstock.overflow.walk import Evidence
 
 # Kinds that waiting may cure; of the others a time to wait would be a wrong promise.
+_WHEN_IT_ENDS = frozenset({"resets_at", "resets_in_seconds"})  # fields beside a plan's limit
 _WAITS = frozenset(
     {
         "rate_limit",
@@ -176,16 +177,18 @@ class Judge:
         A code of the provider's own is no name: `context_length_exceeded` holds no "error", ContextWindowExceededError does.
         """
         named = [c for c in self.evidence.codes if re.search(kinds.OVERFLOW_CODES, c)]
-        return all("error" in code or "exception" in code for code in named) and self._any(kinds.WAITING[2])
+        return all("error" in code or "exception" in code for code in named) and self._any(kinds.PACE)
 
     def _waiting(self) -> Diagnosis | None:
         """Return the rate limit, quota or overload that words, the status or a code tell of; None where they do not."""
         for sentence in kinds.WAITING:
             if self._any(sentence):
+                if sentence.kind == "quota" and not _WHEN_IT_ENDS.isdisjoint(self.evidence.fields):
+                    return self._plain("rate_limit")
                 if sentence.kind == "rate_limit" and self._asks_more_than_a_minute_gives():
                     return self._plain("rate_limit_single_request")
                 # Google's quota id says per what: "GenerateContentInputTokensPerModelPerMinute" is waited out.
-                if sentence.kind == "quota" and re.search("perminute|persecond|perhour", self.codes):
+                if sentence.kind == "quota" and re.search("perminute|persecond|perhour|perday", self.codes):
                     return self._plain("rate_limit")
                 return self._plain(sentence.kind, sentence.recovery)
         # A 429 without words for it is a rate limit, but not for certain: what it wraps may say more.
@@ -225,9 +228,9 @@ class Judge:
     def _believable(self, speaking: list[str]) -> bool:
         """Whether sentences that say overflow are about this request: a server that fails may use the same words.
 
-        Below 500 they are, and behind a wrapper's 5xx where the error that it quotes is below. A 5xx counts with a name or numbers;
-        a plain 500 (Ollama answers so) also where it says in one sentence that a prompt or a context is too long, and does not
-        call itself internal.
+        Below 500 they are, and behind a wrapper's 5xx where the error that it quotes is below. A 5xx counts with a name, numbers
+        or a sentence that names the input; a plain 500 (Ollama answers so) also where it says in one sentence that a prompt or a
+        context is too long, and does not call itself internal.
 
         Args:
             speaking: the texts that say overflow, at least one.
@@ -235,7 +238,12 @@ class Judge:
         quoted = any(400 <= status < 429 for status in self.evidence.statuses)
         if self.status is None or self.status < 500 or quoted:
             return True
-        if any(kinds.compiled(kinds.OVERFLOW_NAMES).search(text) or numbers.bind(text).proven for text in speaking):
+        if any(
+            kinds.compiled(kinds.OVERFLOW_NAMES).search(text)
+            or kinds.compiled(kinds.NAMES_ITS_INPUT).search(text)
+            or numbers.bind(text).proven
+            for text in speaking
+        ):
             return True
         return self.status == 500 and any(
             kinds.compiled(

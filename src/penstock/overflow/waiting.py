@@ -19,7 +19,7 @@ LONGEST_SECONDS = 366 * 86400
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 # A verb that asks to wait, then up to four numbers with units ("1m2.5s", "2 minutes and 5 seconds") or one without.
 _SPAN = (
-    r"(?:try again in|retry in|retry after|wait(?: for)?|available in|resets? in|again after)[:\s]+(?:about |"
+    r"(?:try again in|retry in|retry after|wait(?: for)?|available in|resets? (?:in|after)|again after)[:\s]+(?:about |"
     r"approximately |at least )?"
     r"((?:\d+(?:\.\d+)?\s?(?:ms|milliseconds?|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:ours?|rs?)?|"
     r"d(?:ays?)?)(?![a-z]),?\s*(?:and )?){1,4}|"
@@ -32,12 +32,15 @@ def retry_after(evidence: Evidence) -> float | None:
 
     Args:
         evidence: what one layer of an error says. `retry-after-ms` outranks `retry-after` (RFC 9110, 10.2.3: whole seconds or a
-            date); then comes `retry-delay`, Google's `RetryInfo.retryDelay` ("14s"), and at last the sentences.
+            date); then come `retry-delay`, Google's `RetryInfo.retryDelay` ("14s"), the field `resets_in_seconds` of a plan, and at
+            last the sentences.
     """
     for name, factor in (("retry-after-ms", 0.001), ("retry-after", 1.0), ("retry-delay", 1.0)):
         written = evidence.headers.get(name, "").strip().removesuffix("s").strip()
         if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", written):
             return float(written) * factor
+    if (seconds := evidence.fields.get("resets_in_seconds")) is not None and 0 <= seconds < LONGEST_SECONDS:
+        return float(seconds)
     for text in evidence.texts:
         if "again" in text or "retry" in text or "wait" in text or "reset" in text or "available in" in text:
             match = kinds.compiled(_SPAN).search(text)
