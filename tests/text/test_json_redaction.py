@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import random
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.text.secret_examples import OWN, described, written
 
 from penstock.text.json_redaction import redacted_json
-from penstock.text.redaction import redacted
+from penstock.text.redaction import first_hint, redacted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +40,30 @@ def _shape(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _shape(item) for key, item in value.items()}
     return [_shape(item) for item in value] if isinstance(value, list) else None if isinstance(value, str) else value
+
+
+@pytest.mark.proves("S-17")
+@given(_VALUES)
+@example({"a": "DB_PASSWORD=correcthorse", "b": "next"})
+@example({"arguments": '{"password": "correcthorse1"}'})
+def test_law_one_search_through_all_strings_misses_no_secret(value: Any) -> None:
+    """What decides that JSON holds no secret sees each string as it is looked at, its edges too."""
+    with mock.patch("penstock.text.json_redaction.first_hint", return_value=0):
+        one_by_one = redacted_json(value)
+    assert redacted_json(value) == one_by_one
+
+
+def test_strings_without_a_hint_are_not_searched_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A journal is made of many short strings, of which each search costs a call."""
+    if first_hint(b"nothing") == 0:
+        pytest.skip("needs google-re2")
+    monkeypatch.setattr("penstock.text.json_redaction.redacted", mock.Mock(side_effect=AssertionError))
+    value = {
+        "role": "tool",
+        "content": [{"type": "text", "text": "some words of a text"}],
+        "arguments": '{"a": "words"}',
+    }
+    assert redacted_json(value) is value
 
 
 @given(_VALUES)
