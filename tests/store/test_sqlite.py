@@ -602,6 +602,22 @@ def test_a_store_on_a_medium_that_cannot_be_written_is_read(path: Path, monkeypa
     store.close()
 
 
+def test_half_a_store_on_a_medium_that_cannot_be_written_is_a_fault(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the folder is there and what lies in it cannot be made, there is nothing to read."""
+
+    def denied(at: str) -> own_files.OwnFolder:
+        if at.endswith("contents"):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), at)
+        return own_files.OwnFolder(at)
+
+    monkeypatch.setattr(backend, "OwnFolder", denied)
+    with pytest.raises(StoreFault) as caught:
+        SqliteStore(str(path))
+    assert caught.value.code == "read_only"
+
+
 # ── damage ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

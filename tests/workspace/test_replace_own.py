@@ -439,6 +439,17 @@ def test_a_private_folder_that_goes_takes_nothing_beyond_a_link_with_it(
     assert (outside / "kept").read_text() == "mine"
 
 
+def test_what_can_be_removed_is_given_no_other_rights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only what a command shut is opened for it."""
+    folder = PrivateFolder(str(tmp_path))
+    (Path(folder.path) / "inner").mkdir(0o500)
+    opened: list[Any] = []
+    monkeypatch.setattr(os, "chmod", lambda *given, **_: opened.append(given))
+    folder.close()
+    assert not os.path.lexists(folder.path)
+    assert opened == []
+
+
 def test_what_is_read_of_the_users_own_is_a_file_or_says_what_is_wrong(file: Path) -> None:
     """None for none; a path that leads through a file, and what is no file, are told by their names."""
     assert read_own(str(file)) == OLD
