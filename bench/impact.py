@@ -1,7 +1,7 @@
 """Does `penstock impact` find what a change touches? 50 questions with known answers about each of some public estates of COBOL.
 
     python -m bench.impact cabs=FOLDER bankdemo=FOLDER poei=FOLDER clbs=FOLDER garage=FOLDER counter=FOLDER ctos=FOLDER \\
-        tpe=FOLDER
+        tpe=FOLDER mvs=FOLDER
 
 Each folder is a checkout of the estate that `impact_questions_NAME.json` gives the address of; none is part of this project. The
 answers were read from the sources with a reader that shares no code with ours, looked through by hand, and committed before the

@@ -172,6 +172,17 @@ def test_ebcdic_members_are_recognised() -> None:
     assert [step.program for step in found.steps] == ["SUBPGM"]
 
 
+@pytest.mark.parametrize("lead", ["", " \n\n"])
+def test_cards_behind_a_margin_are_those_of_a_job(lead: str) -> None:
+    """A job that was pasted with the blanks before its lines is the job without them, at the same lines."""
+    text = lead + "".join(f"  {line}\n" for line in JOB.splitlines())
+    assert (kind_of("a/J.jcl", text.encode()), kind_of("a/MEMBER", text.encode())) == ("jcl", "jcl")
+    (found,) = member("a/J.jcl", "jcl", text.encode()).jobs
+    (plain,) = member("a/J.jcl", "jcl", (lead + JOB).encode()).jobs
+    assert found == plain
+    assert kind_of("a/x.js", text.encode()) is None
+
+
 def test_a_job_has_steps_with_their_data() -> None:
     """Continuations, concatenations, symbols, in-stream data and the programs that TSO and IMS run."""
     (found,) = job().jobs

@@ -62,6 +62,8 @@ _WITHIN = {
 }
 """What each sign holds: a look for a word takes a hundredth of one for a sign, and most texts have none of these."""
 _CARD = re.compile("^//", re.MULTILINE)
+_MARGIN = re.compile(r"(?:[ ]*\n)*([ ]+)//[\w$#@*]")
+"""Blanks before the first card: who pastes a job from a screen or an editor takes its margin along, before every card."""
 _TEXTS = frozenset({"", "txt", "inc", "src", "sql", "ctl", "mbr", "pds"})
 """Suffixes that say nothing: what the file says decides."""
 _CERTAIN = frozenset({"cobol", "bms", "jcl", "dclgen", "csd"})
@@ -108,7 +110,7 @@ def kind_of(name: str, head: bytes) -> Kind | None:
 
 def decoded(data: bytes) -> str:
     """Return the text of a file that is no COBOL: UTF-8, else EBCDIC where blanks are its blanks, else Latin-1; lines
-    end with a newline.
+    end with a newline, and cards begin in their first column.
     """
     if data[:HEAD_BYTES].count(b"\x40") > max(len(data[:HEAD_BYTES]) // 10, 4 * data[:HEAD_BYTES].count(b"\x20")):
         text = data.decode("cp037").replace("\x85", "\n").replace("\x8e", "\n")
@@ -119,7 +121,9 @@ def decoded(data: bytes) -> str:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = data.decode("latin-1")
-    return text.replace("\r", "" if "\n" in text else "\n")
+    text = text.replace("\r", "" if "\n" in text else "\n")
+    margin = _MARGIN.match(text)
+    return re.sub(f"(?m)^{margin[1]}", "", text) if margin else text
 
 
 def _kind_of_text(head: bytes) -> Kind | None:
