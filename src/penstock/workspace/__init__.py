@@ -1,7 +1,6 @@
-"""Read what is on disk beneath one root: the only opens in the package.
+"""What is on disk beneath one root? The only room of the package that opens files.
 
-`Workspace` answers with values (`Window`, `Page`, counts) and raises `ToolError`; `penstock.Tools` words them for a
-model.
+`Workspace` returns values (`Window`, `Page`, counts) and raises `ToolError`; `penstock.Tools` words them for a model.
 
     >>> workspace = Workspace(".")
     >>> workspace.view("pyproject.toml", limit=2).last_line

@@ -1,7 +1,7 @@
-"""What a file has beside its content, given to the file that takes its place: owner, permissions, access lists, attributes.
+"""How does a replacement file keep the old file's metadata? Owner, permissions, access lists and extended attributes are copied.
 
-What cannot be given is named, so that whoever asked for the edit hears of it. Law: nothing of a file is left behind unsaid. Keeps
-out: names and content (`replacing`). Sources: xattr(7), acl(5), fcopyfile(3).
+What cannot be copied is named, so that whoever asked for the edit learns of it. Law: no metadata is lost silently. Leaves to
+others: names and content (`replacing`). Sources: xattr(7), acl(5), fcopyfile(3).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Which bytes does a page by bytes hold? Whole lines around a place, characters of a long line, or the exact bytes.
+"""Which bytes does a page by bytes hold? Whole lines around a position, characters of a long line, or the exact bytes.
 
-How pages meet is told in `reading`.
+`reading` explains how pages meet.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Say how long a call may still take: the one clock that work on disk looks at.
+"""How long may a call still take? The one clock that all work on disk checks.
 
-A look at it is also where a long call lets others work (`turns`). What is done when time is up is decided by each loop,
-which says what it has and that it is not complete.
+Checking it is also where a long call lets others work (`turns`). When time is up, each loop decides what to do: it returns what it
+has and reports that this is incomplete.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""Cut lines and bytes that have been read to what a page may take.
+"""How much of the lines and bytes that were read fits on a page?
 
-A `PageRoom` measures what a page costs once it is rendered: gutter, escapes and clip marks are inside. What does not
-fit in whole lines is cut between characters. Law: what is taken fits, or is one character; it never is nothing. Where
-the bytes come from, and how a page is worded, is decided elsewhere.
+A `PageRoom` measures the cost of a page as rendered, including gutter, escapes and clip marks. What does not fit as whole lines is
+cut between characters. Law: the result fits, or is a single character; it is never empty. Leaves to others: where the bytes come
+from, and how a page is worded.
 
-Everything rests on `most`: costs never fall as a page grows, so the largest one that fits is found by bisection,
-rendering it a few times. Counting while lines are added would be one pass, but not right: what a token or an escape
-costs depends on what stands beside it.
+Everything rests on `most`: costs never fall as a page grows, so bisection finds the largest page that fits by rendering it a few
+times. Counting while adding lines would take one pass but be wrong: the cost of a token or an escape depends on its neighbours.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Open one folder for reading: the ways in, each bounded, in one value.
+"""How is one folder opened for reading? All the ways in, each bounded, in one value.
 
-Keeps out: how anything is read; `reading`, `listing`, `searching` and `ranked` do that, and are loaded when they are asked.
+Leaves to others: the reading itself, which `reading`, `listing`, `searching` and `ranked` do; they are loaded on first use.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Choose files by a glob as git reads it and models write it (L-1).
+"""Which files does a glob select? Globs as git reads them and models write them (L-1).
 
-A pattern with `/` is tied to the folder that a listing begins in and reaches as deep as it says; without `/` it is about
-names. `**/` is any number of folders, none included; `{a,b}`, `[…]` and a leading `./` work. Case counts, and `?` is one
-character. What git would take for broken (an open `[`, a backslash at the end) stands for itself: a file may be called so.
+A pattern with `/` is anchored to the folder where a listing begins and reaches as deep as it says; without `/` it matches names.
+`**/` matches any number of folders, including none; `{a,b}`, `[…]` and a leading `./` work. Case counts, and `?` is one character.
+What git would treat as broken (an open `[`, a trailing backslash) matches itself, because a file may have that name.
 
-Laws: for names in ASCII a pattern without braces takes what `git ls-files ":(glob)PATTERN"` takes, but for a broken one;
-braces are the union of what they stand for; no folder is entered in which nothing can match; no pattern can hang us
-(`ignore.joined`). Keeps out: hidden and ignored files, which are the walk's.
+Laws: for ASCII names, a valid pattern without braces selects what `git ls-files ":(glob)PATTERN"` selects; braces are the union of
+their alternatives; no folder is entered in which nothing can match; no pattern can hang us (`ignore.joined`). Leaves to others:
+hidden and ignored files (`walk`).
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
-"""Leave out what `.gitignore` files ask to leave out, as git reads them.
+"""Which files do `.gitignore` files exclude? The rules are read as git reads them.
 
-Rules come from strangers: none may hang us. Stars become atomic groups, which never backtrack; lengths and numbers are
-capped; what git could not use is skipped. Names are matched as git does, byte by byte (`?` is one byte): a name that is
-not ASCII goes through Latin-1, one character a byte.
+Rules come from strangers, and none may hang us. Stars become atomic groups, which never backtrack; lengths and numbers are capped;
+what git could not use is skipped. Names are matched byte by byte, as git does (`?` is one byte): a non-ASCII name goes through
+Latin-1, one character per byte.
 
-Law: for every tree and every set of rules, what is kept is what `git ls-files -o --exclude-standard` keeps (ADR 14 says
-why this is written by hand, and what others get wrong). Where the rules are found is decided in `walk`; global excludes
-lie outside the root and are not read; `core.ignorecase` is not known.
+Law: for every tree and every set of rules, the files kept are those that `git ls-files -o --exclude-standard` lists (ADR 14 says
+why this is written by hand, and what others get wrong). Leaves to others: where the rules are found (`walk`). Global excludes lie
+outside the root and are not read; `core.ignorecase` is not supported.
 
-The meaning, from gitignore(5) and git's dir.c: the last rule that matches decides, rules of deeper files come after
-those above, `!` takes a name back, and below an excluded folder nothing can be taken back, because the walk never
-enters it. The speed: nearly all rules are literal names, `*.ext` or a path, so that a whole folder of names is held
-against sets and suffixes at once; single rules are asked one by one only where a `!` is in force.
+The semantics, from gitignore(5) and git's dir.c: the last matching rule decides, rules of deeper files come after those above, `!`
+takes a name back, and nothing below an excluded folder can be taken back, because the walk never enters it. The speed: nearly all
+rules are literal names, `*.ext` or a path, so a whole folder of names is checked against sets and suffixes at once; rules are
+tested one by one only where a `!` is in force.
 """
 
 from __future__ import annotations

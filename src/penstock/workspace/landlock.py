@@ -1,10 +1,9 @@
-"""Put up a second wall around a serving process, made by the kernel.
+"""What confines a serving process if `root` has a hole? A second wall, built by the kernel.
 
-Landlock (Linux 5.13 and newer) takes rights away for good, from this thread and all that it starts: files may be read
-beneath the root and where Python's own modules lie, nothing may be written but the store, no TCP connection is made or
-awaited. The first wall is `root`; this one holds should that one have a hole. Law: after `apply` nothing outside the
-given paths can be opened. When it is applied is decided by `mcp_server` (only a serving process does it, never a call
-of the library).
+Landlock (Linux 5.13 and newer) permanently takes rights away from this thread and all that it starts: files may be read beneath the
+root and where Python's own modules are, nothing but the store may be written, and no TCP connection may be made or accepted. Law:
+after `apply`, nothing outside the given paths can be opened. Leaves to others: when to apply it (`mcp_server`: only a serving
+process does, never a library call).
 """
 
 from __future__ import annotations

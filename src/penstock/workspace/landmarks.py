@@ -1,7 +1,7 @@
-"""Page through the landmarks of a file, kept while the file is the same (B-11).
+"""Which landmarks does a file have? Pages of its outline, cached while the file is unchanged (B-11).
 
-Where an outline is no shorter way, the answer is the content itself; where there is none, its first KiB. How landmarks
-are found is decided in `outline`, how content is read in `reading`.
+If an outline would be no shorter, the answer is the content itself; if there is no outline, it is the file's first KiB. Leaves to
+others: how landmarks are found (`outline`) and how content is read (`reading`).
 """
 
 from __future__ import annotations

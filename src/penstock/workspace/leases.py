@@ -1,8 +1,8 @@
-"""Whether anybody has a file open for writing: Linux says so, by a read lease.
+"""Does anybody have a file open for writing? Linux answers with a read lease.
 
-A lease is had only while nobody has the file open for writing, by whatever name; whoever opens it so later waits until the lease
-is given back. So what is read under one is all that will ever be there through descriptors that are open now. Off Linux, on
-network file systems and on files of other users there are none. Source: fcntl(2), Leases.
+A lease is granted only while nobody has the file open for writing, under any name; whoever opens it for writing later waits until
+the lease is released. So what is read under a lease is all that descriptors open now can ever write. Leases do not exist off Linux,
+on network file systems, or for files of other users. Source: fcntl(2), Leases.
 """
 
 from __future__ import annotations

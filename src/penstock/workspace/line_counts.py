@@ -1,6 +1,6 @@
-"""On which byte does a line start, and how many are there, as far as the time of a call goes?
+"""On which byte does a line start, and how many lines are there, as far as the time of a call allows?
 
-The indexes of lines are borrowed here, carried on and given back (V-6); how one is built is told in `lines`.
+Line indexes are borrowed here, extended and given back (V-6); `lines` explains how one is built.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-r"""Where a line ends in `\r\n`, its carriage return is no part of it: what may match is the line without it.
+r"""How does a match ignore the carriage return of `\r\n`? Only the line without its end may match.
 
-An engine knows one line end, the line feed, and would let `.`, `\s` or `[^a]` take the carriage return before it. Law: what
-`first` returns is a match in the line alone. Keeps out: which patterns speak of a carriage return themselves (`pattern`).
+An engine knows one line end, the line feed, and would let `.`, `\s` or `[^a]` match the carriage return before it. Law: what
+`first` returns is a match in the line alone. Leaves to others: which patterns mention a carriage return themselves (`pattern`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which lines does a page by numbers hold? Whole lines from the first that was asked for, else the beginning of it (B-2)."""
+"""Which lines does a page by line numbers hold? Whole lines from the first one requested, or at least its beginning (B-2)."""
 
 from __future__ import annotations
 

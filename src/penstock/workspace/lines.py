@@ -1,12 +1,12 @@
-"""Find on which byte a line starts, by a sparse index of line ends that is built as a by-product of looking.
+"""On which byte does a line start? A sparse index of line ends says, built as a by-product of reading.
 
-The index notes how many lines ended before every stride of bytes; a line is found by bisecting that and reading one
-stride. It is carried on by each call that needs it, kept while the file only grows, dropped when it changed. It never
-grows past `_MAX_STRIDES` entries: then every second one is given up and the stride doubles. Law: for every line,
-`start_of(line)` is the byte behind the line end before it. What lines hold is not looked at.
+The index notes how many lines ended before each stride of bytes; a line is found by bisecting it and reading one stride. Each call
+that needs the index extends it; it is kept while the file only grows and dropped when the file changes. It never exceeds
+`_MAX_STRIDES` entries: at that point every second entry is dropped and the stride doubles. Law: for every line, `start_of(line)` is
+the byte after the previous line end. The content of lines is not examined.
 
-What it costs: a stride is 64 KiB, an entry eight bytes, so the index of a file of 4 GiB has 65,536 entries and 512 KiB;
-of any larger file it has no more, and finding a line in it reads at most the wider stride.
+Cost: a stride is 64 KiB and an entry eight bytes, so the index of a 4 GiB file has 65,536 entries and takes 512 KiB; a larger file
+has no more entries, and finding a line in it reads at most the wider stride.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""List files in pages, and count them by extension.
+"""Which files are there? Pages of names, and counts by extension.
 
-Law: joined pages equal the list; a total is exact, or `complete` is False. Sentences are written in `notices`, the way
-through the tree lies in `walk`; sizes come from `stat`, tokens are estimated from bytes.
+Law: the joined pages equal the list; a total is exact, or `complete` is False. Sizes come from `stat`; tokens are estimated from
+bytes. Leaves to others: sentences (`notices`), and how the tree is traversed (`walk`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Let one process of a machine write at a time: a lock on an open file.
+"""Which process of a machine may write? One at a time: the one that holds a lock on an open file.
 
-`flock` where there is one: unlike POSIX record locks it belongs to the open file, and is not lost when the process
-closes another descriptor of it. On Windows a byte far behind the end of the file is locked instead, because locks there
-keep others from reading what they cover. Law: a lock ends with the process that holds it, however that ends. How long
-anybody waits is decided by those who ask.
+The lock is `flock` where it exists: unlike a POSIX record lock, it belongs to the open file and survives when the process closes
+another descriptor of it. Windows locks a byte far past the end of the file instead, because its locks keep others from reading the
+range they cover. Law: a lock ends with the process that holds it, however that process ends. Leaves to others: how long to wait.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Penstock's own files, outside any root: settings, tokens, stores, scratch files, and what a command line names.
+"""Which files are Penstock's own? Those outside any root: settings, tokens, stores, scratch files, and what a command line names.
 
-Their paths are trusted. What Penstock keeps there is private (0600 in a folder of 0700) and is the user's own.
-Keeps out: what a model may name (`root`).
+Their paths are trusted. What Penstock keeps there is private (0600 in a folder of 0700) and belongs to the user. Leaves to others:
+what a model may name (`root`).
 """
 
 from __future__ import annotations

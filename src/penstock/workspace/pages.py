@@ -1,6 +1,6 @@
 """What was asked of a file, what bounds the page, and what does it become? The caps in force, and the `Window`.
 
-Which bytes or lines a page has is decided in `views`, `line_ranges`, `byte_pages` and `records`.
+Leaves to others: which bytes or lines a page has (`views`, `line_ranges`, `byte_pages` and `records`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a path means before anything is opened: which name beneath a root it gives.
+"""Which name beneath a root does a path give, before anything is opened?
 
-Names only: whatever the disk holds, the answer is the same. Keeps out: every open (`root`), which names are secrets'
+Names only: the answer does not depend on the disk. Leaves to others: every open (`root`), and which names suggest secrets
 (`secret_names`).
 """
 

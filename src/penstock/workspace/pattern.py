@@ -1,8 +1,8 @@
-"""Match names and lines with globs and regular expressions, in linear time.
+"""What does a glob or a regular expression match? Names and lines, in linear time.
 
-Patterns come from models: none may hang us. Regular expressions run on RE2, and where google-re2 is not installed on
-`re` in a child that is ended at the deadline (`re_child`). What RE2 lacks is refused by name, on either engine. Law: a match
-lies within one line. What a glob means is in `globs`; where text comes from is left to the caller.
+Patterns come from models, and none may hang us. Regular expressions run on RE2 or, where google-re2 is not installed, on `re` in a
+child process that is killed at the deadline (`re_child`). What RE2 does not support is refused by name, on either engine. Law: a
+match lies within one line. Leaves to others: what a glob means (`globs`), and where text comes from.
 """
 
 from __future__ import annotations

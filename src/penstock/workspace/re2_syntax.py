@@ -1,18 +1,16 @@
-r"""Write patterns in RE2's syntax out for Python's `re`, for machines without google-re2.
+r"""What does a pattern in RE2's syntax mean to Python's `re`? A translation for machines without google-re2.
 
-What a pattern means is decided here and not by `re`: classes, dots, anchors, case and flags are written out, so that
-one pattern means one thing on every machine. Law: for a pattern that both engines take, `re` finds in UTF-8 text what
-RE2 finds; what RE2 refuses is refused with RE2's words. Who runs the pattern, and for how long, is decided in
-`re_child`.
+This file, not `re`, decides what a pattern means: classes, dots, anchors, case and flags are written out, so that a pattern means
+the same on every machine. Law: for a pattern that both engines accept, `re` finds in UTF-8 text what RE2 finds; what RE2 refuses is
+refused with RE2's words. Leaves to others: who runs the pattern, and for how long (`re_child`).
 
-The differences that remain: `\C` and scripts (`\p{Greek}`) are refused; classes of Unicode follow the tables of this
-Python; RE2 finds `\B` also between the bytes of one character, and takes surrogates and overlong forms of UTF-8 for
-characters.
+The differences that remain: `\C` and scripts (`\p{Greek}`) are refused; Unicode classes follow the tables of this Python; RE2 also
+finds `\B` between the bytes of one character, and takes surrogates and overlong forms of UTF-8 for characters.
 
-How: one pass over the pattern. Every open group is a list of parts that are complete expressions of `re`; the last one,
-if a repetition may follow it, is the operand. A repetition wraps its operand in `(?:…)`, so nothing that stands beside
-it is drawn in. Captures are not needed, and every group becomes `(?:…)`. Flags are not handed on: `(?i)` writes both
-cases out, `(?s)` another class for the dot, `(?U)` turns laziness around, `(?m)` chooses between `^` and `\A`.
+How: one pass over the pattern. Every open group is a list of parts that are complete expressions of `re`; the last part, if a
+repetition may follow it, is the operand. A repetition wraps its operand in `(?:…)`, so that its neighbours stay outside. Captures
+are not needed, so every group becomes `(?:…)`. Flags are not passed on: `(?i)` writes both cases out, `(?s)` a different class for
+the dot, `(?U)` inverts laziness, `(?m)` chooses between `^` and `\A`.
 
 Source: RE2's parse.cc and https://github.com/google/re2/wiki/Syntax.
 """

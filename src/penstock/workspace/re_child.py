@@ -1,17 +1,15 @@
-"""Run Python's `re` where google-re2 is missing, in a child process that is ended when the time of the call is up.
+"""How does Python's `re` run in bounded time where google-re2 is missing? In a child process that is killed at the deadline.
 
-`re` backtracks, so a pattern of ten characters can take longer than anyone waits, and nothing stops it from within: it
-holds the interpreter until it returns. A child can be stopped. It is forked and not started anew, because a serving
-process may not execute anything once its wall stands (`landlock`); it holds no file of ours, and ends by itself should
-we die before it. What is sent is a block of whole lines; what comes back is a row of matches, one a line, so that a
-search asks once for many.
+`re` backtracks, so a pattern of ten characters can take longer than anyone waits, and nothing stops it from within: it holds the
+interpreter until it returns. A child can be stopped. It is forked rather than started anew, because a serving process may not
+execute anything once its wall is up (`landlock`); it holds none of our files, and exits by itself if we die first. It is sent a
+block of whole lines and returns a row of matches, one per line, so that a search asks once for many.
 
-Law: an answer comes within the deadline, or `ToolError("deadline")` does; no process outlives its `Matcher` by more
-than that. What a pattern means is decided in `re2_syntax`, which engine is taken in `pattern`.
+Law: an answer or `ToolError("deadline")` comes within the deadline; no process outlives its `Matcher` by more than that. Leaves to
+others: what a pattern means (`re2_syntax`), and which engine is used (`pattern`).
 
-A question is a head of five numbers (`_QUESTION`) and, where the child does not hold it yet, the text; an answer is a
-count and so many numbers of eight bytes. Both ways are pipes, so that the death of either side is the end of a file to
-the other.
+A question is a header of five numbers (`_QUESTION`) followed, unless the child already holds it, by the text; an answer is a count
+and that many numbers of eight bytes. Both directions are pipes, so that each side sees the death of the other as the end of a file.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Count how much one task has read, and how often the same again (B-12).
+"""How much has one task read, and how often the same again (B-12)?
 
-A task is one `Tools`. What was shown is remembered by the hash of its place and version, so that a page read twice is
-told from a page of a file that has changed; the oldest are forgotten beyond `_REMEMBERED`. Law: counting never fails a
-call. What is done about a task that reads too much is decided elsewhere.
+A task is one `Tools`. What was shown is remembered by the hash of its position and version, so that reading a page twice can be
+told from reading a page of a changed file; beyond `_REMEMBERED` the oldest are forgotten. Law: counting never makes a call fail.
+Leaves to others: what to do about a task that reads too much.
 """
 
 from __future__ import annotations

@@ -1,18 +1,17 @@
-"""Read pages of files, as values: `view`, `read_file` and `outline`.
+"""What does a page of a file hold? `view`, `read_file` and `outline`, as values.
 
-Bounds apply to the section that is returned, never to the file (V-10). A page costs its window: line numbers come from
-an index that is carried on as a by-product. Law: following `next` from the start visits every byte once; every `next`
-advances. Argument checks and wording are left to `tools` and `notices`, how a path becomes a text to `texts`, how much
-of it fits to `fitting`.
+Bounds apply to the section that is returned, never to the file (V-10). A page costs only its window: line numbers come from an
+index that is extended as a by-product. Law: following `next` from the start visits every byte once; every `next` advances. Leaves
+to others: argument checks and wording (`tools`, `notices`), how a path becomes a text (`texts`), and how much of it fits
+(`fitting`).
 
-How a page is bounded. Three bounds hold at once: what was asked for, one hard cap of bytes (so that a page costs no
-more memory than that), and the room that the caller has for the page once it is rendered. The first that is reached
-wins and is named in `Window.bound`. Where not even one line fits, a page holds as many characters of it as do, and at
-least one: a page of nothing would be asked for for ever.
+How a page is bounded. Three bounds hold at once: what was asked for, one hard cap of bytes (so that a page costs no more memory
+than that), and the caller's room for the page as rendered. The first bound reached wins and is named in `Window.bound`. If not even
+one line fits, a page holds as many of its characters as fit, and at least one: an empty page would be requested forever.
 
-How pages meet. A page says where it ended in the token of its version. A call that carries such a token and begins
-exactly there is a continuation: its start stays, in mid-line too. Any other start snaps back to the start of its line
-(B-4, B-5). Were a continuation snapped, a line longer than a page would be read from its start again and again.
+How pages meet. The version token of a page records where it ended. A call that carries such a token and begins exactly there is a
+continuation: its start is kept, even in mid-line. Any other start snaps back to the start of its line (B-4, B-5). If a continuation
+snapped, a line longer than a page would be read from its start again and again.
 """
 
 from __future__ import annotations

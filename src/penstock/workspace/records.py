@@ -1,9 +1,9 @@
 """Which records does a file of JSON on one line have, and which of them are on a page?
 
-Such a file has one line and no page by lines: the elements of its outermost array or object take their place. `view`
-skips and shows records, `outline` lists them by number, and a window of bytes begins and ends between two of them where
-one fits (B-5 and V-8 are about lines of text; a record is what a reader of data means by a line). A line shorter than
-what a view shows whole stays a line. Law: pages that follow each other are the file, byte for byte.
+Such a file has one line and so no pages by lines: the elements of its outermost array or object take their place. `view` skips and
+shows records, `outline` lists them by number, and a window of bytes begins and ends between two records if one fits (B-5 and V-8
+are about lines of text; to a reader of data, a line means a record). A line short enough for a view to show whole stays a line.
+Law: consecutive pages join to the file, byte for byte.
 """
 
 from __future__ import annotations

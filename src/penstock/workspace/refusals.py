@@ -1,7 +1,6 @@
-"""Why something beneath a root is not opened or written: a `ToolError` for each reason, which names the path, and the call that
-works in its place.
+"""Why is something beneath a root not opened or written? A `ToolError` per reason, with the path and a call that works instead.
 
-Law: what is echoed of a path is inert and clipped. Keeps out: what is looked at and when (`root`).
+Law: any part of a path that is echoed is inert and clipped. Leaves to others: what is checked and when (`root`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Names that change hands in one step: two files swap theirs, or one takes a name that is free.
+"""How do names change hands in one step? Two files swap names, or one takes a free name.
 
-A rename over a file displaces whatever stands there, seen or not. A swap displaces nothing: what stood there is under the
-other name afterwards, and can be looked at. Linux has both in `renameat2`, macOS in `renameatx_np`; Windows replaces a file
-and leaves a backup. Law: no file loses its last name here. Keeps out: what is written, and what is thought of what was
-displaced (`replacing`).
+A rename over a file displaces whatever is there, seen or not. A swap displaces nothing: afterwards the earlier file has the other
+name and can be examined. Linux has both in `renameat2`, macOS in `renameatx_np`; Windows replaces a file and leaves a backup. Law:
+no file loses its last name here. Leaves to others: what is written, and how to judge what was displaced (`replacing`).
 
 Sources: renameat2(2), renameatx_np(2), ReplaceFileW.
 """

@@ -1,18 +1,18 @@
-"""How a file gets new content for good: after a crash at any instant it holds the old or the new (S-16).
+"""How does a file get new content durably? After a crash at any instant it holds the old or the new (S-16).
 
-Written beside it, flushed, given its name, the folder flushed. Whoever else writes the same file is another party, and may write
-at any instant. Processes of Penstock hold the lock of its folder (`alone_in`) from reading to writing. Against all others the new
-content and what stands there swap names, and what was displaced is looked at afterwards: it has to be, to the byte, what the new
-content was made from, and nobody may have it open for writing. Otherwise it goes back.
+The content is written next to the file, flushed, and renamed; then the folder is flushed. Anyone else who writes the same file is
+another party and may write at any instant. Penstock's own processes hold the lock of the folder (`alone_in`) from reading to
+writing. Against all others, the new file and the current one swap names, and what was displaced is then examined: it must be, to
+the byte, what the new content was made from, and nobody may have it open for writing. Otherwise the swap is undone.
 
     read ── decide ── write beside ── flush ── swap ──┬── displaced is what was read ── remove it: done
                                                       └── it is not ── swap back ──┬── displaced is ours: refused, as it was
                                                                                    └── somebody saved once more: theirs goes
                                                                                        back, the older of theirs is kept
 
-Law: a version that somebody else wrote is never displaced and then lost. What it cannot do: keep others from overwriting what was
-acknowledged, see a writer where the system has no leases, or swap where the file system cannot; there the last look comes right
-before the rename. Keeps out: which file may be replaced (`root`, `own_files`).
+Law: a version that somebody else wrote is never displaced and then lost. What it cannot do: keep others from overwriting
+acknowledged content, see a writer where the system has no leases, or swap where the file system cannot; there the last check comes
+right before the rename. Leaves to others: which file may be replaced (`root`, `own_files`).
 """
 
 from __future__ import annotations

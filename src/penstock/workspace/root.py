@@ -1,22 +1,20 @@
-"""Open files beneath one root, and nothing else: whatever a model or a person names is opened here.
+"""How are files beneath one root opened, and nothing else? Whatever a model or a person names is opened here.
 
-Resolving a path and opening it are one kernel call (`openat2` beneath the root's descriptor), so that nobody who swaps
-folders for links in between can lead it elsewhere; where the kernel lacks the call, a walk of descriptors that follows
-no link at all does the work. A look (`O_PATH`) comes before the open: a FIFO, a socket or a device is never opened,
-because opening one may block for ever or set something off. After that only descriptors are used, never paths again.
+Resolving a path and opening it are one kernel call (`openat2` beneath the root's descriptor), so that nobody who replaces folders
+with links in between can lead it elsewhere; where the kernel lacks the call, a walk of descriptors that follows no link does the
+work. A check (`O_PATH`) comes before the open: a FIFO, a socket or a device is never opened, because opening one may block forever
+or trigger something. After that only descriptors are used, never paths.
 
-Off Linux there is less. macOS and the BSDs have descriptors of folders, so the same walk follows no link there; without
-`O_PATH` the look is a `stat`, and what is opened has to be what was looked at. Windows has paths only: a path whose
-real form is another one is refused, before and after it is opened, and what is open has to be what stands there.
-`Root.confinement` says which it is.
+Off Linux there is less. macOS and the BSDs have folder descriptors, so the same walk follows no link there; without `O_PATH` the
+check is a `stat`, and the opened file must be the one that was checked. Windows has only paths: a path whose real form differs is
+refused, before and after it is opened, and the opened file must be the one at that path. `Root.confinement` says which applies.
 
-Law: no descriptor handed out here belongs to a file outside the root. Nothing else in the package opens a file, but for
-Penstock's own (`own_files`; `tests/workspace/test_only_root_opens.py`). Keeps out: how each system opens (`system`), what
-is read from a descriptor, and what is said about it.
+Law: no descriptor handed out here belongs to a file outside the root. Nothing else in the package opens a file, except for
+Penstock's own (`own_files`; `tests/workspace/test_only_root_opens.py`). Leaves to others: how each system opens (`system`), what is
+read from a descriptor, and what is said about it.
 
-Why not check first and open then: between the two anyone who may write in the tree can put a link there. Raced in that
-way, tools that resolve a path, compare it with the root and open it read outside in 5 to 15 of 100 reads
-(`docs/reliability.md`, R1).
+Why not check first and then open: in between, anyone who may write in the tree can put a link there. Raced in that way, tools that
+resolve a path, compare it with the root and open it read outside in 5 to 15 of 100 reads (`docs/reliability.md`, R1).
 """
 
 from __future__ import annotations

@@ -1,15 +1,13 @@
-r"""Search files for lines that match, line by line in meaning, block by block in work.
+r"""Which lines of the files match? Matching is defined line by line and done block by block.
 
-A block holds whole lines and is searched at once by an engine whose time is linear; a line counts once. What is kept is
-one page of matches and one count for each of the first files: memory does not depend on what is found. Law: the matches
-are those of `rg --crlf` (with `\w` and its kin in ASCII), in the order of paths and lines; a total is exact, or
-`complete` is False. Sentences are written in `notices`, the way through the tree lies in `walk`, syntax of patterns in
-`pattern`.
+A block holds whole lines and is searched at once by a linear-time engine; a line counts once. Only one page of matches and one
+count for each of the first files are kept, so memory does not depend on what is found. Law: the matches are those of `rg --crlf`
+(with `\w` and the like in ASCII), ordered by path and line; a total is exact, or `complete` is False. Leaves to others: sentences
+(`notices`), how the tree is traversed (`walk`), and the syntax of patterns (`pattern`).
 
-Lines that are longer than a block may be (8 MiB) are the hard case. They are searched in pieces that overlap by 64 KiB,
-so that a match no wider than that is whole in one of them. A piece is `begun` where its line began in an earlier one,
-and `goes_on` where the line ends in a later one; once a piece of a line has matched, the others of that line are passed
-over.
+Lines longer than a block may be (8 MiB) are the hard case. They are searched in pieces that overlap by 64 KiB, so that any match no
+wider than that is whole in one piece. A piece is `begun` if its line began in an earlier piece, and `goes_on` if the line ends in a
+later one; once one piece of a line has matched, the line's other pieces are skipped.
 """
 
 from __future__ import annotations

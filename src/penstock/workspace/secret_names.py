@@ -1,7 +1,7 @@
-"""The names at which credentials usually lie: files that are refused unless allowed, asked for or reached through a link.
+"""At which names do credentials usually lie? These files are refused unless allowed, whether named or reached through a link.
 
-Names where programs keep keys and passwords of their own accord, and names that people give such files; not names of
-programs that handle secrets, of public halves, or of examples. Case does not matter, because some disks ignore it.
+The list holds names where programs keep keys and passwords by default, and names that people give such files; not names of programs
+that handle secrets, of public halves, or of examples. Case is ignored, because some disks ignore it.
 """
 
 from __future__ import annotations

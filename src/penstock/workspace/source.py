@@ -1,8 +1,8 @@
-"""Read the bytes of an open file by position: never the whole file, never a map of it.
+"""How are the bytes of an open file read? By position: never the whole file, never through a memory map.
 
-A file may shrink, grow or be rewritten while it is read; a short read ends the answer there, and nothing can raise
-SIGBUS, as a map of a file that shrinks would. A file that states no size though it has content (`/proc`) is read once,
-up to one hard cap, and is those bytes. What the bytes mean is decided elsewhere.
+A file may shrink, grow or be rewritten while it is read; a short read ends the answer there, and nothing can raise SIGBUS, as a map
+of a shrinking file would. A file that reports no size although it has content (`/proc`) is read once, up to one hard cap, and then
+consists of those bytes. Leaves to others: what the bytes mean.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How this system opens: with which flags, beneath which folder, and what it can make last; and how it asks a process to end.
+"""How does this system open files, make writes durable, and end a process?
 
-What systems lack is told here once, so that who opens needs not ask: flags that are missing are 0, a folder that cannot be a
-descriptor is its real path, `pread` has a stand-in. Law: nothing here follows a link that its caller did not ask to follow.
-Keeps out: what may be opened (`root`), and which files are Penstock's own (`own_files`).
+What a system lacks is handled here once, so that callers need not ask: missing flags are 0, a folder that cannot be a descriptor is
+its real path, `pread` has a substitute. Law: nothing here follows a link unless its caller asked for that. Leaves to others: what
+may be opened (`root`), and which files are Penstock's own (`own_files`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Open the text that a path names: its encoding known, its version checked; or refuse with the way to the right one.
+"""Which text does a path name? It is opened, its encoding detected and its version checked; or refused, with the right call to
+make.
 
-Which part of the text is shown is decided in `reading`.
+Leaves to others: which part of the text is shown (`reading`).
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Let many long calls of one process work a slice each, a few at a time, in the order in which they asked.
+"""How do many long calls share one process? Each works a slice, a few at a time, in the order in which they asked.
 
-A thread that a server marks with `taking` works its first slice at once: what is short never waits. After that it goes
-on only while it has a turn, and hands it on where it looks at its clock (`Deadline.passed`), if another waits. Law: at
-most `places` marked threads are beyond their first slice. What a server does with a call that waits is its own affair.
+A thread that a server marks with `taking` runs its first slice at once: short work never waits. After that it continues only while
+it has a turn, and passes the turn on when it checks its clock (`Deadline.passed`) and another thread is waiting. Law: at most
+`places` marked threads are beyond their first slice. Leaves to others: what a server does with a call that waits.
 
-Why at all: Python runs one thread at a time and lets the others fight for it every few milliseconds. Sixty scans of
-huge files at once would each get a sixtieth, and a short read beside them too.
+Why: Python runs one thread at a time and lets the others compete for it every few milliseconds. Sixty concurrent scans of huge
+files would each get a sixtieth, and so would a short read among them.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Files that other programs run without being asked: whoever may write them may do anything, at the next commit or `cd` (S-16).
+"""Which files do other programs run unasked? Whoever may write them may do anything, at the next commit or `cd` (S-16).
 
-The short list is of what acts by itself on a developer's machine: at a commit, when a folder is entered or opened, when a shell
-or an agent begins. What a person starts knowingly (`make`, `npm test`, a test run) is not on it, nor what runs elsewhere (CI).
-Names only, compared as the laxest file system does: case, ignorable characters, dots and blanks at the end do not count. Keeps
-out: who asks (`agent.editing`, `agent.shell`).
+The list is short: what acts by itself on a developer's machine, at a commit, when a folder is entered or opened, when a shell or an
+agent starts. What a person starts knowingly (`make`, `npm test`, a test run) is not on it, nor is what runs elsewhere (CI). Only
+names are checked, compared as the laxest file system does: case, ignorable characters, and trailing dots and blanks do not count.
+Leaves to others: who asks (`agent.editing`, `agent.shell`).
 
-Sources: githooks(5), gitattributes(5) of filters that `.git/config` names; direnv; husky; the documents of each editor and agent;
-the names that git itself refuses in trees (`.git` on HFS+ and NTFS, CVE-2014-9390, CVE-2019-1352).
+Sources: githooks(5), gitattributes(5) on filters that `.git/config` names; direnv; husky; the documentation of each editor and
+agent; the names that git itself refuses in trees (`.git` on HFS+ and NTFS, CVE-2014-9390, CVE-2019-1352).
 """
 
 from __future__ import annotations

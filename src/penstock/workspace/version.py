@@ -1,10 +1,9 @@
-"""Tell whether a file is still the one that an earlier page showed, by a short token that says which version a page
-belongs to.
+"""Is a file still the one that an earlier page showed? A short token identifies the version that a page belongs to.
 
-A token holds the size, the place where the page ended, and hashes of the file's identity, of its times, and of the 4
-KiB before that place: times alone miss a write through a memory map, and names say nothing (ADR 1). It is short,
-because every page carries it. Law: two tokens of an untouched file are `SAME`, whatever place they were made for. What
-a reader does about a change is decided in `texts`.
+A token holds the size, the position where the page ended, and hashes of the file's identity, of its times, and of the 4 KiB before
+that position: times alone miss a write through a memory map, and names say nothing (ADR 1). It is short, because every page carries
+it. Law: two tokens of an untouched file are `SAME`, whatever positions they were made for. Leaves to others: how a reader reacts to
+a change (`texts`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which lines does a view show? Those behind an offset, long ones clipped (V-1 to V-8)."""
+"""Which lines does a view show? Those after an offset, with long ones clipped (V-1 to V-8)."""
 
 from __future__ import annotations
 

@@ -1,22 +1,20 @@
-"""Walk the files beneath a folder by descriptors, in the order of their paths.
+"""Which files lie beneath a folder? A walk by descriptors, in the order of their paths.
 
-No path is resolved twice and no link is followed, so there are no loops and nothing outside the root is reached. There
-is no recursion: neither Python's, nor in descriptors (at most `_OPEN` are open), nor in memory (a folder keeps the
-smallest `_HELD` of its names; when they are used up it is read again for the next ones).
+No path is resolved twice and no link is followed, so there are no loops and nothing outside the root is reached. Nothing grows with
+the depth or size of the tree: there is no Python recursion, at most `_OPEN` descriptors are open, and a folder keeps only the
+smallest `_HELD` of its names (when they are used up, it is read again for the next ones).
 
-Law: the files come in the byte order of their `/`-joined paths, each once; what is left out is counted. What is done
-with a file (listing, counting, searching) is left to the caller, and so are sizes: nothing here calls `stat`, except
-for links.
+Law: the files come in the byte order of their `/`-joined paths, each once; what is left out is counted. Leaves to others: what to
+do with a file (listing, counting, searching), and sizes: nothing here calls `stat`, except for links.
 
-How the order comes about. A folder is listed with its name followed by `/`, so that sorting the names of one folder
-sorts the paths: `a.txt` comes before `a/b`, since `.` (0x2E) is below `/` (0x2F), and `a0` behind both. Frames on a
-stack then give the files before the next folder as one batch, go down into it, and go on with the rest when they come
-back.
+How the order is produced. A folder is listed with `/` appended to its name, so that sorting the names of one folder sorts the
+paths: `a.txt` comes before `a/b`, since `.` (0x2E) is below `/` (0x2F), and `a0` after both. Frames on a stack then yield the files
+before the next folder as one batch, descend into it, and continue with the rest on return.
 
-How memory stays bounded. `_scan` reads a folder in chunks and keeps the `_HELD` smallest names, cutting back whenever
-twice as many have come: linear time but for the sorting, whatever the order on disk. `after` remembers the last name
-kept, and the next scan of the same folder takes only larger ones. A folder of a million files is so read sixteen times,
-and holds some 140,000 names at most.
+How memory stays bounded. `_scan` reads a folder in chunks and keeps the `_HELD` smallest names, cutting back whenever twice as many
+have arrived: linear time apart from the sorting, whatever the order on disk. `after` remembers the last name kept, and the next
+scan of the same folder takes only larger ones. So a folder of a million files is read sixteen times, and holds some 140,000 names
+at most.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Find what a wider form of a choice of files finds, where the choice itself has found nothing (L-1).
+"""What would a wider selection find when the requested one has found nothing (L-1)?
 
-A model that lists `*.go` and is told "none" believes that there is no Go here; that the files lie one folder down has to be
-said in the same answer. Law: what is named does find that many files. Keeps out: how it is said (`tools.listing`).
+A model that lists `*.go` and is told "none" concludes that there is no Go here; if the files are one folder down, the same answer
+has to say so. Law: the selection that is named does find that many files. Leaves to others: wording (`tools.listing`).
 """
 
 from __future__ import annotations

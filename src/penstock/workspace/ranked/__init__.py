@@ -1,9 +1,9 @@
-"""Which passages of the files answer a question in words? A search by relevance, over an index that is brought up to date first.
+"""Which passages of the files answer a question in words? A search by relevance over an index that is first brought up to date.
 
-Every call walks the folder as `search` does, reads what changed, and asks the index; what it shows is read from the files at that
-moment. So a file that is ignored, hidden, refused or gone is neither indexed nor shown, however old the index is. Law: the same
-files, the same passages in the same order. Keeps out: sentences (`penstock.tools`), cutting (`passages`),
-SQLite (`index`), and what became of the files since (`update`).
+Every call walks the folder as `search` does, reads what changed, and queries the index; what it shows is read from the files at
+that moment. So a file that is ignored, hidden, refused or gone is neither indexed nor shown, however old the index is. Law: the
+same files give the same passages in the same order. Leaves to others: sentences (`penstock.tools`), cutting (`passages`), SQLite
+(`index`), and how the files have changed (`update`).
 """
 
 from __future__ import annotations

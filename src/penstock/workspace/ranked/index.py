@@ -1,9 +1,9 @@
 """Which passages weigh most? An index of the passages of files in SQLite, and BM25 over it.
 
-An index is a cache: what it says about a file counts only while the file's stamp is the one it was made from, nothing is lost with
-it, and one that is damaged is made anew. It is private (0700, 0600), lies beside the store, and several processes may use it:
-SQLite locks it. Law: what is found depends on the files in it, not on the order in which they came or were changed.
-Keeps out: which files there are, and whether they may be read (`penstock.workspace.ranked`).
+An index is a cache: its entry for a file counts only while the file's stamp is unchanged; nothing is lost with it, and a damaged
+one is rebuilt. It is private (0700, 0600), lies next to the store, and several processes may use it: SQLite locks it. Law: results
+depend on the indexed files, not on the order in which they were added or changed. Leaves to others: which files there are, and
+whether they may be read (`penstock.workspace.ranked`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What is a passage, and which words does it hold? Lines of a text that belong together, and the words of a question.
 
-Law: the passages of a text are apart, in order, at most `MAX_PASSAGE_LINES` long, and every line that is not blank is in one. Keeps
-out: files, and how passages are weighed (`index`).
+Law: the passages of a text do not overlap, are in order and at most `MAX_PASSAGE_LINES` long, and cover every line that is not
+blank. Leaves to others: files, and how passages are weighed (`index`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How does an index become what the files are? One pass over both, reading only what changed.
+"""How is an index brought in line with the files? One pass over both, reading only what changed.
 
-Law: afterwards the index holds the files that may be searched and no others, or it is said how many are missing and why. Keeps out:
-what is asked (`penstock.workspace.ranked`), and SQLite (`index`).
+Law: afterwards the index holds exactly the files that may be searched, or the result says how many are missing and why. Leaves to
+others: the question asked (`penstock.workspace.ranked`), and SQLite (`index`).
 """
 
 from __future__ import annotations
