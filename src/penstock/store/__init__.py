@@ -1,7 +1,7 @@
-"""Keep artifacts under handles, and the journals of sessions, behind one narrow interface.
+"""Where are artifacts and the journals of sessions kept? Under handles, behind one narrow interface.
 
-SQLite in a private folder by default, PostgreSQL by a URL, and large artifacts in a bucket where one is named. Nothing heavy
-is loaded before a store is opened.
+SQLite in a private folder by default, PostgreSQL by URL, and large artifacts in a bucket if one is named. Nothing heavy is loaded
+before a store is opened.
 
     from penstock.store import open_store
 

@@ -1,7 +1,7 @@
-"""Artifacts as rows: a handle, its content, and how both come, are read and go.
+"""How are artifacts stored as rows? A handle, its content, and how both are added, read and removed.
 
-Every row that can do harm when it changes carries a seal. Law: a handle is given out only after its content is safe; what
-is taken away leaves a word.
+Every row whose change could do harm carries a seal. Law: a handle is given out only after its content is durable; what is removed
+leaves a tombstone.
 """
 
 from __future__ import annotations

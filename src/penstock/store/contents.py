@@ -1,10 +1,9 @@
-"""Content of a store in a folder: a row where it is small, else a file of its own, named by its digest.
+"""Where does a store in a folder keep content? Small content in a row, other content in a file of its own, named by its digest.
 
-A file is written under a name that no row knows, renamed, and flushed with its name before the row that names it is
-committed; a row is given up before its file is removed (`database` says why). Small content is a row of the database, which comes
-and goes in the transaction of the row that names it: a file, with its name and its flush, costs many times what that does. Law: a
-kill leaves at most a file that no row names, which `prune` takes away. Leaves to others: the tables, the lock, and how both are
-opened (`sqlite`).
+A file is written under a name that no row knows, renamed, and flushed with its name before the row that names it is committed; a
+row is deleted before its file is removed (`database` says why). Small content is a row of the database and is committed or deleted
+in the same transaction as the row that names it: a file, with its name and its flush, costs many times as much. Law: a kill leaves
+at most a file that no row names, which `prune` removes. Leaves to others: the tables, the lock, and how both are opened (`sqlite`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""A database as tables are kept in it: how statements run, how one writer is had, and where pieces of content lie.
+"""What do the tables need of a database? Running statements, a single writer, and a place for pieces of content.
 
-Content goes through three states. *Staged*: written, under a name that no row knows. *Published*: in its place, within
-the transaction that inserts its row. *Removed*: after the transaction that deletes its row. So a process that dies
-anywhere leaves content without a row, which `prune` finds, and never a row without content. Keeps out: what is in the
-tables (`tables` and what it stands on).
+Content goes through three states. *Staged*: written, under a name that no row knows. *Published*: in its place, within the
+transaction that inserts its row. *Removed*: after the transaction that deletes its row. So a process that dies at any point leaves
+content without a row, which `prune` finds, and never a row without content. Leaves to others: what is in the tables (`tables` and
+the modules below it).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""List names that are kept at a glance, for whoever completes one at a prompt, where a tenth of a second is long.
+"""Which names does a store hold? A quick look for shell completion, where a tenth of a second is long.
 
-Rule: nothing is made, written, locked or flushed; a store that is not there, is a database server, or cannot be read
-has no names. What is seen is not checked against its hashes: whoever uses a name opens the store, and that checks.
+Law: nothing is created, written, locked or flushed; a store that is missing, is a database server, or cannot be read has no names.
+Leaves to others: checking against hashes, which happens when the store is opened to use a name.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Who works in a folder: each open store that adds to sessions has a file there, locked for as long as its process lives.
+"""Who works in a folder? Each open store that adds to sessions has a file there, locked for as long as its process lives.
 
-Law: a lock ends with its process, however that ends, so that nothing has to be renewed and no clock is asked. A file
-without a lock is one that a process left when it was killed. What each of them works on is in the tables (`removal`).
+Law: a lock ends with its process, however that ends, so that nothing has to be renewed and no clock is consulted. A file without a
+lock was left by a killed process. Leaves to others: what each of them works on, which is in the tables (`removal`).
 """
 
 from __future__ import annotations

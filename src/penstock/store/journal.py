@@ -1,10 +1,9 @@
-"""Write payloads as canonical text, and chain each record to the one before by a hash.
+"""How is a record made tamper-evident? Payloads become canonical text, and each record is chained to the previous one by a hash.
 
-Law: a changed bit in any field of a record, or a record taken out of the middle, is seen. A record taken off the end
-leaves a sound chain: who holds the note of the newest one passes it as `lost_seq`. Where records lie is decided by the
-tables.
+Law: a changed bit in any field of a record, or a record removed from the middle, is detected. A record removed from the end leaves
+a valid chain: a caller who knows the newest record passes it as `lost_seq`. Leaves to others: where records lie (the tables).
 
-The chain is against damage, not against an enemy: whoever can write the database can compute new hashes.
+The chain protects against damage, not against an adversary: whoever can write the database can compute new hashes.
 """
 
 from __future__ import annotations

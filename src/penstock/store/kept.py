@@ -1,6 +1,6 @@
-"""The values that a store keeps and gives, the interface through which it is asked, and what can go wrong.
+"""What does a store keep and return? The values, the interface to ask for them, and what can go wrong.
 
-Where anything lies is decided in `sqlite` and `postgres`, what is done with it by those who ask.
+Leaves to others: where anything lies (`sqlite`, `postgres`), and what callers do with it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Which secrets does an artifact hold? Their kinds and how many, seen as it comes in, and hidden where that is asked for (S-17).
+"""Which secrets does an artifact hold? Their kinds and counts, detected on arrival, and hidden if requested (S-17).
 
-What is kept is whole, so that pages give it back exactly, and is marked: who keeps it can ask what it would give away. A
-store that keeps redacted forms only keeps marks in the place of secrets. Laws: memory does not grow with the content; what
-is no secret comes out byte for byte, also where it is no text; hiding twice changes nothing. Keeps out: what a secret is
-(`text.redaction`), and where marks are written down (`artifacts`).
+Content is kept whole, so that pages return it exactly, and is marked: its owner can ask what it would give away. A store that keeps
+only redacted forms keeps marks in place of secrets. Laws: memory does not grow with the content; what is not a secret comes out
+byte for byte, even if it is not text; hiding twice changes nothing. Leaves to others: what a secret is (`text.redaction`), and
+where marks are recorded (`artifacts`).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Large contents as objects of S3 and its kin: in parts of one size, each created once and never replaced.
+"""How are large contents kept as objects of S3 and the like? In parts of one size, each created once and never replaced.
 
-A content's place is an address, `s3://bucket/folder/KEY`, with a key of its own that nobody has had before; its parts are
-`KEY/00000000` and so on. A part is created on the condition that none is there, so that no two writers can ever mix. Parts and not
-an upload of several requests, because such an upload that a kill breaks off is kept, and paid for, where no listing shows it; and
-because a part is what one process holds in memory. Laws: an object that is there is whole; what is removed is every part. Keeps
-out: which contents are objects, and which are named by nothing (`places`).
+The location of a content is an address, `s3://bucket/folder/KEY`, with a key that was never used before; its parts are
+`KEY/00000000` and so on. A part is created on the condition that it does not exist, so that two writers can never mix. Parts are
+used rather than multipart uploads, because an upload that a kill interrupts is kept, and paid for, where no listing shows it; and
+because a part is what one process holds in memory. Laws: an object that exists is whole; removal removes every part. Leaves to
+others: which contents are objects, and which are unreferenced (`places`).
 """
 
 from __future__ import annotations

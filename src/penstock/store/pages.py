@@ -1,7 +1,7 @@
-"""Read back what was kept in pages: by bytes, by lines, or by records of JSON on one line.
+"""How is a kept output read back? In pages: by bytes, by lines, or by records of JSON on one line.
 
-Results bound themselves and are never kept again. Law: following `next` from the start visits every byte once; every
-`next` advances. Where artifacts lie is decided by the store, which tools there are by `tools`.
+Results bound themselves and are never kept again. Law: following `next` from the start visits every byte once; every `next`
+advances. Leaves to others: where artifacts lie (the store), and which tools there are (`tools`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A connection to PostgreSQL that waits for the server's next word so long, and no longer.
+"""How long does a connection to PostgreSQL wait for the server's next message? Up to a limit, and no longer.
 
-psycopg waits for ever where the server, or a pooler before it, is frozen, and ten seconds for it to hear of a Ctrl-C. Law: every
-wait ends, with an answer or with the connection; after that nobody knows whether the statement was done, as after any lost
-connection.
+If the server, or a pooler in front of it, is frozen, psycopg waits forever, and takes ten seconds to react to Ctrl-C. Law: every
+wait ends, with an answer or with the connection; in the latter case nobody knows whether the statement was executed, as after any
+lost connection.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Cut content into pieces of one size, each with its checksum and its count of lines.
+"""How is content cut so that any part can be read and checked alone? Into pieces of one size, each with a checksum and a line
+count.
 
-A piece can be read and checked alone, so that a page of a gigabyte costs a page; running sums of the counts make any
-line two looks away: a bisection, and a scan of one piece. A piece that is stored shorter than it is has been
-compressed. Law: what `plain` gives has the checksum that it had when it came in. Where pieces lie is decided by the
-databases.
+So a page of a gigabyte costs a page. Running sums of the counts find any line in two steps: a bisection, and a scan of one piece. A
+piece stored in fewer bytes than its size has been compressed. Law: what `plain` returns has the checksum it had on arrival. Leaves
+to others: where pieces lie (the databases).
 """
 
 from __future__ import annotations

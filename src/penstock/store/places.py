@@ -1,11 +1,11 @@
-"""Where does a content lie? With the tables, or, where it is large and there is a bucket, as an object.
+"""Where does a content lie? In the tables or, if it is large and there is a bucket, as an object.
 
-An object has no transaction, so the tables remember every one that no content names: from before its first byte until it is
-published, and from the moment at which its content is given up until it is gone. So a kill anywhere leaves an object that is in
+An object has no transaction, so the tables record every object that no content names: from before its first byte until it is
+published, and from the moment its content is deleted until it is gone. So a kill at any point leaves an object that is listed in
 `loose_objects`, and nobody ever has to list a bucket, which another store may share. Laws: every object is named by a content or is
-loose; a loose one is removed, by its writer, by whoever gave it up, or by a later pruning; a condemned one is never published.
-Nothing waits for a bucket inside a transaction. Leaves to others: what an object is (`objects`), and where the tables keep
-contents (`contents`, `postgres`).
+loose; a loose object is removed by its writer, by whoever deleted the content, or by a later pruning; a condemned one is never
+published. Nothing waits for a bucket inside a transaction. Leaves to others: what an object is (`objects`), and where the tables
+keep contents (`contents`, `postgres`).
 """
 
 from __future__ import annotations

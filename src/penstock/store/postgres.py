@@ -1,9 +1,8 @@
-"""Keep a store in PostgreSQL, for several machines that share one.
+"""How is a store kept in PostgreSQL? For several machines that share one.
 
-Content lies in rows, because a file beside one client would dangle for the others. Every commit asks for
-`synchronous_commit` by itself, as a server's default may be off. A lost connection is opened again; whether a lost
-COMMIT happened is asked by the key of the record, and so an append is never made twice. Law: as for SQLite; the same
-conformance tests run on both.
+Content lies in rows, because a file local to one client would be missing for the others. Every commit requests `synchronous_commit`
+explicitly, since a server's default may be off. A lost connection is reopened; the key of the record tells whether a lost COMMIT
+took effect, so an append is never made twice. Law: as for SQLite; the same conformance tests run on both.
 """
 
 from __future__ import annotations

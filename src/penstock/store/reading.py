@@ -1,4 +1,4 @@
-"""How is an artifact read like a file? As a `ByteSource`; what cannot be read is told as a tool tells it."""
+"""How is an artifact read like a file? As a `ByteSource`; read errors are reported as a tool reports them."""
 
 from __future__ import annotations
 

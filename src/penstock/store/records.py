@@ -1,6 +1,6 @@
-"""Journals as rows: records in order, each chained to the one before by its hash.
+"""How are journals stored as rows? Records in order, each chained to the previous one by its hash.
 
-Law: once a record is acknowledged it survives a kill and a power cut. A record may refer to artifacts, which then stay.
+Law: once a record is acknowledged it survives a kill and a power cut. A record may refer to artifacts, which are then retained.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What goes before its time, and for good: sessions and artifacts that a person names, or that rules are beyond.
+"""What is removed early, and for good? Sessions and artifacts that a person names, or that exceed the retention rules.
 
-A removal is one transaction over the tables, or of what rules take one for each thing, where the disk has no room for more;
-content goes after it, as everywhere (`database`). What a person names is removed for good: its bytes are in no file of the store
-afterwards, free pages and log included. What rules take away is written down, so that it is never silent. Law: what a living
-process works on is not removed by anybody else, and never by a rule. Which things a rule is beyond is decided in `retention`.
+A removal is one transaction over the tables; by rules, one for each thing if the disk has no room for more. Content is removed
+after it, as everywhere (`database`). What a person names is removed for good: afterwards its bytes are in no file of the store,
+including free pages and the log. What rules remove is recorded, so that it is never silent. Law: what a living process works on is
+not removed by anybody else, and never by a rule. Leaves to others: which things exceed a rule (`retention`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What is kept for how long: rules by age, size and number, and which sessions and artifacts are beyond them.
+"""What is kept for how long? Rules by age, size and number, and the sessions and artifacts that exceed them.
 
-Nothing is removed here: `overdue` is a function of values, and what it names is what a dry run shows. Law: what a living
-process works on is never named. Keeps out: how anything is taken away (`removal`).
+Nothing is removed here: `overdue` is a pure function, and a dry run shows what it names. Law: what a living process works on is
+never named. Leaves to others: removal itself (`removal`).
 """
 
 from __future__ import annotations

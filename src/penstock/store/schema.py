@@ -1,7 +1,7 @@
-"""The tables of a store, as steps from one version of the schema to the next, for both databases.
+"""Which tables does a store have? Steps from one version of the schema to the next, for both databases.
 
-Steps are never edited once released: a change is a new step, and `tests/store/test_schema.py` opens every old version.
-Law: a store is at one whole version, whenever the process ended. Who runs the steps is the database, in one
+Steps are never edited once released: a change is a new step, and `tests/store/test_schema.py` opens every old version. Law: a store
+is at one whole version, whenever the process ended. Leaves to others: running the steps, which the database does in one
 transaction.
 """
 

@@ -1,13 +1,12 @@
-"""Keep a store in one folder: SQLite for what must be one transaction and for small contents, a file for each other content.
+"""How is a store kept in one folder? SQLite for what must be one transaction and for small contents, a file for each other content.
 
-One process writes at a time, and checkpoints: every write, and the close that checkpoints, is made under a lock
-(`locks`), because SQLite before 3.51.3 can damage a database when two connections do it at once. A file is written,
-renamed, and flushed with its name before the row that names it is committed; a row is given up before its file is
-removed. So a kill leaves at most a file that no row names, which `prune` takes away. Law: what was acknowledged
-survives; a handle that was given out is never dangling (ADR 9; `docs/durability.md` has the rigs).
+One process at a time writes and checkpoints: every write, and the close that checkpoints, happens under a lock (`locks`), because
+SQLite before 3.51.3 can damage a database when two connections do it at once. A file is written, renamed, and flushed with its name
+before the row that names it is committed; a row is deleted before its file is removed. So a kill leaves at most a file that no row
+names, which `prune` removes. Law: what was acknowledged survives; a handle that was given out never dangles (ADR 9;
+`docs/durability.md` has the rigs).
 
-Why large content is not in the database: a gigabyte through the write-ahead log is written twice and holds the log open
-meanwhile.
+Why large content is not in the database: a gigabyte through the write-ahead log is written twice and keeps the log open meanwhile.
 """
 
 from __future__ import annotations

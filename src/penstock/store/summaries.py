@@ -1,8 +1,9 @@
-"""What was made of a journal is kept beside it, and counts as long as the journal is what it was made of.
+"""What was derived from a journal? A summary kept next to it, valid as long as the journal is the one it was made from.
 
-A summary is sealed with the hash of the newest record, and given only once every record was checked: nothing else leads to that
-hash. So law: what is given is what would be made again, whatever was added, removed or damaged since. It goes with its session, in
-the same transaction; nothing that was kept goes for it. Leaves to others: what is made of a journal, and by which version.
+A summary is sealed with the hash of the newest record, and returned only after every record has been checked: nothing else leads to
+that hash. Law: what is returned is what would be made again, whatever was added, removed or damaged since. It is removed with its
+session, in the same transaction; nothing kept is removed to make room for it. Leaves to others: what is made of a journal, and by
+which version.
 """
 
 from __future__ import annotations

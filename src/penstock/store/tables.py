@@ -1,8 +1,7 @@
-"""Keep artifacts and journals in tables: all that both databases do alike, written once.
+"""How are artifacts and journals kept in tables? Everything that both databases do alike, written once.
 
-A database adds how statements run, how one writer is had, and where pieces of content lie (`database`). Artifacts and
-journals are rows of it (`artifacts`, `records`), what goes before its time is in `removal`; here is what goes over all of
-them: sizes, pruning, checks.
+A database adds how statements run, how there is one writer, and where pieces of content lie (`database`). Artifacts and journals
+are rows (`artifacts`, `records`); early removal is in `removal`; this module holds what spans all of them: sizes, pruning, checks.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Keep what is said in a store: text as bytes that hold all of it, many at once where the store can.
+"""How is text kept in a store? As bytes that preserve all of it, many at once if the store can.
 
-A caller may give a store of its own that knows no more than `put`. Law: the handles come in the order of the texts, each
-given out once its text is safe. Leaves to others: what is kept (`compaction`).
+A caller may pass its own store that offers no more than `put`. Law: the handles come in the order of the texts, each given out once
+its text is durable. Leaves to others: what is kept (`compaction`).
 """
 
 from __future__ import annotations
