@@ -1,7 +1,7 @@
-r"""Keep results within an allowance: text, tool output and command streams, each with the way to the rest.
+r"""How do results stay within an allowance? Text, tool output and command streams are cut, each with the way to the rest.
 
-`fit`, `fit_all` and `fit_ends` are the pure forms for text. `guard.output` adds a store and wraps functions,
-`guard.stream` does the same for output that is too long to hold in memory.
+`fit`, `fit_all` and `fit_ends` are the pure forms for text. `guard.output` adds a store and wraps functions; `guard.stream` does
+the same for output too long to hold in memory.
 
     >>> from penstock.guard import fit
     >>> from penstock.text.allowance import Allowance

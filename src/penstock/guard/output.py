@@ -1,8 +1,8 @@
-"""Cut the results of tools to their limit, keep the whole in a store, and say how to read the rest.
+"""How is a tool's result cut to its limit? The whole is kept in a store, and the result says how to read the rest.
 
-`guard_output` is for one text, `wrap_tool` for a function, `TurnBudget` for results that arrive together. Law: a
-guarded result is within its limits, notice included; where the whole could not be kept the answer says so and carries
-no handle. How a text is cut is decided in `text.fitting`, where the whole lies in `store`.
+`guard_output` is for one text, `wrap_tool` for a function, `TurnBudget` for results that arrive together. Law: a guarded result is
+within its limits, notice included; if the whole could not be kept, the result says so and carries no handle. Leaves to others: how
+a text is cut (`text.fitting`), and where the whole lies (`store`).
 """
 
 from __future__ import annotations

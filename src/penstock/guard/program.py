@@ -1,7 +1,7 @@
-"""Run a program and pass on what it prints as far as that fits, as if it had been run alone (H-2).
+"""How is a program run with bounded output? What fits is passed on as if the program had been run alone (H-2).
 
-Law: exit status or signal, both outputs apart, and what reaches its input or comes with another number are the program's own;
-what is too long is cut, and the whole of each output is kept. Keeps out: what is typed, and where it is printed.
+Law: exit status or signal, the separation of both outputs, its input, and its other file descriptors are the program's own; output
+that is too long is cut, and the whole of each output is kept. Leaves to others: what is typed, and where output is printed.
 """
 
 from __future__ import annotations

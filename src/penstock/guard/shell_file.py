@@ -1,10 +1,10 @@
-"""Write the file by which a coding agent's shell sends each of its commands through the guard (H-2).
+"""How does a coding agent's shell send each of its commands through the guard? By a file that this module writes (H-2).
 
-Two ways lead into it. A bash that is started with `-c` reads the file that `BASH_ENV` names before it begins: the shells of Codex,
-Gemini CLI and opencode. Claude Code takes that variable away and runs `FILE COMMAND` where `CLAUDE_CODE_SHELL_PREFIX` names one.
-Law: exit status, both outputs and working directory are those of the command; without Penstock it runs as ever; a shell that
-the command itself starts, and one whose input is a pipe, are left alone: Codex 0.171.0, Gemini CLI 0.61.0 and opencode 1.18.33
-give the commands of their models `/dev/null`. Keeps out: what the guard does (`program`).
+Two ways lead into it. A bash started with `-c` first reads the file that `BASH_ENV` names: the shells of Codex, Gemini CLI and
+opencode. Claude Code removes that variable and runs `FILE COMMAND` if `CLAUDE_CODE_SHELL_PREFIX` names one. Law: exit status, both
+outputs and working directory are those of the command; without Penstock it runs as ever; a shell that the command itself starts,
+and one whose input is a pipe, are left alone: Codex 0.171.0, Gemini CLI 0.61.0 and opencode 1.18.33 give their models' commands
+`/dev/null`. Leaves to others: what the guard does (`program`).
 """
 
 from __future__ import annotations

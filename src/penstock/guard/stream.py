@@ -1,9 +1,9 @@
-"""Pass the output of a program, however long, on as one guarded result, in memory that does not grow with it.
+"""How does a program's output of any length become one guarded result? In memory that does not grow with it.
 
-The two ends are held to be shown. The whole goes to the store as it comes, up to a stated number of bytes; beyond that
-the first half and the last half of so many are kept, and what lies between is counted. Law: everything is read to its
-end whatever happens to the store, because a program whose pipe nobody reads blocks for ever. Where the bytes come from,
-and when they end, is the caller's.
+Both ends are held for display. The whole goes to the store as it arrives, up to a stated number of bytes; beyond that, the first
+half and the last half of that number are kept, and what lies between is counted. Law: everything is read to its end whatever
+happens to the store, because a program whose pipe nobody reads blocks forever. Leaves to others: where the bytes come from, and
+when they end.
 """
 
 from __future__ import annotations
