@@ -1,16 +1,16 @@
 """What can a model call? One table of tools, and each of them as a call that returns text.
 
 Every face serves this table: Python functions, MCP tools, commands. A tool is one record in a module of its kind (`files`,
-`listing`, `search`, `kept`): what it says of itself, its arguments, and the function that answers. To add one, write its record
-and name it here. A call never raises for anything that a model can send: a mistake is a result that names the field, what it
-accepts, and a call that works (L-9).
+`listing`, `search`, `kept`): its description, its arguments, and the function that answers. To add one, write its record and name
+it here. A call never raises for anything that a model can send: a mistake is a result that names the field, what it accepts, and a
+call that works (L-9).
 
     tools = Tools("/home/me/project")
     print(tools.view("README.md"))
     result = tools.call("view", {"file_path": "README.md", "offset": 100})     # as a model sends it
 
-Laws: a result, header and errors included, is at most its allowance; the same call over the same files gives the same text. Keeps
-out: what is on disk (workspace), what is kept (store).
+Laws: a result, header and errors included, is within its allowance; the same call over the same files gives the same text. Leaves
+to others: what is on disk (workspace), what is kept (store).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Are these the arguments of the tool? Names, types and bounds; and what to say of those that are not right.
+"""Are these the arguments of the tool? Names, types and bounds, and the error for arguments that are wrong.
 
-A mistake is an error that names the field, what it takes, and a call that works (L-9). Nothing is coerced, so that
-what a model sends means the same on every face. Law: what passes has every parameter of the
-record, each with a value of its type within its bounds. Keeps out: what a value means, which only the answer knows.
+A mistake is an error that names the field, what it accepts, and a call that works (L-9). Nothing is coerced, so that what a model
+sends means the same on every face. Law: arguments that pass have every parameter of the record, each with a value of its type
+within its bounds. Leaves to others: what a value means, which only the answering function knows.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The tools that read one file: `view`, `read_file`, `outline`.
+"""Which tools read one file? `view`, `read_file`, `outline`.
 
-Three, because models ask in three ways: around a line, on from a byte, and what there is at all. Each is its record and the call
-of the workspace behind it. Keeps out: what a page is (`workspace`), how it is shown (`pages`).
+There are three, because models ask in three ways: around a line, on from a byte, and what there is at all. Each is its record and
+the call of the workspace behind it. Leaves to others: what a page is (`workspace`), how it is shown (`pages`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Which call works where a pattern cannot be used? The same call with the pattern taken as it stands, or with one that takes all.
+"""Which call works if a pattern cannot be used? The same call with the pattern taken literally, or with a pattern for everything.
 
-Every refusal names a call that works. Most do so where they arise; what else a call could ask for only its tool knows. Law: what
-is named has been tried, as far as it can be without looking at a file.
+Every refusal names a call that works. Most refusals do so where they arise; which other arguments fit, only the tool knows. Law:
+the named call has been tried, as far as that is possible without looking at a file.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What does one call of a tool work with? The root, the store, how much the result may take, and until when.
 
-A record is the same for every call, an `Invocation` is one call of it: whatever an answer needs beside its arguments, so that
-answers are functions without state. Keeps out: what the call is for.
+A record is the same for every call; an `Invocation` is one call of it and holds whatever an answer needs besides its arguments, so
+that answers are functions without state. Leaves to others: what the call is for.
 """
 
 from __future__ import annotations

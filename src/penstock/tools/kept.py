@@ -1,7 +1,7 @@
-"""The tools that read what a cut result left out: `page` and `find` (G-3).
+"""Which tools read what a cut result left out? `page` and `find` (G-3).
 
-The way back that every notice names. Law: their results bound themselves and are never kept again, or paging would fill the store
-with pages of pages (G-8). Keeps out: how a kept output is divided and searched (`store.pages`).
+Every notice names them as the way back. Law: their results bound themselves and are never kept again, or paging would fill the
+store with pages of pages (G-8). Leaves to others: how a kept output is divided and searched (`store.pages`).
 """
 
 from __future__ import annotations

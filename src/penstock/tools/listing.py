@@ -1,10 +1,10 @@
-"""The tools that list a tree: `list_files` and `count_files` (L-1 to L-6).
+"""Which tools list a tree? `list_files` and `count_files` (L-1 to L-6).
 
-A listing of 50,000 names would fill a context window, so that more than 20 matches are a count and three ways to go on, never
-names. Headers, footers and the warning are fixed words (L-2, L-3): agents and their tests read them.
+A listing of 50,000 names would fill a context window, so more than 20 matches are answered with a count and three ways to continue,
+never with names. Headers, footers and the warning are fixed wording (L-2, L-3): agents and their tests read them.
 
-Laws: no name can be taken for a line of ours (`_entry`), and none is changed so that it no longer opens its file (L-10); what is
-left out is counted by reason (L-5). Keeps out: the walk, patterns and what is ignored (`workspace`).
+Laws: no name can be mistaken for a line of ours (`_entry`), and no name is changed so that it no longer opens its file (L-10); what
+is left out is counted by reason (L-5). Leaves to others: the walk, patterns and what is ignored (`workspace`).
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """How does a page of a file look, and how much of it fits? The header, then the body, within one allowance.
 
-The workspace decides where a page ends, and asks this room (`Renderer`) what a stretch of lines, text or symbols would take once
-it is shown: gutters, escapes and the marks of clipped lines take more room than the bytes on disk. The header stands before all
-that and is known last, since it says where the page ends; `read_page` is the loop that settles both.
+The workspace decides where a page ends, and asks this room (`Renderer`) what a range of lines, text or symbols would cost as
+rendered: gutters, escapes and the marks of clipped lines take more room than the bytes on disk. The header comes first but is known
+last, since it says where the page ends; `read_page` is the loop that settles both.
 
-Law: a page is measured as it is rendered, so that measure and result cannot differ. Keeps out: which page, and where its text
-comes from (workspace).
+Law: a page is measured as it is rendered, so that measure and result cannot differ. Leaves to others: which page, and where its
+text comes from (workspace).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What does a ranked search answer? Passages by relevance: `search` with `ranked` (L-7).
 
-Keeps out: how they are weighed (`workspace.ranked`), and lines that match a pattern (`search`).
+Leaves to others: how passages are weighed (`workspace.ranked`), and lines that match a pattern (`search`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What is a tool? One record: its name, what it says of itself, its arguments, and the function that answers.
+"""What is a tool? One record: its name, its description, its arguments, and the function that answers.
 
-The record is all that there is of a tool: every face (Python, MCP, commands, the agent) reads what it offers from here, and a call
-goes from here to the answer. Keeps out: whether arguments are right (`arguments`), and which tools there are (`penstock.tools`).
+The record is all there is to a tool: every face (Python, MCP, commands, the agent) reads what it offers from here, and a call goes
+from here to the answer. Leaves to others: whether arguments are right (`arguments`), and which tools there are (`penstock.tools`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The tool that searches files: `search` (L-7).
+"""Which tool searches files? `search` (L-7).
 
-Law: what is shown, what there is and where to go on are three numbers in the first line, so that a page is never taken for all.
-Keeps out: how files are searched (`workspace.searching`), and passages by relevance (`ranking`).
+Law: the first line states three numbers (what is shown, what there is, and where to continue), so that a page is never mistaken for
+everything. Leaves to others: how files are searched (`workspace.searching`), and passages by relevance (`ranking`).
 """
 
 from __future__ import annotations
