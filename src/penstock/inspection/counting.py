@@ -1,8 +1,8 @@
-"""How are 100 MB counted in seconds? Exactly while there is little text, then by estimates, at last from pieces.
+"""How are 100 MB counted in seconds? Exactly while there is little text, then by estimates, finally from samples.
 
-A session of a few megabytes is counted as its provider would, where that can be had. One of a hundred is told in ten seconds, and
-what of it is counted less exactly is corrected by the figures that its record holds (`telling`). Law: a count depends on nothing
-but the text and how much was counted before. Keeps out: what is counted.
+A session of a few megabytes is counted as its provider would, if that tokenizer is available. One of a hundred takes ten seconds,
+and what was counted less exactly is corrected by the figures in its record (`telling`). Law: a count depends only on the text and
+on how much was counted before. Leaves to others: what is counted.
 """
 
 from __future__ import annotations

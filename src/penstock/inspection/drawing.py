@@ -1,8 +1,8 @@
-"""Where does a session lie in a drawing? Stacked areas, lanes and the slices of a bar, in whole numbers of a frame.
+"""Where in a drawing does each part of a session lie? Stacked areas, lanes and the slices of a bar, in whole units of a frame.
 
 A frame is as many units wide as it has columns and `HEIGHT` high, and is stretched to its place: one drawing serves every screen.
-All edges are level or upright, so that a place under the pointer is one column and no edge is blurred. Laws: the highest point is
-the fullest turn, however many turns share its column; what happened once is seen. Keeps out: markup and colours.
+All edges are horizontal or vertical, so that a place under the pointer is one column and no edge is blurred. Laws: the highest
+point is the fullest turn, however many turns share its column; what happened once is visible. Leaves to others: markup and colours.
 """
 
 from __future__ import annotations

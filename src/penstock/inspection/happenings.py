@@ -1,8 +1,8 @@
-"""What happened in a session, one thing after another, whoever recorded it.
+"""What happened in a session? One thing after another, whoever recorded it.
 
-A reader yields these in the order in which the next request depends on them: all that was `Said` since the last `Compacted` is what
-the provider gets. So a reader says again what outlives a compaction, and leaves out what a person took back. A request's figures
-(`Answered`) come before the words of its answer: all that was said before them is what they count. Keeps out: how any record looks.
+A reader yields happenings in the order on which the next request depends: the provider gets everything `Said` since the last
+`Compacted`. So a reader repeats what survives a compaction, and omits what a person took back. A request's figures (`Answered`)
+come before the words of its answer: they count everything said before them. Leaves to others: how any record looks.
 """
 
 from __future__ import annotations

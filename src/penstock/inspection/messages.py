@@ -1,6 +1,6 @@
-"""Which of what was said is one message? Hosts record the blocks of an answer one by one; providers take them as one.
+"""Which blocks are one message? Hosts record the blocks of an answer one by one; providers take them as one.
 
-Law: nothing is lost, and each message stands where its first block does. Keeps out: what of it is in force.
+Law: nothing is lost, and each message is at the place of its first block. Leaves to others: which messages are in force.
 """
 
 from __future__ import annotations

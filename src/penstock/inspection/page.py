@@ -1,8 +1,8 @@
-"""One HTML file that shows where a context went: `story_page` for one session, `overview_page` for many (X-2).
+"""How does one HTML file show where a context went? `story_page` for one session, `overview_page` for many (X-2).
 
-It opens from disk, asks for nothing, and is whole without its script: Python draws, and the script only shows the bill of another
-turn. Laws: no text of a session is markup; totals are sums of what is shown; what the script is given are numbers alone. Keeps out:
-how a story is found (`telling`), and where the page is written.
+It opens from disk, requests nothing, and is complete without its script: Python draws, and the script only shows the bill of
+another turn. Laws: no text of a session is markup; totals are sums of what is shown; the script receives only numbers. Leaves to
+others: how a story is found (`telling`), and where the page is written.
 """
 
 from __future__ import annotations

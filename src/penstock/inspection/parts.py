@@ -1,7 +1,7 @@
-"""What is a message made of, and which call does a result answer? Messages of a wire as parts that stand in the window.
+"""What is a message made of, and which call does a result answer? Messages of a wire as parts that occupy the window.
 
-Law: any JSON is a message, and none of its text is kept once it was read, but for calls that wait for their results. Keeps out:
-what stands when (`standing`).
+Law: any JSON is a message, and none of its text is kept after it was read, except for calls that await their results. Leaves to
+others: what is in the window when (`standing`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""What would our own policy have sent for a session that another agent made? Its record, walked once more.
+"""What would our own policy have sent for a session that another agent made? Its record is walked once more.
 
 Each request of the record is prepared as we would: results are bounded as our tools bound them, the host's own compactions are left
-out, and where the request would be too large the default plan of `compaction` forgets, without a model. What the model would have
-done with another prompt nobody knows: it answers as it did. Laws: what is sent fits, or is counted as what would be refused; its
-pairs are whole where the record's are; totals are the sums of their rows. Keeps out: files, hosts, and prices.
+out, and if the request would be too large, the default plan of `compaction` forgets, without a model. What the model would have
+done with another prompt nobody knows: it answers as it did. Laws: what is sent fits, or is counted as a request that would be
+refused; its call/result pairs are whole where the record's are; totals are the sums of their rows. Leaves to others: files, hosts,
+and prices.
 """
 
 from __future__ import annotations

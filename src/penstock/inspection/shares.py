@@ -1,6 +1,6 @@
-"""How a figure is divided in proportion to others, without losing one of it to rounding.
+"""How is a figure divided in proportion to others, without losing any of it to rounding?
 
-Law: the shares add up to the figure; what is zero stays zero. Keeps out: what is divided.
+Law: the shares add up to the figure; what is zero stays zero. Leaves to others: what is divided.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What did a session cost? About what its turns come to by list prices, with the cache as it was recorded.
+"""What did a session cost? Roughly what its turns amount to at list prices, with the cache as it was recorded.
 
-Laws: a turn counts where its figures were measured and its model has a price; how many do is said, and where none does there is no
-sum. Keeps out: where prices come from (`models.prices`).
+Laws: a turn counts if its figures were measured and its model has a price; the result says how many do, and if none does there is
+no sum. Leaves to others: where prices come from (`models.prices`).
 """
 
 from __future__ import annotations

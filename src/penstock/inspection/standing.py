@@ -1,8 +1,8 @@
-"""What stands in the window of a session at a moment, and what becomes of it: how long it stayed, and whether it had been there.
+"""What is in the window of a session at a given moment, how long did it stay, and had it been there before?
 
-Of each part of a message only figures stay here, with a hash and a few words for a person: a session of gigabytes is told in
-the memory of its list of contents. Laws: what stands adds up to `counts`; a part that is said again after a compaction is the
-same part. Keeps out: turns, and what a provider counted (`telling`).
+For each part of a message only figures are kept, with a hash and a few words for a person: a session of gigabytes is processed in
+the memory of its table of contents. Laws: the parts in the window add up to `counts`; a part that is repeated after a compaction is
+the same part. Leaves to others: turns, and what a provider counted (`telling`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What the story of a session is made of: its turns, what filled them, what was waste, what was refused and what was forgotten.
+"""What is the story of a session made of? Its turns, what filled them, what was waste, what was refused and what was forgotten.
 
-Law: the kinds of a turn add up to its tokens; the tokens of a turn are of the request that its answer answered. Keeps out: how a
-story is found (`telling`) and drawn (`page`).
+Law: the kinds of a turn add up to its tokens; the tokens of a turn are those of the request that its answer answered. Leaves to
+others: how a story is found (`telling`) and drawn (`page`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Which tables say where a context went? The largest things, what was waste, and what compactions removed.
+"""Which tables say where a context went? The largest items, what was waste, and what compactions removed.
 
-Law: a table's totals are the sums of its rows; rows that are too many are one row together. Keeps out: markup (`templates`), and
+Law: a table's totals are the sums of its rows; surplus rows are combined into one. Leaves to others: markup (`templates`), and
 which figures there are (`story`).
 """
 

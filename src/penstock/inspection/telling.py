@@ -1,8 +1,9 @@
-"""What happened in a session, told as where its context went: one pass over what a reader yields, in bounded memory.
+"""How do the happenings of a session become its story? One pass over what a reader yields, in bounded memory.
 
-A turn is a request that was answered or refused. Readers say what an answer measured before its messages, behind them or between
-them, as their records have it; what of a reply stands there already was not in the request that it answers. Laws: the kinds of a
-turn add up to its tokens; any happenings in any order make a story. Keeps out: how a record is read, and how the story is shown.
+A turn is a request that was answered or refused. Readers report the figures of an answer before, after or between its messages,
+depending on their records; any part of the reply already in the window was not in the request that it answers. Laws: the kinds of a
+turn add up to its tokens; any happenings in any order make a story. Leaves to others: how a record is read, and how the story is
+shown.
 """
 
 from __future__ import annotations

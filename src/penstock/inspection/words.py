@@ -1,6 +1,6 @@
 """How are figures and foreign words of a story written for a person? The same on every page of it.
 
-Law: what is not known is said to be, and is never a zero. Keeps out: which figures there are (`story`), and markup.
+Law: what is unknown is shown as unknown, never as zero. Leaves to others: which figures there are (`story`), and markup.
 """
 
 from __future__ import annotations
