@@ -1,10 +1,10 @@
-"""Serve the tool table to other agents over MCP, on the official SDK.
+"""How does the tool table reach other agents? Over MCP, on the official SDK.
 
-Both eras of the protocol (2026-07-28 without state, and the handshake before it), in memory, over standard input and
-output, over HTTP. Results are one block of text, because that is the one form that every host shows alike; each is made
-to fit the host that asked. Arguments go to the tools as they came: the tools refuse, in words that a model can act on.
-Law: a mistake of a model is a result, never a protocol error (ADR 3); nothing that blocks runs on the event loop. What
-the tools do is decided in `tools`. The SDK is imported where it is used, so importing this module costs nothing.
+Both eras of the protocol are served (2026-07-28 without state, and the handshake before it), in memory, over standard input and
+output, and over HTTP. Results are one block of text, because that is the one form that every host shows alike; each is made to fit
+the host that asked. Arguments go to the tools unchanged: the tools refuse, in words that a model can act on. Law: a mistake of a
+model is a result, never a protocol error (ADR 3); nothing that blocks runs on the event loop. Leaves to others: what the tools do
+(`tools`). The SDK is imported where it is used, so importing this module costs nothing.
 """
 
 from __future__ import annotations

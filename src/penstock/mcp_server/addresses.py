@@ -1,4 +1,4 @@
-"""Tell addresses of this machine from others: loopback is of this machine alone, everything else is reachable."""
+"""Is an address of this machine alone? Loopback is; everything else is reachable from outside."""
 
 from __future__ import annotations
 

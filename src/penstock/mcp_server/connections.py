@@ -1,9 +1,9 @@
-"""Close HTTP connections that hold on without working: uvicorn's HTTP/1.1, by either parser, with clocks and a bounded number.
+"""Which HTTP connections are closed? Those that hold on without working: timeouts and a bounded number for uvicorn's HTTP/1.1.
 
-Who only holds a connection open makes room for who comes, and so does who was refused for want of the token, so that half-sent
-requests keep nobody out. Law: a connection
-that sends no whole header within `HEADER_SECONDS`, or reads nothing for `STALLED_SECONDS`, is closed; never more than
-`MAX_CONNECTIONS` are open. Imported only to serve HTTP, because uvicorn is. What a request says is read in `http`.
+Both of uvicorn's parsers are covered. A connection that is merely held open gives way to a new one, and so does one refused for
+lack of the token, so that half-sent requests keep nobody out. Law: a connection that sends no whole header within `HEADER_SECONDS`,
+or reads nothing for `STALLED_SECONDS`, is closed; never more than `MAX_CONNECTIONS` are open. Imported only to serve HTTP, because
+it imports uvicorn. Leaves to others: what a request says (`http`).
 """
 
 from __future__ import annotations

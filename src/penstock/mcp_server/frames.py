@@ -1,9 +1,9 @@
-"""Read and write one message: strict JSON in, JSON that cannot fail out, the same for every transport.
+"""How is one message read and written? Strict JSON in, JSON that cannot fail out, the same for every transport.
 
-What other readers would take differently is refused: bytes that are not UTF-8, halves of UTF-16 pairs, `NaN`, numbers
-beyond every float, a name twice in one object, nesting without end. Law: `parse` returns an object that every strict
-reader reads alike, and `message` the JSON-RPC message in it, or they raise `BadFrame` with the answer. How bytes travel is
-left to `stdio` and `http`.
+What other readers would interpret differently is refused: bytes that are not UTF-8, lone UTF-16 surrogates, `NaN`, numbers beyond
+the range of a float, a name twice in one object, unbounded nesting. Law: `parse` returns an object that every strict reader reads
+alike, and `message` the JSON-RPC message in it, or they raise `BadFrame` with the answer. Leaves to others: how bytes travel
+(`stdio`, `http`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Say how much of a result each host shows, from one table of measurements.
+"""How much of a result does each host show? One table of measurements.
 
-Every host cuts tool results, each at another size, and the model then sees a preview or a hole. A result of ours is
-smaller than the cut of the host that asked. The name comes from `clientInfo`, which anyone may write: it tunes the
-size, it decides nothing else. How a text is made to fit is decided in `text.fitting`.
+Every host cuts tool results, each at another size, and the model then sees a preview or a hole. Our results are smaller than the
+cut of the host that asked. The name comes from `clientInfo`, which anyone may write: it tunes the size and decides nothing else.
+Leaves to others: how a text is made to fit (`text.fitting`).
 """
 
 from __future__ import annotations

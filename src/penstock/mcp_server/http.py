@@ -1,9 +1,9 @@
-"""Let HTTP requests with the token reach the tools, and nothing else.
+"""Which HTTP requests reach the tools? Those with the token, and nothing else.
 
-The SDK's streamable HTTP serves both eras of the protocol, without sessions. Before it stands `Gate`: only requests for
-this host, from no foreign page, with the token, of strict JSON and a bounded size go on. Below it stands `connections`:
-a connection that does not send or does not read is closed. Law: without the token nothing of a request is parsed. What
-the messages say is the session's.
+The SDK's streamable HTTP serves both eras of the protocol, without sessions. In front of it is `Gate`: only requests for this host,
+from no foreign page, with the token, and of strict JSON and a bounded size pass. Below it is `connections`: a connection that does
+not send or does not read is closed. Law: without the token nothing of a request is parsed. Leaves to others: what the messages say
+(the session).
 """
 
 from __future__ import annotations

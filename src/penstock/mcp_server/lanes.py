@@ -1,14 +1,14 @@
-"""Run the blocking work of tools in threads, and bound how long anyone waits for it.
+"""How does blocking work of tools run, and how long does anyone wait for it? In threads, within bounds.
 
-Tools block: on disks, on scans. They run in daemon threads of their own, so that neither the event loop nor the end of
-the process ever waits for one. A call has a place in a lane until it is done, is past its deadline or nobody wants it
-any more, and in a lane with `patience_seconds` only so long: what takes longer makes room, and goes on beside the lane.
-A thread beside its lane is counted, and when too many are, its place stays taken until it ends. Law: an answer, `Late`
-or `Busy` within `seconds`; at most `places + ghosts` threads a lane.
+Tools block: on disks, on scans. They run in their own daemon threads, so that neither the event loop nor the exit of the process
+ever waits for one. A call has a place in a lane until it is done, is past its deadline or is no longer wanted, and in a lane with
+`patience_seconds` at most that long: work that takes longer gives up its place and continues outside the lane. A thread outside its
+lane is counted, and when there are too many, its place stays taken until it ends. Law: an answer, `Late` or `Busy` within
+`seconds`; at most `places + ghosts` threads a lane.
 
-Why beside the lane: no thread can be stopped from outside, and a read of a network file system that hangs does not come
-back. Were its place kept, eight such reads would end all reading; were it given up without a count, each further hang
-would add a thread for ever.
+Why outside the lane: no thread can be stopped from outside, and a read of a hung network file system does not return. If its place
+were kept, eight such reads would end all reading; if it were given up without a count, each further hang would add a thread
+forever.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Listen for HTTP on this machine, and know who is meant: the names that a request may call us by.
+"""Who may call us over HTTP? Requests that name this machine: the names by which we are known.
 
-A page in a browser can have its own name resolve to 127.0.0.1. It sends its own name then, in `Host` and in `Origin`, and is
-refused before anything is read. Law: nothing is served that calls for another host, or comes from a page of another origin. Keeps
-out: what is served.
+A page in a browser can have its own name resolve to 127.0.0.1. It then sends its own name, in `Host` and in `Origin`, and is
+refused before anything is read. Law: nothing is served to a request that names another host or comes from a page of another origin.
+Leaves to others: what is served.
 """
 
 from __future__ import annotations

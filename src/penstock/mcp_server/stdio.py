@@ -1,14 +1,14 @@
-"""Carry MCP messages over standard input and output.
+"""How do MCP messages travel over standard input and output?
 
-The SDK's own transport ends the process at half of a UTF-16 pair and reads a line of any length into memory (ADR 2);
-this one feeds the same sessions. Standard output is moved aside first: only messages are ever written there. Reading
-and writing block in daemon threads, which nobody waits for. Law: every request id that came in gets one answer, also
-when input ends behind it; a line that is no message gets an error and costs at most `frames.MAX_BYTES`. What the
-messages say is the session's.
+The SDK's own transport ends the process at a lone UTF-16 surrogate and reads a line of any length into memory (ADR 2); this one
+feeds the same sessions. Standard output is moved aside first: only messages are ever written there. Reading and writing block in
+daemon threads, which nobody waits for. Law: every request id that came in gets one answer, even if input ends right after it; a
+line that is not a message gets an error and costs at most `frames.MAX_BYTES`. Leaves to others: what the messages say (the
+session).
 
-How much can pile up is bounded on each way. The reading thread is `_LINES_AHEAD` lines before the loop (`_room`), and
-the loop takes no further line while `MAX_OPEN` requests wait for answers or answers wait to be written. So a client
-that asks and never reads fills its own pipe and blocks itself, not our memory.
+The backlog is bounded in each direction. The reading thread is at most `_LINES_AHEAD` lines ahead of the loop (`_room`), and the
+loop takes no further line while `MAX_OPEN` requests wait for answers or answers wait to be written. So a client that asks and never
+reads fills its own pipe and blocks itself, not our memory.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Keep the token of HTTP: 256 random bits in a file that only its owner can read.
+"""Where is the token of HTTP kept? 256 random bits in a file that only its owner can read.
 
-Law: a token leaves this process in no URL and no log. Which requests need it (all of them) is decided in `http`.
+Law: a token leaves this process in no URL and no log. Leaves to others: which requests need it, namely all (`http`).
 """
 
 from __future__ import annotations
