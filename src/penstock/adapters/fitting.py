@@ -1,16 +1,16 @@
 """What reaches a framework's model? Its history as a request that fits, and the results of its tools within bounds.
 
-A framework keeps its history whole and sends all of it at every call. What is cleared here stays cleared while that history grows:
+A framework keeps its whole history and sends all of it at every call. What is cleared here stays cleared while that history grows:
 what was shown is remembered, so that the beginning of the prompt stays the same, and with it the provider's cache. Histories have
-no names in most frameworks, so that one is known again by its beginning.
+no names in most frameworks, so a history is recognised by its beginning.
 
-The framework's messages go round a circle: the adapter writes them as a request of a wire (`parts`), the request is loaded,
-planned and cut as anywhere else in Penstock, and what is left of it is read back to the framework's own objects, of which those
-that were not touched are the very same.
+The framework's messages make a round trip: the adapter writes them as a request of a wire (`parts`), the request is loaded, planned
+and cut as anywhere else in Penstock, and what is left of it is mapped back to the framework's own objects; untouched messages are
+the very same objects.
 
 Laws: after refusals a request is sent again at most `MAX_CALLS` - 1 times, smaller each time; the next prompt works, whatever
-happened; the framework's own history is never changed. Keeps out: the frameworks' own types (a module each), how a request is made
-smaller (`context.compaction`, `context.recovery`).
+happened; the framework's own history is never changed. Leaves to others: the frameworks' own types (a module each), how a request
+is made smaller (`context.compaction`, `context.recovery`).
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     agent = create_agent("openai:gpt-5.2", tools, middleware=[ContextWindow(400_000)])
 
-The same for `deepagents.create_deep_agent`. Hooks: `wrap_tool_call` guards, `wrap_model_call` fits the messages of each request and
-sends fewer after an overflow, and `tools` are `ctx_page` and `ctx_find`; sync and async. The graph's state stays whole. Keeps out:
-what fits, and how a request is made smaller (`fitting`).
+The same works for `deepagents.create_deep_agent`. Hooks: `wrap_tool_call` guards, `wrap_model_call` fits the messages of each
+request and sends fewer after an overflow, and `tools` are `ctx_page` and `ctx_find`; sync and async. The graph's state stays whole.
+Leaves to others: what fits, and how a request is made smaller (`fitting`).
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@
     agent = Agent("a", model="gpt-5.2", tools=[function_tool(read, tool_output_guardrails=[window.guardrail]), *window.tools])
     Runner.run_sync(agent, "…", run_config=RunConfig(model_provider=window))
 
-Hooks: a model provider, whose models fit the items of each request and send fewer after an overflow; a guardrail of tools (and of
-MCP servers); `window.tools` are `ctx_page` and `ctx_find`. Sessions and results stay whole. Keeps out: what fits, and how a request
-is made smaller (`fitting`).
+Hooks: a model provider, whose models fit the items of each request and send fewer after an overflow; a guardrail for tools (and for
+MCP servers); `window.tools` are `ctx_page` and `ctx_find`. Sessions and results stay whole. Leaves to others: what fits, and how a
+request is made smaller (`fitting`).
 """
 
 from __future__ import annotations

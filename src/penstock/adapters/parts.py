@@ -1,11 +1,11 @@
-"""How are a framework's messages written as a request's? As Anthropic's messages, one each, and found again by their place.
+"""How are a framework's messages written as a request's? As Anthropic's messages, one each, and found again by their position.
 
 Anthropic's form holds what any framework's does: calls and results as blocks among others, several results in one message, signed
-thinking. What is written is only for counting and planning; it never reaches a provider, so that a block needs no more than what is
-counted of it, and the framework's own object behind it is what is sent.
+thinking. What is written is only for counting and planning and never reaches a provider, so a block needs no more than what is
+counted of it; what is sent is the framework's own object behind it.
 
-Law: a message is sent as the framework made it, or with another text as the result of a tool, or not at all; a note of ours stands
-for what is not. Keeps out: the frameworks' own types, of which `blocks`, `edited` and `note` know.
+Law: a message is sent as the framework made it, or with another text as the result of a tool, or not at all; a note of ours
+replaces what is not sent. Leaves to others: the frameworks' own types, which only `blocks`, `edited` and `note` know.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     agent = Agent("openai:gpt-5.2", capabilities=[ContextWindow(400_000)])
 
-Hooks: `after_tool_execute` guards, `get_wrapper_model` puts a model around the one that serves, which fits the history of each
-request and sends a smaller one after an overflow, `get_toolset` offers `ctx_page` and `ctx_find`. The run's history stays whole.
-Keeps out: what fits, and how a request is made smaller (`fitting`).
+Hooks: `after_tool_execute` guards; `get_wrapper_model` wraps the model that serves, fits the history of each request and sends a
+smaller one after an overflow; `get_toolset` offers `ctx_page` and `ctx_find`. The run's history stays whole. Leaves to others: what
+fits, and how a request is made smaller (`fitting`).
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     agent = Agent(model, tools, plugins=[ContextWindow(200_000)], conversation_manager=NullConversationManager())
 
 Hooks: `AfterToolCallEvent` guards, the middleware of `InvokeModelStage` fits the messages of each request and sends fewer after an
-overflow, and the plugin's `tools` are `ctx_page` and `ctx_find`. The agent's messages stay whole, which is why they are managed
-by nobody else. Keeps out: what fits, and how a request is made smaller (`fitting`).
+overflow, and the plugin's `tools` are `ctx_page` and `ctx_find`. The agent's messages stay whole, which is why no other manager may
+handle them. Leaves to others: what fits, and how a request is made smaller (`fitting`).
 """
 
 from __future__ import annotations
