@@ -1,5 +1,4 @@
-"""Which agent frameworks can Penstock serve? A module each: `pydantic_ai`, `openai_agents`, `langchain` (and deepagents),
-`strands`.
+"""Which agent frameworks can it serve? One module each: `pydantic_ai`, `openai_agents`, `langchain` (and deepagents), `strands`.
 
 Each has a `ContextWindow` that plugs into the framework's own hooks, and imports the framework only when it is imported itself:
 
